@@ -1,0 +1,64 @@
+# Needs make and Python 3.11; everything else is installed into .venv. `make` alone lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PROFILE ?= quick
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+NOTEBOOKS := $(patsubst %.md,%.ipynb,$(wildcard notebooks/*.md))
+
+# Tried rather than looked up: a version manager may answer to a name it has no Python for.
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	$$p $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
+TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help setup book notebooks test browser lint format clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+setup: $(STAMP) ## Make the environment in .venv
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(or $(PYTHON),false) $(NEW_ENOUGH) 2>/dev/null || { \
+		echo "This needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Making the environment in $(VENV) (2 GB, a few minutes)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) $(TORCH)
+	@$(INSTALL) --no-deps -r requirements.lock
+	@$(INSTALL) --no-deps -e .
+	@touch $(STAMP)
+
+book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
+	@$(BIN)/membership run --profile $(PROFILE)
+	@$(BIN)/membership build
+
+notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab
+
+notebooks/%.ipynb: notebooks/%.md $(STAMP)
+	@$(BIN)/jupytext --quiet --from md:myst --to ipynb --output $@ $<
+
+test: setup notebooks browser lint ## Check the style and run every test
+	@$(BIN)/python -m pytest
+
+browser: setup ## See that there is a Chromium for the tests of the site
+	@for name in chromium chromium-browser google-chrome; do \
+		if command -v $$name >/dev/null; then exit 0; fi; done; \
+	echo "The tests of the site need a Chromium, for example: sudo apt-get install chromium" >&2; exit 1
+
+lint: setup ## Check the style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: setup ## Put the code in its style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean: setup ## Remove the site, the executed notebooks and the logs
+	@$(BIN)/membership clean

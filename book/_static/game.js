@@ -1,0 +1,140 @@
+// The interactive picture of the page "The membership game": controls, three drawings, six numbers.
+"use strict";
+
+(() => {
+  const root = document.getElementById("membership-game");
+  const inputs = {
+    t: document.getElementById("game-threshold"),
+    mu: document.getElementById("game-mean"),
+    sigma: document.getElementById("game-spread"),
+  };
+  // Equal AUC, 0.638: mu / sqrt(1 + sigma^2) is 0.5 / sqrt(2) in both, to the sliders' step.
+  const presets = { a: { mu: 0.5, sigma: 1 }, b: { mu: 0.79, sigma: 2 } };
+  const scores = { low: -4, high: 8, left: 14, top: 24, bottom: 205, height: 250 };
+  const square = { left: 52, right: 318, top: 30, bottom: 280 };
+  const smallestRate = 1e-4;
+
+  function element(name, attributes, text = "") {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.textContent = text;
+    return node;
+  }
+
+  function path(points) {
+    return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
+  }
+
+  function percent(rate) {
+    if (rate > 0 && rate < 1e-5) return "under 0.001 %";
+    return `${(100 * rate).toFixed(rate < 0.001 ? 3 : 2)} %`;
+  }
+
+  // Every position is exact: a threshold set by a button lies between two steps of its slider.
+  let state = { t: Number(inputs.t.value), ...presets.a };
+
+  function drawScores(svg) {
+    const { t, mu, sigma } = state;
+    const { low, high, left, top, bottom, height } = scores;
+    // One unit of the drawing is one pixel, so that its text keeps its size on a phone.
+    const width = Math.max(280, svg.parentElement.clientWidth - 32);
+    const right = width - left;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const peak = 0.42 * Math.max(1, 1 / sigma);
+    const x = (value) => left + ((value - low) / (high - low)) * (right - left);
+    const y = (value) => bottom - (value / peak) * (bottom - top);
+    const grid = Array.from({ length: 241 }, (_, i) => low + ((high - low) * i) / 240);
+    const curve = (m, s, from) =>
+      grid.filter((v) => v >= from).map((v) => [x(v), y(game.density(v, m, s))]);
+    const area = (m, s) =>
+      `${path([[x(t), bottom], [x(t), y(game.density(t, m, s))], ...curve(m, s, t)])}L${right} ${bottom}Z`;
+    const ticks = [-4, -2, 0, 2, 4, 6, 8].map((v) =>
+      element("text", { x: x(v), y: bottom + 18, class: "game-tick middle" }, String(v).replace("-", "−")),
+    );
+    svg.replaceChildren(
+      element("path", { d: area(0, 1), class: "game-area non-member" }),
+      element("path", { d: area(mu, sigma), class: "game-area member" }),
+      element("path", { d: path(curve(0, 1, low)), class: "game-line non-member" }),
+      element("path", { d: path(curve(mu, sigma, low)), class: "game-line member" }),
+      element("path", { d: path([[left, bottom], [right, bottom]]), class: "game-axis" }),
+      element("path", { d: path([[x(t), top], [x(t), bottom]]), class: "game-threshold" }),
+      ...ticks,
+      element("text", { x: x(t) + (t > 6 ? -6 : 6), y: top + 6, class: `game-tick${t > 6 ? " end" : ""}` }, "t"),
+      element("text", { x: left, y: 14, class: "game-label non-member" }, "╌ non-members"),
+      element("text", { x: right, y: 14, class: "game-label member end" }, "— members"),
+      element("text", { x: (left + right) / 2, y: height - 4, class: "game-tick middle" }, "score (higher: more like a member)"),
+    );
+  }
+
+  function drawRoc(svg, onLog) {
+    const { left, right, top, bottom } = square;
+    const position = (rate) => (onLog ? 1 - Math.log10(rate) / Math.log10(smallestRate) : rate);
+    const ticks = onLog
+      ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate} %`])
+      : [0, 0.2, 0.4, 0.6, 0.8, 1].map((rate) => [rate, rate.toFixed(1)]);
+    const x = (rate) => left + position(rate) * (right - left);
+    const y = (rate) => bottom - position(rate) * (bottom - top);
+    const inside = (rate) => Math.min(1, Math.max(smallestRate, rate));
+    const point = (t) => [game.upperTail(t), game.tpr(t, state.mu, state.sigma)];
+    const at = ([fpr, tpr]) => [x(inside(fpr)), y(inside(tpr))];
+    const first = onLog ? game.thresholdAt(smallestRate) : 20;
+    const thresholds = Array.from({ length: 601 }, (_, i) => first - i * 0.05);
+    const [dotX, dotY] = at(point(state.t));
+    svg.replaceChildren(
+      element("text", { x: (left + right) / 2, y: 18, class: "game-label middle" }, `ROC, ${onLog ? "logarithmic" : "linear"} axes`),
+      ...ticks.flatMap(([rate, label]) => [
+        element("path", { d: path([[x(rate), top], [x(rate), bottom]]), class: "game-grid" }),
+        element("path", { d: path([[left, y(rate)], [right, y(rate)]]), class: "game-grid" }),
+        element("text", { x: x(rate), y: bottom + 18, class: "game-tick middle" }, label),
+        element("text", { x: left - 6, y: y(rate) + 4, class: "game-tick end" }, label),
+      ]),
+      element("path", { d: path([at([0, 0]), at([1, 1])]), class: "game-chance" }),
+      element("path", { d: path(thresholds.map((t) => at(point(t)))), class: "game-line member" }),
+      element("circle", { cx: dotX, cy: dotY, r: 5.5, class: "game-dot" }),
+      element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR"),
+      element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
+    );
+  }
+
+  function describe(numbers) {
+    const at = `At threshold ${state.t.toFixed(2)} the FPR is ${percent(numbers.fpr)} and the TPR ${percent(numbers.tpr)}.`;
+    const [wide, linear, log] = root.querySelectorAll("svg");
+    wide.setAttribute("aria-label", `Densities of two groups of scores: non-members around 0 with standard deviation 1, members around ${state.mu.toFixed(2)} with standard deviation ${state.sigma.toFixed(2)}. ${at}`);
+    linear.setAttribute("aria-label", `ROC curve on linear axes, area ${numbers.auc.toFixed(3)}. ${at}`);
+    log.setAttribute("aria-label", `The same ROC curve on logarithmic axes: TPR ${percent(numbers.tprAt1)} at 1 % FPR, ${percent(numbers.tprAt01)} at 0.1 % FPR.`);
+  }
+
+  function show() {
+    const numbers = game.numbers(state);
+    for (const output of root.querySelectorAll("[data-number]")) {
+      const value = numbers[output.dataset.number];
+      output.value = output.dataset.number === "auc" ? value.toFixed(3) : percent(value);
+      output.dataset.value = value;
+    }
+    for (const [name, input] of Object.entries(inputs)) {
+      input.value = state[name];
+      document.getElementById(`${input.id}-value`).value = state[name].toFixed(2);
+    }
+    drawScores(document.getElementById("game-scores"));
+    drawRoc(document.getElementById("game-roc"), false);
+    drawRoc(document.getElementById("game-roc-log"), true);
+    describe(numbers);
+  }
+
+  function change(part) {
+    state = { ...state, ...part };
+    show();
+  }
+
+  for (const [name, input] of Object.entries(inputs)) {
+    input.addEventListener("input", () => change({ [name]: Number(input.value) }));
+  }
+  for (const button of root.querySelectorAll("[data-preset]")) {
+    button.addEventListener("click", () => change(presets[button.dataset.preset]));
+  }
+  for (const button of root.querySelectorAll("[data-fpr]")) {
+    button.addEventListener("click", () => change({ t: game.thresholdAt(Number(button.dataset.fpr)) }));
+  }
+  window.addEventListener("resize", () => drawScores(document.getElementById("game-scores")));
+  show();
+})();

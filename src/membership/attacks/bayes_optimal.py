@@ -1,0 +1,250 @@
+"""Bayes-optimal membership inference and its approximations (Sablayrolles et al. 2019).
+
+With training as in the paper's Equation 2, P(theta) proportional to exp(-sum of losses / T), the
+best attack compares a record's loss l(theta, z) with a threshold of its own,
+
+    tau(z) = -T log E exp(-l(t, z) / T),   t ~ models that have not seen z   (Equation 14),
+
+and scores s = (tau(z) - l(theta, z)) / T (Equation 15). Each attack here puts something simpler
+in the place of tau. Equation 29 prints tau without its factor -T; Equations 30, 34 and 35 hold
+only with it, and so do the functions below.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.special import logsumexp
+
+from membership.errors import InputError
+from membership.metrics.arrays import BoolArray, FloatArray, as_bool, as_float64
+
+
+def zero_one(target_correct: Any) -> FloatArray:
+    """Score a record by whether the target model classifies it correctly.
+
+    The adversary knows the label and the target model's decision. Baseline of Section 5.1
+    (Yeom et al. 2018); at a threshold of 1/2 its accuracy is Equation 41.
+
+    Parameters
+    ----------
+    target_correct : bool array of shape (records,)
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        1 where correct, else 0.
+
+    Raises
+    ------
+    InputError
+        Not one axis, or entries other than false and true.
+    """
+    correct = as_float64("target_correct", target_correct, 1)
+    return as_bool("target_correct", correct, correct.shape).astype(np.float64)
+
+
+def malt(target_loss: Any) -> FloatArray:
+    """Score a record by its loss: one threshold for all (MALT, Equation 31).
+
+    The adversary knows the label and the target model's loss. The constant tau is left out: it
+    shifts every score alike.
+
+    Parameters
+    ----------
+    target_loss : array of shape (records,)
+        l(theta, z), finite.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        -l(theta, z).
+
+    Raises
+    ------
+    InputError
+        Not one axis, or entries that are not finite.
+    """
+    return -as_float64("target_loss", target_loss, 1)
+
+
+def mast(
+    target_loss: Any,
+    reference_loss: Any,
+    tau: str = "log-mean-exp",
+    reference_member: Any = None,
+    temperature: float = 1.0,
+) -> FloatArray:
+    """Score a record by its loss below a threshold of its own (MAST, Equation 30).
+
+    The adversary knows the label, the target model's loss, and the losses of reference models
+    trained on data of the same kind.
+
+    Parameters
+    ----------
+    target_loss : array of shape (records,)
+        l(theta, z), finite.
+    reference_loss : array of shape (models, records)
+        The same loss under each reference model, finite.
+    tau : {"log-mean-exp", "mean", "best-separating"}
+        The paper gives three definitions of tau(z).
+        "log-mean-exp": -T log mean exp(-l / T) over OUT models, Equation 14 (29 with its sign).
+        "mean": the average loss over OUT models, Section 5.3; never below the former (Jensen).
+        "best-separating": the value that best separates the record's losses under IN models
+        (below) from those under OUT models (above), Section 6.3: halfway between two neighbouring
+        losses, at the highest share of IN minus share of OUT below; the lowest of equally good
+        ones, against the attacker. The adversary trains on the queried record for this one.
+    reference_member : bool array of shape (models, records), optional
+        Which reference model was trained on which record (IN). None: all models are OUT.
+    temperature : float
+        T > 0, in the unit of the loss; used by "log-mean-exp" alone.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        tau(z) - l(theta, z), in the unit of the loss. Equation 15 divides by T, which changes
+        no ranking.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, T is not positive, a record lacks an OUT model
+        (or, for "best-separating", an IN model), or `tau` is none of the three.
+    """
+    loss = as_float64("target_loss", target_loss, 1)
+    references = as_float64("reference_loss", reference_loss, 2)
+    if references.shape[1] != loss.size:
+        raise InputError(
+            f"reference_loss has shape {references.shape}; give (models, {loss.size} records)"
+        )
+    inside = _trained_on(reference_member, references.shape)
+    _require_models(~inside, "OUT")
+    if tau == "log-mean-exp":
+        return _log_mean_exp(references, ~inside, temperature) - loss
+    if tau == "mean":
+        return references.mean(axis=0, where=~inside) - loss
+    if tau == "best-separating":
+        _require_models(inside, "IN")
+        return _best_separating(references, inside) - loss
+    raise InputError(f'tau is {tau!r}; give "log-mean-exp", "mean" or "best-separating"')
+
+
+def matt(
+    theta: Any, theta0: Any, gradient: Any, hessian: Any = None, leverage: Any = None
+) -> FloatArray:
+    """Score a record by how far training moved against its gradient (MATT, Equation 40).
+
+    The adversary knows the target model's parameters (white box) and those of one model trained
+    without the record, and that both lie around the same minimum, as in convex problems.
+
+    The score is the linear part of l(theta0, z) - l(theta, z), so MAST with one reference model
+    to first order; where l is convex it is never below that difference.
+
+    The second-order term of Equation 39 follows from one Newton step from theta0 on the loss with
+    z added, theta1 - theta0 = -H1^-1 g, in the log-ratio of Equation 37 with H = H1. That
+    gives -(theta - theta0)'g - g'H1^-1 g / 2. The paper takes H1 for H0, the Hessian without
+    z. With a loss of the form f(x'theta), as in logistic regression, H1 = H0 + w x x' with
+    w = f'' and g is parallel to x, so that by Sherman and Morrison
+    g'H1^-1 g = g'H0^-1 g / (1 + h), with h = w x'H0^-1 x the leverage of the record.
+
+    Parameters
+    ----------
+    theta, theta0 : array of shape (p,)
+        Parameters of the target model, and of the model trained on a separate set.
+    gradient : array of shape (records, p)
+        g, the gradient of each record's own loss, without regulariser, at theta0.
+    hessian : array of shape (p, p), optional
+        H0, the Hessian at theta0 of the *summed* training loss, regulariser included; positive
+        definite. Given, the term -g'H0^-1 g / 2 of Equation 39 is added.
+    leverage : array of shape (records,), optional
+        h >= 0, which turns the term into -g'H0^-1 g / (2 (1 + h)). Needs `hessian`.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        With `hessian`, an approximate log-likelihood ratio at T = 1.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, the Hessian is not positive definite, a leverage
+        is negative or comes without a Hessian.
+    """
+    theta = as_float64("theta", theta, 1)
+    theta0 = as_float64("theta0", theta0, 1)
+    gradient = as_float64("gradient", gradient, 2)
+    _require_shape("theta0", theta0, theta.shape)
+    _require_shape("gradient", gradient, (len(gradient), theta.size))
+    score = gradient @ (theta0 - theta)
+    if hessian is None and leverage is None:
+        return score
+    if hessian is None:
+        raise InputError("leverage is given without hessian; give both or neither")
+    hessian = as_float64("hessian", hessian, 2)
+    _require_shape("hessian", hessian, (theta.size, theta.size))
+    second = _quadratic_form(hessian, gradient) / 2
+    if leverage is None:
+        return score - second
+    return score - second / (1 + _checked_leverage(leverage, score.shape))
+
+
+def _trained_on(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:
+    """Which reference model saw which record; none did where the caller says nothing."""
+    if reference_member is None:
+        return np.zeros(shape, dtype=bool)
+    return as_bool("reference_member", reference_member, shape)
+
+
+def _log_mean_exp(loss: FloatArray, out: BoolArray, temperature: float) -> FloatArray:
+    if not 0 < temperature < np.inf:
+        raise InputError(f"temperature is {temperature}; give a finite number above 0")
+    total = logsumexp(-loss / temperature, axis=0, b=out)
+    return temperature * (np.log(out.sum(axis=0)) - total)
+
+
+def _best_separating(loss: FloatArray, inside: BoolArray) -> FloatArray:
+    """Per record, the midpoint of sorted losses with most IN below it and most OUT above."""
+    order = np.argsort(loss, axis=0)
+    loss = np.take_along_axis(loss, order, axis=0)
+    inside = np.take_along_axis(inside, order, axis=0)
+    n_in, n_out = inside.sum(axis=0), (~inside).sum(axis=0)
+    # In whole models, so that equally good thresholds compare as equal.
+    gain = np.cumsum(inside, axis=0) * n_out - np.cumsum(~inside, axis=0) * n_in
+    # Nothing passes between equal losses. Where all are equal, that loss itself remains.
+    gain = np.where(loss[:-1] < loss[1:], gain[:-1], -np.inf)
+    best = np.argmax(gain, axis=0)[None]
+    below, above = (np.take_along_axis(loss, best + step, axis=0)[0] for step in (0, 1))
+    return (below + above) / 2
+
+
+def _quadratic_form(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """g'H^-1 g for each row g."""
+    try:
+        factor = cho_factor(hessian, lower=True)
+    except LinAlgError:
+        raise InputError(
+            "hessian is not positive definite; give that of the summed loss with its regulariser"
+        ) from None
+    return np.einsum("ij,ji->i", gradient, cho_solve(factor, gradient.T))
+
+
+def _checked_leverage(leverage: Any, shape: tuple[int, ...]) -> FloatArray:
+    leverage = as_float64("leverage", leverage, 1)
+    _require_shape("leverage", leverage, shape)
+    if (leverage < 0).any():
+        raise InputError(f"leverage is as low as {leverage.min()}; give values of 0 or more")
+    return leverage
+
+
+def _require_models(mask: BoolArray, side: str) -> None:
+    missing = int((~mask.any(axis=0)).sum())
+    if missing:
+        raise InputError(
+            f"reference_member leaves {missing} of {mask.shape[1]} records without any {side} "
+            f"reference model; train more models, at least one {side} for each record"
+        )
+
+
+def _require_shape(name: str, array: FloatArray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}; give {shape}")

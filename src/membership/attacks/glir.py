@@ -1,0 +1,243 @@
+"""The gradient likelihood-ratio attack GLiR (Leemann et al. 2023, Algorithm 1).
+
+A step of SGD publishes the mean m of n gradients. For a record with gradient x, with the mean and
+covariance Sigma of the gradients known, let D^2 = (m - x)' Sigma^-1 (m - x) and
+K = (x - mean)' Sigma^-1 (x - mean). If the record was not in the batch, n D^2 follows the
+non-central chi-squared law with d degrees of freedom and non-centrality n K; if it was, D^2 is
+smaller. The p-value of "not in the batch" is therefore the law's distribution function at n D^2.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh, solve_triangular
+from scipy.stats import ncx2
+from sklearn.covariance import ledoit_wolf
+
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray, as_float64
+from membership.privacy import chi2
+
+CONVENTIONS = ("paper", "authors")
+SHRINKAGES = ("none", "ledoit-wolf")
+AUTHORS_FLOOR = -250.0
+
+
+class Moments(NamedTuple):
+    """What the adversary knows of the gradients: mean (d,) and covariance (d, d)."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+def glir(
+    step_mean: Any,
+    query_gradient: Any,
+    mean: Any,
+    covariance: Any,
+    batch_size: int,
+    convention: str = "paper",
+) -> FloatArray:
+    """Score records by one published mean gradient.
+
+    The adversary knows the mean gradient of the step, the gradient of each queried record at the
+    same parameters, and the distribution's moments, from data of the same kind. No other model
+    is trained.
+
+    Parameters
+    ----------
+    step_mean : array of shape (d,)
+        The mean of the batch's gradients, as published.
+    query_gradient : array of shape (records, d)
+        Gradients of the queried records before the step.
+    mean, covariance : array of shape (d,) and (d, d)
+        Of the gradients of the population; see `gradient_moments`.
+    batch_size : int
+        n, 2 or more.
+    convention : {"paper", "authors"}
+        "paper": n D^2, the pseudo-inverse of Sigma, and its rank for d. The gradients of a softmax
+        layer sum to zero over the classes, so the rank is smaller than d there.
+        "authors": as the released code, which inverts tril(Sigma) tril(Sigma)' in the place of
+        Sigma (`torch.cholesky_inverse`), uses (n - 1) D^2 and d, and cuts log p off at -250.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        -log p, 0 or more; with "paper", p is uniform for records that were not in the batch.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, the covariance is not square or not symmetric,
+        has rank zero or, with "authors", a zero on its diagonal; or `batch_size` is below 2.
+    """
+    m, x, mean, covariance = _checked(step_mean, query_gradient, mean, covariance)
+    n = _batch_size(batch_size)
+    if convention not in CONVENTIONS:
+        raise InputError(f"convention = {convention!r}: give one of {', '.join(CONVENTIONS)}")
+    if convention == "authors":
+        return _authors(m, x, mean, covariance, n)
+    root = whitening(covariance)
+    rotated = x @ root
+    distance = np.square(rotated - m @ root).sum(axis=1)
+    susceptibility = np.square(rotated - mean @ root).sum(axis=1)
+    return -chi2.log_cdf(n * distance, root.shape[1], n * susceptibility)
+
+
+def glir_steps(
+    step_mean: Any,
+    query_gradient: Any,
+    mean: Any,
+    covariance: Any,
+    batch_size: int,
+    combine: str = "sum-log",
+    convention: str = "paper",
+) -> FloatArray:
+    """Score records by several steps on the same batch.
+
+    Parameters
+    ----------
+    step_mean : array of shape (steps, d)
+    query_gradient : array of shape (steps, records, d)
+        Each at the parameters before its step.
+    mean : array of shape (steps, d)
+    covariance : array of shape (steps, d, d), or (steps * d, steps * d) with "joint"
+        Each step's own; with "joint", of the gradients of all steps of one record in a row.
+    batch_size : int
+        n, 2 or more.
+    combine : {"sum-log", "joint"}
+        "sum-log" adds the steps' -log p (Algorithm 1), as if steps were independent. "joint"
+        tests all steps at once, as one gradient with steps * d entries. Where a record's
+        gradients at successive steps are nearly the same, so are the steps' p-values, and their
+        sum says little more than one of them; the small differences between steps still do.
+    convention : {"paper", "authors"}
+        As in `glir`.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        The sum of -log p; no p-value itself, unless `combine` is "joint".
+
+    Raises
+    ------
+    InputError
+        As `glir`, or `combine` is neither.
+    """
+    m, x = as_float64("step_mean", step_mean, 2), as_float64("query_gradient", query_gradient, 3)
+    mean = as_float64("mean", mean, 2)
+    steps, d = m.shape
+    if len(x) != steps or mean.shape != m.shape:
+        raise InputError(
+            f"query_gradient has {len(x)} steps and mean has shape {mean.shape}; give {steps} "
+            f"steps and {m.shape}, as step_mean has"
+        )
+    if combine == "joint":
+        joined = x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+        return glir(m.ravel(), joined, mean.ravel(), covariance, batch_size, convention)
+    if combine != "sum-log":
+        raise InputError(f"combine = {combine!r}: give sum-log or joint")
+    each = as_float64("covariance", covariance, 3)
+    if len(each) != steps:
+        raise InputError(f"covariance has {len(each)} steps; give {steps}, as step_mean has")
+    return sum(glir(*step, batch_size, convention) for step in zip(m, x, mean, each, strict=True))
+
+
+def gradient_moments(background: Any, shrinkage: str = "none") -> Moments:
+    """Estimate the moments of the gradients from records of the same kind.
+
+    Parameters
+    ----------
+    background : array of shape (records, d)
+        Their gradients; none of them may be queried.
+    shrinkage : {"none", "ledoit-wolf"}
+        "ledoit-wolf" pulls the covariance towards a multiple of the identity, which makes it
+        invertible for any number of records. It fills the null space too: leave out redundant
+        entries, such as one class of a softmax layer, before.
+
+    Returns
+    -------
+    Moments
+
+    Raises
+    ------
+    InputError
+        Fewer than two records, entries not finite, or too few records to tell the rank of the
+        covariance without shrinkage.
+    """
+    x = as_float64("background", background, 2)
+    n, d = x.shape
+    if shrinkage not in SHRINKAGES:
+        raise InputError(f"shrinkage = {shrinkage!r}: give one of {', '.join(SHRINKAGES)}")
+    if n < 2:
+        raise InputError(f"background has {n} record; give at least 2")
+    mean = x.mean(axis=0)
+    if shrinkage == "ledoit-wolf":
+        return Moments(mean, ledoit_wolf(x)[0])
+    centred = x - mean
+    covariance = centred.T @ centred / (n - 1)
+    # n records span n - 1 directions: a covariance that fills them may have more.
+    if n <= d and whitening(covariance).shape[1] >= n - 1:
+        raise InputError(
+            f"background has {n} records, too few for the rank of a covariance of {d} entries; "
+            f'give more than {d}, better several times as many, or shrinkage="ledoit-wolf"'
+        )
+    return Moments(mean, covariance)
+
+
+def whitening(covariance: Any) -> FloatArray:
+    """Return W of shape (d, rank) with W W' the pseudo-inverse of a covariance.
+
+    The rank counts eigenvalues above the rounding error of the largest, d * 2.2e-16 of it.
+
+    Raises
+    ------
+    InputError
+        The covariance is not square, not symmetric, or has rank zero.
+    """
+    covariance = as_float64("covariance", covariance, 2)
+    if covariance.shape[0] != covariance.shape[1]:
+        raise InputError(f"covariance has shape {covariance.shape}; give a square matrix")
+    scale = np.abs(covariance).max()
+    if np.abs(covariance - covariance.T).max() > 1e-8 * scale:
+        raise InputError("covariance is not symmetric; give a covariance matrix")
+    try:
+        values, vectors = eigh(covariance, check_finite=False, driver="evd")
+    except LinAlgError:
+        raise InputError("covariance has no eigenvalues to working precision") from None
+    kept = values > max(values[-1], 0.0) * len(values) * np.finfo(np.float64).eps
+    if not kept.any():
+        raise InputError("covariance has rank zero; give gradients that differ between records")
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def _authors(
+    m: FloatArray, x: FloatArray, mean: FloatArray, covariance: FloatArray, n: int
+) -> FloatArray:
+    lower = np.tril(covariance)
+    if not np.diag(lower).all():
+        raise InputError("covariance has a zero on its diagonal; drop entries that never change")
+    distance, susceptibility = (
+        np.square(solve_triangular(lower, (x - centre).T, lower=True)).sum(axis=0)
+        for centre in (m, mean)
+    )
+    log_p = ncx2.logcdf((n - 1) * distance, len(m), n * susceptibility)
+    return -np.maximum(log_p, AUTHORS_FLOOR)
+
+
+def _checked(
+    step_mean: Any, query_gradient: Any, mean: Any, covariance: Any
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    m, x = as_float64("step_mean", step_mean, 1), as_float64("query_gradient", query_gradient, 2)
+    mean, covariance = as_float64("mean", mean, 1), as_float64("covariance", covariance, 2)
+    for name, shape in (("query_gradient", x.shape[1:]), ("mean", mean.shape)):
+        if shape != m.shape:
+            raise InputError(f"{name} has {shape[0]} entries a gradient; step_mean has {m.size}")
+    if covariance.shape != (m.size, m.size):
+        raise InputError(f"covariance has shape {covariance.shape}; give {(m.size, m.size)}")
+    return m, x, mean, covariance
+
+
+def _batch_size(n: int) -> int:
+    if isinstance(n, bool) or not np.isfinite(n) or n < 2:
+        raise InputError(f"batch_size = {n}: give 2 or more")
+    return n

@@ -1,0 +1,53 @@
+"""The data room: every data set of the book, by one name and in one form.
+
+Data sets
+    `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`
+A whole data set changed
+    `keep_classes`, `deduplicate`, `one_hot`, `require`, and `Dataset.select`
+Simulators
+    `simulate_purchase`, `gaussian_game`, `GaussianGame`
+Who is a member
+    `random_halves`, `random_membership`, `disjoint_halves`, `leave_one_out`
+Digests
+    `record_digest`
+
+The registry of public sets, with upstream addresses, licences and digests, is
+``data/registry.toml``; its README says what each set holds and how to bring your own.
+"""
+
+from membership.data.checking import Report, check
+from membership.data.dataset import Dataset, deduplicate, keep_classes, require
+from membership.data.digest import record_digest
+from membership.data.encoding import one_hot
+from membership.data.gaussian import GaussianGame, gaussian_game
+from membership.data.loading import UnverifiedDataWarning, fetch, load
+from membership.data.masks import (
+    disjoint_halves,
+    leave_one_out,
+    random_halves,
+    random_membership,
+)
+from membership.data.purchase import simulate_purchase
+from membership.data.registry import names
+
+__all__ = [
+    "Dataset",
+    "GaussianGame",
+    "Report",
+    "UnverifiedDataWarning",
+    "check",
+    "deduplicate",
+    "disjoint_halves",
+    "fetch",
+    "gaussian_game",
+    "keep_classes",
+    "leave_one_out",
+    "load",
+    "names",
+    "one_hot",
+    "random_halves",
+    "random_membership",
+    "record_digest",
+    "require",
+    "simulate_purchase",
+]

@@ -1,0 +1,156 @@
+"""One way in: a name or a path becomes a verified `Dataset`."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from membership import paths
+from membership.data import npz, registry, upstream
+from membership.data.dataset import Dataset
+from membership.data.locate import locate, looked_in
+from membership.data.npz import Prepared
+from membership.data.own import load_own
+from membership.data.prepare import as_dataset, identify
+from membership.data.purchase import simulate_purchase
+from membership.data.registry import DIGITS, PURCHASE_LIKE
+from membership.errors import InputError
+
+PURCHASE_RECORDS = 10_000
+PURCHASE_SEED = 0
+
+
+class UnverifiedDataWarning(UserWarning):
+    """The registry holds no digest for a data set, so its records could not be verified."""
+
+
+def load(
+    name_or_path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+) -> Dataset:
+    """Load a data set by its registry name, or a user's own .npz by its path.
+
+    A named set is looked for as ``<name>.npz`` in `root`, in ``$MEMBERSHIP_DATA`` and in the
+    project's ``data/``, then downloaded from upstream, converted and kept in ``data/``. Its
+    records are verified against the registry and come in an order that depends on them alone.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name from ``data/registry.toml``; ``purchase_like`` (10,000 simulated records, seed 0)
+        or ``purchase_like:25000``; or anything that ends in ``.npz`` or holds a path separator.
+    root : str or path, optional
+        A folder to look in first; empty is the same as None.
+
+    Returns
+    -------
+    Dataset
+
+    Warns
+    -----
+    UnverifiedDataWarning
+        The registry holds no digest for this set.
+
+    Raises
+    ------
+    InputError
+        The name is unknown, the file is missing and cannot be downloaded, or it does not hold
+        what it should (see `membership.data.own.load_own` and
+        `membership.data.prepare.identify`).
+    """
+    text = os.fspath(name_or_path)
+    if text.endswith(".npz") or os.sep in text:
+        return load_own(Path(text).expanduser())
+    if is_purchase_like(text):
+        return simulate_purchase(purchase_records(text), PURCHASE_SEED)
+    entry = registry.entry(text)
+    arrays, where = (digits(), "scikit-learn") if text == DIGITS else _stored(text, root)
+    dataset = as_dataset(entry, identify(entry, arrays, where), where)
+    if not dataset.verified:
+        warnings.warn(
+            f"{text} is unverified: the registry has no digest of its records "
+            f"(this copy's is {dataset.digest[:12]}...)",
+            UnverifiedDataWarning,
+            stacklevel=2,
+        )
+    return dataset
+
+
+def fetch(name: str, root: str | os.PathLike[str] | None = None) -> Path:
+    """Make sure that a data set lies on this machine.
+
+    Parameters
+    ----------
+    name, root
+        As for `load`, names of downloadable sets only.
+
+    Returns
+    -------
+    Path
+        The prepared file: the one that was found, or ``data/<name>.npz``, newly written.
+
+    Raises
+    ------
+    InputError
+        The name is unknown or needs no file, or the download fails.
+    """
+    if name == DIGITS or is_purchase_like(name):
+        raise InputError(f"{name!r} is embedded: there is nothing to fetch, load it by its name")
+    entry = registry.entry(name)
+    found = locate(name, root)
+    if found is not None:
+        return found
+    if not entry.parser:
+        raise InputError(
+            f"{looked_in(name, root)}, and it comes as a prepared file only; put it there, or "
+            f"take {entry.stand_in!r}"
+        )
+    try:
+        folder = upstream.download(entry)
+    except InputError as error:
+        raise InputError(
+            f"{looked_in(name, root)}, and {error}; put it there, or take the embedded "
+            f"{entry.stand_in!r}"
+        ) from error
+    identified = identify(entry, upstream.convert(entry, folder), str(folder))
+    target = paths.data_dir() / f"{name}.npz"
+    npz.write(target, identified.arrays)
+    upstream.discard(entry)
+    return target
+
+
+def _stored(name: str, root: str | os.PathLike[str] | None) -> tuple[Prepared, str]:
+    path = fetch(name, root)
+    return npz.read(path), str(path)
+
+
+def digits() -> Prepared:
+    """Read the digits that scikit-learn carries, 8 x 8 pixels of 0 to 16."""
+    from sklearn.datasets import load_digits  # a second to import, and rarely needed
+
+    bunch = load_digits()
+    return Prepared(bunch.images.astype(np.uint8), bunch.target.astype(np.int64), None)
+
+
+def is_purchase_like(name: str) -> bool:
+    """Whether a name asks for the simulator."""
+    return name.split(":", maxsplit=1)[0] == PURCHASE_LIKE
+
+
+def purchase_records(name: str) -> int:
+    """Return how many records ``purchase_like`` or ``purchase_like:N`` asks for.
+
+    Raises
+    ------
+    InputError
+        N is no positive whole number.
+    """
+    _, colon, size = name.partition(":")
+    if not colon:
+        return PURCHASE_RECORDS
+    if not (size.isascii() and size.isdigit() and int(size) > 0):
+        raise InputError(
+            f"dataset={name!r}: give a number of records of at least 1 after the colon, as in "
+            f"{PURCHASE_LIKE}:25000"
+        )
+    return int(size)

@@ -1,0 +1,154 @@
+"""Reading and writing prepared files: plain arrays in a .npz, never a pickle."""
+
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from membership import paths
+from membership.errors import InputError
+
+KEYS = "x_train, y_train, x_test, y_test (or x, y where there is no split)"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The arrays of one prepared file, both splits joined, as they were stored.
+
+    Parameters
+    ----------
+    x : ndarray, shape (records, ...)
+        Images uint8 with channels last or absent, or tabular values.
+    y : ndarray of int64, shape (records,)
+    train : ndarray of bool, shape (records,), optional
+        The official split.
+    columns : tuple of str
+    categories : dict of str to tuple of str
+        As in `membership.data.Dataset`.
+    extra : dict
+        Per-record arrays that a data set needs for its own preparation (CIFAR-10's `rank`).
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    train: np.ndarray | None
+    columns: tuple[str, ...] = ()
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def keep(self, records: np.ndarray) -> "Prepared":
+        """Return these records only, in this order."""
+        return Prepared(
+            self.x[records],
+            self.y[records],
+            None if self.train is None else self.train[records],
+            self.columns,
+            self.categories,
+            {name: values[records] for name, values in self.extra.items()},
+        )
+
+
+def read(path: Path) -> Prepared:
+    """Read a prepared file, or a user's own of the same form.
+
+    Parameters
+    ----------
+    path : Path
+        A .npz with x_train, y_train, x_test, y_test, or x, y; optionally ``columns`` and, for
+        an integer-coded column, ``names_<column>``; any further array is ignored but for
+        ``rank_train`` and ``rank_test``.
+
+    Raises
+    ------
+    InputError
+        The file is missing, truncated, no .npz, lacks an array, needs pickle, or its shapes
+        disagree.
+    """
+    if not path.is_file():
+        raise InputError(f"dataset={str(path)!r}: there is no such file; give a .npz with {KEYS}")
+    if not zipfile.is_zipfile(path):
+        raise InputError(f"{path} is truncated or no .npz; give a whole .npz with {KEYS}")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _collect(path, archive)
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(
+            f"cannot read {path}: {reason(error)}; give a whole .npz of plain arrays with {KEYS}"
+        ) from error
+
+
+def _collect(path: Path, archive: np.lib.npyio.NpzFile) -> Prepared:
+    held = set(archive.files)
+    if {"x_train", "y_train"} <= held:
+        splits = ["train", "test"] if {"x_test", "y_test"} <= held else ["train"]
+        x, y = ([archive[f"{key}_{split}"] for split in splits] for key in "xy")
+        ranks = [archive[f"rank_{s}"] for s in splits if f"rank_{s}" in held]
+    elif {"x", "y"} <= held:
+        splits, x, y, ranks = ["all"], [archive["x"]], [archive["y"]], []
+    else:
+        raise InputError(f"{path} holds {', '.join(sorted(held)) or 'nothing'}; give {KEYS}")
+    for split, records, labels in zip(splits, x, y, strict=True):
+        _check_split(path, split, records, labels, x[0].shape[1:])
+    train = np.repeat([True, False], [len(x[0]), len(x[1])]) if len(splits) == 2 else None
+    columns = tuple(map(str, archive["columns"])) if "columns" in held else ()
+    return Prepared(
+        np.concatenate(x),
+        np.concatenate(y).astype(np.int64),
+        train,
+        columns,
+        {c: tuple(map(str, archive[f"names_{c}"])) for c in columns if f"names_{c}" in held},
+        {"rank": np.concatenate(ranks)} if len(ranks) == len(splits) else {},
+    )
+
+
+def _check_split(
+    path: Path, split: str, x: np.ndarray, y: np.ndarray, record_shape: tuple[int, ...]
+) -> None:
+    where = "" if split == "all" else f"_{split}"
+    if x.ndim < 2 or x.dtype.kind not in "buif":
+        raise InputError(
+            f"{path}: x{where} has shape {x.shape} and type {x.dtype}; "
+            "give numbers of shape (records, features) or images"
+        )
+    if x.shape[1:] != record_shape:
+        raise InputError(
+            f"{path}: records of x_train have shape {record_shape} and of x{where} "
+            f"{x.shape[1:]}; give one shape"
+        )
+    if y.shape != (len(x),) or y.dtype.kind not in "bui":
+        raise InputError(
+            f"{path}: y{where} has shape {y.shape} and type {y.dtype}; "
+            f"give one integer label for each of the {len(x)} records of x{where}"
+        )
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of an error's message, which other libraries may spread over many."""
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(":")
+
+
+def write(path: Path, prepared: Prepared) -> None:
+    """Write a prepared file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written to, or the disk is full.
+    """
+    if prepared.train is None:
+        arrays = {"x": prepared.x, "y": prepared.y}
+    else:
+        train, test = prepared.keep(prepared.train), prepared.keep(~prepared.train)
+        arrays = {"x_train": train.x, "y_train": train.y, "x_test": test.x, "y_test": test.y}
+    if prepared.columns:
+        arrays["columns"] = np.array(prepared.columns)
+    for column, meanings in prepared.categories.items():
+        arrays[f"names_{column}"] = np.array(meanings)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    paths.atomic_write(path, buffer.getvalue())

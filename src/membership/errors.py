@@ -1,0 +1,20 @@
+"""The two ways a run can end badly: the user's mistake, or the run's own failure."""
+
+
+class _OneLineError(Exception):
+    """An error that reads as one line, at the command line and in a notebook."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Tell IPython to print the message alone: the stack is of no use to the reader."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class InputError(_OneLineError, ValueError):
+    """Something the user gave cannot be used (exit code 2).
+
+    The message names the parameter, its value and what would be accepted.
+    """
+
+
+class RunError(_OneLineError, RuntimeError):
+    """A run that began on good input failed (exit code 1)."""

@@ -1,0 +1,72 @@
+"""Which code, in which state and with which libraries, made a result."""
+
+import hashlib
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "matplotlib", "membership")
+
+
+def versions() -> dict[str, str]:
+    """The version of Python and of each library that a number may depend on."""
+    found = {"python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def code_digest(package: Path = PACKAGE) -> str:
+    """SHA-256 over the names and contents of the package's Python files, in sorted order.
+
+    Parameters
+    ----------
+    package : Path
+        The folder of ``membership`` unless given.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
+    """The commit that the package was run from.
+
+    Parameters
+    ----------
+    checkout : Path
+        The folder that holds ``src/membership``.
+
+    Returns
+    -------
+    str
+        The commit's digest, with ``-dirty`` after it where the sources differ from it; empty
+        outside a checkout. Results are left out of account: writing them changes no source.
+    """
+    top = _git(checkout, "rev-parse", "--show-toplevel")
+    if not top or Path(top).resolve() != checkout.resolve():
+        return ""
+    commit = _git(checkout, "rev-parse", "--verify", "HEAD")
+    if not commit:
+        return ""
+    changed = _git(checkout, "status", "--porcelain", "--", "src", "notebooks")
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git prints, or nothing where there is no git, no repository or no commit."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,96 @@
+"""What a caller passes, as checked NumPy arrays."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from membership.errors import InputError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> FloatArray:
+    """Convert numbers to float64 and check them.
+
+    Parameters
+    ----------
+    name : str
+        What the caller named the argument; error messages start with it.
+    values : array, tensor or sequence
+        Real numbers. A torch tensor may lie on any device and be part of a graph.
+    ndim : int
+        The number of axes `values` must have.
+    finite : bool
+        Refuse infinite entries as well as NaN.
+
+    Returns
+    -------
+    ndarray of float64
+        At least one entry.
+
+    Raises
+    ------
+    InputError
+        `values` is not numeric, empty, of another number of axes, or holds NaN or infinities.
+    """
+    if hasattr(values, "detach"):
+        # Via double: NumPy has no bfloat16.
+        values = values.detach().cpu().double().numpy()
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of real numbers") from None
+    if array.ndim != ndim or array.size == 0:
+        axes = "axis" if ndim == 1 else "axes"
+        raise InputError(f"{name} has shape {array.shape}; give {ndim} {axes}, none empty")
+    refused = ~np.isfinite(array) if finite else np.isnan(array)
+    if refused.any():
+        kind = "NaN or infinite" if finite else "NaN"
+        raise InputError(
+            f"{name} holds {refused.sum()} {kind} entries of {array.size}; give numbers only"
+        )
+    return array
+
+
+def as_bool(name: str, values: Any, shape: tuple[int, ...]) -> BoolArray:
+    """Convert true-or-false values to bool and check them.
+
+    Parameters
+    ----------
+    name : str
+        What the caller named the argument; error messages start with it.
+    values : array, tensor or sequence
+        Booleans, or numbers that are all 0 or 1.
+    shape : tuple of int
+        The shape `values` must have.
+
+    Raises
+    ------
+    InputError
+        `values` is of another shape, or holds something other than 0 and 1.
+    """
+    array = as_float64(name, values, len(shape))
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}; give {shape}")
+    if not np.isin(array, (0.0, 1.0)).all():
+        raise InputError(f"{name} holds values other than false and true (0 and 1)")
+    return array.astype(bool)
+
+
+def as_scored(score: Any, member: Any, *, finite: bool = False) -> tuple[FloatArray, BoolArray]:
+    """Check a score and the truth beside it.
+
+    Raises
+    ------
+    InputError
+        The score holds NaN (or, with `finite`, infinities), the shapes differ, or only members
+        or only non-members are there.
+    """
+    score = as_float64("score", score, 1, finite=finite)
+    member = as_bool("member", member, score.shape)
+    if member.all() or not member.any():
+        only = "members" if member.all() else "non-members"
+        raise InputError(f"member holds {only} only; give at least one of each")
+    return score, member

@@ -1,0 +1,16 @@
+"""From a text notebook to an executed one, and from executed ones to the site."""
+
+from membership.pipeline.cleaning import clean
+from membership.pipeline.layout import chapters, settings_class, title
+from membership.pipeline.notebook import check, run_notebook
+from membership.pipeline.site import build_site
+
+__all__ = [
+    "build_site",
+    "chapters",
+    "check",
+    "clean",
+    "run_notebook",
+    "settings_class",
+    "title",
+]

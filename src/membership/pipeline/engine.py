@@ -1,0 +1,89 @@
+"""papermill's engine, told which section it is in."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
+
+from membership.pipeline.layout import section_titles
+
+NAME = "membership"
+
+
+class SectionEngine(NBClientEngine):
+    """Runs a notebook as papermill does, and says which cell it is at."""
+
+    @classmethod
+    def execute_managed_notebook(
+        cls,
+        nb_man: Any,
+        kernel_name: str,
+        *,
+        on_cell: Callable[[int, Any], None],
+        kernel_log: Path,
+        stderr_file: TextIO | None = None,
+        **_: Any,
+    ) -> Any:
+        """Execute the notebook that papermill manages.
+
+        Parameters
+        ----------
+        nb_man : papermill.engines.NotebookExecutionManager
+        kernel_name : str
+        on_cell : callable
+            Called with the index of each cell and the notebook before the cell runs.
+        kernel_log : Path
+            Where the kernel process's own messages go; they are no part of the notebook.
+        stderr_file : text file, optional
+            Where to show what the notebook's code writes to stderr, progress bars above all.
+        """
+        start = nb_man.cell_start
+
+        def cell_start(cell: Any, cell_index: int) -> None:
+            on_cell(cell_index, nb_man.nb)
+            start(cell, cell_index)
+
+        nb_man.cell_start = cell_start
+        client = PapermillNotebookClient(
+            nb_man, kernel_name=kernel_name, timeout=None, stderr_file=stderr_file
+        )
+        with kernel_log.open("wb") as messages:
+            return client.execute(stdout=messages, stderr=messages)
+
+
+class Progress:
+    """Remembers the section that is running and, unless quiet, prints a line as each begins.
+
+    Parameters
+    ----------
+    label : str
+        What is being run.
+    quiet : bool
+        Whether to print nothing.
+    """
+
+    def __init__(self, label: str, quiet: bool) -> None:
+        self.label, self.quiet = label, quiet
+        self.section = "the start of the kernel"
+        self.began = time.monotonic()
+        self._told = ""
+
+    def __call__(self, index: int, nb: Any) -> None:
+        """Note that a cell begins."""
+        if nb.cells[index].cell_type != "code":
+            return
+        self.section = section_titles(nb)[index]
+        if self.section == self._told or self.quiet:
+            return
+        self._told = self.section
+        code = [i for i, cell in enumerate(nb.cells) if cell.cell_type == "code"]
+        minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
+        done = f"cell {code.index(index) + 1:>2} of {len(code)}"
+        print(f"{self.label}  {done}  {minutes:>3}:{seconds:02}  {self.section}", file=sys.stderr)
+
+
+papermill_engines.register(NAME, SectionEngine)

@@ -1,0 +1,123 @@
+"""Build the site from the written pages and the executed notebooks."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from membership import paths
+from membership.errors import InputError, RunError
+from membership.pipeline import records
+from membership.pipeline.layout import executed_path
+
+_NO_RUNS = """\
+No chapter has been run here yet. `membership run` runs them all; this page then tells how long
+each took, and on what machine.
+"""
+
+_RUNS = """\
+Wall times of the last finished run of each chapter and profile. A run that finds its trained
+models in the cache takes a fraction of the first one's time.
+
+| chapter | profile | seconds | longest section | machine | started |
+|---|---|---:|---|---|---|
+"""
+
+
+def build_site(*, quiet: bool = False) -> Path:
+    """Build the site with every warning an error.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to announce nothing.
+
+    Returns
+    -------
+    Path
+        The site's ``index.html``.
+
+    Raises
+    ------
+    InputError
+        A chapter of ``_toc.yml`` has not been run; the line says with which command to.
+    RunError
+        Jupyter Book found something wrong; the line quotes it and names the log.
+    """
+    root = paths.project_root()
+    _require_chapters(root)
+    paths.atomic_write(root / "book" / "generated" / "run_statistics.md", run_statistics())
+    if not quiet:
+        print("building the site", file=sys.stderr)
+    log = root / "logs" / "site.log"
+    code = "from jupyter_book.cli.main import main; main()"
+    # Every page anew: on a second build an unchanged page would keep its warnings to itself.
+    options = ["build", str(root), "--all", "-n", "-W", "--keep-going"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *options],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    output = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    paths.atomic_write(log, output)
+    if done.returncode:
+        raise RunError(
+            f"the site did not build: {_first_findings(output)}; the log is {paths.shown(log)}"
+        )
+    site = root / "_build" / "html"
+    _copy_results(paths.results_dir(), site / "results")
+    return site / "index.html"
+
+
+def run_statistics() -> str:
+    """Write the page of run times as Markdown, from the records under ``runs``."""
+    runs = records.read_all()
+    body = _RUNS + "".join(map(_row, runs)) if runs else _NO_RUNS
+    return f"# Run statistics\n\n{body}"
+
+
+def _row(record: dict[str, Any]) -> str:
+    longest = max(record["sections"], key=lambda section: section["seconds"], default=None)
+    cells = [
+        record["title"],
+        record["profile"],
+        f"{record['seconds']:.0f}",
+        f"{longest['title']} ({longest['seconds']:.0f} s)" if longest else "",
+        f"{record['machine']}, {record['cpus']} CPUs, Python {record['python']}",
+        record["started"][:10],
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def _require_chapters(root: Path) -> None:
+    toc = (root / "_toc.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"book/chapters/(\w+)", toc)
+    missing = [chapter for chapter in listed if not executed_path(chapter).is_file()]
+    if missing:
+        raise InputError(
+            f"no executed notebook for {', '.join(missing)}; make it with: "
+            f"membership run {' '.join(missing)}"
+        )
+
+
+def _first_findings(output: str, most: int = 3) -> str:
+    """Quote the first warnings or errors of a build, or its last line where there are none."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    found = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
+    more = f" (and {len(found) - most} more)" if len(found) > most else ""
+    return " | ".join(found[:most] or lines[-1:]) + more
+
+
+def _copy_results(source: Path, destination: Path) -> None:
+    """Put the exhibits' files where the pages link to them."""
+    try:
+        shutil.rmtree(destination, ignore_errors=True)
+        if source.is_dir():
+            shutil.copytree(source, destination)
+    except OSError as error:
+        raise paths.write_error(destination, error) from error

@@ -1,0 +1,17 @@
+"""The one visual style, and the kinds of figure drawn in it."""
+
+from membership.plots.bars import bars_with_intervals
+from membership.plots.distributions import score_histograms
+from membership.plots.lines import lines_with_intervals
+from membership.plots.look import save_bytes, style
+from membership.plots.points import roc_loglog, scatter
+
+__all__ = [
+    "bars_with_intervals",
+    "lines_with_intervals",
+    "roc_loglog",
+    "save_bytes",
+    "scatter",
+    "score_histograms",
+    "style",
+]

@@ -1,0 +1,67 @@
+"""The accountant: how well any attacker can tell members from others after (noisy) SGD.
+
+Leemann, Pawelczyk and Kasneci, *Gaussian Membership Inference Privacy* (2023), and its
+counterpart for differential privacy (Dong, Roth and Su 2022).
+
+Trade-off functions
+    `gaussian_tradeoff`, `gaussian_tpr`, `gaussian_auc`, `mip_tradeoff`, `mip_tpr`,
+    `effective_batch_size`
+Levels mu
+    `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
+    `mip_from_gdp`, `gdp_from_mip`, `required_noise`
+Records that differ
+    `stochastic_composition`, `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
+Composition without a limit theorem
+    `numerical_tradeoff`, `Enclosure`
+The distribution behind it all
+    `chi2`
+"""
+
+from membership.privacy import chi2
+from membership.privacy.levels import (
+    composed_mu,
+    gdp_from_mip,
+    gdp_mu_step,
+    mip_from_gdp,
+    mip_mu_spectrum,
+    mip_mu_step,
+    subsampled_mu,
+)
+from membership.privacy.noise import required_noise
+from membership.privacy.numerical import Enclosure, numerical_tradeoff
+from membership.privacy.stochastic import (
+    constant_rate_tradeoff,
+    gaussian_mixture_tradeoff,
+    stochastic_composition,
+)
+from membership.privacy.tradeoff import (
+    effective_batch_size,
+    gaussian_auc,
+    gaussian_tpr,
+    gaussian_tradeoff,
+    mip_tpr,
+    mip_tradeoff,
+)
+
+__all__ = [
+    "Enclosure",
+    "chi2",
+    "composed_mu",
+    "constant_rate_tradeoff",
+    "effective_batch_size",
+    "gaussian_auc",
+    "gaussian_mixture_tradeoff",
+    "gaussian_tpr",
+    "gaussian_tradeoff",
+    "gdp_from_mip",
+    "gdp_mu_step",
+    "mip_from_gdp",
+    "mip_mu_spectrum",
+    "mip_mu_step",
+    "mip_tpr",
+    "mip_tradeoff",
+    "numerical_tradeoff",
+    "required_noise",
+    "stochastic_composition",
+    "subsampled_mu",
+]

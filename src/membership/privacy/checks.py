@@ -1,0 +1,77 @@
+"""What the accountant refuses, and how it says so."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+
+
+def rates(name: str, values: Any) -> FloatArray:
+    """Return rates as float64 in their own shape.
+
+    Raises
+    ------
+    InputError
+        A value is no number in [0, 1].
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} = {values!r}: give numbers in [0, 1]") from None
+    if not ((array >= 0) & (array <= 1)).all():
+        wrong = array[~((array >= 0) & (array <= 1))][0]
+        raise InputError(f"{name} = {wrong}: give numbers in [0, 1]")
+    return array
+
+
+def batch(n: float) -> float:
+    """Return the batch size n as a float, 2 or more."""
+    return _number("n", n, n >= 2, "a batch size of 2 or more")
+
+
+def dimension(d: float) -> float:
+    """Return the number of parameters d as a float, 1 or more."""
+    return _number("d", d, d >= 1, "1 dimension or more")
+
+
+def susceptibility(k: float) -> float:
+    """Return the gradient susceptibility K as a float, above 0."""
+    return _number("k", k, k > 0, "a gradient susceptibility K above 0 (K = d is typical)")
+
+
+def noise(tau: float) -> float:
+    """Return the noise tau as a float, 0 or more."""
+    return _number("tau", tau, tau >= 0, "a standard deviation of 0 or more")
+
+
+def clipping(clip: float | None) -> float:
+    """Return the clipping norm C as a float, above 0."""
+    if clip is None:
+        raise InputError("clip is missing; with noise (tau above 0) give the clipping norm C")
+    return _number("clip", clip, clip > 0, "a clipping norm C above 0")
+
+
+def level(name: str, mu: float) -> float:
+    """Return a privacy level mu as a float, above 0."""
+    return _number(name, mu, mu > 0, "a privacy level mu above 0; mu = 0 needs infinite noise")
+
+
+def steps(n_steps: float) -> float:
+    """Return the number of steps as a float, 1 or more."""
+    return _number("steps", n_steps, n_steps >= 1, "1 step or more")
+
+
+def records(n_records: float, batch_size: float) -> float:
+    """Return the number of records as a float, no fewer than one batch."""
+    return _number(
+        "n_records", n_records, n_records >= batch_size, f"at least the batch size {batch_size:g}"
+    )
+
+
+def _number(name: str, value: Any, good: Any, accepted: str) -> float:
+    if isinstance(value, bool) or not good or not math.isfinite(value):
+        raise InputError(f"{name} = {value}: give {accepted}")
+    return float(value)

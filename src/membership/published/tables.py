@@ -1,0 +1,78 @@
+"""The numbers as the papers print them, and the list of their tables and figures."""
+
+from importlib.resources import files
+
+import pandas as pd
+
+from membership.errors import InputError
+
+_FOLDER = files("membership.published")
+_CATALOGUES = ("exhibits", "controls")
+
+
+def table(name: str) -> pd.DataFrame:
+    """One published table, exactly as its CSV file holds it.
+
+    Parameters
+    ----------
+    name : str
+        ``<chapter>_<table>``, such as ``"bayes_optimal_table1"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Key columns, then ``metric`` and ``value``; a number the paper leaves out is NaN.
+        Numbers that look wrong in the paper are kept as printed.
+
+    Raises
+    ------
+    InputError
+        There is no such table.
+    """
+    known = sorted(
+        file.name.removesuffix(".csv")
+        for file in _FOLDER.iterdir()
+        if file.name.endswith(".csv") and file.name.removesuffix(".csv") not in _CATALOGUES
+    )
+    if name not in known:
+        raise InputError(f"no published table {name!r}; the tables are {', '.join(known)}")
+    return _read(name)
+
+
+def exhibits(chapter: str | None = None) -> pd.DataFrame:
+    """The papers' numbered tables and figures, followed by the controls this companion adds.
+
+    Parameters
+    ----------
+    chapter : str, optional
+        Keep one chapter; all five otherwise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own, or "Control 1"),
+        ``kind`` ("table", "figure" or "control") and ``content`` (one line).
+
+    Raises
+    ------
+    InputError
+        There is no such chapter.
+    """
+    listed = pd.concat([_read(name) for name in _CATALOGUES], ignore_index=True)
+    if chapter is None:
+        return listed
+    known = listed["chapter"].unique()
+    if chapter not in known:
+        raise InputError(f"no chapter {chapter!r}; the chapters are {', '.join(known)}")
+    return listed[listed["chapter"] == chapter].reset_index(drop=True)
+
+
+def metric_words(metric: str) -> str:
+    """A metric's name as a reader wants it: "attack accuracy (%)" for "attack_accuracy(%)"."""
+    return metric.replace("_", " ").replace("(", " (").replace("  (", " (")
+
+
+def _read(name: str) -> pd.DataFrame:
+    # Only an empty cell is missing: "None" and "NA" are words a table may print.
+    with (_FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])

@@ -1,0 +1,224 @@
+"""What a notebook can be told: typed, documented parameters, and the profiles that size them."""
+
+import ast
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from membership.errors import InputError
+
+PROFILES = ("tiny", "quick", "paper")
+
+
+class Parameter(NamedTuple):
+    """One parameter as a reader sees it: in the help, or in a notebook's parameters cell."""
+
+    name: str
+    type: str
+    default: Any
+    help: str
+    profiles: dict[str, Any]
+
+
+class ChapterSettings(BaseModel):
+    """The parameters that every notebook shares; a chapter's ``Settings`` adds its own.
+
+    A parameter left at its neutral value (0, 0.0, "" or []) takes the value that ``profiles``
+    gives it for the chosen profile. Types are strict: neither 5.0 nor "5" nor True is an int.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    chapter: ClassVar[str] = ""
+    profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    profile: Literal[PROFILES] = Field("quick", description="sizes of the run: tiny, quick, paper")
+    dataset: str = Field("", description="name of a data set or path of an .npz; '': the profile's")
+    data_root: str = Field("", description="folder to look for data in; '': $MEMBERSHIP_DATA, data")
+    seed: int = Field(0, ge=0, description="seed of every random choice, 0 or more")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu or cuda")
+    n_jobs: int = Field(0, ge=0, description="CPU cores to use; 0: all")
+    results_dir: str = Field("", description="folder for the exhibits; '': results")
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Check typed values and fill in the profile's.
+
+        Parameters
+        ----------
+        values : mapping of str to Any
+            Parameters by name; those left out keep their defaults.
+
+        Returns
+        -------
+        ChapterSettings
+            An instance of the class it is called on, with the neutral values replaced.
+
+        Raises
+        ------
+        InputError
+            One line that names every misspelt parameter and every unusable value.
+        """
+        return cls._checked(values).resolve()
+
+    @classmethod
+    def from_strings(cls, strings: Mapping[str, str]) -> Self:
+        """Check values typed at a command line and fill in the profile's (see `typed`)."""
+        return cls.from_values(cls.typed(strings))
+
+    @classmethod
+    def from_notebook(cls, namespace: Mapping[str, Any]) -> Self:
+        """Check the globals of a notebook whose parameters cell has run.
+
+        Parameters
+        ----------
+        namespace : mapping of str to Any
+            ``globals()`` of the notebook.
+
+        Returns
+        -------
+        ChapterSettings
+            As `from_values`.
+
+        Raises
+        ------
+        InputError
+            A plain value (a number, text, list or mapping, as papermill injects them) stands
+            under a name that is no parameter, or a parameter's own value cannot be used.
+        """
+        fields = cls.model_fields
+        meant = {name: v for name, v in namespace.items() if name in fields or _plain(name, v)}
+        return cls.from_values(meant)
+
+    @classmethod
+    def typed(cls, strings: Mapping[str, str]) -> dict[str, Any]:
+        """Read text as the parameters' types; what cannot be read is left for the check to name.
+
+        Parameters
+        ----------
+        strings : mapping of str to str
+            Text by parameter; a list is written as JSON, such as ``[400, 1000]``.
+        """
+        types = {row.name: row.type for row in cls.describe()}
+        return {name: _read(text, types.get(name, "str")) for name, text in strings.items()}
+
+    @classmethod
+    def describe(cls) -> list[Parameter]:
+        """List the parameters in order, with type, default, help and the profiles' values."""
+        return [
+            Parameter(
+                name,
+                _type_name(field.annotation),
+                field.default,
+                field.description or "",
+                {p: sizes[name] for p, sizes in cls.profiles.items() if name in sizes},
+            )
+            for name, field in cls.model_fields.items()
+        ]
+
+    def resolve(self) -> Self:
+        """Replace neutral values by the profile's; a chapter may go on from what this returns."""
+        values = self.parameters()
+        for name, value in self.profiles.get(self.profile, {}).items():
+            if _neutral(values[name]):
+                values[name] = value
+        return self._checked(values)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the values as plain JSON types, in the order of the fields."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def _checked(cls, values: Mapping[str, Any]) -> Self:
+        try:
+            return cls.model_validate(dict(values))
+        except ValidationError as error:
+            problems = [cls._problem(details, values) for details in error.errors()]
+            raise InputError("; ".join(dict.fromkeys(problems))) from None
+
+    @classmethod
+    def _problem(cls, details: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+        """Put one of pydantic's findings in the reader's words."""
+        raised = details.get("ctx", {}).get("error")
+        wrong = str(raised) if raised else details["msg"].removeprefix("Input ")
+        if not details["loc"]:
+            return wrong
+        name = str(details["loc"][0])
+        if details["type"] == "extra_forbidden":
+            return f"unknown parameter {suggest(name, cls.model_fields, 'parameters')}"
+        within = "".join(f"[{place}]" for place in details["loc"][1:])
+        shown = re.sub(r"\s+", " ", repr(values[name]))
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        accepted = cls.model_fields[name].description
+        return f"parameter {name!r} = {shown}: {name}{within} {wrong}; accepted: {accepted}"
+
+
+def suggest(name: str, known: Any, kind: str) -> str:
+    """Complete "unknown ...": the name, then the nearest known one or all that are known."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    if near:
+        return f"{name!r}; did you mean {near[0]!r}?"
+    return f"{name!r}; the {kind} are: {', '.join(known) or 'none'}"
+
+
+def read_parameters_cell(text: str) -> list[Parameter]:
+    """Read a text notebook's parameters cell as papermill's own inspector reads it.
+
+    Parameters
+    ----------
+    text : str
+        The notebook as MyST Markdown (jupytext).
+
+    Returns
+    -------
+    list of Parameter
+        In the order of the cell; ``profiles`` is empty. Compare with `ChapterSettings.describe`.
+
+    Raises
+    ------
+    InputError
+        The notebook has no cell tagged ``parameters``.
+    """
+    import jupytext
+    from papermill.translators import PythonTranslator
+
+    for cell in jupytext.reads(text, "md:myst").cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            found = PythonTranslator.inspect(cell)
+            return [
+                Parameter(p.name, p.inferred_type_name, ast.literal_eval(p.default), p.help, {})
+                for p in found
+            ]
+    raise InputError("the notebook has no cell tagged 'parameters'; add one with its parameters")
+
+
+def _plain(name: str, value: Any) -> bool:
+    """Tell whether a global could have been meant as a parameter; In and Out are IPython's."""
+    return (
+        not name.startswith("_")
+        and name not in ("In", "Out")
+        and (value is None or type(value) in (bool, int, float, str, list, tuple, dict))
+    )
+
+
+def _neutral(value: Any) -> bool:
+    return not isinstance(value, bool) and value in (0, "", [])
+
+
+def _type_name(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return type(get_args(annotation)[0]).__name__
+    return (get_origin(annotation) or annotation).__name__
+
+
+def _read(text: str, type_name: str) -> Any:
+    if type_name == "str":
+        return text
+    try:
+        return json.loads(text.lower() if type_name == "bool" else text)
+    except json.JSONDecodeError:
+        return text

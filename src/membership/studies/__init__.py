@@ -1,0 +1,1 @@
+"""What the chapters compute: one folder a paper, one function an exhibit."""

@@ -1,0 +1,272 @@
+"""The Gaussian game of Section 4.1: Figure 1, and the accuracies it illustrates.
+
+The population mean is known to the adversary, as in Equation 34, and T = 1. Scores carry the exact
+tau, with the constant that Equations 34 and 35 drop: a score of 0 then means "as likely as not".
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from membership import attacks, data, metrics
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+from membership.studies.bayes_optimal import gaussian_exact as exact
+
+GRID_POINTS = 400
+ACCURACIES, REFERENCES = 1, 2  # streams of random numbers
+
+
+class Game(NamedTuple):
+    """One game as the attacks see it; the population mean is 0."""
+
+    z: FloatArray
+    member: np.ndarray
+    theta: FloatArray
+
+
+def figure_1(settings: Any) -> pd.DataFrame:
+    """Scores of MALT and MAST in one game, and their exact densities in that game (Figure 1).
+
+    Parameters
+    ----------
+    settings : object
+        Has `gaussian_n` (records), `gaussian_d` (dimensions) and `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns attack, member (bool), series, score, density. Rows with series "record" hold the
+        score of one record (density empty); rows with series "exact" the density at a score,
+        given the game's number of members n' and |theta - mu|^2. MALT is shown with the average
+        tau, MAST with the record's own.
+
+    Raises
+    ------
+    InputError
+        The game drawn has fewer than two members or no non-member.
+    """
+    game = _paper_game(settings)
+    n_members, d = int(game.member.sum()), settings.gaussian_d
+    r2 = float(game.theta @ game.theta)
+    average_tau = n_members * d / (2 * (n_members + 1)) + exact.tau_constant(n_members, d)
+    loss = _loss(game.z, game.theta)
+    shown = {
+        "MALT": (
+            average_tau + attacks.malt(loss),
+            lambda score, member: exact.malt_density(average_tau - score, member, r2, n_members, d),
+        ),
+        "MAST": (
+            _tau(game.z, n_members) - loss,
+            lambda score, member: exact.mast_density(score, member, r2, n_members, d),
+        ),
+    }
+    parts = []
+    for attack, (score, density) in shown.items():
+        grid = _grid(score)
+        for member in (True, False):
+            key = {"attack": attack, "member": member}
+            own = score[game.member == member]
+            curve = density(grid, member)
+            parts.append(pd.DataFrame({**key, "series": "record", "score": own, "density": np.nan}))
+            parts.append(pd.DataFrame({**key, "series": "exact", "score": grid, "density": curve}))
+    table = pd.concat(parts, ignore_index=True)
+    table.attrs = _attrs(settings) | {
+        "note": f"One game with n' = {n_members} members and |theta - mu|^2 = {r2:.2f}; "
+        "the curves are the exact densities given both."
+    }
+    return table
+
+
+def gaussian_accuracies(settings: Any) -> pd.DataFrame:
+    """Attack accuracies in the Gaussian game: simulated, and by exact formula.
+
+    The games have exactly n' = gaussian_n // 2 members, so that the formulas apply.
+
+    Parameters
+    ----------
+    settings : object
+        Has `gaussian_n`, `gaussian_d`, `gaussian_repeats` (games) and `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns attack, metric, value, low, high, n_repeats, standard_error, exact; value, bounds
+        and standard error in percent. Attacks are MALT, MAST (exact tau), LLR (the exact
+        likelihood ratio) and MATT (theta0 the mean of n' other records). Metrics:
+        "attack_accuracy(%)", balanced accuracy at the threshold that theory calls best;
+        "peak_accuracy(%)", at the best threshold for each game, which flatters the attack; and
+        "auc(%)". `exact` is empty where no formula is at hand. The unit of the 95% interval is
+        the game, for the members of one game depend on each other (they sum to n' theta).
+
+    Raises
+    ------
+    InputError
+        `gaussian_repeats` or `gaussian_n` is below 4.
+    """
+    _check(settings)
+    n_members, d = settings.gaussian_n // 2, settings.gaussian_d
+    decisions = {
+        "MALT": exact.malt(n_members, d),
+        "MAST": exact.mast(n_members, d),
+        "LLR": exact.likelihood_ratio(n_members, d),
+        "MATT": exact.matt(n_members, d),
+    }
+    known = {
+        (attack, "attack_accuracy(%)"): 100 * decision.accuracy
+        for attack, decision in decisions.items()
+    }
+    known["MALT", "auc(%)"] = 100 * exact.malt_auc(n_members, d)
+    measured = []
+    for repeat in range(settings.gaussian_repeats):
+        game, rng = _play(settings, ACCURACIES, repeat)
+        for attack, score in _scores(game, rng).items():
+            threshold = decisions[attack].threshold
+            measured += [
+                (attack, metric, 100 * value)
+                for metric, value in _measure(score, game.member, threshold).items()
+            ]
+    rows = [
+        {"attack": attack, "metric": metric}
+        | _summary(values)
+        | {"standard_error": values.sem(), "exact": known.get((attack, metric), np.nan)}
+        for (attack, metric), values in pd.DataFrame(
+            measured, columns=["attack", "metric", "value"]
+        ).groupby(["attack", "metric"], sort=False)["value"]
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs = _attrs(settings)
+    return table
+
+
+def gaussian_references(settings: Any) -> pd.DataFrame:
+    """MAST's tau estimated from reference models, against the exact tau (Control 4).
+
+    Parameters
+    ----------
+    settings : object
+        Has `gaussian_n`, `gaussian_d`, `gaussian_repeats` (games), `gaussian_references` (OUT
+        models a game) and `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns tau, n_reference, metric, value, low, high, n_repeats. tau is "log-mean-exp",
+        "mean" or "exact" (n_reference 0). "attack_accuracy(%)" takes its threshold from the
+        games of the first half and is measured, like "auc(%)", on those of the second.
+
+    Raises
+    ------
+    InputError
+        `gaussian_repeats` or `gaussian_n` is below 4.
+    """
+    _check(settings)
+    n_members, n_reference = settings.gaussian_n // 2, settings.gaussian_references
+    played: dict[str, list[FloatArray]] = {"log-mean-exp": [], "mean": [], "exact": []}
+    for repeat in range(settings.gaussian_repeats):
+        game, rng = _play(settings, REFERENCES, repeat)
+        references = _fresh_models(rng, n_reference, n_members, settings.gaussian_d)
+        loss = _loss(game.z, game.theta)
+        reference_loss = np.stack([_loss(game.z, reference) for reference in references])
+        for tau in ("log-mean-exp", "mean"):
+            played[tau].append(attacks.mast(loss, reference_loss, tau=tau))
+        played["exact"].append(_tau(game.z, n_members) - loss)
+    half, member = settings.gaussian_repeats // 2, game.member
+    rows = []
+    for tau, scores in played.items():
+        threshold = metrics.best_threshold(np.concatenate(scores[:half]), np.tile(member, half))
+        fresh = scores[half:]
+        key = {"tau": tau, "n_reference": 0 if tau == "exact" else n_reference}
+        accuracies = [100 * metrics.balanced_accuracy(s, member, threshold) for s in fresh]
+        areas = [100 * metrics.auc(s, member) for s in fresh]
+        rows.append(key | {"metric": "attack_accuracy(%)"} | _summary(accuracies))
+        rows.append(key | {"metric": "auc(%)"} | _summary(areas))
+    table = pd.DataFrame(rows)
+    table.attrs = _attrs(settings)
+    return table
+
+
+def _paper_game(settings: Any) -> Game:
+    """One game as in the paper: each record a member with probability 1/2."""
+    drawn = data.gaussian_game(settings.gaussian_n, settings.gaussian_d, settings.seed)
+    n_members = int(drawn.member.sum())
+    if not 2 <= n_members < drawn.member.size:
+        raise InputError(
+            f"gaussian_n is {settings.gaussian_n} and {n_members} of them are members at seed "
+            f"{settings.seed}; give more records, for two members and a non-member"
+        )
+    return Game(drawn.z - drawn.mu, drawn.member, drawn.theta - drawn.mu)
+
+
+def _grid(score: FloatArray) -> FloatArray:
+    """Places to draw a density at, a little beyond the scores on either side."""
+    margin = 0.15 * np.ptp(score)
+    return np.linspace(score.min() - margin, score.max() + margin, GRID_POINTS)
+
+
+def _scores(game: Game, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Scores of the four attacks, in whose exact units the thresholds are."""
+    n_members, d = int(game.member.sum()), game.theta.size
+    loss = _loss(game.z, game.theta)
+    norm2 = np.sum(game.z**2, axis=1)
+    scale = n_members / (n_members - 1)
+    quadratic = game.z @ game.theta - game.theta @ game.theta / 2 - norm2 / (2 * n_members)
+    theta0 = _fresh_models(rng, 1, n_members, d)[0]
+    return {
+        "MALT": attacks.malt(loss),
+        "MAST": _tau(game.z, n_members) - loss,
+        "LLR": scale * quadratic + d / 2 * np.log(scale),
+        "MATT": attacks.matt(game.theta, theta0, theta0 - game.z),
+    }
+
+
+def _measure(score: FloatArray, member: np.ndarray, threshold: float) -> dict[str, float]:
+    return {
+        "attack_accuracy(%)": metrics.balanced_accuracy(score, member, threshold),
+        "peak_accuracy(%)": metrics.balanced_accuracy(score, member),
+        "auc(%)": metrics.auc(score, member),
+    }
+
+
+def _tau(z: FloatArray, n_members: int) -> FloatArray:
+    """Equation 34 with its constant; -log of the mean of exp(-loss) over N(0, I / n')."""
+    share = n_members / (2 * (n_members + 1))
+    return share * np.sum(z**2, axis=1) + exact.tau_constant(n_members, z.shape[1])
+
+
+def _loss(z: FloatArray, theta: FloatArray) -> FloatArray:
+    """Equation 33."""
+    return np.sum((z - theta) ** 2, axis=1) / 2
+
+
+def _play(settings: Any, stream: int, repeat: int) -> tuple[Game, np.random.Generator]:
+    """One game whose first n // 2 records are the members, and a generator for the attacks."""
+    sequence = np.random.SeedSequence([settings.seed, stream, repeat])
+    game_seed, attack_seed = (int(seed) for seed in sequence.generate_state(2))
+    drawn = data.gaussian_game(settings.gaussian_n, settings.gaussian_d, game_seed)
+    z = drawn.z - drawn.mu
+    member = np.arange(settings.gaussian_n) < settings.gaussian_n // 2
+    return Game(z, member, z[member].mean(axis=0)), np.random.default_rng(attack_seed)
+
+
+def _fresh_models(rng: np.random.Generator, count: int, n_members: int, d: int) -> FloatArray:
+    """Means of n' records each, none of them queried: drawn from their law N(0, I / n')."""
+    return rng.standard_normal((count, d)) / np.sqrt(n_members)
+
+
+def _summary(values: Any) -> dict[str, float]:
+    low, high = metrics.mean_interval(values)
+    return {"value": np.mean(values), "low": low, "high": high, "n_repeats": len(values)}
+
+
+def _check(settings: Any) -> None:
+    for name in ("gaussian_n", "gaussian_repeats"):
+        if getattr(settings, name) < 4:
+            raise InputError(f"{name} is {getattr(settings, name)}; give at least 4")
+
+
+def _attrs(settings: Any) -> dict[str, Any]:
+    n, d = settings.gaussian_n, settings.gaussian_d
+    deviations = [] if (n, d) == (100, 2000) else [f"n = {n}, d = {d}; the paper: 100, 2000"]
+    return {"data": {}, "deviations": deviations, "comparable": not deviations, "device": "cpu"}

@@ -1,0 +1,244 @@
+"""A one-dimensional game in which the Bayes-optimal attack is exact (Controls 5 and 6).
+
+The game: n = 12 records z_i ~ N(0, 1), each a member with probability 1/2, and a model drawn from
+Equation 2 with l(t, z) = (t - z)^2 / 2 plus the regulariser 0.01 t^2 / 2, which keeps the law
+proper when nobody is a member. With k members among the other records, their sum S, and
+q = k + m_1 + 0.01, the model is theta ~ N((S + m_1 z_1) / q, T / q): the other records enter
+through k and S alone, and S given k is N(0, k).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import binom, norm
+
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+
+N_RECORDS = 12
+MEMBER_RATE = 0.5  # lambda
+REGULARISER = 0.01
+CASES = ((0.3, -1.5), (-0.5, 2.0), (1.0, 1.2))  # (theta, z_1)
+DELTAS = (0.01, 0.05, 0.2)
+
+
+class Others(NamedTuple):
+    """Draws of the other records: how many are members, and their sum; shape (draws,) each."""
+
+    count: FloatArray
+    total: FloatArray
+
+
+def theorem_1(settings: Any) -> pd.DataFrame:
+    """Theorem 1 with its expectation over the posterior of T, and over the prior (Control 5).
+
+    Equation 4 writes the expectation over T = {z_2..n, m_2..n} without saying which law T has. The
+    law of total expectation (Equation 6) needs T given theta and z_1. Drawn from its prior
+    instead, as a simulation of training sets would, the expression is another number.
+
+    Parameters
+    ----------
+    settings : object
+        Has `posterior_draws` (draws of T, at least 100) and `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns theta, z, expectation, metric, value, low, high, n_repeats. expectation is "exact"
+        (`exact_posterior`), "posterior" or "prior" (Monte Carlo, with 95% interval; the former
+        weighs draws from the prior by the likelihood of theta). The metric is "P(member)", a
+        fraction.
+
+    Raises
+    ------
+    InputError
+        Too few draws.
+    """
+    others = _draw_others(settings)
+    rows = []
+    for theta, z in CASES:
+        log_in, log_out = _log_likelihoods(theta, z, others, temperature=1.0)
+        attack = expit(log_in - log_out + logit(MEMBER_RATE))
+        weight = MEMBER_RATE * np.exp(log_in) + (1 - MEMBER_RATE) * np.exp(log_out)
+        key = {"theta": theta, "z": z, "metric": "P(member)"}
+        exact = {"value": exact_posterior(theta, z), "low": np.nan, "high": np.nan}
+        rows += [
+            key | {"expectation": "exact", "n_repeats": 0} | exact,
+            key | {"expectation": "posterior"} | _weighted_mean(attack, weight),
+            key | {"expectation": "prior"} | _weighted_mean(attack, np.ones_like(weight)),
+        ]
+    columns = ["theta", "z", "expectation", "metric", "value", "low", "high", "n_repeats"]
+    return _table(pd.DataFrame(rows)[columns])
+
+
+def temperature() -> pd.DataFrame:
+    """What a higher temperature does to the score and to the membership probability (Control 6).
+
+    Section 3.3 says that a higher T decreases s = (tau - l) / T and so P(m_1 = 1 | theta, z_1).
+    With the law p of typical models held fixed, s is concave in 1/T and 0 at 1/T = 0: a negative
+    s always rises with T, a positive one falls once T is large enough, and either way the
+    probability tends to lambda. Where p widens with T, as in Equation 12, s is A / T plus
+    log(1 + 1/q) / 2, whatever the sign of A: the limit lies above lambda, for in this game,
+    whose parameter space is unbounded, one member more narrows the law of theta at any T.
+
+    Nothing here has a size, so that there are no settings. theta is 0.3; z = 0.4 has a loss far
+    below tau, z = 1 one slightly below, z = -1.5 one above.
+
+    Returns
+    -------
+    DataFrame
+        Columns law, z, temperature, metric, value. law is "held fixed" or "Equation 12" (p for
+        other records with six members of sum 0), or "whole game" (`exact_posterior`). Metrics:
+        "score" (s of Equation 15) and "P(member)" (the integrand of Equation 13; in the whole
+        game Definition 1).
+    """
+    theta, precision = 0.3, 6 + REGULARISER
+    temperatures = np.geomspace(0.1, 64.0, 41)
+    variances = {
+        "held fixed": np.full_like(temperatures, 1 / precision),
+        "Equation 12": temperatures / precision,
+    }
+    parts = []
+    for z in (0.4, 1.0, -1.5):
+        key = {"z": z, "temperature": temperatures}
+        for law, variance in variances.items():
+            score = _score(theta, z, 0.0, variance, temperatures)
+            probability = expit(score + logit(MEMBER_RATE))
+            parts.append(pd.DataFrame({"law": law, **key, "metric": "score", "value": score}))
+            parts.append(
+                pd.DataFrame({"law": law, **key, "metric": "P(member)", "value": probability})
+            )
+        whole = [exact_posterior(theta, z, t) for t in temperatures]
+        parts.append(
+            pd.DataFrame({"law": "whole game", **key, "metric": "P(member)", "value": whole})
+        )
+    return _table(pd.concat(parts, ignore_index=True))
+
+
+def bounds(settings: Any) -> pd.DataFrame:
+    """The chapter's three inequalities, both sides computed.
+
+    Parameters
+    ----------
+    settings : object
+        Has `posterior_draws` (draws of T, at least 100) and `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns statement, case, epsilon, delta, metric, value with metrics "left" and "right";
+        each statement says left <= right.
+        "Lipschitz" (Equation 47): the largest (sigma(u) - sigma(v)) / (u - v) on a grid against
+        1/4. "Property 1": the most that epsilon-differential privacy allows,
+        sigma(epsilon + t_lambda), against lambda + epsilon / 4. "Property 2": the exact
+        P(member) against lambda + epsilon / 4T + delta, epsilon being the 1 - delta quantile of
+        the gap of Equation 23 over T given theta and z_1, or 0 where that is negative.
+
+    Raises
+    ------
+    InputError
+        Too few draws.
+    """
+    rows = [_lipschitz()]
+    for rate in (0.1, 0.5, 0.9):
+        for epsilon in (0.01, 0.1, 1.0, 4.0):
+            left = expit(epsilon + logit(rate))
+            case = f"lambda = {rate}"
+            rows.append(("Property 1", case, epsilon, np.nan, left, rate + epsilon / 4))
+    others = _draw_others(settings)
+    for theta, z in CASES:
+        log_in, log_out = _log_likelihoods(theta, z, others, temperature=1.0)
+        weight = MEMBER_RATE * np.exp(log_in) + (1 - MEMBER_RATE) * np.exp(log_out)
+        precision = others.count + REGULARISER
+        typical = ((z - others.total / precision) ** 2 + 1 / precision) / 2
+        gap = typical - (theta - z) ** 2 / 2
+        for delta in DELTAS:
+            epsilon = max(0.0, _weighted_quantile(gap, weight, 1 - delta))
+            right = MEMBER_RATE + epsilon / 4 + delta
+            case = f"theta = {theta}, z = {z}"
+            rows.append(("Property 2", case, epsilon, delta, exact_posterior(theta, z), right))
+    wide = pd.DataFrame(rows, columns=["statement", "case", "epsilon", "delta", "left", "right"])
+    keys = ["statement", "case", "epsilon", "delta"]
+    return _table(wide.melt(keys, var_name="metric", value_name="value"))
+
+
+def exact_posterior(theta: float, z: float, temperature: float = 1.0) -> float:
+    """P(m_1 = 1 | theta, z_1) by Bayes' rule, T integrated out (Definition 1).
+
+    Given m_1, z_1 and k other members, theta is normal with mean m_1 z_1 / q and variance
+    T / q + k / q^2, where q = k + m_1 + 0.01; k is binomial, so the sum has 12 terms.
+    """
+    count = np.arange(N_RECORDS)
+    chance = binom.pmf(count, N_RECORDS - 1, MEMBER_RATE)
+    likelihood = []
+    for m in (0, 1):
+        precision = count + m + REGULARISER
+        spread = np.sqrt(temperature / precision + count / precision**2)
+        likelihood.append(chance @ norm.pdf(theta, m * z / precision, spread))
+    evidence = MEMBER_RATE * likelihood[1] + (1 - MEMBER_RATE) * likelihood[0]
+    return float(MEMBER_RATE * likelihood[1] / evidence)
+
+
+def _draw_others(settings: Any) -> Others:
+    draws = settings.posterior_draws
+    if draws < 100:
+        raise InputError(f"posterior_draws is {draws}; give at least 100")
+    rng = np.random.default_rng(settings.seed)
+    count = rng.binomial(N_RECORDS - 1, MEMBER_RATE, size=draws).astype(np.float64)
+    return Others(count, np.sqrt(count) * rng.standard_normal(draws))
+
+
+def _log_likelihoods(
+    theta: float, z: float, others: Others, temperature: float
+) -> tuple[FloatArray, FloatArray]:
+    """log p(theta | m_1, z_1, T) for m_1 = 1 and for m_1 = 0."""
+    precision = others.count + REGULARISER
+    inside = norm.logpdf(
+        theta, (others.total + z) / (precision + 1), np.sqrt(temperature / (precision + 1))
+    )
+    outside = norm.logpdf(theta, others.total / precision, np.sqrt(temperature / precision))
+    return inside, outside
+
+
+def _score(
+    theta: float, z: float, mean: FloatArray, variance: FloatArray, temperature: FloatArray
+) -> FloatArray:
+    """s of Equation 15, tau being Equation 14 for models t ~ N(mean, variance)."""
+    spread = 1 + variance / temperature
+    tau = temperature / 2 * np.log(spread) + (z - mean) ** 2 / (2 * spread)
+    return (tau - (theta - z) ** 2 / 2) / temperature
+
+
+def _lipschitz() -> tuple[str, str, float, float, float, float]:
+    """The steepest pair of distinct arguments on a grid, against the constant of Equation 47."""
+    grid = np.linspace(-10.0, 10.0, 401)
+    first, second = np.triu_indices(grid.size, k=1)
+    slope = (expit(grid[second]) - expit(grid[first])) / (grid[second] - grid[first])
+    steepest = np.argmax(slope)
+    case = f"u = {grid[second][steepest]:.2f}, v = {grid[first][steepest]:.2f}"
+    return "Lipschitz", case, np.nan, np.nan, float(slope[steepest]), 0.25
+
+
+def _weighted_mean(values: FloatArray, weight: FloatArray) -> dict[str, float]:
+    """Self-normalised mean, with a 95% interval by the delta method."""
+    share = weight / weight.sum()
+    mean = float(share @ values)
+    half = norm.ppf(0.975) * float(np.sqrt(np.sum((share * (values - mean)) ** 2)))
+    return {"value": mean, "low": mean - half, "high": mean + half, "n_repeats": values.size}
+
+
+def _weighted_quantile(values: FloatArray, weight: FloatArray, probability: float) -> float:
+    return float(np.quantile(values, probability, weights=weight, method="inverted_cdf"))
+
+
+def _table(table: pd.DataFrame) -> pd.DataFrame:
+    """The paper prints no number for this game: it is ours."""
+    table.attrs = {
+        "data": {},
+        "deviations": ["the paper has no such experiment"],
+        "comparable": False,
+        "device": "cpu",
+    }
+    return table

@@ -1,0 +1,118 @@
+"""The parameters of the chapter on Sablayrolles et al. (2019), and their sizes by profile."""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from membership.settings import ChapterSettings
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "dataset": "digits",
+        "n_records": [60, 120],
+        "n_repeats": 4,
+        "cnn_records": 100,
+        "cnn_epochs": 3,
+        "n_reference": 6,
+        "feature_epochs": 1,
+    },
+    "quick": {
+        "dataset": "digits",
+        "n_records": [60, 100, 160, 220],
+        "n_repeats": 40,
+        "cnn_records": 800,
+        "cnn_epochs": 30,
+        "n_reference": 12,
+        "feature_epochs": 8,
+    },
+    "paper": {
+        "dataset": "cifar10",
+        "n_records": [400, 1000, 2000, 4000, 6000],
+        "n_repeats": 100,
+        "cnn_records": 15_000,
+        "cnn_epochs": 50,
+        "n_reference": 30,
+        "feature_epochs": 20,
+    },
+}
+
+# At "tiny" and "quick", data sets other than the embedded digits bring more records.
+LARGER_DATA: dict[str, dict[str, Any]] = {
+    "tiny": {"n_records": [60, 120]},
+    "quick": {"n_records": [400, 1000, 2000], "n_repeats": 20, "cnn_records": 1500},
+}
+
+CLASSES: dict[str, list[int]] = {"digits": [3, 8], "cifar10": [9, 8]}
+FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18"}
+
+
+class Settings(ChapterSettings):
+    """Parameters of the chapter; the notebook's parameters cell mirrors them."""
+
+    chapter: ClassVar[str] = "bayes_optimal"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+
+    # The paper's Gaussian game is small enough to be played at full size under every profile.
+    gaussian_n: ClassVar[int] = 100
+    gaussian_d: ClassVar[int] = 2000
+    gaussian_references: ClassVar[int] = 20
+
+    classes: list[int] = Field(
+        [],
+        max_length=2,
+        description="the two labels of Table 1; []: truck and ship for CIFAR-10, 3 and 8 for "
+        "digits, else the two largest classes",
+    )
+    n_records: list[int] = Field(
+        [],
+        description="sizes n of Table 1, each at least 20: n/2 members, n/2 non-members, n/2 in "
+        "reserve; []: the profile's",
+    )
+    n_repeats: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description="random splits a size of Table 1, and ten Gaussian games each; "
+        "0: the profile's",
+    )
+    feature_network: str = Field(
+        "",
+        pattern="^(raw|small-cnn|resnet18|)$",
+        description="features of Table 1: raw, small-cnn or resnet18, the last two trained on "
+        "CIFAR-100; '': raw, except for CIFAR-10",
+    )
+    feature_epochs: int = Field(
+        0, ge=0, le=10_000, description="epochs of the feature network; 0: the profile's"
+    )
+    cnn_records: int = Field(
+        0,
+        ge=0,
+        description="members of each network of Table 2, half its records; 0: the profile's",
+    )
+    cnn_epochs: int = Field(
+        0, ge=0, le=10_000, description="epochs of each network of Table 2; 0: the profile's"
+    )
+    n_reference: int = Field(
+        0, ge=0, le=10_000, description="reference models of Table 2, at least 4; 0: the profile's"
+    )
+
+    @property
+    def gaussian_repeats(self) -> int:
+        """Gaussian games behind each Monte-Carlo number."""
+        return 10 * self.n_repeats
+
+    @property
+    def posterior_draws(self) -> int:
+        """Draws of the other records in the one-dimensional game."""
+        return 5000 * self.n_repeats
+
+    def resolve(self) -> Self:
+        """Fill in the profile's sizes, larger where the data outnumber the embedded digits."""
+        sizes = dict(PROFILES[self.profile])
+        dataset = self.dataset or sizes["dataset"]
+        if dataset != "digits":
+            sizes |= LARGER_DATA.get(self.profile, {})
+        sizes["classes"] = CLASSES.get(dataset, [])
+        sizes["feature_network"] = FEATURES[self.profile] if dataset == "cifar10" else "raw"
+        given = self.parameters()
+        return self._checked({**given, **{k: v for k, v in sizes.items() if not given[k]}})

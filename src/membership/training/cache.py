@@ -1,0 +1,141 @@
+"""Trained models on disk: named by what determines them, whole or not there at all."""
+
+import hashlib
+import inspect
+import json
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from filelock import FileLock
+
+from membership import paths
+from membership.errors import InputError
+
+Tensors = dict[str, torch.Tensor]
+
+
+def digest(*parts: object) -> str:
+    """SHA-256 over arrays, tensors and JSON values, in order.
+
+    Parameters
+    ----------
+    *parts : numpy.ndarray, torch.Tensor, or anything ``json`` can write
+        Arrays count with their dtype and shape.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, torch.Tensor):
+            part = part.detach().cpu().numpy()
+        if isinstance(part, np.ndarray):
+            total.update(f"{part.dtype.str}{part.shape}".encode())
+            total.update(np.ascontiguousarray(part).view(np.uint8).data)
+        else:
+            total.update(json.dumps(part, sort_keys=True).encode())
+        total.update(b"\0")
+    return total.hexdigest()
+
+
+def source_of(module: torch.nn.Module) -> list[str]:
+    """The source of every class in a module that is not torch's own.
+
+    Two architectures that print alike but compute differently then have different keys.
+    """
+    classes = {type(part) for part in module.modules()}
+    own = sorted((c for c in classes if not c.__module__.startswith("torch.")), key=str)
+    return [_source(c) for c in own]
+
+
+def _source(part: type | Callable) -> str:
+    try:
+        return inspect.getsource(part)
+    except (OSError, TypeError):
+        # Typed at a prompt: the name is the best that can be had.
+        return f"{part.__module__}.{part.__qualname__}"
+
+
+class Cache:
+    """A folder of safetensors files, each carrying the digest of its own content.
+
+    Parameters
+    ----------
+    folder : pathlib.Path, optional
+        Made when something is first saved; ``$MEMBERSHIP_CACHE`` or ``.cache`` by default.
+
+    Notes
+    -----
+    safetensors refuses a truncated file but not a flipped bit in the payload, so a digest over
+    the tensors travels in the file's header and is checked at every load. A file that fails is
+    deleted with a warning and its model is trained again.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else paths.cache_dir()
+
+    def path(self, key: str) -> Path:
+        """Where the tensors of a key lie."""
+        return self.folder / "models" / f"{key}.safetensors"
+
+    def load(self, key: str) -> Tensors | None:
+        """The tensors saved under a key, or None where there are none or they are damaged."""
+        path = self.path(key)
+        if not path.is_file():
+            return None
+        try:
+            with safetensors.safe_open(path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                expected = (file.metadata() or {}).get("digest")
+        except (safetensors.SafetensorError, OSError):
+            expected, tensors = None, {}
+        if expected is None or expected != _content(tensors):
+            warnings.warn(f"{path} is damaged; its model is trained again", stacklevel=2)
+            path.unlink(missing_ok=True)
+            return None
+        return tensors
+
+    def save(self, key: str, tensors: Tensors) -> None:
+        """Write tensors under a key, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            The folder cannot be written to.
+        RunError
+            The disk is full.
+        """
+        kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        payload = safetensors.torch.save(kept, metadata={"digest": _content(kept)})
+        paths.atomic_write(self.path(key), payload)
+
+    def discard(self, key: str) -> None:
+        """Remove what is saved under a key, if anything is."""
+        self.path(key).unlink(missing_ok=True)
+
+    @contextmanager
+    def lock(self, key: str):
+        """Hold a key: a second run that wants it waits, then finds the result."""
+        folder = self.folder / "locks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot write to the cache {self.folder}: {error.strerror}; set MEMBERSHIP_CACHE "
+                "to a folder that can be written to"
+            ) from error
+        with FileLock(folder / f"{key}.lock"):
+            yield
+
+
+def _content(tensors: Tensors) -> str:
+    names: Iterable[str] = sorted(tensors)
+    return digest(*(part for name in names for part in (name, tensors[name])))

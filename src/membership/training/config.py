@@ -1,0 +1,107 @@
+"""What a training run is: its optimiser, schedule and length."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from membership.errors import InputError
+
+OPTIMISERS = ("sgd", "adam")
+SCHEDULES = ("constant", "cosine", "milestones")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The optimisation of one model, as a paper states it.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the members, at least 1.
+    batch_size : int
+        Records in a step, at least 1. The last batch of an epoch may be smaller.
+    learning_rate : float
+        Of the first epoch, positive.
+    momentum : float
+        Of SGD, in [0, 1); the velocity is ``v <- momentum * v + gradient`` (as in torch).
+    weight_decay : float
+        Added to the gradient as ``weight_decay * parameter``, not negative.
+    schedule : {"constant", "cosine", "milestones"}
+        How the learning rate changes from epoch to epoch. "cosine" falls from the first value to
+        zero at ``epochs``; "milestones" multiplies by `gamma` at each epoch in `milestones`.
+    milestones : tuple of int
+        Epochs, counted from 0, at whose start the learning rate drops.
+    gamma : float
+        The factor of each drop, in (0, 1].
+    optimiser : {"sgd", "adam"}
+        Adam uses torch's own constants (0.9, 0.999, 1e-8).
+
+    Raises
+    ------
+    InputError
+        A value is outside its range.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    schedule: Literal["constant", "cosine", "milestones"] = "constant"
+    milestones: tuple[int, ...] = ()
+    gamma: float = 0.1
+    optimiser: Literal["sgd", "adam"] = "sgd"
+
+    def __post_init__(self) -> None:
+        checks = [
+            ("epochs", self.epochs >= 1, "at least 1"),
+            ("batch_size", self.batch_size >= 1, "at least 1"),
+            ("learning_rate", 0 < self.learning_rate < math.inf, "a positive number"),
+            ("momentum", 0 <= self.momentum < 1, "in [0, 1)"),
+            ("weight_decay", 0 <= self.weight_decay < math.inf, "zero or positive"),
+            ("gamma", 0 < self.gamma <= 1, "in (0, 1]"),
+            ("schedule", self.schedule in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
+            ("optimiser", self.optimiser in OPTIMISERS, f"one of {', '.join(OPTIMISERS)}"),
+        ]
+        for name, good, accepted in checks:
+            if not good:
+                raise InputError(f"{name} = {getattr(self, name)!r}: it must be {accepted}")
+
+    def learning_rate_at(self, epoch: int) -> float:
+        """The learning rate of an epoch.
+
+        Parameters
+        ----------
+        epoch : int
+            Counted from 0.
+
+        Returns
+        -------
+        float
+            The rate every step of that epoch uses.
+        """
+        if self.schedule == "cosine":
+            return self.learning_rate * 0.5 * (1 + math.cos(math.pi * epoch / self.epochs))
+        if self.schedule == "milestones":
+            passed = sum(epoch >= milestone for milestone in self.milestones)
+            return self.learning_rate * self.gamma**passed
+        return self.learning_rate
+
+    def make_optimiser(self, parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
+        """The torch optimiser for these parameters.
+
+        Both optimisers act on each entry alone, so parameters stacked over models train exactly
+        as they would one model at a time.
+        """
+        if self.optimiser == "adam":
+            return torch.optim.Adam(
+                parameters, lr=self.learning_rate, weight_decay=self.weight_decay
+            )
+        return torch.optim.SGD(
+            parameters,
+            lr=self.learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+        )

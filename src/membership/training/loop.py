@@ -1,0 +1,313 @@
+"""Stochastic gradient descent for one model or many at once."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+from tqdm.auto import tqdm
+
+from membership.data import Dataset
+from membership.errors import InputError, RunError
+from membership.training import cache as store
+from membership.training.config import TrainingConfig
+from membership.training.ensemble import (
+    Ensemble,
+    Factory,
+    State,
+    batch_of_models,
+    device_of,
+    forward,
+    initial_module,
+    stack,
+)
+
+SECONDS_BETWEEN_CHECKPOINTS = 20.0
+
+
+def batch_order(seed: int, epoch: int, members: np.ndarray) -> np.ndarray:
+    """The order in which one model sees its members in one epoch.
+
+    Drawn from the seed and the epoch alone, so that a resumed run, a model trained in a batch of
+    models and a model trained by itself all see the same batches.
+
+    Parameters
+    ----------
+    seed, epoch : int
+        Not negative; epochs count from 0.
+    members : numpy.ndarray of int, shape (members,)
+        Row numbers of the records to train on.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (members,)
+        The same numbers, shuffled.
+    """
+    return np.random.default_rng([seed, epoch]).permutation(members)
+
+
+def train(
+    factory: Factory,
+    dataset: Dataset,
+    membership: np.ndarray,
+    config: TrainingConfig,
+    seeds: Sequence[int],
+    *,
+    device: str = "auto",
+    cache_folder: Path | None = None,
+    progress: bool = True,
+) -> Ensemble:
+    """Train one model for each row of `membership`, as many as possible in one batched program.
+
+    Each model ends as it would if it were trained by itself: its start and the order of its
+    batches depend on its own seed only, and the optimisers act entry by entry.
+
+    Parameters
+    ----------
+    factory : callable
+        Returns an untrained ``torch.nn.Module`` that maps (batch, ...) to logits
+        (batch, classes).
+    dataset : Dataset
+        The records.
+    membership : array_like of bool, shape (models, records)
+        Which records each model is trained on; at least one each.
+    config : TrainingConfig
+        Cross-entropy is minimised as it says.
+    seeds : sequence of int, one a model
+        Not negative.
+    device : {"auto", "cpu", "cuda"}
+        Where to train.
+    cache_folder : pathlib.Path, optional
+        Where trained models are kept; see :class:`membership.training.cache.Cache`.
+    progress : bool
+        Show a bar over the epochs of all models.
+
+    Returns
+    -------
+    Ensemble
+        In the order of `membership`.
+
+    Raises
+    ------
+    InputError
+        Shapes, seeds or the architecture do not fit the data; nothing has been trained.
+    RunError
+        A loss became infinite or undefined.
+
+    Notes
+    -----
+    Models are cached one by one under a key made of the start, the architecture's source, the
+    members, the order seed, the configuration, the code of this room, the device and torch's
+    version. While it trains, a batch of models leaves a checkpoint about every 20 seconds; a killed
+    run resumes from there and ends bit for bit the same on the same machine.
+    """
+    mask, seeds = _checked(membership, seeds, dataset)
+    place = device_of(device)
+    fits = _Fits(factory, dataset, mask, config, seeds, place)
+    fits.check_architecture()
+    cache = store.Cache(cache_folder)
+    keys = fits.keys()
+    found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
+    missing = [i for i in range(len(seeds)) if i not in found]
+    with tqdm(
+        total=len(missing) * config.epochs, unit="epoch", disable=not (progress and missing)
+    ) as bar:
+        for rows in fits.batches(missing):
+            found.update(_train_rows(fits, rows, keys, cache, bar))
+    states = [found[i] for i in range(len(seeds))]
+    stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
+    names = dict(factory().named_parameters())
+    return Ensemble(
+        factory,
+        {k: v for k, v in stacked.items() if k in names},
+        {k: v for k, v in stacked.items() if k not in names},
+        mask,
+        seeds,
+        config,
+        place,
+    )
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Everything that determines a set of trained models."""
+
+    factory: Factory
+    dataset: Dataset
+    membership: np.ndarray
+    config: TrainingConfig
+    seeds: tuple[int, ...]
+    device: torch.device
+
+    def check_architecture(self) -> None:
+        module = initial_module(self.factory, 0).eval()
+        record = torch.tensor(self.dataset.x[:1])
+        try:
+            with torch.no_grad():
+                answer = tuple(module(record).shape)
+        except RuntimeError as error:
+            raise InputError(
+                f"factory: its model does not take records of shape {tuple(record.shape[1:])} "
+                f"({str(error).splitlines()[0]})"
+            ) from error
+        expected = (1, self.dataset.n_classes)
+        if answer != expected:
+            raise InputError(
+                f"factory: its model answers one record with shape {answer}; expected {expected}, "
+                "one logit a class"
+            )
+
+    def keys(self) -> list[str]:
+        code = [Path(__file__).with_name(name).read_text() for name in ("loop.py", "config.py")]
+        records = store.digest(self.dataset.x, self.dataset.y)
+        common = [records, asdict(self.config), code, self.device.type, torch.__version__]
+        keys = []
+        for mask, seed in zip(self.membership, self.seeds, strict=True):
+            module = initial_module(self.factory, seed)
+            start = [part for item in sorted(module.state_dict().items()) for part in item]
+            keys.append(
+                store.digest(*common, mask, seed, repr(module), store.source_of(module), *start)
+            )
+        return keys
+
+    def batches(self, rows: list[int]) -> list[list[int]]:
+        """Rows to train together: models with as many members, so every step is a whole one."""
+        size = batch_of_models(initial_module(self.factory, 0), self.device)
+        members = self.membership.sum(1)
+        groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
+        return [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+
+
+def _checked(membership, seeds, dataset: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
+    mask = np.asarray(membership)
+    if mask.dtype != bool or mask.ndim != 2 or mask.shape[1] != len(dataset.y):
+        raise InputError(
+            f"membership: shape {mask.shape} of {mask.dtype}; expected booleans of shape "
+            f"(models, {len(dataset.y)})"
+        )
+    if len(mask) == 0 or not mask.any(1).all():
+        raise InputError("membership: every model needs at least one member, and one model is due")
+    seeds = tuple(int(seed) for seed in seeds)
+    if len(seeds) != len(mask) or min(seeds) < 0:
+        raise InputError(
+            f"seeds: {len(seeds)} given for {len(mask)} models; expected one a model, not negative"
+        )
+    return mask, seeds
+
+
+def _train_rows(
+    fits: _Fits, rows: list[int], keys: list[str], cache: store.Cache, bar: tqdm
+) -> dict[int, State]:
+    """Train some models side by side, or pick up what another run has just finished."""
+    batch_key = store.digest([keys[i] for i in rows])
+    with cache.lock(batch_key):
+        ready = {i: cache.load(keys[i]) for i in rows}
+        if all(state is not None for state in ready.values()):
+            return ready
+        parameters, buffers = _run(fits, rows, f"{batch_key}-checkpoint", cache, bar)
+        states = {}
+        for position, i in enumerate(rows):
+            state = {k: v[position].detach().cpu() for k, v in {**parameters, **buffers}.items()}
+            cache.save(keys[i], state)
+            states[i] = state
+        cache.discard(f"{batch_key}-checkpoint")
+        return states
+
+
+def _run(
+    fits: _Fits, rows: list[int], checkpoint: str, cache: store.Cache, bar: tqdm
+) -> tuple[State, State]:
+    """The epochs of one batch of models, from its checkpoint where there is one."""
+    modules = [initial_module(fits.factory, fits.seeds[i]) for i in rows]
+    parameters, buffers = stack(modules, fits.device)
+    optimiser = fits.config.make_optimiser(list(parameters.values()))
+    done = _restore(cache.load(checkpoint), parameters, buffers, optimiser)
+    bar.update(done * len(rows))
+    module = modules[0].to(fits.device).train()
+    # torch.tensor copies: the data set's own arrays are read-only, which torch does not support.
+    x = torch.tensor(fits.dataset.x).to(fits.device)
+    y = torch.tensor(fits.dataset.y).to(fits.device)
+    members = [np.flatnonzero(fits.membership[i]) for i in rows]
+    saved = time.monotonic()
+    for epoch in range(done, fits.config.epochs):
+        for group in optimiser.param_groups:
+            group["lr"] = fits.config.learning_rate_at(epoch)
+        order = np.stack(
+            [batch_order(fits.seeds[i], epoch, m) for i, m in zip(rows, members, strict=True)]
+        )
+        total = _epoch(module, parameters, buffers, optimiser, x, y, order, fits.config.batch_size)
+        if not torch.isfinite(total).all():
+            seed = fits.seeds[rows[int((~torch.isfinite(total)).nonzero()[0])]]
+            raise RunError(
+                f"training diverged in epoch {epoch + 1} (model with seed {seed}); "
+                f"a learning_rate below {fits.config.learning_rate} would do"
+            )
+        bar.update(len(rows))
+        if (
+            time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
+            and epoch + 1 < fits.config.epochs
+        ):
+            cache.save(checkpoint, _snapshot(epoch + 1, parameters, buffers, optimiser))
+            saved = time.monotonic()
+    return parameters, buffers
+
+
+def _epoch(
+    module: nn.Module,
+    parameters: State,
+    buffers: State,
+    optimiser: torch.optim.Optimizer,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    order: np.ndarray,
+    batch_size: int,
+) -> torch.Tensor:
+    """One pass of every model over its members; the summed loss of each model."""
+    index = torch.as_tensor(order).to(x.device)
+    total = torch.zeros(len(order), device=x.device)
+    for batch in index.split(batch_size, dim=1):
+        optimiser.zero_grad(set_to_none=True)
+        logits = forward(module, parameters, buffers, x[batch])
+        each = F.cross_entropy(logits.flatten(0, 1), y[batch].flatten(), reduction="none")
+        per_model = each.view(batch.shape).mean(1)
+        # The sum keeps the models apart: its gradient for one model is that model's own.
+        per_model.sum().backward()
+        optimiser.step()
+        total += per_model.detach()
+    return total
+
+
+def _snapshot(
+    epochs_done: int, parameters: State, buffers: State, optimiser: torch.optim.Optimizer
+) -> State:
+    state = {"epochs_done": torch.tensor(epochs_done)}
+    state |= {f"parameter.{k}": v for k, v in parameters.items()}
+    state |= {f"buffer.{k}": v for k, v in buffers.items()}
+    for position, entry in optimiser.state_dict()["state"].items():
+        state |= {f"optimiser.{position}.{k}": v for k, v in entry.items() if v is not None}
+    return state
+
+
+def _restore(
+    saved: State | None, parameters: State, buffers: State, optimiser: torch.optim.Optimizer
+) -> int:
+    """Put a checkpoint back in place; the number of epochs it had finished, 0 without one."""
+    if saved is None:
+        return 0
+    with torch.no_grad():
+        for name, tensor in parameters.items():
+            tensor.copy_(saved[f"parameter.{name}"])
+        for name, tensor in buffers.items():
+            tensor.copy_(saved[f"buffer.{name}"])
+    entries: dict[int, State] = {}
+    for name, tensor in saved.items():
+        if name.startswith("optimiser."):
+            _, position, part = name.split(".", 2)
+            entries.setdefault(int(position), {})[part] = tensor
+    state = optimiser.state_dict()
+    optimiser.load_state_dict({**state, "state": entries})
+    return int(saved["epochs_done"])

@@ -1,0 +1,135 @@
+"""A miniature of the project, with one chapter that does what a test asks of it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+
+NOTEBOOK = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+# A demonstration
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+profile: str = "quick"  # sizes of the run: tiny, quick, paper
+n_repeats: int = 0  # how often; 0: the profile's
+act: str = ""  # what the second cell does
+```
+
+```{code-cell} ipython3
+from membership.studies.demo.settings import Settings, perform
+
+settings = Settings.from_notebook(globals())
+```
+
+## The work
+
+```{code-cell} ipython3
+perform(settings)
+```
+
+## The end
+
+```{code-cell} ipython3
+print("repeats:", settings.n_repeats)
+```
+"""
+
+SETTINGS = '''\
+"""Settings of a chapter that exists in tests only."""
+
+import os
+import time
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from membership import paths
+from membership.errors import InputError
+from membership.settings import ChapterSettings
+
+
+class Settings(ChapterSettings):
+    chapter: ClassVar[str] = "demo"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = {
+        "tiny": {"n_repeats": 1},
+        "quick": {"n_repeats": 2},
+    }
+    n_repeats: int = Field(0, ge=0, description="how often; 0: the profile's")
+    act: str = Field("", description="what the second cell does")
+
+
+def perform(settings):
+    exhibit = paths.results_dir() / settings.profile / "demo" / "demo-tab-1.csv"
+    paths.atomic_write(exhibit, f"n_repeats,{settings.n_repeats}\\n")
+    paths.atomic_write(paths.project_root() / "kernel.pid", str(os.getpid()))
+    if settings.act == "raise":
+        raise ArithmeticError("first line\\nthe last line")
+    if settings.act == "refuse":
+        raise InputError("parameter 'act' = 'refuse': cannot be done")
+    if settings.act == "die":
+        os.kill(os.getpid(), 9)
+    if settings.act == "sleep":
+        time.sleep(120)
+'''
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project of its own in a temporary folder, with the package under test inside."""
+
+    root: Path
+
+    @property
+    def executed(self) -> Path:
+        return self.root / "book" / "chapters" / "demo.ipynb"
+
+    def start(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen:
+        """Start the ``membership`` command of this project."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
+        environment["PYTHONPATH"] = str(self.root / "src")
+        return subprocess.Popen(
+            [sys.executable, "-m", "membership.cli", *arguments],
+            cwd=cwd or self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
+        """Run the command to its end; output and exit code are the test's to judge."""
+        process = self.start(*arguments, cwd=cwd)
+        try:
+            out, err = process.communicate(timeout=100)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Make the miniature: the package, one chapter called ``demo``, and an empty book."""
+    root = tmp_path / "project"
+    shutil.copytree(REPOSITORY / "src" / "membership", root / "src" / "membership")
+    study = root / "src" / "membership" / "studies" / "demo"
+    study.mkdir()
+    (study / "__init__.py").write_text("")
+    (study / "settings.py").write_text(SETTINGS)
+    (root / "notebooks").mkdir()
+    (root / "notebooks" / "demo.md").write_text(NOTEBOOK)
+    (root / "data").mkdir()
+    shutil.copy(REPOSITORY / "data" / "registry.toml", root / "data")
+    (root / "_toc.yml").write_text("format: jb-book\nroot: intro\n")
+    return Project(root)

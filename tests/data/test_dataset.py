@@ -1,0 +1,104 @@
+"""What a data set promises, and the changes made to a whole one."""
+
+import numpy as np
+import pytest
+
+from membership.data import Dataset, deduplicate, keep_classes, record_digest, require
+from membership.errors import InputError
+
+
+def make(x=None, y=None, n_classes=3, **fields):
+    x = np.arange(24.0).reshape(6, 4) if x is None else x
+    y = np.array([0, 1, 2, 0, 1, 2]) if y is None else y
+    return Dataset(x=x, y=y, name="toy", n_classes=n_classes, source="Toy.", digest="", **fields)
+
+
+def test_arrays_are_read_only_and_typed_and_the_callers_stay_his():
+    x = np.zeros((6, 4), dtype=np.float32)
+    dataset = make(x, official_train=np.ones(6, dtype=int))
+    assert (dataset.x.dtype, dataset.y.dtype) == (np.float32, np.int64)
+    assert dataset.official_train.dtype == bool
+    assert x.flags.writeable
+    for array in (dataset.x, dataset.y, dataset.official_train):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"x": np.zeros((0, 4)), "y": np.zeros(0)}, "at least one record"),
+        ({"x": np.zeros((6, 2, 2))}, r"x has shape \(6, 2, 2\)"),
+        ({"y": np.zeros(5)}, r"y has shape \(5,\); give one label for each of 6"),
+        ({"y": np.zeros((6, 3))}, r"y has shape \(6, 3\)"),
+        ({"official_train": np.ones(5)}, r"official_train has shape \(5,\)"),
+        ({"x": np.full((6, 4), np.nan)}, "NaN or infinity"),
+        ({"x": np.full((6, 4), -np.inf)}, "NaN or infinity"),
+        ({"n_classes": 1, "y": np.zeros(6)}, "n_classes is 1"),
+        ({"n_classes": 2}, "labels run from 0 to 2; give 0 to 1"),
+        ({"y": np.arange(6) - 1, "n_classes": 9}, "labels run from -1"),
+    ],
+)
+def test_bad_arrays_are_refused_in_one_line(fields, message):
+    with pytest.raises(InputError, match=message) as caught:
+        make(**fields)
+    assert "\n" not in str(caught.value)
+
+
+def test_select_keeps_the_order_asked_for_and_says_what_it_holds():
+    dataset = make(official_train=np.array([1, 1, 1, 0, 0, 0]))
+    part = dataset.select(np.array([4, 0]), name="pair")
+    np.testing.assert_array_equal(part.x, dataset.x[[4, 0]])
+    assert (part.name, len(part), part.n_classes) == ("pair", 2, 3)
+    assert part.official_train.tolist() == [False, True]
+    assert part.digest == record_digest(part.x, part.y, part.official_train)
+
+
+def test_select_of_nothing_is_refused():
+    with pytest.raises(InputError, match="at least one record"):
+        make().select(np.zeros(6, dtype=bool))
+
+
+def test_keep_classes_renumbers_in_the_order_given():
+    dataset = make(official_train=np.array([1, 1, 1, 0, 0, 0]))
+    pair = keep_classes(dataset, [2, 0])
+    assert pair.y.tolist() == [1, 0, 1, 0]
+    np.testing.assert_array_equal(pair.x, dataset.x[[0, 2, 3, 5]])
+    assert pair.official_train.tolist() == [True, True, False, False]
+    assert (pair.name, pair.n_classes) == ("toy-2-0", 2)
+    assert pair.digest == record_digest(pair.x, pair.y, pair.official_train)
+    assert pair.digest != keep_classes(dataset, [0, 2]).digest
+
+
+@pytest.mark.parametrize("classes", [[], [1], [1, 1], [0, 3], [-1, 0]])
+def test_keep_classes_refuses(classes):
+    with pytest.raises(InputError, match="classes="):
+        keep_classes(make(), classes)
+
+
+def test_deduplicate_drops_later_copies_of_record_and_label():
+    x = np.array([[1.0], [2.0], [1.0], [1.0], [2.0]])
+    y = np.array([0, 1, 0, 1, 1])
+    kept = deduplicate(make(x, y, official_train=np.array([1, 1, 0, 0, 0])))
+    assert kept.x[:, 0].tolist() == [1.0, 2.0, 1.0]
+    assert kept.y.tolist() == [0, 1, 1]
+    assert kept.official_train.tolist() == [True, True, False]
+    assert "2 repeated records dropped" in kept.source
+
+
+def test_deduplicate_agrees_with_numpy_on_random_codes():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 3, (300, 3)), rng.integers(0, 2, 300)
+    kept = deduplicate(make(x.astype(float), y))
+    table = np.column_stack([x, y])
+    expected = table[np.sort(np.unique(table, axis=0, return_index=True)[1])]
+    np.testing.assert_array_equal(np.column_stack([kept.x, kept.y]), expected)
+
+
+def test_require():
+    dataset = make()
+    require(dataset, n_records=6, n_classes=3)
+    with pytest.raises(InputError, match="holds 6 records and this design needs 7"):
+        require(dataset, n_records=7)
+    with pytest.raises(InputError, match="has 3 classes and this design needs 4"):
+        require(dataset, n_classes=4)

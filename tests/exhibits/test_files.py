@@ -1,0 +1,139 @@
+import io
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from membership import exhibits, paths
+from membership.errors import InputError, RunError
+from membership.exhibits import files
+
+CONTENTS = {suffix: suffix.encode() for suffix in files.SUFFIXES}
+
+
+def test_location_is_by_profile_and_chapter(results, tmp_path):
+    below = ["quick", "bayes_optimal", "bayes-optimal-tab-1"]
+    arguments = ("bayes-optimal-tab-1", "bayes_optimal", "quick")
+    assert files.location(*arguments) == results.joinpath(*below)
+    assert files.location(*arguments, "") == results.joinpath(*below)
+    assert files.location(*arguments, str(tmp_path)) == tmp_path.joinpath(*below)
+
+
+def test_csv_is_plain():
+    table = pd.DataFrame({"attack": ["a,b", "None"], "n": [1, 2], "value": [1 / 3, np.nan]})
+    assert files.csv_bytes(table) == b'attack,n,value\n"a,b",1,0.3333333333\nNone,2,\n'
+
+
+@given(st.lists(st.floats(-1e300, 1e300, allow_subnormal=False), min_size=1))
+def test_csv_keeps_ten_digits(values):
+    content = files.csv_bytes(pd.DataFrame({"value": values}))
+    read = pd.read_csv(io.BytesIO(content))["value"]
+    assert read.to_numpy(dtype=float) == pytest.approx(values, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("bad", [{"a": float("nan")}, {"a": {1, 2}}, {"a": np.float32(1)}])
+def test_json_takes_plain_values_only(bad):
+    with pytest.raises(InputError, match="plain JSON"):
+        files.json_bytes(bad)
+
+
+def test_json_is_sorted():
+    text = files.json_bytes({"b": 1, "a": "é"}).decode()
+    assert text == '{\n  "a": "é",\n  "b": 1\n}\n'
+
+
+def test_all_files_are_written_and_stale_ones_removed(tmp_path):
+    target = tmp_path / "deep" / "down" / "x"
+    files.write_together(target, CONTENTS)
+    assert {p.name: p.read_bytes() for p in target.parent.iterdir()} == {
+        f"x{suffix}": content for suffix, content in CONTENTS.items()
+    }
+    files.write_together(target, {".csv": b"1", ".json": b"2"})
+    assert sorted(p.name for p in target.parent.iterdir()) == ["x.csv", "x.json"]
+
+
+@pytest.mark.parametrize("survivors", range(4))
+@pytest.mark.parametrize("error", [InputError("no"), RunError("full"), KeyboardInterrupt()])
+def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch, survivors, error):
+    target = tmp_path / "x"
+    files.write_together(target, CONTENTS)
+    written, real = [], paths.atomic_write
+
+    def fails_after(path, content):
+        if len(written) == survivors:
+            raise error
+        written.append(path)
+        real(path, content)
+
+    monkeypatch.setattr(paths, "atomic_write", fails_after)
+    with pytest.raises(type(error)):
+        files.write_together(target, {suffix: b"new" for suffix in files.SUFFIXES})
+    assert len(written) == survivors
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {
+        f"x{suffix}": content for suffix, content in CONTENTS.items()
+    }
+
+
+def test_a_folder_in_the_way_is_found_first(tmp_path):
+    (tmp_path / "x.pdf").mkdir()
+    with pytest.raises(InputError, match=r"x\.pdf: it is a folder"):
+        files.write_together(tmp_path / "x", CONTENTS)
+    assert [p.name for p in tmp_path.iterdir()] == ["x.pdf"]
+
+
+def test_a_place_that_cannot_be_written_to_is_one_clear_line(tmp_path):
+    (tmp_path / "results").write_text("a file where the folder should be")
+    with pytest.raises(InputError, match="cannot write"):
+        files.write_together(tmp_path / "results" / "x", CONTENTS)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="cannot write"):
+        files.write_together(tmp_path / "x", CONTENTS)
+
+
+def test_load_gives_back_what_was_published(results, settings, make_table):
+    table = make_table(False, ["digits"], note="as it was")
+    table.loc[0, "attack"] = "None"
+    exhibits.publish("bayes-optimal-tab-1", table, settings)
+    read, record = exhibits.load("bayes-optimal-tab-1", "quick")
+    pd.testing.assert_frame_equal(read, table, rtol=1e-9)
+    assert read.attrs == table.attrs
+    assert record["id"] == "bayes-optimal-tab-1"
+
+
+def test_load_finds_nothing_where_nothing_was_run(results):
+    assert exhibits.load("bayes-optimal-tab-1") is None
+
+
+def test_load_refuses_an_unknown_exhibit(results):
+    with pytest.raises(InputError, match="no exhibit"):
+        exhibits.load("../secrets")
+
+
+def test_load_refuses_a_table_that_was_changed(results, settings, table):
+    exhibits.publish("bayes-optimal-tab-1", table, settings)
+    csv = results / "quick" / "bayes_optimal" / "bayes-optimal-tab-1.csv"
+    csv.write_bytes(csv.read_bytes().replace(b"54.1", b"55.1"))
+    with pytest.raises(InputError, match="not the table its record describes"):
+        exhibits.load("bayes-optimal-tab-1", "quick")
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone", "no digest"])
+def test_load_names_damaged_files(results, settings, table, damage):
+    exhibits.publish("bayes-optimal-tab-1", table, settings)
+    folder = results / "quick" / "bayes_optimal"
+    record = folder / "bayes-optimal-tab-1.json"
+    if damage == "cut":
+        record.write_bytes(record.read_bytes()[:50])
+    elif damage == "gone":
+        (folder / "bayes-optimal-tab-1.csv").unlink()
+    else:
+        record.write_text("{}")
+    with pytest.raises(InputError, match="bayes-optimal-tab-1"):
+        exhibits.load("bayes-optimal-tab-1", "quick")

@@ -1,0 +1,27 @@
+import pytest
+
+from membership.errors import InputError
+from membership.exhibits import listing
+
+
+def test_an_exhibit_is_found():
+    assert listing.find("bayes-optimal-tab-3") == {
+        "chapter": "bayes_optimal",
+        "id": "bayes-optimal-tab-3",
+        "label": "Table 3",
+        "kind": "table",
+        "content": "ImageNet: 0-1 and MALT by augmentation",
+    }
+
+
+def test_names_tell_the_papers_exhibits_from_ours():
+    assert listing.name("iha-fig-1") == "Figure 1 of Suri et al. (2024)"
+    added = "Control 2, an addition to Sablayrolles et al. (2019)"
+    assert listing.name("bayes-optimal-ctl-2") == added
+
+
+def test_a_misspelt_id_gets_the_nearest():
+    with pytest.raises(InputError, match=r"'bayes-optimal-tab1'; did you mean 'bayes-optimal-tab"):
+        listing.find("bayes-optimal-tab1")
+    with pytest.raises(InputError, match="catalogue"):
+        listing.find("zzz")

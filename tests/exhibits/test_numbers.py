@@ -1,0 +1,57 @@
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from membership.exhibits import numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (54.123456, "54.12"),
+        (400, "400"),
+        (True, "True"),
+        ("0-1", "0-1"),
+        (math.nan, numbers.MISSING),
+        (None, numbers.MISSING),
+        (1.23456e-7, "1.235e-07"),
+    ],
+)
+def test_cells(value, text):
+    assert numbers.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("triple", "text"),
+    [
+        ((54.1234, 53.52, 54.71), "54.1 [53.5, 54.7]"),
+        ((54.1234, 54.101, 54.14), "54.123 [54.101, 54.140]"),
+        ((1234.5, 1100.0, 1350.0), "1234 [1100, 1350]"),
+        ((0.5, 0.5, 0.5), "0.5"),
+        ((0.5, math.nan, 0.6), "0.5"),
+        ((math.nan, 0.1, 0.2), numbers.MISSING),
+        ((2.5e-6, 1e-6, 4e-6), "2.5e-06 [1e-06, 4e-06]"),
+        ((2.5e6, 1e6, 4e6), "2.5e+06 [1e+06, 4e+06]"),
+    ],
+)
+def test_intervals_set_the_digits(triple, text):
+    assert numbers.with_interval(*triple) == text
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-4, 1e3), st.floats(1e-4, 1e3))
+def test_what_is_shown_is_within_a_tenth_of_the_interval(value, below, above):
+    low, high = value - below, value + above
+    text = numbers.with_interval(value, low, high)
+    if "[" in text and "e" not in text:
+        shown = [float(x) for x in re.findall(r"-?\d+\.?\d*", text)]
+        assert shown == pytest.approx([value, low, high], abs=max(0.06 * (high - low), 1e-6))
+
+
+def test_published_numbers_keep_their_decimals():
+    values = [57.0, 54.4, 0.531, 0.6, 2580.0, math.nan]
+    metrics = ["accuracy", "accuracy", "AUC", "AUC", "time", "AUC"]
+    shown = ["57.0", "54.4", "0.531", "0.600", "2580", numbers.MISSING]
+    assert numbers.printed(values, metrics) == shown

@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from membership import metrics
+from membership.errors import InputError
+
+
+@st.composite
+def scored(draw):
+    """Few distinct scores, so that ties are frequent; both classes present."""
+    n = draw(st.integers(2, 30))
+    score = draw(st.lists(st.integers(-6, 6), min_size=n, max_size=n))
+    member = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    member[0], member[1] = True, False
+    return np.array(score, dtype=float), np.array(member)
+
+
+def slow_auc(score, member):
+    pairs = [(x > y) + (x == y) / 2 for x in score[member] for y in score[~member]]
+    return sum(pairs) / len(pairs)
+
+
+def slow_tpr(score, member, fpr):
+    allowed = [0.0]
+    for threshold in score:
+        if sum(score[~member] >= threshold) / sum(~member) <= fpr:
+            allowed.append(sum(score[member] >= threshold) / sum(member))
+    return max(allowed)
+
+
+def slow_average_precision(score, positive):
+    return np.mean([positive[score >= own].mean() for own in score[positive]])
+
+
+@given(scored())
+def test_auc_counts_pairs_with_ties_as_half(case):
+    assert metrics.auc(*case) == pytest.approx(slow_auc(*case), abs=1e-12)
+
+
+@given(scored(), st.sampled_from([0.01, 0.1, 0.2, 0.25, 1 / 3, 0.5, 0.9]))
+def test_tpr_at_fpr_takes_whole_tied_groups(case, fpr):
+    assert metrics.tpr_at_fpr(*case, fpr) == pytest.approx(slow_tpr(*case, fpr), abs=1e-12)
+
+
+@given(scored())
+def test_average_precision_of_either_class(case):
+    score, member = case
+    found = metrics.average_precision(score, member)
+    assert found == pytest.approx(slow_average_precision(score, member), abs=1e-12)
+    found = metrics.average_precision(score, member, positive="non-member")
+    assert found == pytest.approx(slow_average_precision(-score, ~member), abs=1e-12)
+
+
+@given(scored())
+def test_roc_curve_has_one_point_a_threshold(case):
+    score, member = case
+    fpr, tpr = metrics.roc_curve(score, member)
+    thresholds = [np.inf, *sorted(set(score), reverse=True)]
+    assert fpr == pytest.approx([np.mean(score[~member] >= t) for t in thresholds])
+    assert tpr == pytest.approx([np.mean(score[member] >= t) for t in thresholds])
+
+
+@given(scored())
+def test_area_under_the_curve_is_auc(case):
+    fpr, tpr = metrics.roc_curve(*case)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(metrics.auc(*case), abs=1e-12)
+
+
+@given(scored(), st.randoms(use_true_random=False))
+def test_order_and_scale_of_the_scores_are_irrelevant(case, random):
+    score, member = case
+    order = list(range(len(score)))
+    random.shuffle(order)
+    changed = np.exp(score[order] / 3) * 1e200, member[order]
+    assert metrics.auc(*changed) == metrics.auc(*case)
+    assert metrics.tpr_at_fpr(*changed, 0.2) == metrics.tpr_at_fpr(*case, 0.2)
+    assert metrics.average_precision(*changed) == metrics.average_precision(*case)
+    np.testing.assert_array_equal(metrics.roc_curve(*changed), metrics.roc_curve(*case))
+
+
+@given(scored())
+def test_swapping_the_classes_and_the_sign_mirrors_the_curve(case):
+    score, member = case
+    fpr, tpr = metrics.roc_curve(score, member)
+    mirrored_fpr, mirrored_tpr = metrics.roc_curve(-score, ~member)
+    assert mirrored_fpr == pytest.approx(1 - tpr[::-1])
+    assert mirrored_tpr == pytest.approx(1 - fpr[::-1])
+    assert metrics.auc(-score, ~member) == pytest.approx(metrics.auc(score, member), abs=1e-12)
+
+
+def test_a_tie_across_the_allowed_rate_is_refused_whole():
+    score = np.array([3.0, 2.0, 2.0, 2.0, 1.0, 0.0])
+    member = np.array([True, True, False, False, False, False])
+    # Accepting the tied group costs two of four non-members.
+    assert metrics.tpr_at_fpr(score, member, 0.49) == 0.5
+    assert metrics.tpr_at_fpr(score, member, 0.5) == 1.0
+
+
+def test_infinite_scores_rank_at_the_ends():
+    score, member = [np.inf, np.inf, 0.0, -np.inf, -np.inf], [True, False, True, False, False]
+    assert metrics.auc(score, member) == pytest.approx((2.5 + 2) / 6)
+    assert metrics.tpr_at_fpr(score, member, 0.4) == 1.0
+
+
+def test_torch_tensors_are_taken():
+    score, member = torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True])
+    assert metrics.auc(score, member) == 0.75
+    assert isinstance(metrics.auc(score, member), float)
+    assert metrics.roc_curve(score, member)[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("fpr", [0.0, 1.0, -0.1, 2.0, np.nan])
+def test_rates_outside_the_open_interval_are_refused(fpr):
+    with pytest.raises(InputError, match="fpr is"):
+        metrics.tpr_at_fpr([0.0, 1.0], [False, True], fpr)
+
+
+def test_unknown_class_is_refused():
+    with pytest.raises(InputError, match=r"positive is 'train'; give .member."):
+        metrics.average_precision([0.0, 1.0], [False, True], positive="train")

@@ -1,0 +1,46 @@
+"""What someone who watches a run is told."""
+
+import re
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from membership.pipeline.engine import Progress
+from membership.pipeline.layout import section_titles
+
+NOTEBOOK = new_notebook(
+    cells=[
+        new_code_cell("0"),
+        new_markdown_cell("# One"),
+        new_code_cell("1"),
+        new_markdown_cell("prose only"),
+        new_code_cell("2"),
+        new_markdown_cell("## Two\n\n### Three"),
+        new_code_cell("3"),
+    ]
+)
+
+
+def test_each_cell_belongs_to_the_heading_above_it():
+    titles = section_titles(NOTEBOOK)
+    assert titles == ["the first cells", "One", "One", "One", "One", "Three", "Three"]
+
+
+def test_progress_prints_one_line_as_each_section_begins(capsys):
+    progress = Progress("demo", quiet=False)
+    for index in range(len(NOTEBOOK.cells)):
+        progress(index, NOTEBOOK)
+    lines = [re.sub(r" +", " ", line) for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "demo cell 1 of 4 0:00 the first cells",
+        "demo cell 2 of 4 0:00 One",
+        "demo cell 4 of 4 0:00 Three",
+    ]
+    assert progress.section == "Three"
+
+
+def test_quiet_progress_remembers_the_section_and_prints_nothing(capsys):
+    progress = Progress("demo", quiet=True)
+    assert progress.section == "the start of the kernel"
+    progress(2, NOTEBOOK)
+    assert progress.section == "One"
+    assert capsys.readouterr().err == ""

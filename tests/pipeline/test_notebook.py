@@ -1,0 +1,162 @@
+"""Running one notebook: what comes out, what is left alone, and how each failure reads."""
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is alive (a zombie is not)."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def outputs(executed: Path) -> str:
+    cells = json.loads(executed.read_text())["cells"]
+    return "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
+
+
+def one_line(stderr: str) -> str:
+    """The command's own last word, with nothing of Python's stack before it."""
+    assert "Traceback" not in stderr
+    *_, last = stderr.strip().splitlines()
+    assert last.startswith("membership: ")
+    return last
+
+
+def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
+    done = project.run("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7")
+    assert (done.returncode, done.stdout) == (0, f"{project.executed}\n"), done.stderr
+    told = [re.sub(r"( +|\d+:\d\d)+", " ", line) for line in done.stderr.splitlines()]
+    assert told == [
+        "demo (tiny) cell 1 of 5 A demonstration",
+        "demo (tiny) cell 4 of 5 The work",
+        "demo (tiny) cell 5 of 5 The end",
+    ]
+    assert "repeats: 7" in outputs(project.executed)
+
+    notebook = json.loads(project.executed.read_text())
+    injected = [
+        c for c in notebook["cells"] if "injected-parameters" in c["metadata"].get("tags", [])
+    ]
+    assert [c["metadata"]["tags"] for c in injected] == [["injected-parameters", "hide-input"]]
+    assert notebook["metadata"]["membership"]["exhibits"] == ["demo-tab-1.csv"]
+    assert "/tmp" not in json.dumps(notebook["metadata"])
+
+    record = json.loads((project.root / "runs" / "tiny" / "demo.json").read_text())
+    assert [s["title"] for s in record["sections"]] == ["A demonstration", "The work", "The end"]
+    assert record["parameters"]["n_repeats"] == 7
+    assert 0 < sum(s["seconds"] for s in record["sections"]) <= record["seconds"]
+    assert not (project.root / "logs" / "demo-tiny.log").exists()
+
+
+def test_a_second_run_is_skipped_until_something_changes(project):
+    project.run("run", "demo")
+    first = project.executed.read_bytes()
+
+    again = project.run("run", "demo")
+    assert again.returncode == 0
+    assert "demo (quick): up to date" in again.stderr
+    assert project.executed.read_bytes() == first
+
+    forced = project.run("run", "demo", "--force", "--quiet")
+    assert (forced.returncode, forced.stderr) == (0, "")
+    assert project.executed.read_bytes() != first
+
+    changed = project.run("run", "demo", "-p", "n_repeats", "5")
+    assert changed.returncode == 0
+    assert "repeats: 5" in outputs(project.executed)
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "told"),
+    [
+        ("raise", 1, "failed in 'The work': ArithmeticError: the last line; the log is logs/"),
+        ("refuse", 2, "parameter 'act' = 'refuse': cannot be done"),
+        ("die", 1, "failed in 'The work': the kernel died (killed, or out of memory); the log is"),
+    ],
+)
+def test_a_failure_is_one_line_and_keeps_the_earlier_page(project, act, code, told):
+    project.executed.parent.mkdir(parents=True)
+    project.executed.write_text("the earlier page")
+    done = project.run("run", "demo", "-p", "act", act)
+    assert done.returncode == code
+    assert told in one_line(done.stderr)
+    assert project.executed.read_text() == "the earlier page"
+    assert [p.name for p in project.executed.parent.iterdir()] == ["demo.ipynb"]
+    assert not (project.root / "runs" / "quick" / "demo.json").exists()
+
+
+def test_the_failed_notebook_is_kept_beside_the_log_until_a_run_succeeds(project):
+    project.run("run", "demo", "-p", "act", "raise")
+    log, notebook = (project.root / "logs" / f"demo-quick.{s}" for s in ("log", "ipynb"))
+    assert "ArithmeticError: first line\nthe last line" in log.read_text()
+    assert "'act': 'raise'" in log.read_text()
+    assert "\x1b" not in log.read_text()
+    assert any(o for c in json.loads(notebook.read_text())["cells"] for o in c.get("outputs", []))
+
+    project.run("run", "demo")
+    assert not log.exists()
+    assert not notebook.exists()
+
+
+def test_ctrl_c_is_one_line_and_takes_the_kernel_along(project):
+    process = project.start("run", "demo", "-p", "act", "sleep")
+    pid_file = project.root / "kernel.pid"
+    deadline = time.monotonic() + 60
+    while not pid_file.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    kernel = int(pid_file.read_text())
+    assert is_running(kernel)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted in 'The work'" in one_line(stderr)
+    assert not project.executed.exists()
+    assert not is_running(kernel)
+
+
+@pytest.mark.parametrize("in_the_way", ["book", "logs", "runs", "results"])
+def test_a_folder_that_cannot_be_written_is_found_before_the_work(project, in_the_way):
+    (project.root / in_the_way).write_text("a file where a folder should be")
+    done = project.run("run", "demo")
+    assert done.returncode == 2
+    assert "cannot write" in one_line(done.stderr)
+    assert not (project.root / "kernel.pid").exists()
+
+
+def test_paths_are_taken_from_where_the_user_stands(project, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = project.run("run", "demo", "-p", "results_dir", "mine", cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((project.root / "runs" / "quick" / "demo.json").read_text())
+    assert record["parameters"]["results_dir"] == str(elsewhere / "mine")
+
+
+def test_plain_papermill_finds_a_misspelt_parameter_too(project):
+    import os
+    import subprocess
+    import sys
+
+    script = (
+        "import jupytext, papermill; "
+        "jupytext.write(jupytext.read('notebooks/demo.md'), 'notebooks/demo.ipynb'); "
+        "papermill.execute_notebook('notebooks/demo.ipynb', 'out.ipynb', {'n_repeat': 5})"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(project.root / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project.root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "InputError: unknown parameter 'n_repeat'; did you mean 'n_repeats'?" in done.stderr
+    assert not (project.root / "kernel.pid").exists()

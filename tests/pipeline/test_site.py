@@ -1,0 +1,76 @@
+"""The site is built whole or the line says what is missing or wrong."""
+
+import json
+
+import pytest
+
+from membership import paths
+from membership.errors import InputError
+from membership.pipeline.site import build_site, run_statistics
+
+CONFIG = """\
+title: A miniature
+only_build_toc_files: true
+exclude_patterns: ["src/**", "notebooks/**"]
+execute: {execute_notebooks: "off"}
+"""
+
+
+@pytest.fixture
+def book(project):
+    (project.root / "_config.yml").write_text(CONFIG)
+    (project.root / "intro.md").write_text("# A miniature\n\nProse.\n")
+    (project.root / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: book/generated/run_statistics\n"
+    )
+    return project
+
+
+def test_a_site_is_built_with_the_results_beside_the_pages(book):
+    paths.atomic_write(book.root / "results" / "quick" / "demo" / "demo-tab-1.csv", "n\n1\n")
+    done = book.run("build")
+    assert done.returncode == 0, done.stderr
+    site = book.root / "_build" / "html"
+    assert done.stdout.splitlines()[-1] == str(site / "index.html")
+    assert (site / "index.html").is_file()
+    assert (site / "results" / "quick" / "demo" / "demo-tab-1.csv").read_text() == "n\n1\n"
+    page = (site / "book" / "generated" / "run_statistics.html").read_text()
+    assert "No chapter has been run here yet" in page
+
+
+def test_a_warning_stops_the_build_and_is_quoted_every_time(book):
+    (book.root / "intro.md").write_text("# A miniature\n\n{ref}`nowhere`\n")
+    for _ in range(2):
+        done = book.run("build")
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("membership: the site did not build: ")
+        assert "nowhere" in last
+        assert last.endswith("the log is logs/site.log")
+
+
+def test_a_chapter_that_was_not_run_is_named_with_the_command_that_runs_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    (tmp_path / "_toc.yml").write_text("root: i\nchapters:\n- file: book/chapters/demo\n")
+    with pytest.raises(InputError, match=r"no executed notebook for demo; .* membership run demo"):
+        build_site(quiet=True)
+
+
+def test_the_statistics_page_shows_each_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    record = {
+        "title": "A | demonstration",
+        "profile": "tiny",
+        "seconds": 12.4,
+        "sections": [{"title": "One", "seconds": 2.0}, {"title": "Two", "seconds": 9.6}],
+        "machine": "A processor",
+        "cpus": 2,
+        "python": "3.11.7",
+        "started": "2026-11-21T09:00:00+00:00",
+    }
+    paths.atomic_write(tmp_path / "runs" / "tiny" / "demo.json", json.dumps(record))
+    assert run_statistics().splitlines()[-1] == (
+        "| A \\| demonstration | tiny | 12 | Two (10 s) | A processor, 2 CPUs, Python 3.11.7 "
+        "| 2026-11-21 |"
+    )

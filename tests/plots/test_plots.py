@@ -1,0 +1,267 @@
+import os
+import subprocess
+import sys
+import time
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from membership import plots
+from membership.errors import InputError
+from membership.plots import look
+
+
+@pytest.fixture
+def accuracies():
+    table = pd.DataFrame(
+        [(n, attack) for attack in ("0-1", "MALT", "MATT") for n in (400, 1000, 6000)],
+        columns=["n", "attack"],
+    )
+    table["value"] = np.linspace(51, 57, len(table))
+    return table.assign(low=table["value"] - 0.5, high=table["value"] + 0.25)
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(0)
+    frames = []
+    for attack in ("MALT", "MAST"):
+        for member in (True, False):
+            key = {"attack": attack, "member": member}
+            drawn = rng.normal(10 * member, 5, 50)
+            frames.append(pd.DataFrame({**key, "series": "record", "score": drawn}))
+            grid = np.linspace(-20, 30, 20)
+            curve = {"series": "exact", "score": grid, "density": np.exp(-(grid**2) / 50)}
+            frames.append(pd.DataFrame({**key, **curve}))
+    return pd.concat(frames, ignore_index=True)
+
+
+@pytest.fixture
+def curves():
+    fpr = np.linspace(0, 1, 50)
+    parts = [pd.DataFrame({"attack": a, "fpr": fpr, "tpr": fpr**p}) for a, p in ((1, 1), (2, 0.5))]
+    return pd.concat(parts)
+
+
+@pytest.fixture
+def figures(accuracies, scores, curves):
+    return [
+        plots.lines_with_intervals(accuracies, "n", log_x=True),
+        plots.bars_with_intervals(accuracies, by="n", baseline=50),
+        plots.score_histograms(scores),
+        plots.roc_loglog(curves),
+        plots.scatter(accuracies, "low", "high", by="attack"),
+    ]
+
+
+def labels(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def luminance(colour):
+    red, green, blue = to_rgb(colour)
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def test_figures_are_full_width_opaque_and_labelled(figures):
+    for figure in figures:
+        assert isinstance(figure, Figure)
+        assert 5 <= figure.get_size_inches()[0] <= 7
+        assert to_rgb(figure.get_facecolor()) == (1, 1, 1)
+        assert all(axis.get_xlabel() or axis.get_xticklabels() for axis in figure.axes)
+        assert figure.axes[0].get_ylabel()
+
+
+def test_no_text_is_smaller_than_nine_points(figures):
+    for figure in figures:
+        plots.save_bytes(figure, "png")
+        texts = figure.findobj(mpl.text.Text)
+        assert min(text.get_fontsize() for text in texts if text.get_text()) >= 9
+
+
+def test_the_global_style_is_untouched(accuracies):
+    before = dict(mpl.rcParams)
+    figure = plots.lines_with_intervals(accuracies, "n")
+    plots.save_bytes(figure, "svg")
+    assert dict(mpl.rcParams) == before
+    assert "matplotlib.pyplot" not in sys.modules or not mpl.pyplot.get_fignums()
+
+
+@pytest.mark.parametrize("fmt", ["svg", "pdf"])
+def test_bytes_do_not_depend_on_the_clock(accuracies, fmt):
+    def draw():
+        return plots.save_bytes(plots.lines_with_intervals(accuracies, "n"), fmt)
+
+    first = draw()
+    time.sleep(1.1)
+    assert draw() == first
+
+
+def test_bytes_do_not_depend_on_the_process():
+    code = (
+        "import hashlib, numpy as np, pandas as pd; from membership import plots;"
+        "x = np.linspace(0, 1, 50);"
+        "figure = plots.scatter(pd.DataFrame({'x': x, 'y': x**2}), 'x', 'y');"
+        "print([hashlib.sha256(plots.save_bytes(figure, f)).hexdigest() for f in ('svg', 'pdf')])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+def test_an_unknown_format_is_refused():
+    with pytest.raises(InputError, match=r"fmt = 'gif': the formats are svg, pdf, png"):
+        plots.save_bytes(Figure(), "gif")
+
+
+def test_series_are_told_apart_without_colour():
+    looks = look.series([str(i) for i in range(7)])
+    shapes = {(str(each["linestyle"]), each["marker"]) for each in looks.values()}
+    assert len(shapes) == 7
+    # On white, every line keeps a contrast that print and projectors need.
+    assert max(luminance(each["color"]) for each in looks.values()) < 0.7
+    with pytest.raises(InputError, match="8 series"):
+        look.series([str(i) for i in range(8)])
+
+
+def test_lines_stand_where_the_table_says(accuracies):
+    shuffled = accuracies.sample(frac=1, random_state=0)
+    axis = plots.lines_with_intervals(shuffled, "n", log_x=True).axes[0]
+    drawn = {c.get_label(): c for c in axis.containers}
+    assert set(drawn) == {"0-1", "MALT", "MATT"}
+    line, _, (bars,) = drawn["MALT"]
+    rows = accuracies[accuracies["attack"] == "MALT"]
+    np.testing.assert_array_equal(line.get_xdata(), [400, 1000, 6000])
+    np.testing.assert_allclose(line.get_ydata().astype(float), rows["value"])
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends, rows[["low", "high"]])
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["400", "1000", "6000"]
+
+
+def test_numbers_without_intervals_are_lines(accuracies):
+    figure = plots.lines_with_intervals(accuracies.drop(columns=["low", "high"]), "n")
+    assert [len(c[2]) for c in figure.axes[0].containers] == [0, 0, 0]
+
+
+def test_published_points_and_the_null_have_their_place_in_the_legend(accuracies):
+    null = pd.DataFrame({"n": [400, 6000], "low": [51, 50.5], "high": [53, 51.0]})
+    printed = pd.concat([accuracies.assign(value=50.0), accuracies.assign(attack="other")])
+    figure = plots.lines_with_intervals(accuracies, "n", published=printed, null=null)
+    assert labels(figure) == ["0-1", "MALT", "MATT", "random scores", "published (open)"]
+    hollow = [
+        line for line in figure.axes[0].lines
+        if line.get_markerfacecolor() == "none" and len(line.get_xdata())
+    ]  # fmt: skip
+    assert len(hollow) == 3
+
+
+def test_one_panel_a_metric(accuracies):
+    both = pd.concat([accuracies.assign(metric=m) for m in ("mAP_test(%)", "mAP_train(%)")])
+    figure = plots.lines_with_intervals(both, "n", panel="metric")
+    assert [axis.get_ylabel() for axis in figure.axes] == ["mAP test (%)", "mAP train (%)"]
+    assert labels(figure) == ["0-1", "MALT", "MATT"]
+
+
+def test_bars_rise_from_the_baseline(accuracies):
+    table = accuracies[accuracies["n"] == 400]
+    printed = pd.DataFrame({"attack": ["MATT", "absent"], "value": [57.0, 1.0]})
+    figure = plots.bars_with_intervals(
+        table, baseline=50, baseline_label="coin toss", published=printed
+    )
+    (bars,) = [c for c in figure.axes[0].containers if hasattr(c, "patches")]
+    assert [bar.get_y() for bar in bars] == [50] * 3
+    np.testing.assert_allclose([b.get_y() + b.get_height() for b in bars], table["value"])
+    (diamonds,) = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
+    np.testing.assert_array_equal(diamonds.get_ydata(), [57.0])
+    assert labels(figure) == ["this run", "published", "coin toss"]
+
+
+def test_grouped_bars_do_not_overlap(accuracies):
+    figure = plots.bars_with_intervals(accuracies, by="n")
+    bars = sorted(figure.axes[0].patches, key=lambda bar: bar.get_x())
+    assert len(bars) == 9
+    ends = [bar.get_x() + bar.get_width() for bar in bars]
+    assert all(end <= bar.get_x() for end, bar in zip(ends, bars[1:], strict=False))
+
+
+def test_long_names_below_bars_are_broken_into_lines(accuracies):
+    long = accuracies.replace({"attack": {"MALT": "MAST, log-mean-exp (OUT) and more of it"}})
+    axis = plots.bars_with_intervals(long[long["n"] == 400]).axes[0]
+    names = [text.get_text() for text in axis.get_xticklabels()]
+    assert names == ["0-1", "MAST, log-mean-exp (OUT)\nand more of it", "MATT"]
+
+
+def test_an_interval_that_misses_its_value_is_drawn_without_a_negative_arm(accuracies):
+    table = accuracies.assign(low=accuracies["value"] + 0.1)
+    assert look.arms(table, "value")[0] == pytest.approx(np.zeros(len(table)))
+    assert plots.lines_with_intervals(table, "n").axes
+
+
+def test_histograms_are_densities_on_common_bins(scores):
+    figure = plots.score_histograms(scores)
+    assert [axis.get_title() for axis in figure.axes] == ["MALT", "MAST"]
+    for axis in figure.axes:
+        outside, inside = (patch.get_data() for patch in axis.patches)
+        np.testing.assert_array_equal(outside.edges, inside.edges)
+        for data in (outside, inside):
+            assert np.sum(data.values * np.diff(data.edges)) == pytest.approx(1)
+        assert len(axis.lines) == 2
+    assert sorted(labels(figure)) == sorted(
+        ["members", "non-members", "members, exact", "non-members, exact"]
+    )
+
+
+def test_histograms_refuse_rows_of_another_kind(scores):
+    with pytest.raises(InputError, match="'record' or 'exact'"):
+        plots.score_histograms(scores.assign(series="guess"))
+
+
+def test_roc_axes_are_logarithmic_down_to_the_floor(curves):
+    axis = plots.roc_loglog(curves, floor=0.01).axes[0]
+    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
+    assert axis.get_xlim() == axis.get_ylim() == (0.01, 1)
+    np.testing.assert_array_equal(axis.lines[0].get_xdata(), np.linspace(0, 1, 50))
+
+
+@pytest.mark.parametrize("floor", [0, 1, -1, float("nan")])
+def test_the_floor_is_a_rate(curves, floor):
+    with pytest.raises(InputError, match="floor"):
+        plots.roc_loglog(curves, floor=floor)
+
+
+def test_scatter_stays_small_for_many_points():
+    x = np.random.default_rng(0).normal(size=20_000)
+    figure = plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y")
+    assert len(plots.save_bytes(figure, "svg")) < 500_000
+    assert labels(figure) == ["equal scores"]
+    assert plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y", identity=False).legends == []
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda table: plots.lines_with_intervals(table, "n"),
+        plots.bars_with_intervals,
+        plots.score_histograms,
+        plots.roc_loglog,
+        lambda table: plots.scatter(table, "x", "y"),
+    ],
+)
+def test_a_table_that_cannot_be_drawn_is_refused(draw):
+    with pytest.raises(InputError, match="lacks the columns"):
+        draw(pd.DataFrame({"other": [1]}))
+    columns = ["n", "attack", "value", "member", "series", "score", "density", "fpr", "tpr", "x"]
+    with pytest.raises(InputError, match="empty"):
+        draw(pd.DataFrame(columns=[*columns, "y"]))

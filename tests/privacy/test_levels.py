@@ -1,0 +1,148 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+
+from membership import privacy
+from membership.errors import InputError
+
+
+def test_corollary_5_1_at_typical_susceptibility():
+    for d, n in ((650, 500), (2580, 1970), (1026, 790)):
+        expected = math.sqrt(2 * d / (2 * n + 1))
+        assert privacy.mip_mu_step(d, n, d) == pytest.approx(expected, rel=1e-14)
+        assert round(expected, 2) == 1.14
+
+
+def test_corollary_5_1_is_the_formula():
+    n_e = 30 + (0.2 * 30 / 3.0) ** 2
+    expected = (12 + (2 * n_e - 1) * 20) / (n_e * math.sqrt(24 + 4 * n_e * 20))
+    assert privacy.mip_mu_step(12, 30, 20, 0.2, 3.0) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_plain_distance_is_the_weaker_statistic_under_noise():
+    for tau in (0.0, 0.5, 2.0):
+        best = privacy.mip_mu_step(50, 100, 50, tau, 1.0)
+        plain = privacy.mip_mu_step(50, 100, 50, tau, 1.0, statistic="distance")
+        assert plain <= best * (1 + 1e-12)
+        assert (plain == pytest.approx(best, rel=1e-12)) == (tau == 0.0)
+
+
+def test_the_plain_distance_against_its_simulation():
+    """The distance's two laws, simulated as such: the mean shift in units of the null's spread."""
+    d, n, k, n_e = 400, 60, 400.0, 200.0
+    tau = math.sqrt(n_e - n) / n
+    rng = np.random.default_rng(0)
+    shift = np.zeros(d)
+    shift[0] = math.sqrt(k)
+    distance = {}
+    for inside, (centre, variance) in {
+        False: (shift, n_e / n**2),
+        True: (shift * (n - 1) / n, (n_e - 1) / n**2),
+    }.items():
+        y = centre + math.sqrt(variance) * rng.standard_normal((20_000, d))
+        distance[inside] = np.square(y).sum(axis=1)
+    mu = (distance[False].mean() - distance[True].mean()) / distance[False].std()
+    expected = privacy.mip_mu_step(d, n, k, tau, 1.0, statistic="distance")
+    assert mu == pytest.approx(expected, abs=4 * math.sqrt(2 / 20_000) + 0.02 * expected)
+
+
+def test_a_flat_spectrum_is_the_bound_with_that_eigenvalue():
+    flat = privacy.mip_mu_spectrum(np.full(300, 0.7), 100, 0.5)
+    assert flat == pytest.approx(privacy.mip_mu_step(300, 100, 300, 0.5, math.sqrt(0.7)), rel=1e-12)
+    without = privacy.mip_mu_spectrum([5.0, 1e-6], 100)
+    assert without == pytest.approx(privacy.mip_mu_step(2, 100, 2), rel=1e-12)
+
+
+def test_gdp_step():
+    assert privacy.gdp_mu_step(400, 0.8, 500.0) == pytest.approx(2 * 500 / (400 * 0.8))
+    assert privacy.gdp_mu_step(400, 0.0, 500.0) == math.inf
+
+
+def test_composition_without_subsampling():
+    assert privacy.composed_mu(1.14, 5) == pytest.approx(1.14 * math.sqrt(5))
+
+
+def test_equation_10_as_printed():
+    mu, n, n_records, steps = 0.9, 100, 1000, 250
+    c = n * math.sqrt(steps) / n_records
+    phi = stats.norm.cdf
+    root = math.exp(mu**2) * phi(1.5 * mu) + 3 * phi(-0.5 * mu) - 2
+    found = privacy.subsampled_mu(mu, n, n_records, steps)
+    assert found == pytest.approx(math.sqrt(2) * c * math.sqrt(root), rel=1e-12)
+
+
+def test_the_fixed_order_is_the_chi_squared_divergence():
+    mu = 0.8
+
+    def integrand(z):
+        return stats.norm.pdf(z) * (math.exp(mu * z - mu**2 / 2) - 1) ** 2
+
+    divergence = quad(integrand, -12, 14)[0]
+    found = privacy.subsampled_mu(mu, 50, 1000, 90, order="fixed")
+    assert found == pytest.approx(50 / 1000 * math.sqrt(90 * divergence), rel=1e-9)
+
+
+@given(mu=st.floats(1e-8, 1e-2))
+def test_small_levels_do_not_cancel(mu):
+    # Both tend to c mu: exp(mu^2) Phi + 3 Phi - 2 is mu^2 / 2 to leading order.
+    for order in ("either", "fixed"):
+        found = privacy.subsampled_mu(mu, 100, 100, 1, order=order)
+        assert found == pytest.approx(mu, rel=mu + 1e-6)
+
+
+@given(mu=st.floats(1e-6, 50), more=st.floats(0, 5))
+def test_more_leakage_a_step_is_more_leakage_in_all(mu, more):
+    for order in ("either", "fixed"):
+        low = privacy.subsampled_mu(mu, 10, 100, 20, order=order)
+        assert privacy.subsampled_mu(mu + more, 10, 100, 20, order=order) >= low * (1 - 1e-12)
+    assert privacy.subsampled_mu(mu, 10, 100, 20) >= low * (1 - 1e-9)
+
+
+@given(
+    d=st.integers(1, 5000),
+    n=st.integers(2, 5000),
+    share=st.floats(0.05, 0.95),
+)
+def test_corollary_f_1_goes_there_and_back(d, n, share):
+    mu = share * math.sqrt(2 * d / (2 * n + 1))
+    gdp = privacy.gdp_from_mip(mu, d, n)
+    # Its first term undoes it; Theorem 4.2 can only lower the result.
+    first = math.sqrt(2 * d / (2 * n + 8 / gdp**2 + 1))
+    assert first == pytest.approx(mu, rel=1e-7)
+    assert privacy.mip_from_gdp(gdp, d, n) == pytest.approx(min(mu, gdp), rel=1e-7)
+
+
+def test_corollary_f_1_is_theorem_5_1_with_the_noise_of_gdp():
+    d, n, tau, clip = 650, 400, 0.02, 1.0
+    gdp = privacy.gdp_mu_step(n, tau, clip)
+    expected = min(privacy.mip_mu_step(d, n, d, tau, clip), gdp)
+    assert privacy.mip_from_gdp(gdp, d, n) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: privacy.mip_mu_step(0, 10, 1), "d = 0"),
+        (lambda: privacy.mip_mu_step(5, 1, 1), "n = 1"),
+        (lambda: privacy.mip_mu_step(5, 10, 0), "k = 0"),
+        (lambda: privacy.mip_mu_step(5, 10, 1, 0.1), "clip is missing"),
+        (lambda: privacy.mip_mu_step(5, 10, 1, statistic="best"), "statistic = 'best'"),
+        (lambda: privacy.mip_mu_spectrum([1.0, 0.0], 10), "eigenvalues"),
+        (lambda: privacy.gdp_mu_step(10, -1.0, 1.0), "tau = -1"),
+        (lambda: privacy.gdp_mu_step(10, 1.0, None), "clip is missing"),
+        (lambda: privacy.composed_mu(-1.0, 3), "mu_step = -1"),
+        (lambda: privacy.composed_mu(1.0, 0), "steps = 0"),
+        (lambda: privacy.subsampled_mu(1.0, 10, 5, 3), "n_records = 5"),
+        (lambda: privacy.subsampled_mu(1.0, 10, 50, 3, order="any"), "order = 'any'"),
+        (lambda: privacy.mip_from_gdp(0.0, 10, 10), "mu_gdp = 0"),
+        (lambda: privacy.gdp_from_mip(1.2, 650, 500), "without noise"),
+    ],
+)
+def test_bad_input_is_named(call, named):
+    with pytest.raises(InputError, match=named):
+        call()

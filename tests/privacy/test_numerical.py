@@ -1,0 +1,87 @@
+import math
+
+import numpy as np
+import pytest
+
+from membership import privacy
+from membership.errors import InputError
+
+ALPHA = np.array([0.001, 0.01, 0.1, 0.5, 0.9])
+
+
+def test_without_subsampling_it_encloses_the_gaussian_curve():
+    found = privacy.numerical_tradeoff(ALPHA, 0.4, 100, 100, 9, grid=16)
+    exact = privacy.gaussian_tradeoff(ALPHA, 1.2)
+    assert (found.low <= exact).all()
+    assert (exact <= found.high).all()
+    assert (found.high - found.low).max() < 5e-3
+
+
+def test_one_subsampled_step_is_the_closed_form():
+    # FPR(z) = Phi(-z) and TPR(z) = (1 - p) Phi(-z) + p Phi(mu - z) for the same observation z.
+    p, mu = 0.3, 1.5
+    exact = 1 - ((1 - p) * ALPHA + p * privacy.gaussian_tpr(ALPHA, mu))
+    found = privacy.numerical_tradeoff(ALPHA, mu, 30, 100, 1, grid=18)
+    assert (found.low <= exact + 1e-9).all()
+    assert (exact <= found.high + 1e-9).all()
+    assert (found.high - found.low).max() < 1e-3
+
+
+def test_a_finer_grid_is_a_tighter_enclosure_around_the_same_curve():
+    coarse, fine = (
+        privacy.numerical_tradeoff(ALPHA, 1.0, 50, 1000, 200, grid=grid) for grid in (16, 19)
+    )
+    assert (coarse.low <= fine.low + 1e-9).all()
+    assert (fine.high <= coarse.high + 1e-9).all()
+    assert (fine.high - fine.low < (coarse.high - coarse.low) / 4).all()
+
+
+def test_it_encloses_a_simulation():
+    p, mu, steps, runs = 0.05, 1.0, 100, 100_000
+    rng = np.random.default_rng(0)
+
+    def ratios(member):
+        total = np.zeros(runs)
+        for _ in range(steps):
+            z = rng.standard_normal(runs)
+            if member:
+                z += mu * (rng.random(runs) < p)
+            total += np.logaddexp(math.log1p(-p), math.log(p) + mu * z - mu**2 / 2)
+        return total
+
+    threshold = np.quantile(ratios(False), 1 - ALPHA)
+    fnr = (ratios(True)[:, None] <= threshold).mean(axis=0)
+    found = privacy.numerical_tradeoff(ALPHA, mu, 50, 1000, steps, grid=19)
+    # Two standard deviations of the quantile and of the rate, each below 0.0032 in FNR.
+    assert (found.low - 0.01 <= fnr).all()
+    assert (fnr <= found.high + 0.01).all()
+
+
+def test_the_limit_theorem_holds_in_the_limit():
+    mu = privacy.subsampled_mu(0.3, 10, 10_000, 100_000, order="fixed")
+    found = privacy.numerical_tradeoff(ALPHA, 0.3, 10, 10_000, 100_000, grid=22)
+    limit = privacy.gaussian_tradeoff(ALPHA, mu)
+    np.testing.assert_allclose((found.low + found.high) / 2, limit, atol=2e-3)
+
+
+def test_ends_of_the_curve():
+    found = privacy.numerical_tradeoff([0.0, 1.0], 1.0, 50, 1000, 20, grid=14)
+    np.testing.assert_array_equal(found.low, [1.0, 0.0])
+    np.testing.assert_array_equal(found.high, [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((2.0, 1.0, 10, 100, 5), "alpha = 2"),
+        ((0.1, 0.0, 10, 100, 5), "mu_step = 0"),
+        ((0.1, 16.0, 10, 100, 5), "mu_step = 16"),
+        ((0.1, 1.0, 10, 5, 5), "n_records = 5"),
+        ((0.1, 1.0, 10, 50, 0), "steps = 0"),
+    ],
+)
+def test_bad_input_is_named(arguments, named):
+    with pytest.raises(InputError, match=named):
+        privacy.numerical_tradeoff(*arguments)
+    with pytest.raises(InputError, match="grid = 40"):
+        privacy.numerical_tradeoff(0.1, 1.0, 10, 100, 5, grid=40)

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from membership import privacy
+from membership.errors import InputError
+
+ALPHA = np.array([0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0])
+GRID = np.unique(np.r_[0, np.logspace(-8, 0, 6000), 1 - np.logspace(-8, -0.01, 6000), 1])
+
+
+def test_equal_levels_compose_to_themselves():
+    found = privacy.gaussian_mixture_tradeoff(ALPHA, np.full(7, 1.3))
+    np.testing.assert_allclose(found, privacy.gaussian_tradeoff(ALPHA, 1.3), atol=1e-5)
+
+
+def test_two_levels_against_direct_minimisation():
+    levels, alpha = (0.4, 2.5), 0.05
+
+    def fnr(first):
+        rates = np.array([first[0], 2 * alpha - first[0]])
+        return np.mean(
+            [float(privacy.gaussian_tradeoff(r, m)) for r, m in zip(rates, levels, strict=True)]
+        )
+
+    best = minimize(fnr, [0.02], bounds=[(0, 2 * alpha)], method="Nelder-Mead").fun
+    found = float(privacy.gaussian_mixture_tradeoff(alpha, levels))
+    assert found == pytest.approx(best, abs=1e-5)
+
+
+def test_both_ways_of_composing_agree():
+    levels = np.exp(np.random.default_rng(0).normal(size=60))
+    curves = np.array([privacy.gaussian_tradeoff(GRID, mu) for mu in levels])
+    fpr, fnr = privacy.stochastic_composition(GRID, curves)
+    expected = privacy.gaussian_mixture_tradeoff(ALPHA, levels)
+    np.testing.assert_allclose(np.interp(ALPHA, fpr, fnr), expected, atol=1e-4)
+    assert (np.diff(fpr) >= 0).all()
+    assert (np.diff(fnr) <= 1e-12).all()
+
+
+def test_the_best_attack_beats_one_rate_for_all():
+    levels = np.exp(np.random.default_rng(1).normal(size=300))
+    best = privacy.gaussian_mixture_tradeoff(ALPHA[1:-1], levels)
+    constant = privacy.constant_rate_tradeoff(ALPHA[1:-1], levels)
+    assert (best < constant - 1e-3).all()
+
+
+def test_the_best_attack_is_the_one_played():
+    """Simulate it: one threshold on the log-likelihood ratio of records of different levels."""
+    rng = np.random.default_rng(2)
+    distinct = np.exp(0.7 * rng.normal(size=1000))
+    levels = np.tile(distinct, 200)
+    out, inside = rng.standard_normal((2, levels.size))
+    ratio = {False: levels * out - levels**2 / 2, True: levels * inside + levels**2 / 2}
+    threshold = np.quantile(ratio[False], 0.9)
+    fnr = (ratio[True] <= threshold).mean()
+    expected = float(privacy.gaussian_mixture_tradeoff(0.1, distinct))
+    # Four standard errors of 200,000 draws.
+    assert fnr == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: privacy.gaussian_mixture_tradeoff(0.1, [1.0, 0.0]), "mu"),
+        (lambda: privacy.gaussian_mixture_tradeoff(1.1, [1.0]), "alpha = 1.1"),
+        (lambda: privacy.constant_rate_tradeoff(0.1, []), "mu"),
+        (lambda: privacy.stochastic_composition([0, 0.5, 1], [[1, 0.9, 0.0]]), "convex"),
+        (lambda: privacy.stochastic_composition([0.1, 1], [[1, 0.0]]), "alpha"),
+        (lambda: privacy.stochastic_composition([0, 1], [[1.5, 0.0]]), "curves = 1.5"),
+    ],
+)
+def test_bad_input_is_named(call, named):
+    with pytest.raises(InputError, match=named):
+        call()

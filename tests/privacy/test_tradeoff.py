@@ -1,0 +1,111 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from membership import privacy
+from membership.errors import InputError
+
+ALPHA = np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99])
+
+
+def test_gaussian_tradeoff_is_definition_4_3():
+    expected = stats.norm.cdf(stats.norm.ppf(1 - ALPHA) - 1.3)
+    np.testing.assert_allclose(privacy.gaussian_tradeoff(ALPHA, 1.3), expected, rtol=1e-12)
+    np.testing.assert_allclose(privacy.gaussian_tpr(ALPHA, 1.3), 1 - expected, rtol=1e-12)
+
+
+def test_gaussian_tpr_keeps_its_precision_in_the_tail():
+    with mp.workdps(50):
+        quantile = mp.findroot(lambda z: mp.log(mp.ncdf(z)) + 200 * mp.log(10), -30)
+        expected = float(mp.ncdf(quantile + mp.mpf(2)))
+    assert float(privacy.gaussian_tpr(1e-200, 2.0)) == pytest.approx(expected, rel=1e-11)
+
+
+def test_ends_of_both_curves():
+    ends = [0.0, 1.0]
+    np.testing.assert_array_equal(privacy.gaussian_tradeoff(ends, 3.0), [1.0, 0.0])
+    np.testing.assert_array_equal(privacy.gaussian_tpr(ends, 3.0), [0.0, 1.0])
+    np.testing.assert_array_equal(privacy.mip_tradeoff(ends, 10, 20, 10), [1.0, 0.0])
+    np.testing.assert_array_equal(privacy.mip_tpr(ends, 10, 20, 10), [0.0, 1.0])
+    np.testing.assert_array_equal(privacy.gaussian_tradeoff(ends, np.inf), [1.0, 0.0])
+
+
+def test_gaussian_auc_is_the_area():
+    alpha = np.linspace(0, 1, 200_001)
+    area = np.trapezoid(privacy.gaussian_tpr(alpha, 1.2), alpha)
+    assert privacy.gaussian_auc(1.2) == pytest.approx(area, abs=1e-5)
+
+
+def test_theorem_5_1_is_the_formula_with_scipys_distribution():
+    d, n, k = 50, 20, 70.0
+    inside = stats.ncx2.ppf(ALPHA, d, n * k) * n / (n - 1)
+    expected = 1 - stats.ncx2.cdf(inside, d, (n - 1) * k)
+    np.testing.assert_allclose(privacy.mip_tradeoff(ALPHA, d, n, k), expected, atol=1e-10)
+    np.testing.assert_allclose(privacy.mip_tpr(ALPHA, d, n, k), 1 - expected, atol=1e-10)
+
+
+def test_noise_acts_through_the_effective_batch():
+    # n_e = 10 + 0.3^2 10^2 / 2^2 = 12.25
+    assert privacy.effective_batch_size(10, 0.3, 2.0) == pytest.approx(12.25)
+    with_noise = privacy.mip_tradeoff(ALPHA, 5, 10, 5, 0.3, 2.0)
+    np.testing.assert_allclose(with_noise, privacy.mip_tradeoff(ALPHA, 5, 12.25, 5), rtol=1e-12)
+
+
+def test_it_approaches_the_gaussian_curve():
+    distances = []
+    for d, n in ((10, 8), (65, 50), (650, 500), (6500, 5000)):
+        mu = privacy.mip_mu_step(d, n, d)
+        difference = privacy.mip_tradeoff(ALPHA, d, n, d) - privacy.gaussian_tradeoff(ALPHA, mu)
+        distances.append(np.abs(difference).max())
+    assert distances == sorted(distances, reverse=True)
+    assert distances[0] > 0.005
+    assert distances[-1] < 1e-4
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    d=st.integers(1, 3000),
+    n=st.integers(2, 5000),
+    ratio=st.floats(0.1, 5.0),
+)
+def test_it_is_a_trade_off_function(d, n, ratio):
+    alpha = np.linspace(0, 1, 41)
+    beta = privacy.mip_tradeoff(alpha, d, n, ratio * d)
+    assert (np.diff(beta) <= 1e-12).all()
+    assert (beta <= 1 - alpha + 1e-9).all()
+    assert (np.diff(beta, 2) >= -1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((0.1, 10, 1, 10), "n = 1"),
+        ((0.1, 0, 10, 10), "d = 0"),
+        ((0.1, 10, 10, 0), "k = 0"),
+        ((0.1, 10, 10, -1.0), "k = -1"),
+        ((0.1, 10, 10, 10, -0.1, 1.0), "tau = -0.1"),
+        ((0.1, 10, 10, 10, 0.1), "clip is missing"),
+        ((0.1, 10, 10, 10, 0.1, 0.0), "clip = 0"),
+        ((-0.1, 10, 10, 10), "alpha = -0.1"),
+        (([0.5, 1.1], 10, 10, 10), "alpha = 1.1"),
+        ((math.nan, 10, 10, 10), "alpha = nan"),
+        (("much", 10, 10, 10), "alpha = 'much'"),
+        ((0.1, math.inf, 10, 10), "d = inf"),
+    ],
+)
+def test_bad_input_is_named(arguments, named):
+    for function in (privacy.mip_tradeoff, privacy.mip_tpr):
+        with pytest.raises(InputError, match=named):
+            function(*arguments)
+
+
+def test_bad_gaussian_levels_are_named():
+    with pytest.raises(InputError, match="mu = -1"):
+        privacy.gaussian_tradeoff(0.1, -1.0)
+    with pytest.raises(InputError, match="alpha = 2"):
+        privacy.gaussian_tpr(2.0, 1.0)

@@ -1,0 +1,45 @@
+import re
+
+import pytest
+
+from membership import paths, published
+from membership.errors import InputError
+
+
+def test_every_chapter_has_its_paper():
+    assert list(published.papers) == ["bayes_optimal", "iha", "bmia", "gmip", "lood"]
+    assert published.papers["bayes_optimal"].short == "Sablayrolles et al. (2019)"
+    assert published.papers["bayes_optimal"].authors[-1] == "Hervé Jégou"
+
+
+@pytest.mark.parametrize("chapter", published.papers)
+def test_the_entry_is_well_formed(chapter):
+    paper, entry = published.papers[chapter], published.bibtex(chapter)
+    assert entry.startswith(f"@{paper.kind}{{{paper.key},\n")
+    assert entry.count("{") == entry.count("}")
+    assert f"title = {{{{{paper.title}}}}}" in entry
+    assert " and ".join(paper.authors) in entry
+    assert re.fullmatch(r"\d{4}\.\d{5}", paper.arxiv)
+    assert len({paper.key for paper in published.papers.values()}) == len(published.papers)
+
+
+def test_a_bibtex_reader_reads_the_entry():
+    pybtex = pytest.importorskip("pybtex.database")
+    text = "".join(published.bibtex(chapter) for chapter in published.papers)
+    read = pybtex.parse_string(text, "bibtex")
+    people = read.entries["sablayrolles2019"].persons["author"]
+    assert [str(person.last_names[-1]) for person in people][-1] == "Jégou"
+    assert len(read.entries) == 5
+
+
+def test_an_unknown_chapter_is_refused():
+    with pytest.raises(InputError, match=r"'sablayrolles2019'.*bayes_optimal"):
+        published.bibtex("sablayrolles2019")
+
+
+@pytest.mark.parametrize("chapter", published.papers)
+def test_the_book_cites_the_same_entry(chapter):
+    bibliography = paths.project_root() / "book" / "references.bib"
+    if not bibliography.is_file():
+        pytest.skip("this is no checkout of the book")
+    assert published.bibtex(chapter) in bibliography.read_text(encoding="utf-8")

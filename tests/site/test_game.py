@@ -1,0 +1,123 @@
+"""The interactive picture of the membership game, its numbers against scipy's."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+from scipy.stats import norm
+
+CONTROLS = {"t": "#game-threshold", "mu": "#game-mean", "sigma": "#game-spread"}
+PRESETS = {"a": (0.5, 1.0), "b": (0.79, 2.0)}
+
+
+def expected(t: float, mu: float, sigma: float) -> dict[str, float]:
+    """The six numbers by scipy, from the formulas that the page states."""
+    fpr, tpr = norm.sf(t), norm.sf((t - mu) / sigma)
+    return {
+        "fpr": fpr,
+        "tpr": tpr,
+        "accuracy": (tpr + 1 - fpr) / 2,
+        "auc": norm.cdf(mu / np.sqrt(1 + sigma**2)),
+        "tprAt1": norm.sf((norm.isf(0.01) - mu) / sigma),
+        "tprAt01": norm.sf((norm.isf(0.001) - mu) / sigma),
+    }
+
+
+def shown(page: Page) -> dict[str, float]:
+    """The six numbers that the page shows, before rounding."""
+    outputs = page.locator("#membership-game [data-number]").all()
+    return {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+
+
+def position(page: Page) -> dict[str, float]:
+    """Where the three sliders are."""
+    return {name: float(page.locator(at).input_value()) for name, at in CONTROLS.items()}
+
+
+@pytest.fixture
+def game(browser: Browser, address: str) -> Iterator[Page]:
+    """The page with the picture, freshly loaded."""
+    page = browser.new_page()
+    page.goto(f"{address}/book/game.html")
+    yield page
+    page.close()
+
+
+def test_numbers_at_the_start(game: Page) -> None:
+    assert shown(game) == pytest.approx(expected(**position(game)), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+@pytest.mark.parametrize("key", ["ArrowRight", "PageUp", "Home", "End"])
+def test_sliders_move_the_numbers_by_keyboard(game: Page, name: str, key: str) -> None:
+    before, numbers = position(game), shown(game)
+    game.locator(CONTROLS[name]).focus()
+    game.keyboard.press(key)
+    after = position(game)
+    assert {n for n in after if after[n] != before[n]} == {name}
+    assert shown(game) != numbers
+    assert shown(game) == pytest.approx(expected(**after), abs=1e-6)
+
+
+@pytest.mark.parametrize(("t", "mu", "sigma"), [(-4, 0, 0.5), (8, 4, 3), (3.3, 1.25, 0.7)])
+def test_numbers_far_out(game: Page, t: float, mu: float, sigma: float) -> None:
+    values = {"t": t, "mu": mu, "sigma": sigma}
+    numbers = game.evaluate("values => globalThis.eval('game').numbers(values)", values)
+    assert numbers == pytest.approx(expected(**values), rel=1e-9, abs=1e-300)
+
+
+def test_text_is_the_number_rounded(game: Page) -> None:
+    numbers = shown(game)
+    assert game.locator("[data-number=fpr]").inner_text() == f"{100 * numbers['fpr']:.2f} %"
+    assert game.locator("[data-number=auc]").inner_text() == f"{numbers['auc']:.3f}"
+
+
+@pytest.mark.parametrize("fpr", [0.1, 0.01, 0.001])
+def test_buttons_set_the_threshold(game: Page, fpr: float) -> None:
+    game.locator(f"[data-fpr='{fpr}']").click()
+    assert shown(game)["fpr"] == pytest.approx(fpr, abs=1e-9)
+
+
+def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
+    table = game.locator("table", has_text="Attack A")
+    rows = {r.locator("td").first.inner_text(): r for r in table.locator("tbody tr").all()}
+    for column, (name, (mu, sigma)) in enumerate(PRESETS.items(), start=1):
+        game.locator(f"[data-preset={name}]").click()
+        numbers = shown(game)
+        assert position(game) | {"mu": mu, "sigma": sigma} == position(game)
+        assert numbers["auc"] == pytest.approx(0.638, abs=5e-4)
+        at10 = norm.sf((norm.isf(0.1) - mu) / sigma)
+        printed = {
+            "AUC": f"{numbers['auc']:.3f}",
+            "TPR at 10 % FPR": f"{100 * at10:.2f} %",
+            "TPR at 1 % FPR": f"{100 * numbers['tprAt1']:.2f} %",
+            "TPR at 0.1 % FPR": f"{100 * numbers['tprAt01']:.2f} %",
+        }
+        for label, text in printed.items():
+            assert rows[label].locator("td").nth(column).inner_text() == text
+
+
+def test_the_curve_passes_through_the_point_of_the_threshold(game: Page) -> None:
+    curve = game.locator("#game-roc .game-line").get_attribute("d")
+    points = np.array([pair.split() for pair in curve[1:].split("L")], dtype=float)
+    dot = game.locator("#game-roc .game-dot")
+    at = np.array([float(dot.get_attribute(name)) for name in ("cx", "cy")])
+    assert np.linalg.norm(points - at, axis=1).min() < 3  # pixels; the curve is drawn in steps
+
+
+def test_each_drawing_says_what_it_shows(game: Page) -> None:
+    game.locator("[data-preset=b]").click()
+    labels = [s.get_attribute("aria-label") for s in game.locator("#membership-game svg").all()]
+    assert len(labels) == 3
+    assert "standard deviation 2.00" in labels[0]
+    assert "area 0.638" in labels[1]
+    assert "22.12 % at 1 % FPR" in labels[2]
+
+
+def test_without_javascript_there_is_text(browser: Browser, address: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(f"{address}/book/game.html")
+    assert "JavaScript" in page.locator("#membership-game").inner_text()
+    assert page.locator("table", has_text="Attack A").is_visible()
+    page.close()

@@ -1,0 +1,175 @@
+"""Every page, as a reader with a browser meets it: wide and narrow, light and dark."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+LOADED = "() => !window.MathJax || MathJax.startup.promise.then(() => true)"
+UNRENDERED = """() => [...document.querySelectorAll('.math')]
+    .filter(m => !m.querySelector('mjx-container') || m.querySelector('mjx-merror'))
+    .map(m => m.textContent)"""
+WITHOUT_ALT = """() => [...document.querySelectorAll('img')]
+    .filter(i => !(i.getAttribute('alt') || '').trim()).map(i => i.getAttribute('src'))"""
+# The browser shows the alternative text of a missing picture: ask whether it has pixels.
+BROKEN_IMAGES = """() => [...document.querySelectorAll('img')]
+    .filter(i => i.complete && !i.naturalWidth).map(i => i.getAttribute('src'))"""
+TOO_WIDE = """() => document.documentElement.scrollWidth
+    - document.documentElement.clientWidth"""
+
+# Preloading fetches style sheets by addresses that axe itself resolves wrongly.
+AXE_OPTIONS = {"preload": False}
+
+
+@dataclass
+class Findings:
+    """What is wrong with the site, by kind; every entry names its page."""
+
+    formulas: int = 0
+    console: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    unrendered: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    axe: list[str] = field(default_factory=list)
+    too_wide: list[str] = field(default_factory=list)
+
+
+def serious(page: Page) -> list[str]:
+    """The serious and critical accessibility violations of a page."""
+    return [
+        f"{found['id']}: {found['nodes'][0]['html'][:120]}"
+        for found in Axe().run(page, options=AXE_OPTIONS).response["violations"]
+        if found["impact"] in ("serious", "critical")
+    ]
+
+
+def visit(page: Page, name: str, found: Findings) -> None:
+    """Read one page in both themes and at both widths."""
+    page.wait_for_function(LOADED)
+    found.formulas += page.locator("mjx-container").count()
+    found.unrendered += [f"{name}: {text}" for text in page.evaluate(UNRENDERED)]
+    found.images += [f"{name}: no alt: {src}" for src in page.evaluate(WITHOUT_ALT)]
+    found.images += [f"{name}: broken: {src}" for src in page.evaluate(BROKEN_IMAGES)]
+    found.axe += [f"{name}, light: {text}" for text in serious(page)]
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    found.axe += [f"{name}, dark: {text}" for text in serious(page)]
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(PHONE)
+    found.axe += [f"{name}, phone: {text}" for text in serious(page)]
+    if (excess := page.evaluate(TOO_WIDE)) > 0:
+        found.too_wide.append(f"{name}: {excess} pixels")
+    page.set_viewport_size(WIDE)
+
+
+@pytest.fixture(scope="module")
+def findings(browser: Browser, address: str, pages: list[str]) -> Findings:
+    """Visit every page once."""
+    found, current = Findings(), [""]
+    # Without transitions a colour is final as soon as the theme has changed.
+    context = browser.new_context(viewport=WIDE, color_scheme="light", reduced_motion="reduce")
+    page = context.new_page()
+    page.on("console", lambda m: m.type == "error" and found.console.append(f"{current}: {m.text}"))
+    page.on("pageerror", lambda error: found.console.append(f"{current}: {error}"))
+    page.on("request", lambda r: is_outside(r.url, address) and found.outside.append(r.url))
+    page.on("response", lambda r: r.status >= 400 and found.failed.append(f"{current}: {r.url}"))
+    for name in pages:
+        current[0] = name
+        if name == "index.html":
+            continue  # forwards to the first page, see test_the_address_leads_to_the_first_page
+        page.goto(f"{address}/{name}")
+        visit(page, name, found)
+    context.close()
+    return found
+
+
+def is_outside(url: str, address: str) -> bool:
+    """Tell whether a request leaves the site."""
+    return not url.startswith((address, "data:", "blob:"))
+
+
+def test_there_are_pages_and_formulas(findings: Findings, pages: list[str]) -> None:
+    assert "book/chapters/bayes_optimal.html" in pages
+    assert findings.formulas > 100
+
+
+def test_no_console_errors(findings: Findings) -> None:
+    assert findings.console == []
+
+
+def test_nothing_is_fetched_from_outside(findings: Findings) -> None:
+    assert findings.outside == []
+
+
+def test_every_file_a_page_asks_for_is_there(findings: Findings) -> None:
+    assert findings.failed == []
+
+
+def test_mathematics_is_rendered(findings: Findings) -> None:
+    assert findings.unrendered == []
+
+
+def test_images_are_there_and_have_alternative_text(findings: Findings) -> None:
+    assert findings.images == []
+
+
+def test_no_serious_accessibility_violation(findings: Findings) -> None:
+    assert findings.axe == []
+
+
+def test_no_page_scrolls_sideways_on_a_phone(findings: Findings) -> None:
+    assert findings.too_wide == []
+
+
+def test_the_address_leads_to_the_first_page(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_url(f"{address}/book/index.html")
+    assert "membership inference" in page.title()
+    page.close()
+
+
+def test_the_site_works_from_the_disk(browser: Browser, site) -> None:
+    page = browser.new_page()
+    errors, requests = [], []
+    page.on("console", lambda m: m.type == "error" and errors.append(m.text))
+    page.on("request", lambda r: requests.append(r.url))
+    page.goto((site / "book" / "game.html").as_uri())
+    page.wait_for_function(LOADED)
+    assert page.evaluate(UNRENDERED) == []
+    assert errors == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+def test_dark_mode_toggles(browser: Browser, address: str) -> None:
+    page = browser.new_page(color_scheme="light", viewport=WIDE, reduced_motion="reduce")
+    page.goto(f"{address}/book/chapters/bayes_optimal.html")
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    button = page.locator("button.theme-switch-button:visible").first
+    for _ in range(3):  # auto, light, dark in turn
+        button.click()
+        if page.evaluate("() => document.documentElement.dataset.theme") == "dark":
+            break
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate(ground) != light
+    figure = page.locator(".cell_output img").first
+    panel = figure.evaluate("i => getComputedStyle(i).backgroundColor")
+    assert panel == "rgb(255, 255, 255)"
+    page.close()
+
+
+def test_a_card_scrolls_within_itself_on_a_phone(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/book/chapters/bayes_optimal.html")
+    frames = page.locator(".exhibit-scroll")
+    assert frames.count() > 0
+    for frame in frames.all():
+        box = frame.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+    page.close()

@@ -1,0 +1,124 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from membership.errors import InputError
+from membership.studies.bayes_optimal import posterior
+
+
+def settings(draws=100_000, seed=0):
+    return SimpleNamespace(posterior_draws=draws, seed=seed)
+
+
+def slow_theorem_1(theta, z, over_posterior):
+    """Equation 4 by Gauss-Hermite quadrature over the other members' sum, given their number."""
+    node, weight = np.polynomial.hermite_e.hermegauss(80)
+    weight = weight / weight.sum()
+    top = bottom = 0.0
+    for count in range(posterior.N_RECORDS):
+        q = count + posterior.REGULARISER
+        total = np.sqrt(count) * node
+        inside = norm.pdf(theta, (total + z) / (q + 1), np.sqrt(1 / (q + 1)))
+        outside = norm.pdf(theta, total / q, np.sqrt(1 / q))
+        mass = binom.pmf(count, posterior.N_RECORDS - 1, 0.5) * weight
+        if over_posterior:
+            mass = mass * (inside + outside)
+        log_ratio = norm.logpdf(theta, (total + z) / (q + 1), np.sqrt(1 / (q + 1))) - norm.logpdf(
+            theta, total / q, np.sqrt(1 / q)
+        )
+        top += mass @ (1 / (1 + np.exp(-log_ratio)))
+        bottom += mass.sum()
+    return top / bottom
+
+
+@pytest.mark.parametrize(("theta", "z"), posterior.CASES)
+def test_exact_posterior_is_theorem_1_over_the_posterior(theta, z):
+    found = posterior.exact_posterior(theta, z)
+    assert found == pytest.approx(slow_theorem_1(theta, z, over_posterior=True), abs=1e-9)
+
+
+@pytest.mark.parametrize(("theta", "z"), posterior.CASES)
+def test_exact_posterior_agrees_with_games_played_out(theta, z):
+    rng = np.random.default_rng(4)
+    games = 400_000
+    member = rng.random((games, posterior.N_RECORDS)) < 0.5
+    records = rng.standard_normal((games, posterior.N_RECORDS))
+    records[:, 0] = z
+    q = member.sum(axis=1) + posterior.REGULARISER
+    model = (member * records).sum(axis=1) / q + rng.standard_normal(games) / np.sqrt(q)
+    near = abs(model - theta) < 0.05
+    share = member[near, 0].mean()
+    error = np.sqrt(share * (1 - share) / near.sum())
+    # Averaging over the window costs less than its half width squared.
+    assert abs(share - posterior.exact_posterior(theta, z)) < 4 * error + 0.05**2
+
+
+def test_posterior_expectation_is_exact_and_prior_expectation_is_not():
+    table = posterior.theorem_1(settings())
+    for (theta, z), case in table.groupby(["theta", "z"]):
+        case = case.set_index("expectation")
+        exact = case.value["exact"]
+        half = (case.high - case.low) / 2
+        error = half / 1.96
+        assert abs(case.value["posterior"] - exact) < 4 * error["posterior"]
+        expected = slow_theorem_1(theta, z, over_posterior=False)
+        assert abs(case.value["prior"] - expected) < 4 * error["prior"]
+        assert abs(case.value["prior"] - exact) > 10 * half["prior"]
+    assert not table.attrs["comparable"]
+
+
+def test_theorem_1_repeats_with_its_seed():
+    first = posterior.theorem_1(settings(1000))
+    assert first.equals(posterior.theorem_1(settings(1000)))
+    assert not first.equals(posterior.theorem_1(settings(1000, seed=1)))
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
+def test_theorem_2s_score_is_theorem_1s_log_ratio(temperature):
+    count, total = np.array([0.0, 3.0, 11.0]), np.array([0.0, -1.0, 4.0])
+    inside, outside = posterior._log_likelihoods(
+        0.4, 1.1, posterior.Others(count, total), temperature
+    )
+    precision = count + posterior.REGULARISER
+    score = posterior._score(
+        0.4, 1.1, total / precision, temperature / precision, np.full(3, temperature)
+    )
+    assert score == pytest.approx(inside - outside)
+
+
+def test_temperature_lowers_positive_scores_only():
+    table = posterior.temperature()
+    score = table[table.metric == "score"].pivot(
+        index="temperature", columns=["law", "z"], values="value"
+    )
+    fixed = score["held fixed"]
+    assert (np.diff(fixed[0.4]) < 0).all()
+    assert (np.diff(fixed[-1.5]) > 0).all()
+    # Slightly below tau: rises while it is negative, then falls towards 0.
+    assert fixed[1.0].iloc[0] < 0 < fixed[1.0].iloc[-1] < fixed[1.0].max()
+    widened = score["Equation 12"]
+    limit = np.log1p(1 / (6 + posterior.REGULARISER)) / 2
+    assert (widened.iloc[-1] - limit).abs().max() < 0.02
+    probability = table[(table.metric == "P(member)") & (table.law == "held fixed")]
+    hottest = probability[probability.temperature == probability.temperature.max()]
+    assert hottest.value.to_numpy() == pytest.approx([0.5] * 3, abs=2e-3)
+
+
+def test_every_bound_holds():
+    table = posterior.bounds(settings(20_000))
+    sides = table.pivot(
+        index=["statement", "case", "epsilon", "delta"], columns="metric", values="value"
+    )
+    assert (sides.left <= sides.right + 1e-12).all()
+    counts = sides.groupby("statement").size().to_dict()
+    assert counts == {"Lipschitz": 1, "Property 1": 12, "Property 2": 9}
+    # The constant 1/4 cannot be smaller.
+    assert sides.left["Lipschitz"].item() == pytest.approx(0.25, abs=1e-4)
+
+
+def test_too_few_draws_are_refused():
+    for study in (posterior.theorem_1, posterior.bounds):
+        with pytest.raises(InputError, match="posterior_draws is 0; give at least 100"):
+            study(settings(draws=0))

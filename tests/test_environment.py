@@ -1,0 +1,155 @@
+"""The set-up agrees with itself: direct pins, their closure, the imports, and the Makefile."""
+
+import ast
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import membership
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DIRECT = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
+LOCK = [
+    line for line in (ROOT / "requirements.lock").read_text().splitlines() if line[:1] not in "#"
+]
+# torch comes first and with its own closure; the others are named by packages that do without.
+LEFT_OUT = {"torch", "torchvision", "tensorflow", "tf2jax", "setuptools"}
+MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PROFILE")
+
+
+def pins(lines: list[str]) -> dict[str, str]:
+    """Map each package to its exact version."""
+    split = (line.split("==") for line in lines)
+    return {canonicalize_name(name): version for name, version in split}
+
+
+def required(package: str) -> set[str]:
+    """What an installed package's metadata asks for on this machine, extras left out."""
+    asked = map(Requirement, importlib.metadata.requires(package) or [])
+    return {
+        canonicalize_name(one.name)
+        for one in asked
+        if one.marker is None or one.marker.evaluate({"extra": ""})
+    }
+
+
+def test_every_direct_dependency_is_pinned_and_locked_at_the_same_version():
+    direct = pins(DIRECT)
+    assert direct.pop("torch") == "2.13.0"
+    assert direct.items() <= pins(LOCK).items()
+
+
+def test_conda_users_get_the_same_direct_pins():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    *listed, own = environment["dependencies"][-1]["pip"]
+    assert environment["name"] == "membership"
+    assert environment["dependencies"][0] == "python=3.11"
+    assert own == "-e ."
+    assert pins(listed) == pins(DIRECT)
+
+
+def test_the_lock_holds_exact_versions_and_no_address():
+    assert len(LOCK) > 100
+    assert [line for line in LOCK if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    assert len(pins(LOCK)) == len(LOCK)
+
+
+def test_the_lock_is_what_is_installed():
+    wanted = pins(LOCK)
+    assert {name: importlib.metadata.version(name) for name in wanted} == wanted
+
+
+def test_the_lock_is_closed_and_holds_nothing_that_nothing_asks_for():
+    locked = set(pins(LOCK))
+    asked = set(pins(DIRECT)).union(*map(required, locked))
+    assert asked - locked <= LEFT_OUT
+    assert locked & LEFT_OUT == set()
+    assert locked - asked <= required("torch")
+
+
+def test_whatever_is_imported_is_a_direct_dependency():
+    imported = set()
+    for source in [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.split(".")[0])
+    providers = importlib.metadata.packages_distributions()
+    third_party = imported & set(providers) - set(sys.stdlib_module_names) - {"membership"}
+    assert {"numpy", "torch", "click", "pytest"} <= third_party
+    provided = {name: {canonicalize_name(p) for p in providers[name]} for name in third_party}
+    assert {name for name, by in provided.items() if not by & set(pins(DIRECT))} == set()
+
+
+def test_no_set_up_file_names_a_registry_or_another_lock():
+    hosts = re.compile("py" r"pi\.org|python" r"hosted\.org|anaconda" r"\.org|index-url|--index")
+    files = ["requirements.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"]
+    files += [str(p.relative_to(ROOT)) for p in (ROOT / ".github").rglob("*.yml")]
+    assert [f for f in files if hosts.search((ROOT / f).read_text())] == []
+    others = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "package-lock.json")
+    assert [name for name in others if (ROOT / name).exists()] == []
+
+
+def test_the_citation_has_the_package_s_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == membership.__version__
+
+
+@pytest.fixture
+def makefile(tmp_path):
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+
+    # The tests may themselves run under make, whose own settings must not reach this one.
+    environment = {k: v for k, v in os.environ.items() if k not in MAKE_VARIABLES}
+
+    def make(*arguments):
+        return subprocess.run(
+            ["make", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return make
+
+
+def test_make_alone_lists_the_targets(makefile):
+    shown = makefile()
+    targets = [line.split()[0] for line in shown.stdout.splitlines()]
+    wanted = ["help", "setup", "book", "notebooks", "test", "browser", "lint", "format", "clean"]
+    assert targets == wanted
+
+
+@pytest.mark.parametrize("python", ["false", "", "/nowhere/python3"])
+def test_make_says_in_one_line_that_it_needs_a_newer_python(makefile, tmp_path, python):
+    done = makefile("setup", f"PYTHON={python}")
+    assert done.returncode != 0
+    told, *_ = done.stderr.splitlines()
+    assert told == "This needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11"
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_make_takes_torch_from_the_project_s_pins(makefile):
+    commands = makefile("--dry-run", "setup").stdout
+    assert "pip install --quiet --disable-pip-version-check torch==2.13.0" in commands
+    assert commands.index("torch==2.13.0") < commands.index("requirements.lock")
+
+
+def test_the_ci_script_is_sound_bash():
+    checked = subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=False)
+    assert checked.returncode == 0

@@ -1,0 +1,186 @@
+"""Parameters: profiles fill neutral values; every mistake is named in one line."""
+
+import types
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, model_validator
+
+from membership.errors import InputError
+from membership.settings import PROFILES, ChapterSettings, Parameter, read_parameters_cell
+
+
+class Settings(ChapterSettings):
+    chapter: ClassVar[str] = "demo"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = {
+        "tiny": {"dataset": "digits", "n_repeats": 2, "sizes": [10], "rate": 0.5},
+        "quick": {"dataset": "digits", "n_repeats": 20, "sizes": [10, 20], "rate": 0.25},
+    }
+
+    n_repeats: int = Field(0, ge=0, description="repeats of the experiment; 0: the profile's")
+    sizes: list[int] = Field([], description="records in each training set; []: the profile's")
+    rate: float = Field(0.0, ge=0, le=1, description="learning rate in [0, 1]; 0: the profile's")
+    exact: bool = Field(False, description="whether to solve exactly")
+
+    @model_validator(mode="after")
+    def _sizes_in_order(self):
+        if self.sizes != sorted(self.sizes):
+            raise InputError(f"parameter 'sizes' = {self.sizes}: sizes should ascend")
+        return self
+
+
+def test_the_shared_parameters_come_first_and_in_their_agreed_order():
+    shared = ["profile", "dataset", "data_root", "seed", "device", "n_jobs", "results_dir"]
+    assert [row.name for row in Settings.describe()][:7] == shared
+    assert all(row.help for row in Settings.describe())
+
+
+def test_neutral_values_take_the_profile_s_and_given_ones_stay():
+    settings = Settings.from_values({"profile": "tiny", "sizes": [3, 4]})
+    assert (settings.n_repeats, settings.sizes, settings.rate) == (2, [3, 4], 0.5)
+    assert settings.dataset == "digits"
+    assert Settings.from_values({}).n_repeats == 20
+    assert Settings.from_values({"n_repeats": 0}).n_repeats == 20
+
+
+def test_a_profile_without_sizes_leaves_the_defaults():
+    assert Settings.from_values({"profile": "paper"}).n_repeats == 0
+
+
+def test_false_is_a_value_not_a_neutral_one():
+    class Exact(Settings):
+        profiles: ClassVar[dict[str, dict[str, Any]]] = {"quick": {"exact": True}}
+
+    assert Exact.from_values({"exact": False}).exact is False
+
+
+def test_parameters_are_plain_values_in_field_order():
+    values = Settings.from_values({"n_repeats": 7}).parameters()
+    assert list(values) == list(Settings.model_fields)
+    assert values["n_repeats"] == 7
+    assert values["sizes"] == [10, 20]
+
+
+@given(st.integers(1, 10**6), st.floats(0.001, 1), st.lists(st.integers(0, 99), min_size=1))
+def test_values_given_as_text_come_out_as_given_typed(n_repeats, rate, sizes):
+    values = {"n_repeats": n_repeats, "rate": rate, "sizes": sorted(sizes)}
+    from_text = Settings.from_strings({name: str(value) for name, value in values.items()})
+    assert from_text == Settings.from_values(values)
+
+
+def test_text_stays_text_where_text_is_wanted():
+    assert Settings.from_strings({"dataset": "5"}).dataset == "5"
+    assert Settings.from_strings({"exact": "True"}).exact is True
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"n_repeats": 5.0}, "'n_repeats' = 5.0"),
+        ({"n_repeats": True}, "'n_repeats' = True"),
+        ({"n_repeats": "5"}, "'n_repeats' = '5'"),
+        ({"n_repeats": -1}, "greater than or equal to 0"),
+        ({"n_repeats": None}, "'n_repeats' = None"),
+        ({"rate": float("nan")}, "finite number"),
+        ({"rate": 1.5}, "less than or equal to 1"),
+        ({"sizes": (1, 2)}, "'sizes' = (1, 2)"),
+        ({"sizes": [1, 2.5]}, "sizes[1]"),
+        ({"sizes": [2, 1]}, "sizes should ascend"),
+        ({"device": "gpu"}, "'auto', 'cpu' or 'cuda'"),
+        ({"profile": "fast"}, "'tiny', 'quick' or 'paper'"),
+        ({"seed": -3}, "'seed' = -3"),
+        ({"n_repeat": 5}, "unknown parameter 'n_repeat'; did you mean 'n_repeats'?"),
+        ({"zzz": 5}, "unknown parameter 'zzz'; the parameters are: profile, dataset"),
+    ],
+)
+def test_a_bad_value_is_named_with_what_would_be_accepted(values, expected):
+    with pytest.raises(InputError) as caught:
+        Settings.from_values(values)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_all_problems_are_told_at_once_in_one_line():
+    with pytest.raises(InputError) as caught:
+        Settings.from_values({"n_repeat": 5, "seed": "x\ny" * 100, "rate": 2.0})
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 500
+    assert all(name in message for name in ("'n_repeat'", "'seed'", "'rate'"))
+
+
+@pytest.mark.parametrize("text", ["five", "5.0", "true", "", "[5]"])
+def test_text_that_is_no_integer_is_refused(text):
+    with pytest.raises(InputError, match="'n_repeats'"):
+        Settings.from_strings({"n_repeats": text})
+
+
+def notebook_globals(**given: Any) -> dict[str, Any]:
+    """What a kernel's globals hold when the first cell after the parameters runs."""
+    ipython = {"In": [""], "Out": {}, "_": "", "__name__": "__main__", "_ih": [""], "exit": exit}
+    own = {"Settings": Settings, "np": types, "helper": notebook_globals}
+    defaults = {row.name: row.default for row in Settings.describe()}
+    return {**ipython, **own, **defaults, **given}
+
+
+def test_a_notebook_s_globals_become_settings():
+    settings = Settings.from_notebook(notebook_globals(n_repeats=3, profile="tiny"))
+    assert settings == Settings.from_values({"n_repeats": 3, "profile": "tiny"})
+
+
+def test_a_misspelt_name_in_a_notebook_is_found():
+    with pytest.raises(InputError, match="did you mean 'n_repeats'"):
+        Settings.from_notebook(notebook_globals(n_repeat=3))
+
+
+def test_an_ill_typed_value_in_a_notebook_is_found():
+    with pytest.raises(InputError, match="'n_repeats' = '3'"):
+        Settings.from_notebook(notebook_globals(n_repeats="3"))
+
+
+def test_running_the_cell_again_does_not_trip_over_what_it_made():
+    settings = Settings.from_notebook(notebook_globals())
+    again = Settings.from_notebook(notebook_globals(settings=settings, figure=object()))
+    assert again == settings
+
+
+def test_settings_cannot_be_changed_afterwards():
+    settings = Settings.from_values({})
+    with pytest.raises(ValueError, match="frozen"):
+        settings.n_repeats = 3
+
+
+def test_every_profile_name_is_accepted():
+    assert [Settings.from_values({"profile": p}).profile for p in PROFILES] == list(PROFILES)
+
+
+CELL = """\
+---
+kernelspec: {name: python3, display_name: Python 3}
+---
+# A title
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+profile: str = "quick"  # sizes of the run: tiny, quick, paper
+n_repeats: int = 0  # repeats of the experiment; 0: the profile's
+sizes: list = []  # records in each training set; []: the profile's
+```
+"""
+
+
+def test_a_parameters_cell_is_read_as_papermill_reads_it():
+    rows = read_parameters_cell(CELL)
+    wanted = [r for r in Settings.describe() if r.name in ("profile", "n_repeats", "sizes")]
+    assert [row[:4] for row in rows] == [row[:4] for row in wanted]
+    assert rows[1] == Parameter(
+        "n_repeats", "int", 0, "repeats of the experiment; 0: the profile's", {}
+    )
+
+
+def test_a_notebook_without_parameters_is_refused():
+    with pytest.raises(InputError, match="no cell tagged 'parameters'"):
+        read_parameters_cell("# Only prose\n")

@@ -1,0 +1,276 @@
+"""Batched training against a DataLoader, and its cache against kills and damage."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from membership import data
+from membership.errors import InputError, RunError
+from membership.training import TrainingConfig, batch_order, loop, train
+from membership.training.ensemble import initial_module
+
+
+def mlp(n_in=12, hidden=8, n_classes=3):
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(n_in, hidden), nn.Tanh(), nn.Linear(hidden, n_classes)
+    )
+
+
+def convolutional():
+    return nn.Sequential(
+        # A bias before a batch norm has gradient zero but for rounding, which Adam would blow up.
+        nn.Conv2d(1, 4, 3, bias=False),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(16, 3),
+    )
+
+
+def blobs(n=60, shape=(12,), seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    x = rng.normal(size=(n, *shape)) + y.reshape(-1, *[1] * len(shape))
+    return data.Dataset(
+        x=x.astype(np.float32), y=y, name="blobs", n_classes=3, source="test", digest=""
+    )
+
+
+def one_by_one(factory, dataset, mask, config, seed):
+    """The obvious way: a DataLoader, a module and torch's own optimiser."""
+    model = initial_module(factory, seed).train()
+    members = np.flatnonzero(mask)
+    if config.optimiser == "adam":
+        optimiser = torch.optim.Adam(model.parameters(), config.learning_rate)
+    else:
+        optimiser = torch.optim.SGD(
+            model.parameters(),
+            config.learning_rate,
+            momentum=config.momentum,
+            weight_decay=config.weight_decay,
+        )
+    records = TensorDataset(torch.tensor(dataset.x), torch.tensor(dataset.y))
+    for epoch in range(config.epochs):
+        for group in optimiser.param_groups:
+            group["lr"] = config.learning_rate_at(epoch)
+        order = batch_order(seed, epoch, members).tolist()
+        for x, y in DataLoader(records, batch_size=config.batch_size, sampler=order):
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimiser.step()
+    return model
+
+
+CONFIGS = {
+    "plain": TrainingConfig(epochs=3, batch_size=8, learning_rate=0.1),
+    "momentum, decay, cosine": TrainingConfig(
+        epochs=4,
+        batch_size=7,
+        learning_rate=0.05,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+    ),
+    "milestones": TrainingConfig(
+        epochs=4, batch_size=8, learning_rate=0.1, schedule="milestones", milestones=(1, 3)
+    ),
+    "adam": TrainingConfig(epochs=3, batch_size=8, learning_rate=0.01, optimiser="adam"),
+}
+ARCHITECTURES = {"mlp": (mlp, (12,)), "batch norm": (convolutional, (1, 4, 4))}
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS.keys())
+@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=ARCHITECTURES.keys())
+def test_an_ensemble_equals_models_trained_one_by_one(config, architecture, tmp_path):
+    factory, shape = architecture
+    dataset = blobs(shape=shape)
+    membership = data.random_halves(3, len(dataset.y), seed=1)
+    seeds = [5, 6, 7]
+    ensemble = train(
+        factory, dataset, membership, config, seeds, cache_folder=tmp_path, progress=False
+    )
+    for row, seed in enumerate(seeds):
+        expected = one_by_one(factory, dataset, membership[row], config, seed).state_dict()
+        found = ensemble.module(row).state_dict()
+        for name, tensor in expected.items():
+            torch.testing.assert_close(found[name], tensor, rtol=1e-5, atol=1e-5)
+
+
+def test_models_with_unequal_numbers_of_members_equal_models_trained_one_by_one(tmp_path):
+    dataset = blobs()
+    membership = data.leave_one_out(len(dataset.y), [3, 10])
+    config = CONFIGS["momentum, decay, cosine"]
+    seeds = list(range(len(membership)))
+    ensemble = train(mlp, dataset, membership, config, seeds, cache_folder=tmp_path, progress=False)
+    for row in seeds:
+        expected = one_by_one(mlp, dataset, membership[row], config, row).state_dict()
+        for name, tensor in ensemble.module(row).state_dict().items():
+            torch.testing.assert_close(tensor, expected[name], rtol=1e-5, atol=1e-5)
+
+
+def test_logits_are_those_of_each_model(tmp_path):
+    dataset = blobs(shape=(1, 4, 4))
+    membership = data.random_halves(3, len(dataset.y), seed=1)
+    ensemble = train(
+        convolutional,
+        dataset,
+        membership,
+        CONFIGS["plain"],
+        [0, 1, 2],
+        cache_folder=tmp_path,
+        progress=False,
+    )
+    logits = ensemble.logits(dataset.x, batch_size=13)
+    assert logits.shape == (3, 60, 3)
+    for row in range(3):
+        with torch.no_grad():
+            expected = ensemble.module(row)(torch.tensor(dataset.x))
+        torch.testing.assert_close(logits[row], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_second_call_trains_nothing_and_an_added_model_trains_alone(tmp_path, monkeypatch):
+    dataset = blobs()
+    membership = data.random_halves(4, len(dataset.y), seed=1)
+    arguments = {"cache_folder": tmp_path, "progress": False}
+    first = train(mlp, dataset, membership[:3], CONFIGS["plain"], [0, 1, 2], **arguments)
+    trained = []
+    run = loop._run
+    monkeypatch.setattr(
+        loop, "_run", lambda fits, rows, *rest: trained.append(rows) or run(fits, rows, *rest)
+    )
+    second = train(mlp, dataset, membership, CONFIGS["plain"], [0, 1, 2, 3], **arguments)
+    assert trained == [[3]]
+    for name, tensor in first.parameters.items():
+        assert torch.equal(second.parameters[name][:3], tensor)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["seed", "record", "label", "member", "epochs", "architecture"],
+)
+def test_whatever_determines_a_model_changes_its_key(change, tmp_path):
+    dataset, config, seed, factory = blobs(), CONFIGS["plain"], 0, mlp
+    mask = data.random_halves(1, len(dataset.y), seed=1)
+    place = torch.device("cpu")
+    before = loop._Fits(factory, dataset, mask, config, (seed,), place).keys()
+    if change == "seed":
+        seed = 1
+    elif change == "record":
+        dataset = blobs(seed=1)
+    elif change == "label":
+        dataset = data.Dataset(dataset.x, np.roll(dataset.y, 1), "blobs", 3, "test", "")
+    elif change == "member":
+        mask = ~mask
+    elif change == "epochs":
+        config = TrainingConfig(epochs=4, batch_size=8, learning_rate=0.1)
+    elif change == "architecture":
+        factory = partial(mlp, hidden=9)
+    assert before != loop._Fits(factory, dataset, mask, config, (seed,), place).keys()
+
+
+KILLED = """
+    import sys, os, signal
+    import numpy as np
+    sys.path.insert(0, {tests!r})
+    import test_loop as here
+    from membership import data, training
+    from membership.training import loop
+    loop.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+    epoch, seen = loop._epoch, []
+    def counted(*arguments):
+        seen.append(1)
+        if len(seen) == {kill_at}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return epoch(*arguments)
+    loop._epoch = counted
+    dataset = here.blobs()
+    mask = data.random_halves(3, len(dataset.y), seed=1)
+    ensemble = training.train(here.mlp, dataset, mask, here.LONG, [0, 1, 2],
+                              cache_folder={cache!r}, progress=False)
+    np.savez({out!r}, epochs=len(seen), **{{k: v.numpy() for k, v in ensemble.parameters.items()}})
+"""
+LONG = TrainingConfig(epochs=12, batch_size=8, learning_rate=0.05, momentum=0.9, schedule="cosine")
+
+
+def run_process(cache, out, kill_at):
+    script = textwrap.dedent(KILLED).format(
+        tests=os.path.dirname(__file__), cache=str(cache), out=str(out), kill_at=kill_at
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+
+def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(tmp_path):
+    killed = run_process(tmp_path / "cache", tmp_path / "killed.npz", kill_at=8)
+    assert killed.returncode == -signal.SIGKILL
+    resumed = run_process(tmp_path / "cache", tmp_path / "resumed.npz", kill_at=0)
+    whole = run_process(tmp_path / "other", tmp_path / "whole.npz", kill_at=0)
+    assert resumed.returncode == whole.returncode == 0, resumed.stderr + whole.stderr
+    with np.load(tmp_path / "resumed.npz") as a, np.load(tmp_path / "whole.npz") as b:
+        assert (a["epochs"], b["epochs"]) == (5, 12)
+        assert all(np.array_equal(a[name], b[name]) for name in b.files if name != "epochs")
+    assert not list((tmp_path / "cache").rglob("*checkpoint.safetensors"))
+
+
+def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
+    script = textwrap.dedent(KILLED).format(
+        tests=os.path.dirname(__file__),
+        cache=str(tmp_path / "cache"),
+        out="{out}",
+        kill_at=0,
+    )
+    outs = [str(tmp_path / f"{i}.npz") for i in range(2)]
+    runs = [subprocess.Popen([sys.executable, "-c", script.replace("{out}", out)]) for out in outs]
+    assert [run.wait() for run in runs] == [0, 0]
+    epochs = [int(np.load(out)["epochs"]) for out in outs]
+    assert sorted(epochs) == [0, 12]
+
+
+def test_divergence_is_said_in_one_line(tmp_path):
+    dataset = blobs()
+    huge = TrainingConfig(epochs=9, batch_size=8, learning_rate=1e38)
+    with pytest.raises(RunError, match=r"diverged in epoch \d+ \(model with seed 4\)"):
+        train(
+            partial(nn.Linear, 12, 3),
+            dataset,
+            np.ones((1, 60), bool),
+            huge,
+            [4],
+            cache_folder=tmp_path,
+            progress=False,
+        )
+    assert not list(tmp_path.rglob("*.safetensors"))
+
+
+BAD = {
+    "no member": ({"membership": np.zeros((1, 60), bool)}, "at least one member"),
+    "integers": ({"membership": np.ones((1, 60))}, "expected booleans"),
+    "too few columns": ({"membership": np.ones((1, 59), bool)}, r"\(models, 60\)"),
+    "negative seed": ({"seeds": [-1]}, "not negative"),
+    "two seeds": ({"seeds": [1, 2]}, "one a model"),
+    "architecture": ({"factory": partial(mlp, n_in=13)}, "does not take records of shape"),
+    "classes": ({"factory": partial(mlp, n_classes=4)}, r"expected \(1, 3\)"),
+    "device": ({"device": "gpu"}, "auto, cpu or cuda"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_named_before_any_training(change, message, tmp_path):
+    arguments = {
+        "factory": mlp,
+        "dataset": blobs(),
+        "membership": np.ones((1, 60), bool),
+        "config": CONFIGS["plain"],
+        "seeds": [0],
+    }
+    with pytest.raises(InputError, match=message):
+        train(**{**arguments, **change}, cache_folder=tmp_path, progress=False)
+    assert not list(tmp_path.iterdir())
