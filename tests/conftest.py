@@ -94,10 +94,10 @@ class Project:
     def executed(self) -> Path:
         return self.root / "book" / "chapters" / "demo.ipynb"
 
-    def start(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen:
+    def start(self, *arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.Popen:
         """Start the ``membership`` command of this project."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
-        environment["PYTHONPATH"] = str(self.root / "src")
+        environment |= {"PYTHONPATH": str(self.root / "src"), **variables}
         return subprocess.Popen(
             [sys.executable, "-m", "membership.cli", *arguments],
             cwd=cwd or self.root,
@@ -107,9 +107,11 @@ class Project:
             text=True,
         )
 
-    def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
+    def run(
+        self, *arguments: str, cwd: Path | None = None, **variables: str
+    ) -> subprocess.CompletedProcess:
         """Run the command to its end; output and exit code are the test's to judge."""
-        process = self.start(*arguments, cwd=cwd)
+        process = self.start(*arguments, cwd=cwd, **variables)
         try:
             out, err = process.communicate(timeout=100)
         except subprocess.TimeoutExpired:

@@ -109,6 +109,12 @@ def test_check_refuses_a_data_set_that_is_not_there(project):
     assert "missing" in refused(project, "data", "check", "mnist")
 
 
+def test_folders_in_the_environment_are_taken_from_where_the_user_stands(project, tmp_path):
+    (tmp_path / "prepared").mkdir()
+    done = project.run("data", "check", "mnist", cwd=tmp_path, MEMBERSHIP_DATA="prepared")
+    assert str(tmp_path / "prepared") in done.stderr
+
+
 def test_help_names_the_commands_and_the_exit_codes(project):
     shown = project.run("--help").stdout
     commands = ("run", "list", "data", "build", "clean")

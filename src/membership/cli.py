@@ -111,6 +111,15 @@ def build() -> None:
 
 
 @cli.command()
+def benchmark() -> None:
+    """Time batched training of 32 small networks against training them one by one."""
+    from membership.studies.benchmark import batched_against_one_by_one
+
+    (row,) = batched_against_one_by_one().to_dict("records")
+    show("Batched training", ["quantity", "value"], [[k, f"{v:.3g}"] for k, v in row.items()])
+
+
+@cli.command()
 @click.option("--cache", is_flag=True, help="Remove the trained models too.")
 @click.option("--results", is_flag=True, help="Remove the results of every profile but paper too.")
 def clean(cache: bool, results: bool) -> None:

@@ -47,21 +47,20 @@ def serious(page: Page) -> list[str]:
 
 
 def visit(page: Page, name: str, found: Findings) -> None:
-    """Read one page in both themes and at both widths."""
+    """Read one page wide and light, then narrow and dark."""
     page.wait_for_function(LOADED)
     found.formulas += page.locator("mjx-container").count()
     found.unrendered += [f"{name}: {text}" for text in page.evaluate(UNRENDERED)]
     found.images += [f"{name}: no alt: {src}" for src in page.evaluate(WITHOUT_ALT)]
     found.images += [f"{name}: broken: {src}" for src in page.evaluate(BROKEN_IMAGES)]
-    found.axe += [f"{name}, light: {text}" for text in serious(page)]
+    found.axe += [f"{name}, wide and light: {text}" for text in serious(page)]
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
-    found.axe += [f"{name}, dark: {text}" for text in serious(page)]
-    page.emulate_media(color_scheme="light")
     page.set_viewport_size(PHONE)
-    found.axe += [f"{name}, phone: {text}" for text in serious(page)]
+    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    found.axe += [f"{name}, narrow and dark: {text}" for text in serious(page)]
     if (excess := page.evaluate(TOO_WIDE)) > 0:
         found.too_wide.append(f"{name}: {excess} pixels")
+    page.emulate_media(color_scheme="light")
     page.set_viewport_size(WIDE)
 
 

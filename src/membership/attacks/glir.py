@@ -78,10 +78,27 @@ def glir(
     if convention == "authors":
         return _authors(m, x, mean, covariance, n)
     root = whitening(covariance)
-    rotated = x @ root
-    distance = np.square(rotated - m @ root).sum(axis=1)
-    susceptibility = np.square(rotated - mean @ root).sum(axis=1)
-    return -chi2.log_cdf(n * distance, root.shape[1], n * susceptibility)
+    return glir_whitened((m - mean) @ root, (x - mean) @ root, n)
+
+
+def glir_whitened(step_mean: Any, query_gradient: Any, batch_size: int) -> FloatArray:
+    """Score records in coordinates where gradients have mean 0 and covariance I; as `glir`.
+
+    For many rounds with the same moments: whiten once, (x - mean) @ `whitening` (covariance).
+
+    Parameters
+    ----------
+    step_mean : array of shape (rank,)
+    query_gradient : array of shape (records, rank)
+    batch_size : int
+        n, 2 or more.
+    """
+    m, x = as_float64("step_mean", step_mean, 1), as_float64("query_gradient", query_gradient, 2)
+    n = _batch_size(batch_size)
+    if x.shape[1] != m.size:
+        raise InputError(f"query_gradient has {x.shape[1]} entries a gradient, not {m.size}")
+    distance, susceptibility = np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)
+    return -chi2.log_cdf(n * distance, m.size, n * susceptibility)
 
 
 def glir_steps(
@@ -125,7 +142,7 @@ def glir_steps(
     """
     m, x = as_float64("step_mean", step_mean, 2), as_float64("query_gradient", query_gradient, 3)
     mean = as_float64("mean", mean, 2)
-    steps, d = m.shape
+    steps = len(m)
     if len(x) != steps or mean.shape != m.shape:
         raise InputError(
             f"query_gradient has {len(x)} steps and mean has shape {mean.shape}; give {steps} "

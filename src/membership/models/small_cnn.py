@@ -29,7 +29,7 @@ def small_cnn(shape: Sequence[int], n_classes: int, activation: str = "tanh") ->
     Returns
     -------
     nn.Sequential
-        From (records, *shape) to logits (records, n_classes); PyTorch's initialisation.
+        From images of that shape to logits (records, n_classes); PyTorch's initialisation.
 
     Raises
     ------

@@ -224,7 +224,10 @@ def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:
     anchored = dict(parameters)
     for name in ("dataset", "data_root", "results_dir"):
         value = anchored.get(name)
-        if isinstance(value, str) and value and (name != "dataset" or value.endswith(".npz")):
+        if not isinstance(value, str) or not value:
+            continue
+        # A data set is a path under the same rule as in `membership.data.load`.
+        if name != "dataset" or value.endswith(".npz") or os.sep in value:
             anchored[name] = str(Path(value).expanduser().absolute())
     return anchored
 

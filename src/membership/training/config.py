@@ -97,11 +97,12 @@ class TrainingConfig:
         """
         if self.optimiser == "adam":
             return torch.optim.Adam(
-                parameters, lr=self.learning_rate, weight_decay=self.weight_decay
+                parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True
             )
         return torch.optim.SGD(
             parameters,
             lr=self.learning_rate,
             momentum=self.momentum,
             weight_decay=self.weight_decay,
+            fused=True,
         )

@@ -271,7 +271,8 @@ def _epoch(
     total = torch.zeros(len(order), device=x.device)
     for batch in index.split(batch_size, dim=1):
         optimiser.zero_grad(set_to_none=True)
-        logits = forward(module, parameters, buffers, x[batch])
+        rows = x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
+        logits = forward(module, parameters, buffers, rows)
         each = F.cross_entropy(logits.flatten(0, 1), y[batch].flatten(), reduction="none")
         per_model = each.view(batch.shape).mean(1)
         # The sum keeps the models apart: its gradient for one model is that model's own.

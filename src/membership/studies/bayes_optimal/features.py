@@ -57,6 +57,23 @@ class Features:
         }
 
 
+def pair(settings) -> tuple[data.Dataset, data.Dataset]:
+    """The whole data set, and the records of its two classes, labelled 0 and 1.
+
+    Parameters
+    ----------
+    settings : Settings
+        Uses ``dataset``, ``data_root`` and ``classes``; without classes, the two largest.
+
+    Raises
+    ------
+    InputError
+        The data set cannot be loaded, or lacks a class.
+    """
+    dataset = data.load(settings.dataset, root=settings.data_root or None)
+    return dataset, data.keep_classes(dataset, settings.classes or _largest_two(dataset))
+
+
 def two_classes(settings) -> Features:
     """Load the data set, keep two classes, and compute their features.
 
@@ -77,12 +94,11 @@ def two_classes(settings) -> Features:
         A class is missing, or the feature network does not fit the records.
     """
     root = settings.data_root or None
-    dataset = data.load(settings.dataset, root=root)
-    pair = data.keep_classes(dataset, settings.classes or _largest_two(dataset))
-    x = pair.x
+    dataset, both = pair(settings)
+    x = both.x
     digests = {dataset.name: dataset.digest}
-    comparable = pair.name == "cifar10-9-8"
-    deviations = [] if comparable else [f"{pair.name} instead of CIFAR-10's trucks and ships"]
+    comparable = both.name == "cifar10-9-8"
+    deviations = [] if comparable else [f"{both.name} instead of CIFAR-10's trucks and ships"]
     if settings.feature_network == "raw":
         deviations.append("no feature network: the records as they are")
         values, device = x.reshape(len(x), -1).astype(float), "cpu"
@@ -92,7 +108,7 @@ def two_classes(settings) -> Features:
         deviations += _network_deviations(settings, network, source)
         values = _last_hidden(network, x)
     return Features(
-        _standardised(values), pair.y, digests, tuple(deviations), comparable, device=str(device)
+        _standardised(values), both.y, digests, tuple(deviations), comparable, device=str(device)
     )
 
 

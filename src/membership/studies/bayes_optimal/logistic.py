@@ -16,6 +16,7 @@ from membership.studies.bayes_optimal.features import Features
 
 INVERSE_PENALTIES = np.logspace(-5, 2, 15)
 SPLITS_FOR_PENALTY = 3
+RECORDS_FOR_PENALTY = 20
 MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
@@ -110,9 +111,10 @@ def trials(features: Features, settings) -> pd.DataFrame:
     Raises
     ------
     InputError
-        A size is odd, below 20, or needs more records than there are.
+        A size needs more records than there are.
     """
-    sizes = [_checked_size(n, len(features.y)) for n in settings.n_records]
+    sizes = settings.n_records
+    require(features.y, sizes)
     penalties = {n: _choose_penalty(features, n, settings.seed) for n in sizes}
     jobs = [(n, repeat) for n in sizes for repeat in range(settings.n_repeats)]
     with threadpool_limits(limits=1, user_api="blas"):
@@ -122,6 +124,29 @@ def trials(features: Features, settings) -> pd.DataFrame:
     table = pd.DataFrame([row for part in rows for row in part])
     table.attrs = features.attrs(repeats=settings.n_repeats)
     return table
+
+
+def require(y: np.ndarray, sizes: list[int]) -> None:
+    """Refuse sizes that need more records of the two classes than there are.
+
+    Parameters
+    ----------
+    y : numpy.ndarray, shape (records,)
+        Labels of the two classes.
+    sizes : list of int
+        Values of n: each takes 3n/2 records, and 20 more to choose C on.
+
+    Raises
+    ------
+    InputError
+        Too few records; the message says how many would do.
+    """
+    largest = (len(y) - RECORDS_FOR_PENALTY) * 2 // 3 // 2 * 2
+    if max(sizes) > largest:
+        raise InputError(
+            f"n_records: {max(sizes)} needs {3 * max(sizes) // 2 + RECORDS_FOR_PENALTY} records "
+            f"of the two classes but there are {len(y)}; the largest possible size is {largest}"
+        )
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
@@ -211,19 +236,6 @@ def control_3(table: pd.DataFrame) -> pd.DataFrame:
             "second order / first order": ["std_ratio"],
         },
     )
-
-
-def _checked_size(n: int, available: int) -> int:
-    needed = 3 * n // 2 + 20
-    if n < 20 or n % 2:
-        raise InputError(f"n_records: {n}; every size must be even and at least 20")
-    if needed > available:
-        raise InputError(
-            f"n_records: {n} needs {needed} records of the two classes (n/2 members, n/2 "
-            f"non-members, n/2 in reserve, 20 to choose C) but there are {available}; the largest "
-            f"possible size is {(available - 20) * 2 // 3 // 2 * 2}"
-        )
-    return n
 
 
 def _split(features: Features, n: int, repeat: int, seed: int) -> list[np.ndarray]:

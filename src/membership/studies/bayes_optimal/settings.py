@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from membership.settings import ChapterSettings
 
@@ -95,6 +95,22 @@ class Settings(ChapterSettings):
     n_reference: int = Field(
         0, ge=0, le=10_000, description="reference models of Table 2, at least 4; 0: the profile's"
     )
+
+    @model_validator(mode="after")
+    def _sizes_make_sense(self) -> Self:
+        for n in self.n_records:
+            if n < 20 or n % 2:
+                raise ValueError(f"n_records: {n}; every size must be even and at least 20")
+        if self.n_repeats == 1:
+            raise ValueError("n_repeats = 1: an interval needs at least 2 (0: the profile's)")
+        if 0 < self.n_reference < 4:
+            raise ValueError(
+                f"n_reference = {self.n_reference}: at least 4, so that a record has reference "
+                "models that saw it and others that did not (0: the profile's)"
+            )
+        if 0 < self.cnn_records < 20:
+            raise ValueError(f"cnn_records = {self.cnn_records}: at least 20 (0: the profile's)")
+        return self
 
     @property
     def gaussian_repeats(self) -> int:

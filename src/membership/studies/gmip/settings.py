@@ -1,0 +1,87 @@
+"""The parameters of the chapter on Leemann et al. (2023), and their sizes by profile."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from membership.settings import ChapterSettings
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "dataset": "digits",
+        "monte_carlo": 20_000,
+        "simulated_repeats": 2,
+        "audit_models": 2,
+        "n_background": 10_000,
+        "n_levels": 4,
+        "utility_seeds": 2,
+        "n_reference": 8,
+        "pretrain_epochs": 1,
+    },
+    "quick": {
+        "dataset": "digits",
+        "monte_carlo": 400_000,
+        "simulated_repeats": 3,
+        "audit_models": 5,
+        "n_background": 10_000,
+        "n_levels": 20,
+        "utility_seeds": 3,
+        "n_reference": 32,
+        "pretrain_epochs": 1,
+    },
+    "paper": {
+        "dataset": "adult",
+        "also_datasets": ["cifar10", "purchase_like:150000"],
+        "monte_carlo": 400_000,
+        "simulated_repeats": 5,
+        "audit_models": 5,
+        "n_background": 10_000,
+        "n_levels": 20,
+        "utility_seeds": 5,
+        "n_reference": 64,
+        "pretrain_epochs": 30,
+    },
+}
+
+
+class Settings(ChapterSettings):
+    """Parameters of the chapter; the notebook's parameters cell mirrors them."""
+
+    chapter: ClassVar[str] = "gmip"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+
+    also_datasets: list[str] = Field(
+        [], description="further data sets beside dataset, by name or path; []: the profile's"
+    )
+    monte_carlo: int = Field(
+        0, ge=0, description="draws that check Theorem 5.1, at least 1,000; 0: the profile's"
+    )
+    simulated_repeats: int = Field(
+        0, ge=0, le=1000, description="repeats of each simulated audit, 2 or more; 0: the profile's"
+    )
+    audit_models: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="models audited on real gradients, 2 or more; 0: the profile's",
+    )
+    audit_steps: int = Field(
+        5, ge=2, le=100, description="steps of SGD that Figure 2c composes, 2 to 100"
+    )
+    n_background: int = Field(
+        0,
+        ge=0,
+        description="records that moments are estimated on, at most those left; 0: the profile's",
+    )
+    n_levels: int = Field(
+        0, ge=0, le=100, description="privacy levels of Figure 3, 2 to 100; 0: the profile's"
+    )
+    utility_seeds: int = Field(
+        0, ge=0, le=100, description="trainings a privacy level, 2 or more; 0: the profile's"
+    )
+    n_reference: int = Field(
+        0, ge=0, le=1000, description="shadow models of Figure 6, at least 4; 0: the profile's"
+    )
+    pretrain_epochs: int = Field(
+        0, ge=0, le=1000, description="epochs of the pre-trained networks; 0: the profile's"
+    )

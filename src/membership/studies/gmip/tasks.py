@@ -1,0 +1,248 @@
+"""Data sets as the paper uses them: fixed features, and one softmax layer to train on them."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from membership import data
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+
+# Records for each dimension of the gradients' covariance that its estimate needs at least.
+LEAST_BACKGROUND = 1.5
+RATIO = 1.3
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What Tables 3 and 4 say of a data set, and the features beneath its softmax layer."""
+
+    label: str
+    width: int
+    classes: int
+    audit_batch: int
+    n_records: int
+    n_test: int
+    batch_size: int
+    epochs: int
+    clip: float
+    learning_rate: float
+
+
+RECIPES = {
+    "adult": Recipe("Adult", 512, 2, 790, 43_000, 5_000, 1000, 20, 800.0, 2e-3),
+    "cifar10": Recipe("CIFAR-10", 64, 10, 500, 48_000, 10_000, 400, 10, 500.0, 1e-3),
+    "purchase_like": Recipe("Purchase", 128, 20, 1970, 54_855, 10_000, 795, 3, 2000.0, 2e-3),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A softmax layer to train.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set, as the tables name it.
+    features : numpy.ndarray of float64, shape (records, width)
+        Standardised.
+    y : numpy.ndarray of int64, shape (records,)
+    n_test : int
+        The first records are for testing, the others for training.
+    recipe : Recipe
+        Sizes as used here.
+    published : str
+        The paper's name for the data set, where it is one of the paper's; else empty.
+    digests : dict
+    deviations : tuple of str
+    """
+
+    name: str
+    features: FloatArray
+    y: np.ndarray
+    n_test: int
+    recipe: Recipe
+    published: str
+    digests: dict[str, str]
+    deviations: tuple[str, ...]
+
+    @property
+    def dimension(self) -> int:
+        """Number of parameters d of the softmax layer."""
+        return self.recipe.classes * (self.recipe.width + 1)
+
+    @property
+    def train(self) -> slice:
+        """The records to train on."""
+        return slice(self.n_test, self.n_test + self.recipe.n_records)
+
+    @property
+    def steps(self) -> int:
+        """Steps T of the utility study."""
+        return self.recipe.n_records // self.recipe.batch_size * self.recipe.epochs
+
+
+def tasks(settings: Any) -> list[Task]:
+    """The data sets of a run, ready to train on.
+
+    Parameters
+    ----------
+    settings : Settings
+        Uses ``dataset``, ``also_datasets``, ``data_root``, ``pretrain_epochs``, ``seed`` and
+        ``device``.
+
+    Raises
+    ------
+    InputError
+        A data set is unknown, missing, or too small to audit.
+    """
+    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
+    return [task(name, settings) for name in names]
+
+
+def task(name: str, settings: Any) -> Task:
+    """One data set; otherwise as `tasks`."""
+    loaded = data.load(name, root=settings.data_root or None)
+    rng = np.random.default_rng([settings.seed, 1])
+    if loaded.name == "purchase_like":
+        made = _purchase(loaded, settings)
+    elif loaded.name == "cifar10":
+        made = _cifar(loaded, settings)
+    else:
+        made = _random_features(loaded, rng)
+    x, y, recipe, digests, deviations = made
+    order = rng.permutation(len(y))
+    x, y = _standardised(x[order]), y[order]
+    n_test = min(recipe.n_test, len(y) // 5)
+    recipe, more = _fitted(recipe, len(y) - n_test, recipe.label == "")
+    label = recipe.label or loaded.name
+    return Task(
+        name=label if loaded.name == "adult" else loaded.name,
+        features=x,
+        y=y,
+        n_test=n_test,
+        recipe=recipe,
+        published=recipe.label,
+        digests={loaded.name: loaded.digest, **digests},
+        deviations=(*deviations, *more),
+    )
+
+
+def attrs(some: list[Task], device: str = "cpu", more: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a table made from these tasks says about its origin."""
+    deviations = [f"{t.name}: {text}" for t in some for text in t.deviations]
+    return {
+        "data": {name: digest for t in some for name, digest in t.digests.items()},
+        "deviations": [*deviations, *more],
+        "comparable": False,
+        "device": device,
+    }
+
+
+def _fitted(recipe: Recipe, n_train: int, unpublished: bool) -> tuple[Recipe, list[str]]:
+    """Sizes cut down to the records there are; what was cut, for the data sets of the paper."""
+    rank = (recipe.classes - 1) * (recipe.width + 1)
+    room = n_train - math.ceil(LEAST_BACKGROUND * rank)
+    if room < 2:
+        raise InputError(
+            f"dataset has {n_train} records to train on, too few to estimate a covariance of rank "
+            f"{rank}; give at least {math.ceil(LEAST_BACKGROUND * rank) + 2 + n_train // 4}"
+        )
+    sizes = {
+        "audit_batch": min(recipe.audit_batch, room),
+        "n_records": min(recipe.n_records, n_train),
+        "batch_size": min(recipe.batch_size, n_train),
+    }
+    texts = [
+        f"{name.replace('_', ' ')} {value} (the paper: {getattr(recipe, name)})"
+        for name, value in sizes.items()
+        if value != getattr(recipe, name) and not unpublished
+    ]
+    return Recipe(**{**vars(recipe), **sizes}), texts
+
+
+def _random_features(loaded: data.Dataset, rng: np.random.Generator):
+    """The paper's network for Adult: a frozen random layer with tanh, on standardised columns."""
+    flat = _standardised(loaded.x.reshape(len(loaded.x), -1).astype(np.float64))
+    known = RECIPES.get(loaded.name)
+    deviations = [] if known else [f"{loaded.name} is none of the paper's data sets"]
+    recipe = known or _own_recipe(len(flat), loaded.n_classes)
+    bound = 1 / math.sqrt(flat.shape[1])
+    weight = rng.uniform(-bound, bound, (flat.shape[1], recipe.width))
+    bias = rng.uniform(-bound, bound, recipe.width)
+    return np.tanh(flat @ weight + bias), loaded.y, recipe, {}, deviations
+
+
+def _own_recipe(n: int, classes: int) -> Recipe:
+    """Sizes for other data, in the paper's proportions: d = 1.3 n, C = 0.8 n, 20 epochs."""
+    width = min(64, int(0.125 * n / (classes - 1)) - 1)
+    if width < 1:
+        raise InputError(f"dataset has {n} records of {classes} classes; give 16 times as many")
+    batch = round(classes * (width + 1) / RATIO)
+    size = max(n // 16, 2)
+    return Recipe("", width, classes, max(batch, 2), n, n // 6, size, 20, 0.8 * size, 2e-3)
+
+
+def _purchase(loaded: data.Dataset, settings: Any):
+    """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
+    from membership import models, training
+
+    by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
+    kept, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
+    config = training.TrainingConfig(
+        epochs=settings.pretrain_epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
+    )
+    factory = partial(models.mlp, loaded.x.shape[1], (1024, 128), others.n_classes, "tanh")
+    everyone = np.ones((1, len(others)), dtype=bool)
+    trained = training.train(
+        factory, others, everyone, config, [settings.seed], device=settings.device
+    )
+    deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
+    found = _hidden(trained.module(0), kept.x)
+    return found, kept.y, RECIPES["purchase_like"], {}, deviations
+
+
+def _cifar(loaded: data.Dataset, settings: Any):
+    """A network trained on CIFAR-100, its last layer's inputs brought to 64 by PCA."""
+    from sklearn.decomposition import PCA
+
+    from membership import models, training
+
+    source = data.load("cifar100_20k", root=settings.data_root or None)
+    config = training.TrainingConfig(
+        epochs=settings.pretrain_epochs,
+        batch_size=128,
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+    )
+    factory = partial(models.resnet, 18, source.n_classes, stem="imagenet")
+    split = source.official_train
+    rows = np.ones(len(source), dtype=bool) if split is None else split
+    trained = training.train(
+        factory, source, rows[None], config, [settings.seed], device=settings.device
+    )
+    recipe = RECIPES["cifar10"]
+    found = _hidden(trained.module(0), loaded.x)
+    reduced = PCA(recipe.width, random_state=0).fit_transform(found)
+    deviations = [
+        f"ResNet-18 trained {settings.pretrain_epochs} epochs on 20,000 records of CIFAR-100, 64 "
+        "principal components (the paper: ResNet-56 trained on all of it)"
+    ]
+    return reduced, loaded.y, recipe, {source.name: source.digest}, deviations
+
+
+def _hidden(network: Any, x: np.ndarray) -> FloatArray:
+    import torch
+
+    with torch.no_grad():
+        parts = [network.features(part) for part in torch.tensor(x).split(512)]
+    return torch.cat(parts).double().numpy()
+
+
+def _standardised(x: FloatArray) -> FloatArray:
+    return (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-5)

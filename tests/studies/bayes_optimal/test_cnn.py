@@ -1,0 +1,138 @@
+"""Table 2's game on simulated losses, where the right answer is known, and on tiny networks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership import attacks, metrics
+from membership.errors import InputError
+from membership.studies.bayes_optimal import cnn, posterior
+from membership.studies.bayes_optimal.settings import Settings
+
+ATTRS = {"data": {}, "deviations": ["made up"], "comparable": False, "device": "cpu"}
+
+
+def simulated(n_models=7, n_records=600, seed=0):
+    """Losses of difficulty + noise, lower by one for members."""
+    rng = np.random.default_rng(seed)
+    member = rng.random((n_models, n_records)) < 0.5
+    difficulty = 3 * rng.random(n_records)
+    loss = difficulty + rng.gamma(2.0, 0.3, member.shape) + (~member)
+    return cnn.ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
+
+
+def test_a_target_is_never_among_its_own_reference_models():
+    game = simulated()
+    for row, target in enumerate(game.targets()):
+        assert target.reference_loss.shape[0] == len(game.loss) - 1
+        assert not any(np.isin(target.loss, other).all() for other in target.reference_loss)
+        assert np.isin(target.loss, game.loss[row]).all()
+
+
+def test_every_queried_record_has_reference_models_of_both_kinds():
+    for target in simulated(n_models=4).targets():
+        inside = target.reference_member.sum(0)
+        assert inside.min() >= 1
+        assert inside.max() <= 2
+        assert 0 < len(target.loss) < 600
+
+
+def test_which_records_are_queried_says_nothing_about_the_target():
+    """Exact: it depends on the other models' masks only, so flipping the target's changes none."""
+    game = simulated(n_models=4)
+    flipped = game.member.copy()
+    flipped[0] = ~flipped[0]
+    other = cnn.ReferenceGame(game.loss, game.correct, flipped, ATTRS)
+    first, second = next(iter(game.targets())), next(iter(other.targets()))
+    assert np.array_equal(first.loss, second.loss)
+    assert np.array_equal(first.member, ~second.member)
+
+
+def test_table_2_agrees_with_a_loop_over_targets():
+    game = simulated()
+    table = cnn.table_2(game).set_index(["attack", "metric"])["value"]
+    malt, mast = [], []
+    for row in range(len(game.loss)):
+        others = [m for m in range(len(game.loss)) if m != row]
+        seen = game.member[others]
+        kept = [r for r in range(600) if 0 < seen[:, r].sum() < len(others)]
+        pooled_score = -game.loss[np.ix_(others, kept)].ravel()
+        threshold = metrics.best_threshold(pooled_score, game.member[np.ix_(others, kept)].ravel())
+        truth = game.member[row, kept]
+        malt.append(metrics.balanced_accuracy(-game.loss[row, kept], truth, threshold=threshold))
+        score = attacks.mast(
+            game.loss[row, kept],
+            game.loss[np.ix_(others, kept)],
+            tau="best-separating",
+            reference_member=game.member[np.ix_(others, kept)],
+        )
+        mast.append(metrics.balanced_accuracy(score, truth, threshold=0.0))
+    assert table["MALT", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(malt))
+    assert table["MAST", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(mast))
+
+
+def test_per_record_thresholds_help_where_records_differ_in_difficulty():
+    table = cnn.table_2(simulated()).set_index(["attack", "metric"])
+    assert table.loc[("MAST", "auc(%)"), "low"] > table.loc[("MALT", "auc(%)"), "high"]
+
+
+def test_the_0_1_attack_follows_from_the_accuracies():
+    """Equation 41 with a balanced prior."""
+    value = cnn.table_2(simulated()).set_index(["attack", "metric"])["value"]
+    gap = value["(model)", "train_accuracy(%)"] - value["(model)", "test_accuracy(%)"]
+    assert value["0-1", "attack_accuracy(%)"] == pytest.approx(50 + gap / 2)
+
+
+def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
+    target = next(iter(simulated().targets()))
+    outside = np.where(target.reference_member, np.nan, target.reference_loss)
+    cold, hot = target.mast("log-mean-exp", 1e-4), target.mast("log-mean-exp", 1e6)
+    np.testing.assert_allclose(cold, np.nanmin(outside, 0) - target.loss, atol=1e-3)
+    np.testing.assert_allclose(hot, np.nanmean(outside, 0) - target.loss, atol=1e-5)
+    table = cnn.control_6(simulated(), posterior.temperature())
+    sweep = table[table["series"] == "MAST on the networks"]
+    assert sweep["temperature"].min() == pytest.approx(0.01)
+    assert sweep["value"].between(50, 100).all()
+
+
+def test_control_4_keeps_networks_and_gaussian_game_apart():
+    gaussian = pd.DataFrame(
+        {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
+    ).assign(n_repeats=3, n_reference=20)
+    table = cnn.control_4(simulated(), gaussian)
+    assert table[table["game"] == "Gaussian game"]["attack"].tolist() == ["MAST, mean"]
+    assert table[table["game"] == "networks"]["attack"].nunique() == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "comparable", "said"),
+    [
+        ({}, True, "Adam"),
+        ({"n_reference": "4"}, True, "4 reference models"),
+        ({"cnn_epochs": "2"}, False, "2 epochs"),
+        ({"cnn_records": "100"}, False, "100 members"),
+    ],
+)
+def test_what_differs_from_the_paper_is_said_and_judged(change, comparable, said):
+    settings = Settings.from_strings({"profile": "paper", **change})
+    dataset = type("Named", (), {"name": "cifar10", "digest": ""})()
+    origin = cnn._origin(settings, dataset, "cpu")
+    assert origin["comparable"] is comparable
+    assert any(said in deviation for deviation in origin["deviations"])
+
+
+def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
+    game = cnn.play(Settings.from_strings(values))
+    assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
+    assert (game.member.sum(1) == 40).all()
+    assert game.attrs["comparable"] is False
+    again = cnn.play(Settings.from_strings(values))
+    assert np.array_equal(game.loss, again.loss)
+
+
+def test_a_data_set_too_small_for_table_2_is_refused():
+    settings = Settings.from_strings({"profile": "tiny", "cnn_records": "5000"})
+    with pytest.raises(InputError, match="1,797 records"):
+        cnn.play(settings)

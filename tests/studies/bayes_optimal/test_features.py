@@ -1,0 +1,78 @@
+"""The two classes of Table 1, raw and through a network."""
+
+import numpy as np
+import pytest
+
+from membership import data
+from membership.errors import InputError
+from membership.studies.bayes_optimal import features, requirements
+from membership.studies.bayes_optimal.settings import Settings
+
+
+def images(path, n=90, n_classes=3, seed=0, size=(32, 32, 3)):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    x = rng.integers(0, 200, (n, *size)) + 10 * y.reshape(-1, 1, 1, 1)
+    np.savez(path, x=x.astype(np.uint8), y=y)
+    return str(path)
+
+
+def test_digits_are_standardised_pixels_of_two_classes():
+    found = features.two_classes(Settings.from_strings({"profile": "tiny"}))
+    assert found.x.shape == (357, 64)
+    assert set(found.y) == {0, 1}
+    varies = found.x.std(0) > 0
+    np.testing.assert_allclose(found.x[:, varies].std(0), 1, atol=1e-12)
+    np.testing.assert_allclose(found.x.mean(0), 0, atol=1e-12)
+    assert not found.comparable
+    assert any("digits" in deviation for deviation in found.deviations)
+
+
+def test_without_classes_the_two_largest_are_taken(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [5, 30, 20])
+    np.savez(tmp_path / "mine.npz", x=rng.normal(size=(55, 4)).astype(np.float32), y=y)
+    settings = Settings.from_strings({"dataset": str(tmp_path / "mine.npz")})
+    found = features.two_classes(settings)
+    assert np.bincount(found.y).tolist() == [30, 20]
+
+
+def test_a_network_gives_its_last_hidden_layer(tmp_path, monkeypatch):
+    """Trained on one small file in the place of CIFAR-100, applied to another."""
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    source = data.load(images(tmp_path / "source.npz"))
+    load = data.load
+    monkeypatch.setattr(
+        data, "load", lambda name, root=None: source if "cifar100" in name else load(name, root)
+    )
+    values = {
+        "profile": "tiny",
+        "dataset": images(tmp_path / "mine.npz", seed=1),
+        "feature_network": "small-cnn",
+        "classes": "[0, 2]",
+    }
+    found = features.two_classes(Settings.from_strings(values))
+    assert found.x.shape == (60, 128)
+    assert "source" in found.digests
+    assert any("small-cnn trained 1 epochs" in deviation for deviation in found.deviations)
+
+
+def test_a_network_that_does_not_fit_the_records_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    source = data.load(images(tmp_path / "source.npz"))
+    load = data.load
+    monkeypatch.setattr(
+        data, "load", lambda name, root=None: source if "cifar100" in name else load(name, root)
+    )
+    settings = Settings.from_strings({"profile": "tiny", "feature_network": "small-cnn"})
+    with pytest.raises(InputError, match="use feature_network = raw"):
+        features.two_classes(settings)
+
+
+def test_requirements_name_the_data_or_what_they_lack():
+    settings = Settings.from_strings({"profile": "tiny"})
+    assert requirements.check_data(settings).startswith("digits: 1,797 records")
+    with pytest.raises(InputError, match="n_records: 400 needs 620"):
+        requirements.check_data(Settings.from_strings({"profile": "tiny", "n_records": "[400]"}))
+    with pytest.raises(InputError, match="1,797 records"):
+        requirements.check_data(Settings.from_strings({"profile": "tiny", "cnn_records": "900"}))
