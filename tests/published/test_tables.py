@@ -74,8 +74,15 @@ def test_an_unknown_chapter_is_refused():
     ("metric", "words"),
     [
         ("attack_accuracy(%)", "attack accuracy (%)"),
-        ("TPR@1%FPR (%)", "TPR@1%FPR (%)"),
+        ("attack_accuracy_other_threshold(%)", "accuracy, threshold from other records (%)"),
+        ("mAP_test(%)", "mAP test (%)"),
+        ("auc(%)", "AUC (%)"),
         ("AUC", "AUC"),
+        ("TPR@1%FPR(%)", "TPR at 1% FPR (%)"),
+        ("TPR@0.1%FPR (%)", "TPR at 0.1% FPR (%)"),
+        ("std_ratio", "ratio of standard deviations"),
+        ("rank_correlation", "rank correlation"),
+        ("P(member)", "P(member)"),
     ],
 )
 def test_metrics_are_spelt_out(metric, words):

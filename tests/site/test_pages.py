@@ -56,7 +56,9 @@ def visit(page: Page, name: str, found: Findings) -> None:
     found.axe += [f"{name}, wide and light: {text}" for text in serious(page)]
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
-    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    page.reload()  # as on a phone: the theme decides at loading what scrolls and takes the focus
+    page.wait_for_function(LOADED)
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
     found.axe += [f"{name}, narrow and dark: {text}" for text in serious(page)]
     if (excess := page.evaluate(TOO_WIDE)) > 0:
         found.too_wide.append(f"{name}: {excess} pixels")

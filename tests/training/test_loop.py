@@ -13,10 +13,11 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from membership import data
+from membership import data, models
 from membership.errors import InputError, RunError
 from membership.training import TrainingConfig, batch_order, loop, train
 from membership.training.ensemble import initial_module
+from membership.training.fits import Fits
 
 
 def mlp(n_in=12, hidden=8, n_classes=3):
@@ -161,7 +162,7 @@ def test_whatever_determines_a_model_changes_its_key(change, tmp_path):
     dataset, config, seed, factory = blobs(), CONFIGS["plain"], 0, mlp
     mask = data.random_halves(1, len(dataset.y), seed=1)
     place = torch.device("cpu")
-    before = loop._Fits(factory, dataset, mask, config, (seed,), place).keys()
+    before = Fits(factory, dataset, mask, config, (seed,), place).keys()
     if change == "seed":
         seed = 1
     elif change == "record":
@@ -174,7 +175,7 @@ def test_whatever_determines_a_model_changes_its_key(change, tmp_path):
         config = TrainingConfig(epochs=4, batch_size=8, learning_rate=0.1)
     elif change == "architecture":
         factory = partial(mlp, hidden=9)
-    assert before != loop._Fits(factory, dataset, mask, config, (seed,), place).keys()
+    assert before != Fits(factory, dataset, mask, config, (seed,), place).keys()
 
 
 KILLED = """
@@ -274,3 +275,14 @@ def test_bad_input_is_named_before_any_training(change, message, tmp_path):
     with pytest.raises(InputError, match=message):
         train(**{**arguments, **change}, cache_folder=tmp_path, progress=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_processes_end_with_the_same_parameters_as_a_loop(tmp_path):
+    dataset = blobs(shape=(1, 8, 8))
+    membership = data.random_halves(3, len(dataset.y), seed=1)
+    factory = partial(models.small_cnn, (1, 8, 8), 3)
+    arguments = (factory, dataset, membership, CONFIGS["plain"], [0, 1, 2])
+    alone = train(*arguments, n_jobs=1, cache_folder=tmp_path / "a", progress=False)
+    together = train(*arguments, n_jobs=2, cache_folder=tmp_path / "b", progress=False)
+    for name, tensor in alone.parameters.items():
+        assert torch.equal(tensor, together.parameters[name])

@@ -1,4 +1,4 @@
-"""What a card's table says: one row a quantity, the runs side by side."""
+"""What a card's table says of one run: a quantity, its number and how that was judged."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,108 +14,119 @@ LONGEST = 30
 
 @dataclass(frozen=True)
 class Cell:
-    """One run's number, and how it was judged ("" where nothing was published)."""
+    """One run's number: how it was judged ("" where nothing was published), and by what."""
 
-    text: str = MISSING
+    value: str = MISSING
+    interval: str = ""
     verdict: str = ""
     reason: str = ""
+    published: str = MISSING
+    extras: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The number with its interval: "54.4 [53.2, 55.6]"."""
+        return f"{self.value} {self.interval}".rstrip()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One quantity of one run: its keys by column and its metric, in words, and the number."""
+
+    keys: dict[str, str]
+    metric: str
+    cell: Cell
+
+    @property
+    def quantity(self) -> str:
+        """The quantity in words: "n = 400, MALT, attack accuracy (%)"."""
+        return ", ".join([*self.keys.values(), *([self.metric] if self.metric else [])])
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity: each run's cell in the order of the runs, and what the paper prints."""
+    """One quantity and each run's cell, in the order of the runs."""
 
     quantity: str
     cells: tuple[Cell, ...]
-    published: str = ""
-    extras: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> str:
+        """What the paper prints, by whichever run has the quantity."""
+        return next((c.published for c in self.cells if c.published != MISSING), MISSING)
 
 
-def compared(records: list[dict[str, Any]]) -> list[Row]:
-    """The rows of several runs' comparisons, joined by quantity.
-
-    Parameters
-    ----------
-    records : list of dict
-        Records of runs, at least one with a comparison; the first run's rows come first.
-    """
-    frames = [frame for frame in map(comparison_of, records) if frame is not None]
-    published: dict[str, str] = {}
-    for frame in frames:
-        metrics = frame["metric"] if "metric" in frame else [""] * len(frame)
-        texts = printed(list(frame["published"]), list(metrics))
-        names = _quantities(frame, "published")
-        published |= dict(zip(names, texts, strict=True))
-    runs = [_judged_cells(record) for record in records]
-    return [
-        Row(quantity, tuple(run.get(quantity, Cell()) for run in runs), text)
-        for quantity, text in published.items()
-    ]
-
-
-def measured(tables: list[pd.DataFrame]) -> list[Row]:
-    """The rows of several runs' tidy tables, where the paper printed no number.
+def entries(record: dict[str, Any], table: pd.DataFrame) -> list[Entry]:
+    """The quantities of one run, judged where its record holds a comparison.
 
     Parameters
     ----------
-    tables : list of pandas.DataFrame
-        Key columns, then ``value`` and, where there are intervals, ``low`` and ``high``; the
-        first run's rows come first. Further columns are shown as the last table has them.
+    record : dict
+        The run's record.
+    table : pandas.DataFrame
+        Its table: used where there is no comparison, and then tidy.
     """
-    runs = [_measured_cells(table) for table in tables]
-    quantities = dict.fromkeys(name for run in runs for name in run)
-    own = tables[-1]
-    extras = dict(zip(_quantities(own, "value"), own[extra_columns(own)].values, strict=True))
+    judged = comparison_of(record)
+    frame = table if judged is None else judged
+    cells = _measured(table) if judged is None else _judged(judged)
     return [
-        Row(
-            quantity,
-            tuple(run.get(quantity, Cell()) for run in runs),
-            extras=tuple(number(value) for value in extras.get(quantity, ())),
-        )
-        for quantity in quantities
+        Entry(words, words.pop("metric", ""), cell)
+        for words, cell in zip(_keys(frame), cells, strict=True)
     ]
 
 
-def extra_columns(table: pd.DataFrame) -> list[str]:
-    """The columns of a tidy table beside its keys, its number and the interval."""
-    columns = list(table.columns)
-    known = ("low", "high", "n_repeats", "standard_error")
-    return [name for name in columns[columns.index("value") + 1 :] if name not in known]
+def side_by_side(runs: list[list[Entry]]) -> list[Row]:
+    """The quantities of several runs joined by name; the first run's come first."""
+    named = [{entry.quantity: entry.cell for entry in run} for run in runs]
+    quantities = dict.fromkeys(name for run in named for name in run)
+    return [Row(name, tuple(run.get(name, Cell()) for run in named)) for name in quantities]
 
 
 def is_tidy(table: pd.DataFrame) -> bool:
     """Whether a table has one number a row, ``value``, under keys that tell rows apart."""
     if "value" not in table.columns:
         return False
-    names = _quantities(table, "value")
-    return len(set(names)) == len(names)
+    words = [tuple(each.items()) for each in _keys(table)]
+    return len(set(words)) == len(words)
 
 
-def _measured_cells(table: pd.DataFrame) -> dict[str, Cell]:
-    value = table["value"]
-    ends = (table.get("low", value), table.get("high", value))
-    texts = [with_interval(*row) for row in zip(value, *ends, strict=True)]
-    names = _quantities(table, "value")
-    return {name: Cell(text) for name, text in zip(names, texts, strict=True)}
-
-
-def _judged_cells(record: dict[str, Any]) -> dict[str, Cell]:
-    frame = comparison_of(record)
-    if frame is None:
-        return {}
-    cells = [
-        Cell(with_interval(row.value, row.low, row.high), row.verdict, row.reason)
-        for row in frame.itertuples()
-    ]
-    return dict(zip(_quantities(frame, "published"), cells, strict=True))
-
-
-def _quantities(frame: pd.DataFrame, end: str) -> list[str]:
-    """The key columns, those before ``end``, as words: "n = 400, MALT, attack accuracy (%)"."""
-    keys = list(frame.columns)[: list(frame.columns).index(end)]
+def _keys(frame: pd.DataFrame) -> list[dict[str, str]]:
+    """The columns before the first number, in words, row by row."""
+    columns = list(frame.columns)
+    keys = columns[: columns.index("published" if "published" in columns else "value")]
     return [
-        ", ".join(_word(key, value) for key, value in zip(keys, row, strict=True))
+        {key: _word(key, value) for key, value in zip(keys, row, strict=True)}
         for row in frame[keys].itertuples(index=False)
+    ]
+
+
+def _measured(table: pd.DataFrame) -> list[Cell]:
+    value = table["value"]
+    extras = _extra_columns(table)
+    columns = [value, table.get("low", value), table.get("high", value)]
+    return [
+        Cell(*with_interval(*numbers), extras=_words(extras, beside))
+        for *numbers, beside in zip(*columns, table[extras].itertuples(index=False), strict=True)
+    ]
+
+
+def _extra_columns(table: pd.DataFrame) -> list[str]:
+    """The columns of a tidy table beside its keys, its number and the interval."""
+    columns = list(table.columns)
+    known = ("low", "high", "n_repeats", "standard_error")
+    return [name for name in columns[columns.index("value") + 1 :] if name not in known]
+
+
+def _words(names: list[str], values: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((name, number(value)) for name, value in zip(names, values, strict=True))
+
+
+def _judged(frame: pd.DataFrame) -> list[Cell]:
+    metrics = frame["metric"] if "metric" in frame else [""] * len(frame)
+    texts = printed(list(frame["published"]), list(metrics))
+    return [
+        Cell(*with_interval(row.value, row.low, row.high), row.verdict, row.reason, text)
+        for row, text in zip(frame.itertuples(), texts, strict=True)
     ]
 
 

@@ -1,5 +1,6 @@
 """The numbers as the papers print them, and the list of their tables and figures."""
 
+import re
 from importlib.resources import files
 
 import pandas as pd
@@ -8,6 +9,11 @@ from membership.errors import InputError
 
 _FOLDER = files("membership.published")
 _CATALOGUES = ("exhibits", "controls")
+_WORDS = {
+    "auc(%)": "AUC (%)",
+    "attack_accuracy_other_threshold(%)": "accuracy, threshold from other records (%)",
+    "std_ratio": "ratio of standard deviations",
+}
 
 
 def table(name: str) -> pd.DataFrame:
@@ -68,8 +74,11 @@ def exhibits(chapter: str | None = None) -> pd.DataFrame:
 
 
 def metric_words(metric: str) -> str:
-    """A metric's name as a reader wants it: "attack accuracy (%)" for "attack_accuracy(%)"."""
-    return metric.replace("_", " ").replace("(", " (").replace("  (", " (")
+    """A metric's name as a reader wants it: "TPR at 1% FPR (%)" for "TPR@1%FPR(%)"."""
+    if metric in _WORDS:
+        return _WORDS[metric]
+    words = re.sub(r"@([\d.]+)%FPR", r" at \1% FPR", metric).replace("_", " ")
+    return re.sub(r" ?\(%\)$", " (%)", words)
 
 
 def _read(name: str) -> pd.DataFrame:

@@ -1,30 +1,32 @@
 """Stochastic gradient descent for one model or many at once."""
 
+import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from joblib import Parallel, delayed
 from torch import nn
 from tqdm.auto import tqdm
 
 from membership.data import Dataset
-from membership.errors import InputError, RunError
+from membership.errors import RunError
 from membership.training import cache as store
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import (
     Ensemble,
     Factory,
     State,
-    batch_of_models,
     device_of,
     forward,
     initial_module,
     stack,
 )
+from membership.training.fits import Fits, checked
 
 SECONDS_BETWEEN_CHECKPOINTS = 20.0
 
@@ -58,6 +60,7 @@ def train(
     seeds: Sequence[int],
     *,
     device: str = "auto",
+    n_jobs: int = 1,
     cache_folder: Path | None = None,
     progress: bool = True,
 ) -> Ensemble:
@@ -81,6 +84,9 @@ def train(
         Not negative.
     device : {"auto", "cpu", "cuda"}
         Where to train.
+    n_jobs : int
+        CPU cores to use, 0 for all. Models that a CPU trains one after the other
+        (convolutions) are spread over so many processes of one thread each.
     cache_folder : pathlib.Path, optional
         Where trained models are kept; see :class:`membership.training.cache.Cache`.
     progress : bool
@@ -105,19 +111,28 @@ def train(
     version. While it trains, a batch of models leaves a checkpoint about every 20 seconds; a killed
     run resumes from there and ends bit for bit the same on the same machine.
     """
-    mask, seeds = _checked(membership, seeds, dataset)
+    mask, seeds = checked(membership, seeds, dataset)
     place = device_of(device)
-    fits = _Fits(factory, dataset, mask, config, seeds, place)
+    fits = Fits(factory, dataset, mask, config, seeds, place)
     fits.check_architecture()
     cache = store.Cache(cache_folder)
     keys = fits.keys()
     found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
     missing = [i for i in range(len(seeds)) if i not in found]
+    cores = n_jobs or os.cpu_count() or 1
+    batches = fits.batches(missing)
     with tqdm(
         total=len(missing) * config.epochs, unit="epoch", disable=not (progress and missing)
     ) as bar:
-        for rows in fits.batches(missing):
-            found.update(_train_rows(fits, rows, keys, cache, bar))
+        if len(batches) > 1 and cores > 1 and place.type == "cpu":
+            _in_processes(fits, batches, keys, cache, bar, cores)
+            found |= {i: cache.load(keys[i]) for i in missing}
+        else:
+            # One thread where there are several batches, as in a process of its own: the same
+            # rounding, whatever n_jobs is.
+            with _threads(1 if len(batches) > 1 else cores):
+                for rows in batches:
+                    found |= _train_rows(fits, rows, keys, cache, bar)
     states = [found[i] for i in range(len(seeds))]
     stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
     names = dict(factory().named_parameters())
@@ -132,75 +147,38 @@ def train(
     )
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """Everything that determines a set of trained models."""
-
-    factory: Factory
-    dataset: Dataset
-    membership: np.ndarray
-    config: TrainingConfig
-    seeds: tuple[int, ...]
-    device: torch.device
-
-    def check_architecture(self) -> None:
-        module = initial_module(self.factory, 0).eval()
-        record = torch.tensor(self.dataset.x[:1])
-        try:
-            with torch.no_grad():
-                answer = tuple(module(record).shape)
-        except RuntimeError as error:
-            raise InputError(
-                f"factory: its model does not take records of shape {tuple(record.shape[1:])} "
-                f"({str(error).splitlines()[0]})"
-            ) from error
-        expected = (1, self.dataset.n_classes)
-        if answer != expected:
-            raise InputError(
-                f"factory: its model answers one record with shape {answer}; expected {expected}, "
-                "one logit a class"
-            )
-
-    def keys(self) -> list[str]:
-        code = [Path(__file__).with_name(name).read_text() for name in ("loop.py", "config.py")]
-        records = store.digest(self.dataset.x, self.dataset.y)
-        common = [records, asdict(self.config), code, self.device.type, torch.__version__]
-        keys = []
-        for mask, seed in zip(self.membership, self.seeds, strict=True):
-            module = initial_module(self.factory, seed)
-            start = [part for item in sorted(module.state_dict().items()) for part in item]
-            keys.append(
-                store.digest(*common, mask, seed, repr(module), store.source_of(module), *start)
-            )
-        return keys
-
-    def batches(self, rows: list[int]) -> list[list[int]]:
-        """Rows to train together: models with as many members, so every step is a whole one."""
-        size = batch_of_models(initial_module(self.factory, 0), self.device)
-        members = self.membership.sum(1)
-        groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
-        return [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+@contextmanager
+def _threads(count: int):
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
-def _checked(membership, seeds, dataset: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
-    mask = np.asarray(membership)
-    if mask.dtype != bool or mask.ndim != 2 or mask.shape[1] != len(dataset.y):
-        raise InputError(
-            f"membership: shape {mask.shape} of {mask.dtype}; expected booleans of shape "
-            f"(models, {len(dataset.y)})"
-        )
-    if len(mask) == 0 or not mask.any(1).all():
-        raise InputError("membership: every model needs at least one member, and one model is due")
-    seeds = tuple(int(seed) for seed in seeds)
-    if len(seeds) != len(mask) or min(seeds) < 0:
-        raise InputError(
-            f"seeds: {len(seeds)} given for {len(mask)} models; expected one a model, not negative"
-        )
-    return mask, seeds
+def _in_processes(
+    fits: Fits,
+    batches: list[list[int]],
+    keys: list[str],
+    cache: store.Cache,
+    bar: tqdm,
+    cores: int,
+) -> None:
+    """Train each batch of models in a process of its own; the results are left in the cache."""
+
+    def work(rows: list[int]) -> int:
+        with _threads(1):
+            _train_rows(fits, rows, keys, cache, tqdm(disable=True))
+        return len(rows)
+
+    parallel = Parallel(n_jobs=min(cores, len(batches)), return_as="generator_unordered")
+    for finished in parallel(delayed(work)(rows) for rows in batches):
+        bar.update(finished * fits.config.epochs)
 
 
 def _train_rows(
-    fits: _Fits, rows: list[int], keys: list[str], cache: store.Cache, bar: tqdm
+    fits: Fits, rows: list[int], keys: list[str], cache: store.Cache, bar: tqdm
 ) -> dict[int, State]:
     """Train some models side by side, or pick up what another run has just finished."""
     batch_key = store.digest([keys[i] for i in rows])
@@ -219,7 +197,7 @@ def _train_rows(
 
 
 def _run(
-    fits: _Fits, rows: list[int], checkpoint: str, cache: store.Cache, bar: tqdm
+    fits: Fits, rows: list[int], checkpoint: str, cache: store.Cache, bar: tqdm
 ) -> tuple[State, State]:
     """The epochs of one batch of models, from its checkpoint where there is one."""
     modules = [initial_module(fits.factory, fits.seeds[i]) for i in rows]

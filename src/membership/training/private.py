@@ -39,8 +39,8 @@ class PrivateConfig:
     noise : {"independent", "shared"}
         "independent": every entry of the gradient has its own noise, as the theorems assume.
         "shared": all classes have the same, as in the optimiser the authors released. A softmax
-        does not change when one number is added to all its logits, so that this noise protects
-        nothing and harms nothing.
+        does not change when one number is added to all its logits, so that with "sgd" this noise
+        changes no prediction: it hides nothing and costs nothing.
 
     Raises
     ------

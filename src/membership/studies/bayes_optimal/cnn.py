@@ -118,7 +118,9 @@ def play(settings) -> ReferenceGame:
     )
     factory = partial(models.small_cnn, dataset.x.shape[1:], dataset.n_classes)
     seeds = [settings.seed * 10_000 + model for model in range(n_models)]
-    ensemble = training.train(factory, dataset, member, config, seeds, device=settings.device)
+    ensemble = training.train(
+        factory, dataset, member, config, seeds, device=settings.device, n_jobs=settings.n_jobs
+    )
     logits = ensemble.logits(dataset.x)
     attrs = _origin(settings, whole, str(ensemble.device))
     return ReferenceGame(

@@ -123,13 +123,20 @@ def _network(settings, root: str | None):
     shape = source.x.shape[1:]
     factory = {
         "resnet18": partial(models.resnet, 18, source.n_classes, stem="imagenet"),
+        "resnet18-cifar": partial(models.resnet, 18, source.n_classes, stem="cifar"),
         "small-cnn": partial(models.small_cnn, shape, source.n_classes),
     }[settings.feature_network]
     config = training.TrainingConfig(**{**vars(PRETRAINING), "epochs": settings.feature_epochs})
     train_split = source.official_train
     mask = np.ones(len(source.y), bool) if train_split is None else train_split
     ensemble = training.train(
-        factory, source, mask[None], config, [settings.seed], device=settings.device
+        factory,
+        source,
+        mask[None],
+        config,
+        [settings.seed],
+        device=settings.device,
+        n_jobs=settings.n_jobs,
     )
     return ensemble.module(0), source, ensemble.device
 

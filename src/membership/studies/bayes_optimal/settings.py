@@ -77,9 +77,9 @@ class Settings(ChapterSettings):
     )
     feature_network: str = Field(
         "",
-        pattern="^(raw|small-cnn|resnet18|)$",
-        description="features of Table 1: raw, small-cnn or resnet18, the last two trained on "
-        "CIFAR-100; '': raw, except for CIFAR-10",
+        pattern="^(raw|small-cnn|resnet18|resnet18-cifar|)$",
+        description="features of Table 1: raw, small-cnn, resnet18 or resnet18-cifar (16 times the "
+        "work), all but raw trained on CIFAR-100; '': raw, except for CIFAR-10",
     )
     feature_epochs: int = Field(
         0, ge=0, le=10_000, description="epochs of the feature network; 0: the profile's"

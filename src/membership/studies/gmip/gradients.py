@@ -17,6 +17,7 @@ from membership.attacks.glir import glir, glir_whitened, gradient_moments, white
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.studies.gmip import curves
+from membership.studies.gmip.simulated import figure_2a
 from membership.studies.gmip.tasks import Task, attrs, tasks
 from membership.training.private import initial_weight, record_gradients
 
@@ -140,6 +141,14 @@ def figure_2(audits: Audits, settings: Any) -> pd.DataFrame:
     return table
 
 
+def figure_2_all(audits: Audits, settings: Any) -> pd.DataFrame:
+    """Figures 2a, 2b and 2c as one table: simulated gradients, then real ones."""
+    simulated_part, real = figure_2a(settings), figure_2(audits, settings)
+    table = pd.concat([simulated_part, real], ignore_index=True)
+    table.attrs = real.attrs | {"note": simulated_part.attrs["note"]}
+    return table
+
+
 def rank_table(audits: Audits) -> pd.DataFrame:
     """The rank of the gradients' covariance, and the level that follows (Control 2).
 
@@ -193,7 +202,11 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
             scores = [m.score[0] if convention == "paper" else m.authors for m in models]
             for nominal in NOMINAL:
                 rates = [100 * (np.exp(-score[others]) < nominal).mean() for score in scores]
-                key = {"dataset": task.name, "convention": convention, "nominal": 100 * nominal}
+                key = {
+                    "dataset": task.name,
+                    "convention": convention,
+                    "nominal": round(100 * nominal, 6),
+                }
                 rows.append({**key, "metric": "FPR(%)", **curves.spread(rates)})
     table = pd.DataFrame(rows)
     table.attrs = _origin(audits)

@@ -21,11 +21,11 @@ PROFILES: dict[str, dict[str, Any]] = {
     "quick": {
         "dataset": "digits",
         "monte_carlo": 400_000,
-        "simulated_repeats": 3,
+        "simulated_repeats": 5,
         "audit_models": 5,
         "n_background": 10_000,
         "n_levels": 20,
-        "utility_seeds": 3,
+        "utility_seeds": 5,
         "n_reference": 32,
         "pretrain_epochs": 1,
     },

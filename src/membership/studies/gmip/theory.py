@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from membership import privacy
+from membership import privacy, published
 from membership.errors import InputError
 from membership.studies.gmip.tasks import RECIPES
 
@@ -76,6 +76,13 @@ def table_5(settings: Any) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs = formula_attrs()
     return table
+
+
+def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    """Each entry of `table_5` beside the printed one, which has two decimals."""
+    printed = published.table("gmip_table5").rename(columns={"tau": "value"})
+    keys = ["dataset", "method", "mu", "metric"]
+    return published.compare(table, printed.assign(metric="tau"), keys, tolerance=0.005)
 
 
 def table_5_finding(settings: Any) -> pd.DataFrame:

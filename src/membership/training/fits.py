@@ -1,0 +1,90 @@
+"""What determines a set of trained models: its checks, its keys, and who trains beside whom."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from membership.data import Dataset
+from membership.errors import InputError
+from membership.training import cache as store
+from membership.training.config import TrainingConfig
+from membership.training.ensemble import Factory, batch_of_models, initial_module
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Everything that determines a set of trained models."""
+
+    factory: Factory
+    dataset: Dataset
+    membership: np.ndarray
+    config: TrainingConfig
+    seeds: tuple[int, ...]
+    device: torch.device
+
+    def check_architecture(self) -> None:
+        """Raise InputError unless one record goes in and one logit a class comes out."""
+        module = initial_module(self.factory, 0).eval()
+        record = torch.tensor(self.dataset.x[:1])
+        try:
+            with torch.no_grad():
+                answer = tuple(module(record).shape)
+        except RuntimeError as error:
+            raise InputError(
+                f"factory: its model does not take records of shape {tuple(record.shape[1:])} "
+                f"({str(error).splitlines()[0]})"
+            ) from error
+        expected = (1, self.dataset.n_classes)
+        if answer != expected:
+            raise InputError(
+                f"factory: its model answers one record with shape {answer}; expected {expected}, "
+                "one logit a class"
+            )
+
+    def keys(self) -> list[str]:
+        """The cache key of each model, from everything that has a part in its parameters."""
+        code = [Path(__file__).with_name(name).read_text() for name in ("loop.py", "config.py")]
+        records = store.digest(self.dataset.x, self.dataset.y)
+        common = [records, asdict(self.config), code, self.device.type, torch.__version__]
+        keys = []
+        for mask, seed in zip(self.membership, self.seeds, strict=True):
+            module = initial_module(self.factory, seed)
+            start = [part for item in sorted(module.state_dict().items()) for part in item]
+            keys.append(
+                store.digest(*common, mask, seed, repr(module), store.source_of(module), *start)
+            )
+        return keys
+
+    def batches(self, rows: list[int]) -> list[list[int]]:
+        """Rows to train together: models with as many members, so every step is a whole one."""
+        size = batch_of_models(initial_module(self.factory, 0), self.device)
+        members = self.membership.sum(1)
+        groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
+        return [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+
+
+def checked(membership, seeds, dataset: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Membership and seeds as arrays of the right kind.
+
+    Raises
+    ------
+    InputError
+        Membership is no boolean matrix over the records or leaves a model without members, or
+        the seeds are not one a model.
+    """
+    mask = np.asarray(membership)
+    if mask.dtype != bool or mask.ndim != 2 or mask.shape[1] != len(dataset.y):
+        raise InputError(
+            f"membership: shape {mask.shape} of {mask.dtype}; expected booleans of shape "
+            f"(models, {len(dataset.y)})"
+        )
+    if len(mask) == 0 or not mask.any(1).all():
+        raise InputError("membership: every model needs at least one member, and one model is due")
+    seeds = tuple(int(seed) for seed in seeds)
+    if len(seeds) != len(mask) or min(seeds) < 0:
+        raise InputError(
+            f"seeds: {len(seeds)} given for {len(mask)} models; expected one a model, not negative"
+        )
+    return mask, seeds
