@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from membership import __version__, pipeline
+from membership.calculator_cli import calculate
 from membership.errors import InputError, RunError
 from membership.settings import ChapterSettings
 
@@ -116,6 +117,7 @@ def benchmark() -> None:
     from membership.studies.benchmark import batched_against_one_by_one
 
     (row,) = batched_against_one_by_one().to_dict("records")
+    pipeline.write_benchmark(row)
     show("Batched training", ["quantity", "value"], [[k, f"{v:.3g}"] for k, v in row.items()])
 
 
@@ -126,6 +128,9 @@ def clean(cache: bool, results: bool) -> None:
     """Remove the site, the executed notebooks and the logs."""
     for path in pipeline.clean(cache=cache, results=results):
         click.echo(f"removed {path}")
+
+
+cli.add_command(calculate)
 
 
 def collect(given: tuple[tuple[str, str], ...], profile: str | None) -> dict[str, str]:

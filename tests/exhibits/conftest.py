@@ -1,12 +1,17 @@
 """A chapter's settings and tables, made up, and results that go to a temporary folder."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from membership import paths, published
+from membership.exhibits import record
+from membership.exhibits.runs import Run
 
+ID = "bayes-optimal-tab-1"
+VOID = {"br", "hr", "img", "input", "meta", "link"}
 KEYS = ["n", "attack", "metric"]
 
 
@@ -88,3 +93,82 @@ def _make_table():
 @pytest.fixture(name="make_comparison")
 def _make_comparison():
     return make_comparison
+
+
+@pytest.fixture
+def make_run(settings):
+    """A run of Table 1 with a CSV and, with ``drawn``, an SVG."""
+
+    def make(table, heading="this run, quick", *, judged=True, linked=True, drawn=False, **changed):
+        comparison = make_comparison(table, tolerance=0.05) if judged else None
+        described = record.build(ID, table, b"", replace(settings, **changed), comparison)
+        folder = f"../../results/{changed.get('profile', 'quick')}/bayes_optimal"
+        kinds = ("csv", "svg") if drawn else ("csv",)
+        files = {kind.upper(): f"{folder}/x.{kind}" for kind in kinds}
+        return Run(heading, table, described, files, linked)
+
+    return make
+
+
+class Reader(HTMLParser):
+    """Reads HTML and stops at a tag that is closed out of turn.
+
+    ``tables`` holds for each table its rows, each a list of texts of its cells.
+    """
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.words, self.tables = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+        if {"th", "td"} & set(self.open):
+            # A block starts a line.
+            start = "\n" if self.open[-1] == "div" else ""
+            self.tables[-1][-1][-1] += start + data
+
+    def having(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    @property
+    def text(self):
+        return "".join(self.words)
+
+
+@pytest.fixture
+def read():
+    def read(html):
+        reader = Reader()
+        reader.feed(html)
+        reader.close()
+        assert reader.open == []
+        return reader
+
+    return read
+
+
+@pytest.fixture
+def long_table():
+    """All of the paper's Table 1, each regenerated number 0.1 above the published one."""
+    reference = published.table("bayes_optimal_table1")
+    n = reference["dataset"].str.extract(r"n=(\d+)", expand=False).astype(int)
+    table = reference[["attack", "metric", "value"]].assign(value=lambda t: t["value"] + 0.1)
+    table.insert(0, "n", n)
+    half = table["n"].map(lambda size: 0.2 if size == 400 else 0.05)
+    table = table.assign(low=table["value"] - half, high=table["value"] + half)
+    table.attrs = make_table().attrs
+    return table.sort_values("n", kind="stable", ignore_index=True)

@@ -109,6 +109,16 @@ def test_the_committed_paper_size_run_stands_beside_the_readers_own(
     assert f"../../results/paper/bayes_optimal/{ID}.csv" in both
 
 
+def test_the_committed_figure_stands_in_the_readers_card(
+    results, shown, settings, make_settings, table
+):
+    for each in (make_settings(profile="paper"), settings):
+        exhibits.publish(ID, table, each, draw=draw)
+    exhibits.show_card(ID, settings)
+    source = f'<img src="../../results/paper/bayes_optimal/{ID}.svg"'
+    assert source in shown[-1]["text/html"]
+
+
 def test_a_paper_run_elsewhere_is_compared_with_the_committed_one(
     results, shown, tmp_path, make_settings, table
 ):

@@ -6,6 +6,7 @@ import pytest
 
 from membership import paths
 from membership.errors import InputError
+from membership.pipeline.records import write_benchmark
 from membership.pipeline.site import build_site, run_statistics
 
 CONFIG = """\
@@ -74,3 +75,13 @@ def test_the_statistics_page_shows_each_run(tmp_path, monkeypatch):
         "| A \\| demonstration | tiny | 12 | Two (10 s) | A processor, 2 CPUs, Python 3.11.7 "
         "| 2026-11-21 |"
     )
+
+
+def test_the_statistics_page_shows_the_benchmark_once_it_was_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    assert "Batched training" not in run_statistics()
+    path = write_benchmark({"models": 32, "ratio": 3.14159})
+    assert json.loads(path.read_text())["measured"]["ratio"] == 3.14159
+    page = run_statistics()
+    assert "## Batched training" in page
+    assert "| ratio | 3.14 |" in page

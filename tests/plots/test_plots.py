@@ -174,6 +174,109 @@ def test_one_panel_a_metric(accuracies):
     assert labels(figure) == ["0-1", "MALT", "MATT"]
 
 
+def drawn(axis):
+    """The lines of a panel by series, and how many of their points have an error bar."""
+    found = {c.get_label(): c for c in axis.containers}
+    return {
+        name: (line, sum(len(segment) > 0 for b in bars for segment in b.get_segments()))
+        for name, (line, _, bars) in ((n, c.lines) for n, c in found.items())
+    }
+
+
+@pytest.mark.parametrize(
+    ("panels", "grid", "lowest"),
+    [
+        (1, (1, 1), [0]),
+        (3, (1, 3), [0, 1, 2]),
+        (4, (2, 2), [2, 3]),
+        (5, (2, 3), [2, 3, 4]),
+        (7, (3, 3), [4, 5, 6]),
+    ],
+)
+def test_panels_stand_three_a_row_and_the_lowest_name_the_axis(accuracies, panels, grid, lowest):
+    table = pd.concat([accuracies.assign(metric=f"m{i}") for i in range(panels)])
+    figure = plots.lines_with_intervals(table, "n", panel="metric", x_label="records n")
+    assert [axis.get_ylabel() for axis in figure.axes] == [f"m{i}" for i in range(panels)]
+    assert figure.axes[0].get_gridspec().get_geometry() == grid
+    assert [i for i, axis in enumerate(figure.axes) if axis.get_xlabel() == "records n"] == lowest
+    assert len(figure.legends) == 1
+
+
+def test_a_panel_draws_its_own_series_and_the_legend_names_all(accuracies):
+    accuracies["metric"] = accuracies["attack"].replace({"MATT": "a", "MALT": "a", "0-1": "b"})
+    figure = plots.lines_with_intervals(accuracies, "n", panel="metric")
+    assert [set(drawn(axis)) for axis in figure.axes] == [{"0-1"}, {"MALT", "MATT"}]
+    assert labels(figure) == ["0-1", "MALT", "MATT"]
+
+
+def test_published_points_elsewhere_are_drawn_and_have_their_ticks(accuracies):
+    printed = accuracies.assign(n=accuracies["n"] * 10, value=55.0)
+    figure = plots.lines_with_intervals(accuracies, "n", published=printed, log_x=True)
+    axis = figure.axes[0]
+    plots.save_bytes(figure, "svg")
+    low, high = axis.get_xlim()
+    assert low < 400
+    assert high > 60000
+    hollow = [line for line in axis.lines if line.get_markerfacecolor() == "none"]
+    assert {x for line in hollow for x in line.get_xdata()} == {4000, 10000, 60000}
+    assert list(axis.get_xticks()) == [400, 1000, 4000, 6000, 10000, 60000]
+
+
+def test_published_numbers_without_the_axis_are_refused(accuracies):
+    printed = accuracies.drop(columns="n")
+    with pytest.raises(InputError, match=r"lacks the columns \['n'\]"):
+        plots.lines_with_intervals(accuracies, "n", published=printed)
+    none = plots.lines_with_intervals(accuracies, "n", published=printed.iloc[:0].assign(n=[]))
+    assert labels(none) == ["0-1", "MALT", "MATT"]
+
+
+@pytest.mark.parametrize(
+    ("values", "at_values"),
+    [
+        ([400, 1000, 2000, 4000, 6000], True),
+        (np.geomspace(1, 1000, 10), True),
+        (np.geomspace(1, 1000, 11), False),
+        ([1, 1.001, 1000], False),
+        ([5], True),
+    ],
+)
+def test_a_logarithmic_axis_has_ticks_at_its_values_where_there_is_room(values, at_values):
+    table = pd.DataFrame({"n": values, "attack": "MALT", "value": 50.0})
+    axis = plots.lines_with_intervals(table, "n", log_x=True).axes[0]
+    assert axis.get_xscale() == "log"
+    assert (list(axis.get_xticks()) == list(values)) == at_values
+    assert {text.get_rotation() for text in axis.get_xticklabels()} == {0}
+
+
+def test_ticks_of_narrow_panels_are_aslant(accuracies):
+    both = pd.concat([accuracies.assign(metric=m) for m in ("a", "b")])
+    axis = plots.lines_with_intervals(both, "n", panel="metric", log_x=True).axes[1]
+    assert list(axis.get_xticks()) == [400, 1000, 6000]
+    assert {text.get_rotation() for text in axis.get_xticklabels()} == {45}
+
+
+@pytest.mark.parametrize(("points", "every"), [(15, 1), (16, 2), (41, 5)])
+def test_long_curves_have_few_markers(points, every):
+    table = pd.DataFrame({"n": range(points), "attack": "MALT", "value": 50.0})
+    ((line, _),) = drawn(plots.lines_with_intervals(table, "n").axes[0]).values()
+    assert len(line.get_xdata()) == points
+    assert line.get_markevery() == every
+
+
+def test_exact_numbers_have_no_error_bars(accuracies):
+    exact = accuracies["attack"] == "MALT"
+    accuracies.loc[exact, "low"] = accuracies.loc[exact, "high"] = accuracies.loc[exact, "value"]
+    accuracies.loc[accuracies.index[0], ["low", "high"]] = np.nan
+    found = drawn(plots.lines_with_intervals(accuracies, "n").axes[0])
+    assert {name: bars for name, (_, bars) in found.items()} == {"0-1": 2, "MALT": 0, "MATT": 3}
+
+
+def test_a_label_longer_than_its_axis_is_broken(accuracies):
+    table = accuracies.assign(metric="attack_accuracy_other_threshold(%)")
+    axis = plots.lines_with_intervals(table, "n", panel="metric").axes[0]
+    assert axis.get_ylabel() == "accuracy, threshold from\nother records (%)"
+
+
 def test_bars_rise_from_the_baseline(accuracies):
     table = accuracies[accuracies["n"] == 400]
     printed = pd.DataFrame({"attack": ["MATT", "absent"], "value": [57.0, 1.0]})

@@ -7,14 +7,15 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from membership import paths
 
+PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGS = (
     "--no-sandbox",
@@ -33,7 +34,8 @@ from pathlib import Path
 import membership
 from membership import pipeline
 assert Path(membership.__file__).is_relative_to(Path.cwd()), membership.__file__
-pipeline.run_notebook("bayes_optimal", {"profile": "tiny"}, quiet=True)
+for chapter in pipeline.chapters():
+    pipeline.run_notebook(chapter, {"profile": "tiny"}, quiet=True)
 pipeline.build_site(quiet=True)
 """
 
@@ -99,6 +101,24 @@ def browser() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGS))
+        launched = playwright.chromium.launch(
+            executable_path=program, args=list(CHROMIUM_ARGS), timeout=PATIENCE
+        )
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """A function that opens an empty page with the given options of a browser context."""
+    opened = []
+
+    def opener(**options: object) -> Page:
+        page = browser.new_page(**options)
+        page.set_default_timeout(PATIENCE)
+        opened.append(page)
+        return page
+
+    yield opener
+    for page in opened:
+        page.close()

@@ -1,10 +1,10 @@
 """The interactive picture of the membership game, its numbers against scipy's."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from scipy.stats import norm
 
 CONTROLS = {"t": "#game-threshold", "mu": "#game-mean", "sigma": "#game-spread"}
@@ -36,12 +36,11 @@ def position(page: Page) -> dict[str, float]:
 
 
 @pytest.fixture
-def game(browser: Browser, address: str) -> Iterator[Page]:
+def game(open_page: Callable[..., Page], address: str) -> Page:
     """The page with the picture, freshly loaded."""
-    page = browser.new_page()
+    page = open_page()
     page.goto(f"{address}/book/game.html")
-    yield page
-    page.close()
+    return page
 
 
 def test_numbers_at_the_start(game: Page) -> None:
@@ -115,9 +114,8 @@ def test_each_drawing_says_what_it_shows(game: Page) -> None:
     assert "22.12 % at 1 % FPR" in labels[2]
 
 
-def test_without_javascript_there_is_text(browser: Browser, address: str) -> None:
-    page = browser.new_page(java_script_enabled=False)
+def test_without_javascript_there_is_text(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page(java_script_enabled=False)
     page.goto(f"{address}/book/game.html")
     assert "JavaScript" in page.locator("#membership-game").inner_text()
     assert page.locator("table", has_text="Attack A").is_visible()
-    page.close()

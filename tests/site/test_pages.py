@@ -1,5 +1,6 @@
 """Every page, as a reader with a browser meets it: wide and narrow, light and dark."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -71,8 +72,8 @@ def findings(browser: Browser, address: str, pages: list[str]) -> Findings:
     """Visit every page once."""
     found, current = Findings(), [""]
     # Without transitions a colour is final as soon as the theme has changed.
-    context = browser.new_context(viewport=WIDE, color_scheme="light", reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=WIDE, color_scheme="light", reduced_motion="reduce")
+    page.set_default_timeout(120_000)  # milliseconds: the machine may be busy with other runs
     page.on("console", lambda m: m.type == "error" and found.console.append(f"{current}: {m.text}"))
     page.on("pageerror", lambda error: found.console.append(f"{current}: {error}"))
     page.on("request", lambda r: is_outside(r.url, address) and found.outside.append(r.url))
@@ -83,7 +84,7 @@ def findings(browser: Browser, address: str, pages: list[str]) -> Findings:
             continue  # forwards to the first page, see test_the_address_leads_to_the_first_page
         page.goto(f"{address}/{name}")
         visit(page, name, found)
-    context.close()
+    page.close()
     return found
 
 
@@ -125,16 +126,15 @@ def test_no_page_scrolls_sideways_on_a_phone(findings: Findings) -> None:
     assert findings.too_wide == []
 
 
-def test_the_address_leads_to_the_first_page(browser: Browser, address: str) -> None:
-    page = browser.new_page()
+def test_the_address_leads_to_the_first_page(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page()
     page.goto(address)
     page.wait_for_url(f"{address}/book/index.html")
     assert "membership inference" in page.title()
-    page.close()
 
 
-def test_the_site_works_from_the_disk(browser: Browser, site) -> None:
-    page = browser.new_page()
+def test_the_site_works_from_the_disk(open_page: Callable[..., Page], site) -> None:
+    page = open_page()
     errors, requests = [], []
     page.on("console", lambda m: m.type == "error" and errors.append(m.text))
     page.on("request", lambda r: requests.append(r.url))
@@ -143,11 +143,10 @@ def test_the_site_works_from_the_disk(browser: Browser, site) -> None:
     assert page.evaluate(UNRENDERED) == []
     assert errors == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
-    page.close()
 
 
-def test_dark_mode_toggles(browser: Browser, address: str) -> None:
-    page = browser.new_page(color_scheme="light", viewport=WIDE, reduced_motion="reduce")
+def test_dark_mode_toggles(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page(color_scheme="light", viewport=WIDE, reduced_motion="reduce")
     page.goto(f"{address}/book/chapters/bayes_optimal.html")
     ground = "() => getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
@@ -161,11 +160,12 @@ def test_dark_mode_toggles(browser: Browser, address: str) -> None:
     figure = page.locator(".cell_output img").first
     panel = figure.evaluate("i => getComputedStyle(i).backgroundColor")
     assert panel == "rgb(255, 255, 255)"
-    page.close()
 
 
-def test_a_card_scrolls_within_itself_on_a_phone(browser: Browser, address: str) -> None:
-    page = browser.new_page(viewport=PHONE)
+def test_a_card_scrolls_within_itself_on_a_phone(
+    open_page: Callable[..., Page], address: str
+) -> None:
+    page = open_page(viewport=PHONE)
     page.goto(f"{address}/book/chapters/bayes_optimal.html")
     frames = page.locator(".exhibit-scroll")
     assert frames.count() > 0
@@ -173,4 +173,3 @@ def test_a_card_scrolls_within_itself_on_a_phone(browser: Browser, address: str)
         box = frame.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
-    page.close()

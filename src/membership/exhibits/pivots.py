@@ -46,19 +46,24 @@ def pivot(entries: list[Entry]) -> Pivot:
         words = list(entry.keys.values())
         heading = words.pop(0) if grouped else ""
         row = groups.setdefault(heading, {}).setdefault(", ".join(words), {})
-        row[entry.metric] = entry.cell
+        row[entry.metric or "value"] = entry.cell
     corner = ", ".join(names[1:] if grouped else names).replace("_", " ")
-    metrics = list(dict.fromkeys(entry.metric for entry in entries))
+    metrics = list(dict.fromkeys(entry.metric or "value" for entry in entries))
     return Pivot(corner, metrics, [Group(*group) for group in groups.items()])
 
 
-def summary(entries: list[Entry], deviations: list[str]) -> str:
+def is_long(runs: list[list[Entry]]) -> bool:
+    """Whether the runs' quantities are too many for a list, and have keys to make rows of."""
+    quantities = {entry.quantity for run in runs for entry in run}
+    return len(quantities) > LONGEST_LIST and all(entry.keys for run in runs for entry in run)
+
+
+def summary(verdicts: list[str], deviations: list[str]) -> str:
     """How a run's numbers were judged, counted: "20 published numbers: 12 agree, 8 differ"."""
-    verdicts = [entry.cell.verdict for entry in entries if entry.cell.verdict]
     if not verdicts:
         return "The paper gives none of these numbers."
     counted = f"{len(verdicts)} published number{'s' if len(verdicts) > 1 else ''}"
-    if set(verdicts) == {"not comparable"}:
+    if "not comparable" in verdicts:
         return f"{counted}: none comparable ({'; '.join(deviations)})."
     return f"{counted}: {_count(verdicts, 'agree')}, {_count(verdicts, 'differ')}."
 

@@ -3,6 +3,7 @@
 from membership.pipeline.cleaning import clean
 from membership.pipeline.layout import chapters, settings_class, title
 from membership.pipeline.notebook import check, run_notebook
+from membership.pipeline.records import write_benchmark
 from membership.pipeline.site import build_site
 
 __all__ = [
@@ -13,4 +14,5 @@ __all__ = [
     "run_notebook",
     "settings_class",
     "title",
+    "write_benchmark",
 ]

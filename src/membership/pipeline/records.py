@@ -48,6 +48,31 @@ def write(
     paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
+def write_benchmark(row: dict[str, float]) -> Path:
+    """Keep what ``membership benchmark`` measured, with the machine, for the page of run times.
+
+    Parameters
+    ----------
+    row : dict of str to float
+        Quantities by name, in the order to show them.
+
+    Returns
+    -------
+    Path
+        ``runs/benchmark.json``.
+    """
+    path = paths.project_root() / "runs" / "benchmark.json"
+    record = {"measured": row, "machine": machine("cpu"), "cpus": os.cpu_count()}
+    paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_benchmark() -> dict[str, Any] | None:
+    """Read what ``membership benchmark`` kept, None where it has not been run."""
+    path = paths.project_root() / "runs" / "benchmark.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
 def section_seconds(notebook: Any) -> list[dict[str, Any]]:
     """Add up the seconds of each section's code cells, sections in the order of the notebook."""
     totals: dict[str, float] = {}

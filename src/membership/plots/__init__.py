@@ -5,11 +5,14 @@ from membership.plots.distributions import score_histograms
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
 from membership.plots.points import roc_loglog, scatter
+from membership.plots.rates import accuracy_by_level, roc_panels
 
 __all__ = [
+    "accuracy_by_level",
     "bars_with_intervals",
     "lines_with_intervals",
     "roc_loglog",
+    "roc_panels",
     "save_bytes",
     "scatter",
     "score_histograms",

@@ -1,5 +1,8 @@
 """Numbers with their intervals along an axis."""
 
+import textwrap
+
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -7,14 +10,25 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from membership.plots.look import (
     GREY,
+    WIDTH,
     arms,
     check_columns,
     legend_above,
-    new_figure,
+    new_panels,
     series,
     style,
 )
 from membership.published import metric_words
+
+_MOST_MARKERS = 15
+_MARKERS_LEFT = 8
+_MOST_TICKS = 10
+_SLANTED, _UPRIGHT = 0.17, 0.4
+"""Inches between two labels at least, aslant in narrow panels and upright in a wide one."""
+_MARGIN = 0.7
+"""Inches beside a panel."""
+_LETTERS = 26
+"""How many letters of a label the height of a panel holds."""
 
 
 def lines_with_intervals(
@@ -40,14 +54,16 @@ def lines_with_intervals(
     x, y, by : str
         The columns to draw.
     panel : str, optional
-        A column with one panel a value, side by side; its values name the vertical axes.
+        A column with one panel a value, at most three a row; its values name the vertical axes.
+        A panel draws the series that it has, and the legend names those of all panels.
     published : pandas.DataFrame, optional
         Published numbers as open markers: columns ``x``, ``by``, ``y`` (and ``panel``). Series
         that the table lacks are left out.
     null : pandas.DataFrame, optional
         What random scores reach: columns ``x``, ``low``, ``high`` (and ``panel``), a grey band.
     log_x : bool, default False
-        A logarithmic horizontal axis, ticks at the values of ``x``.
+        A logarithmic horizontal axis, with ticks at the values of ``x`` where they are few and
+        far enough apart.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
 
@@ -56,32 +72,56 @@ def lines_with_intervals(
     InputError
         A column is missing, the table is empty, or there are more than seven series.
     """
-    check_columns(table, [x, y, by, *([panel] if panel else [])])
+    keys = [x, y, by, *([panel] if panel else [])]
+    check_columns(table, keys)
     panels = list(table[panel].unique()) if panel else [""]
     looks = series([str(name) for name in table[by].unique()])
+    values = [table[x]]
+    if published is not None and len(published):
+        check_columns(published, keys)
+        published = published[published[by].astype(str).isin(looks)]
+        published = published[published[panel].isin(panels)] if panel else published
+        values.append(published[x])
     with style():
-        figure, axes = new_figure(3.4, len(panels))
-        for name, axis in zip(panels, axes, strict=True):
+        figure, axes, lowest = new_panels(len(panels))
+        for name, axis, is_lowest in zip(panels, axes, lowest, strict=True):
             part, printed, band = (
-                _of_panel(frame, panel, name) for frame in (table, published, null)
+                frame if frame is None or panel is None else frame[frame[panel] == name]
+                for frame in (table, published, null)
             )
-            if band is not None:
-                _band(axis, band, x)
-            for label, look in looks.items():
-                _line(axis, part[part[by].astype(str) == label], x, y, look, label)
-            if printed is not None:
-                _open_markers(axis, printed, x, y, by, looks)
-            if log_x:
-                _ticks_at(axis, part[x], slanted=len(panels) > 1)
-            axis.set(xlabel=x_label or x, ylabel=metric_words(str(name)) or y_label or y)
+            _panel(axis, part, printed, band, (x, y, by), looks)
+            label = metric_words(str(name)) or y_label or y
+            axis.set_ylabel(textwrap.fill(label, _LETTERS))
+            axis.set_xlabel((x_label or x) if is_lowest else "")
+        if log_x:
+            _logarithmic(axes, np.unique(np.concatenate(values)))
         legend_above(figure, axes)
     return figure
+
+
+def _panel(
+    axis: Axes,
+    part: pd.DataFrame,
+    printed: pd.DataFrame | None,
+    band: pd.DataFrame | None,
+    columns: tuple[str, str, str],
+    looks: dict[str, dict],
+) -> None:
+    x, y, by = columns
+    if band is not None:
+        _band(axis, band, x)
+    for label, look in looks.items():
+        _line(axis, part[part[by].astype(str) == label], x, y, look, label)
+    if printed is not None and len(printed):
+        _open_markers(axis, printed, x, y, by, looks)
 
 
 def _line(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
     if len(rows):
         rows = rows.sort_values(x)
-        axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), elinewidth=1, label=label, **look)
+        every = len(rows) // _MARKERS_LEFT if len(rows) > _MOST_MARKERS else 1
+        more = {"markevery": every, "elinewidth": 1, "label": label}
+        axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), **look, **more)
 
 
 def _band(axis: Axes, band: pd.DataFrame, x: str) -> None:
@@ -99,17 +139,23 @@ def _open_markers(axis: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks
     axis.plot([], [], "o", markeredgecolor=GREY, label="published (open)", **open_marker)
 
 
-def _of_panel(frame: pd.DataFrame | None, panel: str | None, name: str) -> pd.DataFrame | None:
-    if frame is None or panel is None:
-        return frame
-    return frame[frame[panel] == name]
+def _logarithmic(axes: list[Axes], values: np.ndarray) -> None:
+    """Logarithmic axes, with a tick at each value where there is room for the labels."""
+    columns = axes[0].get_gridspec().ncols
+    for axis in axes:
+        axis.set_xscale("log")
+        if _has_room(values, columns):
+            axis.set_xticks(values)
+            axis.xaxis.set_major_formatter(ScalarFormatter())
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.xaxis.set_minor_formatter(NullFormatter())
+            axis.tick_params(axis="x", labelrotation=45 if columns > 1 else 0)
 
 
-def _ticks_at(axis: Axes, values: pd.Series, *, slanted: bool) -> None:
-    """A logarithmic axis with a tick at each value, aslant where panels are narrow."""
-    axis.set_xscale("log")
-    axis.set_xticks(sorted(values.unique()))
-    axis.xaxis.set_major_formatter(ScalarFormatter())
-    axis.xaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.tick_params(axis="x", labelrotation=45 if slanted else 0)
+def _has_room(values: np.ndarray, columns: int) -> bool:
+    """Whether a label at each of the values, in order, fits below a panel."""
+    if not 1 < len(values) <= _MOST_TICKS:
+        return len(values) == 1
+    places = np.log10(values)
+    inches = np.diff(places).min() / np.ptp(places) * (WIDTH / columns - _MARGIN)
+    return bool(inches >= (_SLANTED if columns > 1 else _UPRIGHT))

@@ -15,6 +15,8 @@ from membership.errors import InputError
 
 WIDTH = 7.0
 """Width of a full figure, inches."""
+MOST_COLUMNS = 3
+"""Panels side by side at most."""
 
 # Okabe and Ito's colours without yellow, which white paper swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
@@ -82,6 +84,30 @@ def new_figure(
     return figure, list(axes[0])
 
 
+def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
+    """A figure of the full width with panels in as few rows as three a row allow.
+
+    Parameters
+    ----------
+    count : int
+        The number of panels, at least 1.
+
+    Returns
+    -------
+    tuple
+        The figure; its panels, row by row; whether each is the lowest of its column, so that
+        the label of a common horizontal axis stands there alone.
+    """
+    rows = -(-count // MOST_COLUMNS)
+    columns = -(-count // rows)
+    figure = Figure(figsize=(WIDTH, 3.4 if rows == 1 else 0.6 + 2.3 * rows), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08)
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axis in axes[count:]:
+        axis.remove()
+    return figure, axes[:count], [place + columns >= count for place in range(count)]
+
+
 def series(names: list[str]) -> dict[str, dict[str, Any]]:
     """Colour, line and marker for each name, in order.
 
@@ -147,9 +173,15 @@ def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:
 
 
 def arms(rows: pd.DataFrame, y: str) -> np.ndarray | None:
-    """The intervals as lengths below and above the value; none where there is no interval."""
+    """The intervals as lengths below and above the value; NaN where there is no interval.
+
+    None where no row has one: an interval of no width is an exact number, and has no bar.
+    """
     if not {"low", "high"} <= set(rows.columns):
         return None
     lengths = np.stack([rows[y] - rows["low"], rows["high"] - rows[y]]).astype(float)
+    has_interval = (rows["low"] < rows["high"]).to_numpy()
+    if not has_interval.any():
+        return None
     # A bootstrap interval may leave its own estimate outside; an arm cannot be negative.
-    return np.nan_to_num(np.clip(lengths, 0, None))
+    return np.where(has_interval, np.clip(lengths, 0, None), np.nan)

@@ -13,11 +13,14 @@ Records that differ
     `stochastic_composition`, `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
 Composition without a limit theorem
     `numerical_tradeoff`, `Enclosure`
+A whole training run
+    `assess`, `Assessment`
 The distribution behind it all
     `chi2`
 """
 
 from membership.privacy import chi2
+from membership.privacy.assessment import Assessment, assess
 from membership.privacy.levels import (
     composed_mu,
     gdp_from_mip,
@@ -44,7 +47,9 @@ from membership.privacy.tradeoff import (
 )
 
 __all__ = [
+    "Assessment",
     "Enclosure",
+    "assess",
     "chi2",
     "composed_mu",
     "constant_rate_tradeoff",

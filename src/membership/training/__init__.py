@@ -3,5 +3,14 @@
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import Ensemble, device_of
 from membership.training.loop import batch_order, train
+from membership.training.private import PrivateConfig, train_softmax_layers
 
-__all__ = ["Ensemble", "TrainingConfig", "batch_order", "device_of", "train"]
+__all__ = [
+    "Ensemble",
+    "PrivateConfig",
+    "TrainingConfig",
+    "batch_order",
+    "device_of",
+    "train",
+    "train_softmax_layers",
+]

@@ -24,8 +24,13 @@ def settings():
 
 
 @pytest.fixture(scope="module")
-def audits(settings):
-    return gradients.audit(settings)
+def some(settings):
+    return tasks.tasks(settings)
+
+
+@pytest.fixture(scope="module")
+def audits(some, settings):
+    return gradients.audit(some, settings)
 
 
 def test_a_task_has_disjoint_splits(settings):
@@ -65,6 +70,23 @@ def test_purchase_has_20_classes_and_128_features(settings, monkeypatch, tmp_pat
     monkeypatch.setattr(data, "load", lambda name, root: small)
     with pytest.raises(InputError, match="too few to estimate a covariance of rank 2451"):
         tasks.task("purchase_like:9000", settings)
+
+
+def test_cifar_has_64_components_of_a_network_trained_on_other_images(
+    settings, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    rng = np.random.default_rng(0)
+    made = {}
+    for name, n in (("cifar10", 1200), ("cifar100_20k", 64)):
+        x, y = rng.random((n, 3, 32, 32), dtype=np.float32), np.arange(n) % 10
+        made[name] = data.Dataset(x, y, name, 10, "made up", name)
+    monkeypatch.setattr(data, "load", lambda name, root: made[name])
+    task = tasks.task("cifar10", settings)
+    assert (task.features.shape[1], task.dimension) == (64, 650)
+    assert task.digests == {"cifar10": "cifar10", "cifar100_20k": "cifar100_20k"}
+    assert task.recipe.audit_batch < 500
+    assert any("audit batch" in text for text in task.deviations)
 
 
 def test_the_trajectory_is_adam_on_the_whole_batch(settings):
@@ -144,29 +166,29 @@ def test_an_attacker_without_the_shifts_is_nearly_blind(settings):
     assert table["shifted", "clean"] < 60
 
 
-def test_figure_3_costs_accuracy(settings):
-    table = utility.figure_3(settings)
+def test_figure_3_costs_accuracy(some, settings):
+    table = utility.figure_3(some, settings)
     assert len(table) == 2 * 2 * settings.n_levels
     independent = table[(table["noise"] == "independent") & (table["notion"] == "GDP")]
     by_mu = independent.set_index("mu")["value"]
     assert by_mu.iloc[0] < by_mu.iloc[-1]
 
 
-def test_shared_noise_costs_sgd_nothing(settings):
-    table = utility.shared_noise(settings).set_index(["optimiser", "noise"])["value"]
+def test_shared_noise_costs_sgd_nothing(some, settings):
+    table = utility.shared_noise(some, settings).set_index(["optimiser", "noise"])["value"]
     assert table["sgd", "shared"] == pytest.approx(table["sgd", "none"], abs=1.0)
     assert table["sgd", "independent"] < table["sgd", "none"] - 5
 
 
-def test_every_table_in_words(settings):
+def test_every_table_in_words(some, settings):
     assert list(texts.table_1(settings).columns) == ["aspect", "f-DP", "f-MIP"]
     assert texts.table_2(settings)["Gradient LRT"].iloc[-1] == "no"
-    for table in (texts.table_3(settings), texts.table_4(settings)):
+    for table in (texts.table_3(some, settings), texts.table_4(some, settings)):
         assert table["source"].value_counts().to_dict() == {"paper": 3, "this run": 1}
 
 
-def test_one_model_has_no_interval():
+def test_one_model_has_no_interval(some):
     with pytest.raises(InputError, match="audit_models = 1"):
-        gradients.audit(Settings.from_values({"profile": "tiny", "audit_models": 1}))
+        gradients.audit(some, Settings.from_values({"profile": "tiny", "audit_models": 1}))
     with pytest.raises(InputError, match="utility_seeds = 1"):
-        utility.figure_3(Settings.from_values({"profile": "tiny", "utility_seeds": 1}))
+        utility.figure_3(some, Settings.from_values({"profile": "tiny", "utility_seeds": 1}))

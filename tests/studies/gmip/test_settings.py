@@ -1,5 +1,7 @@
+import jupytext
 import pytest
 
+from membership import paths
 from membership.errors import InputError
 from membership.studies.gmip.settings import Settings
 
@@ -12,12 +14,20 @@ def test_every_size_of_a_profile_is_filled_in(profile):
 
 
 def test_the_paper_profile_has_the_papers_data():
-    values = Settings.from_values({"profile": "paper"}).parameters()
-    assert values["dataset"] == "adult"
-    assert values["monte_carlo"] == 400_000
-    assert values["n_levels"] == 20
+    settings = Settings.from_values({"profile": "paper"})
+    assert settings.dataset == "adult"
+    assert settings.monte_carlo == 400_000
+    assert (settings.n_levels, settings.audit_steps) == (20, 5)
 
 
 def test_out_of_range_is_named():
-    with pytest.raises(InputError, match="audit_steps"):
-        Settings.from_values({"audit_steps": 1})
+    with pytest.raises(InputError, match="utility_seeds"):
+        Settings.from_values({"utility_seeds": 101})
+
+
+def test_no_cell_of_the_notebook_is_long():
+    text = (paths.project_root() / "notebooks" / "gmip.md").read_text(encoding="utf-8")
+    for cell in jupytext.reads(text, "md:myst").cells:
+        if cell.cell_type == "code":
+            compile(cell.source, "cell", "exec")
+            assert len(cell.source.splitlines()) <= 15

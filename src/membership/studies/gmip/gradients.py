@@ -18,7 +18,7 @@ from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.studies.gmip import curves
 from membership.studies.gmip.simulated import figure_2a
-from membership.studies.gmip.tasks import Task, attrs, tasks
+from membership.studies.gmip.tasks import Task, attrs
 from membership.training.private import initial_weight, record_gradients
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)
@@ -62,13 +62,15 @@ class Audit:
 Audits = list[tuple[Task, list[Audit]]]
 
 
-def audit(settings: Any) -> Audits:
+def audit(some: list[Task], settings: Any) -> Audits:
     """Train and attack ``audit_models`` models on each data set.
 
     Parameters
     ----------
+    some : list of Task
+        From `tasks`.
     settings : Settings
-        Uses what `tasks` does, ``audit_models``, ``audit_steps`` and ``n_background``.
+        Uses ``audit_models``, ``audit_steps``, ``n_background`` and ``seed``.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def audit(settings: Any) -> Audits:
     if settings.audit_models < 2:
         raise InputError(f"audit_models = {settings.audit_models}: an interval needs at least 2")
     found = []
-    for task in tasks(settings):
+    for task in some:
         splits = [split(task, settings, model) for model in range(settings.audit_models)]
         found.append((task, [_attack(task, s, settings, i) for i, s in enumerate(splits)]))
     return found

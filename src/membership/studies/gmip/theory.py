@@ -8,6 +8,7 @@ import pandas as pd
 
 from membership import privacy, published
 from membership.errors import InputError
+from membership.studies.gmip import curves
 from membership.studies.gmip.tasks import RECIPES
 
 FIGURE_1 = ((13, 10), (65, 50), (650, 500))
@@ -60,20 +61,17 @@ def table_5(settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, method, mu (as printed, two decimals), metric ("tau"), value, low, high,
-        alone: the noise of Corollary 5.1 without Theorem 4.2; empty for DP.
+        Columns mu (as printed, two decimals), metric (the paper's row, such as "CIFAR-10 (MIP)"),
+        value (tau), low, high.
     """
-    rows = []
-    for name in DATASETS:
-        for method, notion in (("MIP", "mip"), ("DP", "gdp")):
-            for mu in levels():
-                tau = _noise(name, mu, notion)
-                alone = _noise(name, mu, "mip-alone") if method == "MIP" else np.nan
-                key = {"dataset": RECIPES[name].label, "method": method, "mu": round(mu, 2)}
-                rows.append(
-                    {**key, "metric": "tau", "value": tau, "low": tau, "high": tau, "alone": alone}
-                )
-    table = pd.DataFrame(rows)
+    rows = [
+        {"mu": round(mu, 2), "metric": f"{RECIPES[name].label} ({method})"}
+        | curves.exactly(_noise(name, mu, notion))
+        for name in DATASETS
+        for method, notion in (("MIP", "mip"), ("DP", "gdp"))
+        for mu in levels()
+    ]
+    table = pd.DataFrame(rows).drop(columns="n_repeats")
     table.attrs = formula_attrs()
     return table
 
@@ -81,8 +79,8 @@ def table_5(settings: Any) -> pd.DataFrame:
 def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
     """Each entry of `table_5` beside the printed one, which has two decimals."""
     printed = published.table("gmip_table5").rename(columns={"tau": "value"})
-    keys = ["dataset", "method", "mu", "metric"]
-    return published.compare(table, printed.assign(metric="tau"), keys, tolerance=0.005)
+    printed["metric"] = printed["dataset"] + " (" + printed["method"] + ")"
+    return published.compare(table, printed, ["mu", "metric"], tolerance=0.005)
 
 
 def table_5_finding(settings: Any) -> pd.DataFrame:
@@ -91,32 +89,31 @@ def table_5_finding(settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, metric, value, low, high. Metrics: noise levels above 0 under MIP; those
-        equal to the DP entry; the least and greatest ratio of the noise that Corollary 5.1 asks
-        for to the DP noise, where it asks for any; mu without noise.
+        One row a data set. Columns: how many noise levels are above 0 under MIP, and how many of
+        those are the DP entry; the least and greatest ratio of the noise that Corollary 5.1 asks
+        for to the DP noise at those levels; mu without noise.
     """
-    table = table_5(settings)
     rows = []
-    for name, part in table.groupby("dataset", sort=False):
-        mip, dp = (part[part["method"] == m].reset_index() for m in ("MIP", "DP"))
-        noisy = mip["value"] > 0
-        ratio = (mip["alone"] / dp["value"])[noisy]
-        recipe = next(r for r in RECIPES.values() if r.label == name)
+    for name in DATASETS:
+        recipe = RECIPES[name]
+        mip, dp, alone = (
+            np.array([_noise(name, mu, notion) for mu in levels()])
+            for notion in ("mip", "gdp", "mip-alone")
+        )
+        noisy = mip > 0
+        ratio = alone[noisy] / dp[noisy]
         step = privacy.mip_mu_step(*_typical(recipe))
-        values = {
-            "levels that need noise under MIP": noisy.sum(),
-            "of these, equal to the DP noise": (mip["value"] == dp["value"])[noisy].sum(),
-            "least MIP noise by Corollary 5.1 over DP noise": ratio.min(),
-            "greatest MIP noise by Corollary 5.1 over DP noise": ratio.max(),
-            "mu without noise": privacy.subsampled_mu(step, *_schedule(recipe)),
-        }
-        rows += [
-            {"dataset": name, "metric": metric, "value": v, "low": v, "high": v}
-            for metric, v in values.items()
-        ]
-    result = pd.DataFrame(rows)
-    result.attrs = table.attrs
-    return result
+        rows.append(
+            {
+                "dataset": recipe.label,
+                "levels with noise": int(noisy.sum()),
+                "equal to DP": int((mip == dp)[noisy].sum()),
+                "Corollary 5.1 / DP, least": ratio.min(),
+                "greatest": ratio.max(),
+                "mu without noise": privacy.subsampled_mu(step, *_schedule(recipe)),
+            }
+        )
+    return pd.DataFrame(rows).set_index("dataset")
 
 
 def monte_carlo(settings: Any) -> pd.DataFrame:
@@ -162,6 +159,21 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
     table.attrs = formula_attrs(
         note=f"Greatest deviation {table['deviation'].max():.2g} in {settings.monte_carlo:,} draws."
     )
+    return table
+
+
+def control_1(draws: pd.DataFrame) -> pd.DataFrame:
+    """The greatest deviations of `monte_carlo` over the ten levels, setting by setting.
+
+    Returns
+    -------
+    DataFrame
+        Columns d, n, tau, metric, value.
+    """
+    keys = ["d", "n", "tau", "metric"]
+    table = draws.groupby(keys, sort=False)["deviation"].max().rename("value").reset_index()
+    table["metric"] = "greatest deviation of the " + table["metric"]
+    table.attrs = draws.attrs
     return table
 
 

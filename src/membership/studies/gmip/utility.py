@@ -9,7 +9,7 @@ from membership import privacy
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.studies.gmip import curves
-from membership.studies.gmip.tasks import Task, attrs, tasks
+from membership.studies.gmip.tasks import Task, attrs
 from membership.studies.gmip.theory import levels
 from membership.training.ensemble import device_of
 from membership.training.private import PrivateConfig, train_softmax_layers, with_constant
@@ -18,13 +18,15 @@ NOTIONS = {"GMIP": "mip", "GDP": "gdp"}
 SGD_LEARNING_RATE = 0.1
 
 
-def figure_3(settings: Any) -> pd.DataFrame:
+def figure_3(some: list[Task], settings: Any) -> pd.DataFrame:
     """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3).
 
     Parameters
     ----------
+    some : list of Task
+        From `tasks`.
     settings : Settings
-        Uses what `tasks` does, ``n_levels`` and ``utility_seeds``.
+        Uses ``n_levels``, ``utility_seeds``, ``seed`` and ``device``.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def figure_3(settings: Any) -> pd.DataFrame:
         Fewer than two levels or seeds.
     """
     _check(settings)
-    some, mus, rows = tasks(settings), levels(settings.n_levels), []
+    mus, rows = levels(settings.n_levels), []
     for task in some:
         taus = {notion: [_noise(task, mu, text) for mu in mus] for notion, text in NOTIONS.items()}
         distinct = sorted({tau for each in taus.values() for tau in each})
@@ -65,7 +67,7 @@ def figure_3(settings: Any) -> pd.DataFrame:
     return table
 
 
-def shared_noise(settings: Any) -> pd.DataFrame:
+def shared_noise(some: list[Task], settings: Any) -> pd.DataFrame:
     """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser.
 
     Returns
@@ -75,7 +77,7 @@ def shared_noise(settings: Any) -> pd.DataFrame:
         high, n_repeats (Control 9).
     """
     _check(settings)
-    some, rows = tasks(settings), []
+    rows = []
     for task in some:
         strong = _noise(task, 0.4, "gdp")
         for optimiser in ("adam", "sgd"):
@@ -118,6 +120,5 @@ def _accuracies(
 
 
 def _check(settings: Any) -> None:
-    for name in ("n_levels", "utility_seeds"):
-        if getattr(settings, name) < 2:
-            raise InputError(f"{name} = {getattr(settings, name)}: give at least 2")
+    if settings.utility_seeds < 2:
+        raise InputError(f"utility_seeds = {settings.utility_seeds}: give at least 2")

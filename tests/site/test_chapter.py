@@ -1,0 +1,123 @@
+"""What the executed chapter holds: the numbers of a `tiny` run through the real pipeline."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership import metrics, published
+
+CHAPTER = "bayes_optimal"
+NOT_RUN = {"bayes-optimal-tab-3"}
+AGAIN = """
+import sys
+from membership import pipeline
+given = {"profile": "tiny", "results_dir": sys.argv[1]}
+pipeline.run_notebook("bayes_optimal", given, quiet=True, force=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def results(site):
+    folder = site / "results" / "tiny" / CHAPTER
+    if not folder.is_dir():
+        pytest.skip("the site at MEMBERSHIP_SITE holds no tiny run")
+    return folder
+
+
+def read(results, end):
+    return pd.read_csv(results / f"bayes-optimal-{end}.csv")
+
+
+def test_every_exhibit_of_the_chapter_is_there(results):
+    listed = set(published.exhibits(CHAPTER)["id"]) - NOT_RUN
+    assert {path.stem for path in results.glob("*.csv")} == listed
+    assert {path.stem for path in results.glob("*.json")} == listed
+    for drawing in results.glob("*.svg"):
+        assert drawing.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_records_name_data_seed_versions_and_no_verdict_of_agreement_on_digits(results):
+    for path in results.glob("*.json"):
+        record = json.loads(path.read_text())
+        assert record["seed"] == 0
+        assert record["parameters"]["profile"] == "tiny"
+        assert "torch" in record["versions"]
+        if record["comparison"]:
+            verdicts = {row["verdict"] for row in record["comparison"]["rows"]}
+            assert verdicts <= {"", "not comparable"}
+
+
+def test_figure_1_separates_by_record_and_not_by_loss(results):
+    records = read(results, "fig-1").query("series == 'record'")
+    auc = {
+        attack: metrics.auc(rows["score"], rows["member"].astype(bool))
+        for attack, rows in records.groupby("attack")
+    }
+    assert set(auc) == {"MALT", "MAST"}
+    assert auc["MAST"] > 0.99 > auc["MALT"] > 0.6
+
+
+def test_simulated_accuracies_agree_with_the_exact_ones(results):
+    rows = read(results, "ctl-7").query("metric == 'attack_accuracy(%)'").set_index("attack")
+    exact = rows["exact"]
+    assert exact["MALT"] == pytest.approx(73.65, abs=0.005)
+    assert exact["MAST"] == pytest.approx(99.93, abs=0.005)
+    errors = (rows["value"] - exact).abs() / rows["standard_error"].clip(lower=0.05)
+    assert (errors < 4).all(), errors
+
+
+def test_table_1_obeys_the_papers_equation_41(results):
+    value = read(results, "tab-1").set_index(["n", "attack", "metric"])["value"]
+    for n in (60, 120):
+        train = value[n, "(model)", "train_accuracy(%)"]
+        test = value[n, "(model)", "validation_accuracy(%)"]
+        attack = value[n, "0-1", "attack_accuracy(%)"]
+        assert attack == pytest.approx(50 + (train - test) / 2, abs=1e-6)
+
+
+def test_matt_and_the_loss_difference_rank_records_alike(results):
+    rows = read(results, "ctl-2").query("metric == 'rank_correlation'")
+    assert (rows["value"] > 0.95).all()
+
+
+def test_theorem_1_holds_with_the_posterior_and_not_with_the_prior(results):
+    table = read(results, "ctl-5")
+    for _, rows in table.groupby(["theta", "z"]):
+        rows = rows.set_index("expectation")
+        exact = rows.loc["exact", "value"]
+        sigma = (rows["high"] - rows["low"]) / (2 * 1.96)
+        distance = (rows["value"] - exact).abs() / sigma
+        assert distance["posterior"] < 4
+        assert distance["prior"] > 10
+
+
+def test_control_4_compares_four_attacks_on_the_networks(results):
+    rows = read(results, "ctl-4").query("game == 'networks' and metric == 'auc(%)'")
+    assert np.isfinite(rows["value"]).all()
+    assert set(rows["attack"]) == {
+        "MALT",
+        "MAST, log-mean-exp (OUT)",
+        "MAST, mean (OUT)",
+        "MAST, best separating (IN and OUT)",
+    }
+
+
+def test_a_second_run_from_nothing_writes_the_same_bytes(results, site, tmp_path):
+    root = site.parents[1]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(root / "src"),
+        "MEMBERSHIP_CACHE": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-c", AGAIN, str(tmp_path / "results")]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    again = tmp_path / "results" / "tiny" / CHAPTER
+    assert {path.name for path in again.iterdir()} == {path.name for path in results.iterdir()}
+    for path in again.iterdir():
+        assert path.read_bytes() == (results / path.name).read_bytes(), path.name
