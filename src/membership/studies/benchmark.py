@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 from torch.utils.data import DataLoader, TensorDataset
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from membership import data, models, training
 from membership.training.ensemble import initial_module

@@ -1,5 +1,12 @@
 """Stochastic gradient descent as the papers define it, for one model or many at once."""
 
+import warnings
+
+with warnings.catch_warnings():
+    # Without ipywidgets tqdm draws its bars as text, which is what is wanted, but warns first.
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    import tqdm.auto  # noqa: F401
+
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import Ensemble, device_of
 from membership.training.loop import batch_order, train
