@@ -6,7 +6,7 @@ import pytest
 
 from membership import attacks, metrics
 from membership.errors import InputError
-from membership.studies.bayes_optimal import cnn, posterior
+from membership.studies.bayes_optimal import cnn, posterior, reference_game
 from membership.studies.bayes_optimal.settings import Settings
 
 ATTRS = {"data": {}, "deviations": ["made up"], "comparable": False, "device": "cpu"}
@@ -18,7 +18,7 @@ def simulated(n_models=7, n_records=600, seed=0):
     member = rng.random((n_models, n_records)) < 0.5
     difficulty = 3 * rng.random(n_records)
     loss = difficulty + rng.gamma(2.0, 0.3, member.shape) + (~member)
-    return cnn.ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
+    return reference_game.ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
 
 
 def test_a_target_is_never_among_its_own_reference_models():
@@ -42,7 +42,7 @@ def test_which_records_are_queried_says_nothing_about_the_target():
     game = simulated(n_models=4)
     flipped = game.member.copy()
     flipped[0] = ~flipped[0]
-    other = cnn.ReferenceGame(game.loss, game.correct, flipped, ATTRS)
+    other = reference_game.ReferenceGame(game.loss, game.correct, flipped, ATTRS)
     first, second = next(iter(game.targets())), next(iter(other.targets()))
     assert np.array_equal(first.loss, second.loss)
     assert np.array_equal(first.member, ~second.member)
@@ -115,8 +115,8 @@ def test_control_4_keeps_networks_and_gaussian_game_apart():
 )
 def test_what_differs_from_the_paper_is_said_and_judged(change, comparable, said):
     settings = Settings.from_strings({"profile": "paper", **change})
-    dataset = type("Named", (), {"name": "cifar10", "digest": ""})()
-    origin = cnn._origin(settings, dataset, "cpu")
+    dataset = type("Named", (), {"name": "cifar10", "digest": "", "x": np.zeros((2, 3, 8, 8))})()
+    origin = reference_game._origin(settings, dataset, "cpu")
     assert origin["comparable"] is comparable
     assert any(said in deviation for deviation in origin["deviations"])
 
@@ -124,15 +124,28 @@ def test_what_differs_from_the_paper_is_said_and_judged(change, comparable, said
 def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
-    game = cnn.play(Settings.from_strings(values))
+    game = reference_game.play(Settings.from_strings(values))
     assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
     assert (game.member.sum(1) == 40).all()
     assert game.attrs["comparable"] is False
-    again = cnn.play(Settings.from_strings(values))
+    again = reference_game.play(Settings.from_strings(values))
     assert np.array_equal(game.loss, again.loss)
+
+
+def test_tabular_records_get_a_network_without_convolutions(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(90, 5)).astype(np.float32), np.arange(90) % 3
+    np.savez(tmp_path / "mine.npz", x=x, y=y)
+    values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
+    game = reference_game.play(
+        Settings.from_strings({**values, "dataset": str(tmp_path / "mine.npz")})
+    )
+    assert game.loss.shape == (5, 80)
+    assert any("tabular" in deviation for deviation in game.attrs["deviations"])
 
 
 def test_a_data_set_too_small_for_table_2_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "cnn_records": "5000"})
     with pytest.raises(InputError, match="1,797 records"):
-        cnn.play(settings)
+        reference_game.play(settings)

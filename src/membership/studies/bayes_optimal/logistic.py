@@ -1,18 +1,15 @@
 """Table 1: two classes, logistic regression, and the controls that belong to it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from scipy.special import expit
 from scipy.stats import spearmanr
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from membership import attacks, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal.features import Features
+from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit, with_one
 
 INVERSE_PENALTIES = np.logspace(-5, 2, 15)
 SPLITS_FOR_PENALTY = 3
@@ -21,72 +18,6 @@ MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
-
-
-@dataclass(frozen=True)
-class LogisticModel:
-    r"""A fitted two-class logistic regression.
-
-    Attributes
-    ----------
-    theta : numpy.ndarray, shape (d + 1,)
-        Weights, then the intercept.
-    inverse_penalty : float
-        scikit-learn's C: the fit minimises
-        :math:`\sum_i \ell(\theta, z_i) + \lVert w \rVert^2 / (2C)`, intercept unpenalised.
-    """
-
-    theta: np.ndarray
-    inverse_penalty: float
-
-    def logit(self, x: np.ndarray) -> np.ndarray:
-        """Log-odds of class 1, shape (records,)."""
-        return x @ self.theta[:-1] + self.theta[-1]
-
-    def loss(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Cross-entropy a record, in nats, shape (records,)."""
-        return np.logaddexp(0.0, -(2 * y - 1) * self.logit(x))
-
-    def correct(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Whether the decision is the label, shape (records,)."""
-        return (self.logit(x) > 0) == (y == 1)
-
-    def gradient(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Gradient of each record's loss, shape (records, d + 1)."""
-        return (expit(self.logit(x)) - y)[:, None] * _with_one(x)
-
-    def curvature(self, x: np.ndarray) -> np.ndarray:
-        """Second derivative of each record's loss in its logit, shape (records,)."""
-        p = expit(self.logit(x))
-        return p * (1 - p)
-
-    def hessian(self, x: np.ndarray) -> np.ndarray:
-        """Hessian of the summed, penalised loss over `x`, shape (d + 1, d + 1)."""
-        design = _with_one(x)
-        penalty = np.full(design.shape[1], 1 / self.inverse_penalty)
-        penalty[-1] = 0.0
-        return design.T @ (self.curvature(x)[:, None] * design) + np.diag(penalty)
-
-
-def fit(x: np.ndarray, y: np.ndarray, inverse_penalty: float) -> LogisticModel:
-    """Logistic regression by scikit-learn's L-BFGS.
-
-    Parameters
-    ----------
-    x : numpy.ndarray, shape (records, d)
-        Features.
-    y : numpy.ndarray, shape (records,)
-        0 or 1, both present.
-    inverse_penalty : float
-        C, positive.
-
-    Returns
-    -------
-    LogisticModel
-        The minimiser, to a gradient of 1e-6 a record.
-    """
-    model = LogisticRegression(C=inverse_penalty, tol=1e-6, max_iter=20_000).fit(x, y)
-    return LogisticModel(np.append(model.coef_[0], model.intercept_), inverse_penalty)
 
 
 def trials(features: Features, settings) -> pd.DataFrame:
@@ -115,11 +46,13 @@ def trials(features: Features, settings) -> pd.DataFrame:
     """
     sizes = settings.n_records
     require(features.y, sizes)
-    penalties = {n: _choose_penalty(features, n, settings.seed) for n in sizes}
     jobs = [(n, repeat) for n in sizes for repeat in range(settings.n_repeats)]
+    workers = Parallel(n_jobs=settings.n_jobs or -1)
     with threadpool_limits(limits=1, user_api="blas"):
-        rows = Parallel(n_jobs=settings.n_jobs or -1)(
-            delayed(_trial)(features, n, repeat, penalties[n], settings.seed) for n, repeat in jobs
+        chosen = workers(delayed(_choose_penalty)(features, n, settings.seed) for n in sizes)
+        penalty = dict(zip(sizes, chosen, strict=True))
+        rows = workers(
+            delayed(_trial)(features, n, repeat, penalty[n], settings.seed) for n, repeat in jobs
         )
     table = pd.DataFrame([row for part in rows for row in part])
     table.attrs = features.attrs(repeats=settings.n_repeats)
@@ -290,7 +223,7 @@ def _scores(
 ) -> tuple[dict[str, np.ndarray], float]:
     """Every attack's scores, and the spread of MATT's second-order term over its first."""
     gradient, hessian = theta0.gradient(x, y), theta0.hessian(reserve)
-    design = _with_one(x)
+    design = with_one(x)
     leverage = theta0.curvature(x) * np.einsum(
         "ij,ji->i", design, np.linalg.solve(hessian, design.T)
     )
@@ -343,7 +276,3 @@ def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> pd.DataFrame:
     summary = pd.DataFrame(rows)
     summary.attrs = table.attrs
     return summary
-
-
-def _with_one(x: np.ndarray) -> np.ndarray:
-    return np.concatenate([x, np.ones((len(x), 1))], axis=1)
