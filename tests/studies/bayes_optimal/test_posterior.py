@@ -122,3 +122,11 @@ def test_too_few_draws_are_refused():
     for study in (posterior.theorem_1, posterior.bounds):
         with pytest.raises(InputError, match="posterior_draws is 0; give at least 100"):
             study(settings(draws=0))
+
+
+def test_the_exact_probability_is_no_function_of_the_loss_alone():
+    """Equal losses, and Equation 2 holds exactly; the parameters say more through the others."""
+    loss = [(z - theta) ** 2 / 2 for theta, z in posterior.CASES[-2:]]
+    assert loss[0] == loss[1]
+    near, far = (posterior.exact_posterior(theta, z) for theta, z in posterior.CASES[-2:])
+    assert near - far > 0.05

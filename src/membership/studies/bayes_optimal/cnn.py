@@ -61,10 +61,10 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         What :func:`membership.published.compare` returns, matched by attack and metric. The
-        paper's number for shadow models is quoted there from another paper and has no match.
+        paper's numbers for 0-1 and for shadow models are, by its caption, quoted from other
+        papers with other networks, and have no match.
     """
     reference = published.table("bayes_optimal_table2")
-    reference["attack"] = reference["attack"].replace({"0-1 (Yeom et al., 2018)": "0-1"})
     return published.compare(table, reference, on=["attack", "metric"])
 
 
@@ -122,8 +122,12 @@ def control_6(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         Columns metric, series, temperature, value, low, high, n_repeats.
     """
-    chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] == "held fixed")]
-    curves = chosen.assign(series="record at z = " + chosen["z"].astype(str), n_repeats=0)
+    chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] != "whole game")]
+    curves = chosen.assign(
+        metric="P(member), " + chosen["law"],
+        series="record at z = " + chosen["z"].astype(str),
+        n_repeats=0,
+    )
     curves = curves.assign(low=curves["value"], high=curves["value"])
     sweep = _temperature_sweep(game).assign(series="MAST on the networks")
     columns = ["metric", "series", "temperature", "value", "low", "high", "n_repeats"]

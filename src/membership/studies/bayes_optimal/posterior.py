@@ -20,7 +20,8 @@ from membership.metrics.arrays import FloatArray
 N_RECORDS = 12
 MEMBER_RATE = 0.5  # lambda
 REGULARISER = 0.01
-CASES = ((0.3, -1.5), (-0.5, 2.0), (1.0, 1.2))  # (theta, z_1)
+# (theta, z_1); the last two have the same loss under different parameters.
+CASES = ((0.3, -1.5), (-0.5, 2.0), (1.0, 1.2), (0.0, 1.0), (2.0, 1.0))
 DELTAS = (0.01, 0.05, 0.2)
 
 
