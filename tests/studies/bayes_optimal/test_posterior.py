@@ -65,7 +65,9 @@ def test_posterior_expectation_is_exact_and_prior_expectation_is_not():
         assert abs(case.value["posterior"] - exact) < 4 * error["posterior"]
         expected = slow_theorem_1(theta, z, over_posterior=False)
         assert abs(case.value["prior"] - expected) < 4 * error["prior"]
-        assert abs(case.value["prior"] - exact) > 10 * half["prior"]
+        # At the mode of the prior the two readings happen to meet.
+        if (theta, z) != (0.0, 1.0):
+            assert abs(case.value["prior"] - exact) > 10 * half["prior"]
     assert not table.attrs["comparable"]
 
 
@@ -113,7 +115,7 @@ def test_every_bound_holds():
     )
     assert (sides.left <= sides.right + 1e-12).all()
     counts = sides.groupby("statement").size().to_dict()
-    assert counts == {"Lipschitz": 1, "Property 1": 12, "Property 2": 9}
+    assert counts == {"Lipschitz": 1, "Property 1": 12, "Property 2": 15}
     # The constant 1/4 cannot be smaller.
     assert sides.left["Lipschitz"].item() == pytest.approx(0.25, abs=1e-4)
 
@@ -130,3 +132,5 @@ def test_the_exact_probability_is_no_function_of_the_loss_alone():
     assert loss[0] == loss[1]
     near, far = (posterior.exact_posterior(theta, z) for theta, z in posterior.CASES[-2:])
     assert near - far > 0.05
+    prior = posterior.theorem_1(settings()).query("expectation == 'prior'").tail(2)["value"]
+    assert prior.iloc[0] == pytest.approx(prior.iloc[1], abs=1e-12)
