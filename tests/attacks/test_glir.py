@@ -187,6 +187,9 @@ def test_speed():
     ("changed", "named"),
     [
         ({"batch_size": 1}, "batch_size = 1"),
+        ({"batch_size": "10"}, "batch_size = '10'"),
+        ({"covariance": np.diag([1.0, 1.0, -1e-6])}, "negative eigenvalue -1e-06"),
+        ({"covariance": -np.eye(3)}, "negative eigenvalue -1"),
         ({"convention": "mine"}, "convention = 'mine'"),
         ({"covariance": np.zeros((3, 3))}, "rank zero"),
         ({"covariance": np.eye(3)[:2]}, "covariance has shape"),

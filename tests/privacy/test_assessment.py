@@ -40,6 +40,8 @@ def test_a_susceptible_record_is_worse_off():
         ({"n": 1}, "n = 1"),
         ({"n_records": 10}, "n_records = 10"),
         ({"epochs": 0}, "epochs = 0"),
+        ({"epochs": "5"}, "epochs = '5'"),
+        ({"n_records": "1000"}, "n_records = '1000'"),
         ({"d": 0}, "d = 0"),
         ({"k": 0}, "k = 0"),
         ({"tau": -1.0}, "tau = -1"),

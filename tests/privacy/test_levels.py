@@ -63,6 +63,12 @@ def test_gdp_step():
     assert privacy.gdp_mu_step(400, 0.0, 500.0) == math.inf
 
 
+def test_numpy_numbers_are_numbers():
+    given = (np.int64(10), np.float32(20), np.float64(10))
+    assert privacy.mip_mu_step(*given) == privacy.mip_mu_step(10, 20, 10)
+    assert privacy.subsampled_mu(math.inf, 10, 50, np.int32(3)) == math.inf
+
+
 def test_composition_without_subsampling():
     assert privacy.composed_mu(1.14, 5) == pytest.approx(1.14 * math.sqrt(5))
 
@@ -137,6 +143,14 @@ def test_corollary_f_1_is_theorem_5_1_with_the_noise_of_gdp():
         (lambda: privacy.gdp_mu_step(10, 1.0, None), "clip is missing"),
         (lambda: privacy.composed_mu(-1.0, 3), "mu_step = -1"),
         (lambda: privacy.composed_mu(1.0, 0), "steps = 0"),
+        (lambda: privacy.composed_mu("1", 3), "mu_step = '1'"),
+        (lambda: privacy.composed_mu(math.nan, 3), "mu_step = nan"),
+        (lambda: privacy.subsampled_mu(None, 10, 50, 3), "mu_step = None"),
+        (lambda: privacy.mip_mu_step("10", 20, 10), "d = '10'"),
+        (lambda: privacy.mip_mu_step(10, 20, "10"), "k = '10'"),
+        (lambda: privacy.mip_mu_step(10, True, 10), "n = True"),
+        (lambda: privacy.gdp_mu_step(10, "1", 1.0), "tau = '1'"),
+        (lambda: privacy.gdp_mu_step(10, 1.0, "1"), "clip = '1'"),
         (lambda: privacy.subsampled_mu(1.0, 10, 5, 3), "n_records = 5"),
         (lambda: privacy.subsampled_mu(1.0, 10, 50, 3, order="any"), "order = 'any'"),
         (lambda: privacy.mip_from_gdp(0.0, 10, 10), "mu_gdp = 0"),

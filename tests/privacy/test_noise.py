@@ -57,6 +57,24 @@ def test_membership_never_needs_more_than_gdp():
             assert noise(mu, "mip", case) == min(alone, gdp)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_only_just_below_the_noise_free_level_is_corollary_5_1_below_gdp(name):
+    d, n, n_records, epochs, _ = CASES[name]
+    free = privacy.assess(n, n_records, epochs, d).mip
+    for share, cheaper in ((0.9, False), (0.99, False), (0.999, True)):
+        mu = share * free
+        alone, gdp = noise(mu, "mip-alone", CASES[name]), noise(mu, "gdp", CASES[name])
+        assert (0 < alone < gdp) == cheaper
+    # No level of Table 5 lies in that window.
+    assert not ((free * 0.99 < LEVELS) & (free > LEVELS)).any()
+
+
+def test_corollary_5_1_just_below_the_noise_free_level_of_cifar():
+    mu = 0.995 * privacy.assess(400, 48_000, 10, 650).mip
+    assert noise(mu, "mip-alone", CASES["CIFAR-10"]) == pytest.approx(1.71, abs=0.005)
+    assert noise(mu, "gdp", CASES["CIFAR-10"]) == pytest.approx(1.97, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -67,6 +85,7 @@ def test_membership_never_needs_more_than_gdp():
         ({"clip": None}, "clip is missing"),
         ({"notion": "mip", "clip": None}, "clip is missing"),
         ({"n": 1}, "n = 1"),
+        ({"n": "40"}, "n = '40'"),
         ({"n_records": 3}, "n_records = 3"),
         ({"steps": 0}, "steps = 0"),
     ],

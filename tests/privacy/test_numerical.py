@@ -64,6 +64,18 @@ def test_the_limit_theorem_holds_in_the_limit():
     np.testing.assert_allclose((found.low + found.high) / 2, limit, atol=2e-3)
 
 
+def test_the_limit_theorem_is_no_bound_for_few_steps():
+    n, n_records, d, steps = 100, 10_000, 400, 10
+    step = privacy.mip_mu_step(d, n, d)
+    found = privacy.numerical_tradeoff(0.001, step, n, n_records, steps)
+    best, attained = (100 * (1 - float(fnr)) for fnr in found)
+    assert attained <= best
+    assert [attained, best] == pytest.approx([0.53, 0.53], abs=0.005)
+    for order, limit in (("either", 0.28), ("fixed", 0.21)):
+        mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)
+        assert 100 * privacy.gaussian_tpr(0.001, mu) == pytest.approx(limit, abs=0.005)
+
+
 def test_ends_of_the_curve():
     found = privacy.numerical_tradeoff([0.0, 1.0], 1.0, 50, 1000, 20, grid=14)
     np.testing.assert_array_equal(found.low, [1.0, 0.0])
@@ -78,6 +90,8 @@ def test_ends_of_the_curve():
         ((0.1, 16.0, 10, 100, 5), "mu_step = 16"),
         ((0.1, 1.0, 10, 5, 5), "n_records = 5"),
         ((0.1, 1.0, 10, 50, 0), "steps = 0"),
+        ((0.1, 1.0, 10, 50, "5"), "steps = '5'"),
+        ((0.1, "1", 10, 50, 5), "mu_step = '1'"),
     ],
 )
 def test_bad_input_is_named(arguments, named):

@@ -109,3 +109,5 @@ def test_bad_gaussian_levels_are_named():
         privacy.gaussian_tradeoff(0.1, -1.0)
     with pytest.raises(InputError, match="alpha = 2"):
         privacy.gaussian_tpr(2.0, 1.0)
+    with pytest.raises(InputError, match="mu = '1'"):
+        privacy.gaussian_auc("1")

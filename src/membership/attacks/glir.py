@@ -7,6 +7,7 @@ non-central chi-squared law with d degrees of freedom and non-centrality n K; if
 smaller. The p-value of "not in the batch" is therefore the law's distribution function at n D^2.
 """
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from membership.privacy import chi2
 CONVENTIONS = ("paper", "authors")
 SHRINKAGES = ("none", "ledoit-wolf")
 AUTHORS_FLOOR = -250.0
+# What a covariance may lack in symmetry or in eigenvalues of 0 or more, relative to its size.
+_ROUNDING = 1e-8
 
 
 class Moments(NamedTuple):
@@ -68,8 +71,9 @@ def glir(
     Raises
     ------
     InputError
-        Shapes disagree, entries are not finite, the covariance is not square or not symmetric,
-        has rank zero or, with "authors", a zero on its diagonal; or `batch_size` is below 2.
+        Shapes disagree, entries are not finite, the covariance is not square, or not symmetric,
+        has a negative eigenvalue or rank zero or, with "authors", a zero on its diagonal; or
+        `batch_size` is no number of 2 or more.
     """
     m, x, mean, covariance = _checked(step_mean, query_gradient, mean, covariance)
     n = _batch_size(batch_size)
@@ -209,18 +213,24 @@ def whitening(covariance: Any) -> FloatArray:
     Raises
     ------
     InputError
-        The covariance is not square, not symmetric, or has rank zero.
+        The covariance is not square, not symmetric, has a negative eigenvalue beyond rounding
+        (1e-8 of the largest) or rank zero.
     """
     covariance = as_float64("covariance", covariance, 2)
     if covariance.shape[0] != covariance.shape[1]:
         raise InputError(f"covariance has shape {covariance.shape}; give a square matrix")
     scale = np.abs(covariance).max()
-    if np.abs(covariance - covariance.T).max() > 1e-8 * scale:
+    if np.abs(covariance - covariance.T).max() > _ROUNDING * scale:
         raise InputError("covariance is not symmetric; give a covariance matrix")
     try:
         values, vectors = eigh(covariance, check_finite=False, driver="evd")
     except LinAlgError:
         raise InputError("covariance has no eigenvalues to working precision") from None
+    if values[0] < -_ROUNDING * np.abs(values).max():
+        raise InputError(
+            f"covariance has the negative eigenvalue {values[0]:g}; give a covariance matrix, "
+            "computed in float64"
+        )
     kept = values > max(values[-1], 0.0) * len(values) * np.finfo(np.float64).eps
     if not kept.any():
         raise InputError("covariance has rank zero; give gradients that differ between records")
@@ -255,6 +265,8 @@ def _checked(
 
 
 def _batch_size(n: int) -> int:
-    if isinstance(n, bool) or not np.isfinite(n) or n < 2:
+    if isinstance(n, bool) or not isinstance(n, Real):
+        raise InputError(f"batch_size = {n!r}: give a number of 2 or more")
+    if not np.isfinite(n) or n < 2:
         raise InputError(f"batch_size = {n}: give 2 or more")
     return n

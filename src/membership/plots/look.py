@@ -105,6 +105,10 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axis in axes[count:]:
         axis.remove()
+    for axis in axes[:count]:
+        # A number of ticks that depends on the panel's height would depend on the layout, which
+        # depends on the width of their labels: a label then lies outside of the figure.
+        axis.locator_params(axis="y", nbins=5)
     return figure, axes[:count], [place + columns >= count for place in range(count)]
 
 

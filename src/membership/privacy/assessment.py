@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-from membership.errors import InputError
 from membership.privacy import checks
 from membership.privacy.levels import gdp_mu_step, mip_mu_step, subsampled_mu
 from membership.privacy.tradeoff import effective_batch_size
@@ -73,8 +72,7 @@ def assess(
         A value is out of range, or `clip` is missing with noise.
     """
     n, n_records = checks.batch(n), checks.records(n_records, checks.batch(n))
-    if not 0 < epochs < math.inf:
-        raise InputError(f"epochs = {epochs}: give a finite number above 0")
+    epochs = checks.epochs(epochs)
     k = d if k is None else k
     steps = math.ceil(n_records * epochs / n)
     mip_step = mip_mu_step(d, n, k, tau, clip)

@@ -1,6 +1,8 @@
 """What the accountant refuses, and how it says so."""
 
 import math
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,49 +31,71 @@ def rates(name: str, values: Any) -> FloatArray:
 
 def batch(n: float) -> float:
     """Return the batch size n as a float, 2 or more."""
-    return _number("n", n, n >= 2, "a batch size of 2 or more")
+    return _number("n", n, lambda v: v >= 2, "a batch size of 2 or more")
 
 
 def dimension(d: float) -> float:
     """Return the number of parameters d as a float, 1 or more."""
-    return _number("d", d, d >= 1, "1 dimension or more")
+    return _number("d", d, lambda v: v >= 1, "1 dimension or more")
 
 
 def susceptibility(k: float) -> float:
     """Return the gradient susceptibility K as a float, above 0."""
-    return _number("k", k, k > 0, "a gradient susceptibility K above 0 (K = d is typical)")
+    return _number(
+        "k", k, lambda v: v > 0, "a gradient susceptibility K above 0 (K = d is typical)"
+    )
 
 
 def noise(tau: float) -> float:
     """Return the noise tau as a float, 0 or more."""
-    return _number("tau", tau, tau >= 0, "a standard deviation of 0 or more")
+    return _number("tau", tau, lambda v: v >= 0, "a standard deviation of 0 or more")
 
 
 def clipping(clip: float | None) -> float:
     """Return the clipping norm C as a float, above 0."""
     if clip is None:
         raise InputError("clip is missing; with noise (tau above 0) give the clipping norm C")
-    return _number("clip", clip, clip > 0, "a clipping norm C above 0")
+    return _number("clip", clip, lambda v: v > 0, "a clipping norm C above 0")
 
 
 def level(name: str, mu: float) -> float:
     """Return a privacy level mu as a float, above 0."""
-    return _number(name, mu, mu > 0, "a privacy level mu above 0; mu = 0 needs infinite noise")
+    return _number(
+        name, mu, lambda v: v > 0, "a privacy level mu above 0; mu = 0 needs infinite noise"
+    )
+
+
+def reached_level(name: str, mu: float) -> float:
+    """Return a privacy level mu as a float, 0 or more; infinity is no privacy at all."""
+    accepted = "a privacy level of 0 or more"
+    if isinstance(mu, Real) and mu == math.inf:
+        return math.inf
+    return _number(name, mu, lambda v: v >= 0, accepted)
 
 
 def steps(n_steps: float) -> float:
     """Return the number of steps as a float, 1 or more."""
-    return _number("steps", n_steps, n_steps >= 1, "1 step or more")
+    return _number("steps", n_steps, lambda v: v >= 1, "1 step or more")
 
 
 def records(n_records: float, batch_size: float) -> float:
     """Return the number of records as a float, no fewer than one batch."""
     return _number(
-        "n_records", n_records, n_records >= batch_size, f"at least the batch size {batch_size:g}"
+        "n_records",
+        n_records,
+        lambda v: v >= batch_size,
+        f"at least the batch size {batch_size:g}",
     )
 
 
-def _number(name: str, value: Any, good: Any, accepted: str) -> float:
-    if isinstance(value, bool) or not good or not math.isfinite(value):
+def epochs(n_epochs: float) -> float:
+    """Return the number of epochs as a float, above 0."""
+    return _number("epochs", n_epochs, lambda v: v > 0, "a finite number above 0")
+
+
+def _number(name: str, value: Any, good: Callable[[Any], bool], accepted: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} = {value!r}: give {accepted}, as a number")
+    if not good(value) or not math.isfinite(value):
         raise InputError(f"{name} = {value}: give {accepted}")
     return float(value)

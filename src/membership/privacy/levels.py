@@ -31,9 +31,9 @@ def mip_mu_step(
         As in `membership.privacy.mip_tradeoff`.
     statistic : {"likelihood-ratio", "distance"}
         What the attacker thresholds. "likelihood-ratio" is the paper's corollary,
-        (d + (2 n_e - 1) K) / (n_e sqrt(2 d + 4 n_e K)). "distance" is what the released code
-        computes, with n for n_e in the numerator and n^2 / n_e in the root: the limit for an
-        attacker who thresholds the plain distance of the published mean from the record, which
+        (d + (2 n_e - 1) K) / (n_e sqrt(2 d + 4 n_e K)). "distance" is what the released
+        `compute_tau` has, with n for n_e in the numerator and n^2 / n_e in the root: the limit for
+        an attacker who thresholds the plain distance of the published mean from the record, which
         ignores the noise. Without noise they are the same.
 
     Returns
@@ -106,7 +106,7 @@ def gdp_mu_step(n: float, tau: float, clip: float) -> float:
 
 def composed_mu(mu_step: float, steps: float) -> float:
     """Return the level of `steps` steps that all see the record, sqrt(T) mu (Section D.3)."""
-    return float(np.sqrt(checks.steps(steps)) * _step_level(mu_step))
+    return float(np.sqrt(checks.steps(steps)) * checks.reached_level("mu_step", mu_step))
 
 
 def subsampled_mu(
@@ -135,7 +135,7 @@ def subsampled_mu(
     InputError
         A value is out of range.
     """
-    mu = _step_level(mu_step)
+    mu = checks.reached_level("mu_step", mu_step)
     n = checks.batch(batch_size)
     n_records, steps = checks.records(n_records, n), checks.steps(steps)
     if order not in ORDERS:
@@ -175,9 +175,3 @@ def gdp_from_mip(mu_mip: float, d: float, n: float) -> float:
             f"give a level below {free:.6g}"
         )
     return float(2 / np.sqrt(d / mu**2 - n - 0.5))
-
-
-def _step_level(mu: float) -> float:
-    if not mu >= 0:
-        raise InputError(f"mu_step = {mu}: give a privacy level of 0 or more")
-    return float(mu)

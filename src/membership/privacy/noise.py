@@ -39,7 +39,8 @@ def required_noise(
     n_records, steps : float
         N and T.
     statistic : {"likelihood-ratio", "distance"}
-        As in `membership.privacy.mip_mu_step`; Table 5 was computed with "distance".
+        As in `membership.privacy.mip_mu_step`. The released `compute_tau` has "distance"; both
+        variants give all 120 entries of Table 5.
 
     Returns
     -------

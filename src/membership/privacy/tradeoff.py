@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.privacy import checks, chi2
 
@@ -35,20 +34,20 @@ def gaussian_tradeoff(alpha: Any, mu: float) -> FloatArray:
     InputError
         A rate is outside [0, 1] or mu is negative.
     """
-    alpha, mu = checks.rates("alpha", alpha), _gaussian_level(mu)
+    alpha, mu = checks.rates("alpha", alpha), checks.reached_level("mu", mu)
     # Phi^-1(1 - alpha) = -Phi^-1(alpha), without rounding 1 - alpha.
     return _at_ends(alpha, ndtr(-ndtri(np.clip(alpha, 1e-320, None)) - mu), 1.0, 0.0)
 
 
 def gaussian_tpr(alpha: Any, mu: float) -> FloatArray:
     """Return the TPR at FPR `alpha`, 1 - G_mu(alpha), with its own precision where it is small."""
-    alpha, mu = checks.rates("alpha", alpha), _gaussian_level(mu)
+    alpha, mu = checks.rates("alpha", alpha), checks.reached_level("mu", mu)
     return _at_ends(alpha, ndtr(ndtri(np.clip(alpha, 1e-320, None)) + mu), 0.0, 1.0)
 
 
 def gaussian_auc(mu: float) -> float:
     """Return the area under the ROC curve of the best test at level mu: Phi(mu / sqrt 2)."""
-    return float(ndtr(_gaussian_level(mu) / np.sqrt(2)))
+    return float(ndtr(checks.reached_level("mu", mu) / np.sqrt(2)))
 
 
 def effective_batch_size(n: float, tau: float = 0.0, clip: float | None = None) -> float:
@@ -82,6 +81,9 @@ def mip_tradeoff(
     alpha: Any, d: float, n: float, k: float, tau: float = 0.0, clip: float | None = None
 ) -> FloatArray:
     """Return the FNR at FPR `alpha` of the best attack on one step of noisy SGD (Theorem 5.1).
+
+    With noise it is the least FNR that any covariance of clipped gradients allows, a lower bound
+    for the one at hand; without noise it is exact where the mean of a batch is normal.
 
     Parameters
     ----------
@@ -124,12 +126,6 @@ def _mip(alpha: Any, d: float, n: float, k: float, tau: float, clip: float | Non
     with np.errstate(divide="ignore"):
         threshold = chi2.quantile(np.log(alpha), d, n_e * k)
     return np.exp(log_tail(threshold * (n_e / (n_e - 1)), d, (n_e - 1) * k))
-
-
-def _gaussian_level(mu: float) -> float:
-    if not mu >= 0:
-        raise InputError(f"mu = {mu}: give a privacy level of 0 or more")
-    return float(mu)
 
 
 def _at_ends(alpha: FloatArray, inside: FloatArray, at_zero: float, at_one: float) -> FloatArray:
