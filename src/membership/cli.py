@@ -118,7 +118,8 @@ def benchmark() -> None:
 
     (row,) = batched_against_one_by_one().to_dict("records")
     pipeline.write_benchmark(row)
-    show("Batched training", ["quantity", "value"], [[k, f"{v:.3g}"] for k, v in row.items()])
+    shown = [[k, f"{v:,}" if isinstance(v, int) else f"{v:.3g}"] for k, v in row.items()]
+    show("Batched training", ["quantity", "value"], shown)
 
 
 @cli.command()

@@ -99,7 +99,10 @@ def _benchmark() -> str:
     record = records.read_benchmark()
     if record is None:
         return ""
-    rows = [f"| {name} | {value:.3g} |\n" for name, value in record["measured"].items()]
+    rows = [
+        f"| {name} | {value:,} |\n" if isinstance(value, int) else f"| {name} | {value:.3g} |\n"
+        for name, value in record["measured"].items()
+    ]
     return _BENCHMARK.format(machine=record["machine"], cpus=record["cpus"]) + "".join(rows)
 
 

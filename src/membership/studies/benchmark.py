@@ -85,6 +85,7 @@ def batched_against_one_by_one(n_models: int = 32, n_records: int = 8000) -> pd.
             CONFIG,
             seeds,
             device="cpu",
+            n_jobs=0,
             cache_folder=Path(folder),
             progress=False,
         )
