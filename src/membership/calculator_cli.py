@@ -10,7 +10,7 @@ RATES = (0.001, 0.01, 0.1)
 
 @click.group()
 def calculate() -> None:
-    """Calculate what a training run promises."""
+    """Calculate what a training run promises: the privacy levels of each paper's bound."""
 
 
 @calculate.command()

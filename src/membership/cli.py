@@ -74,7 +74,7 @@ def list_(chapter: str | None) -> None:
 
 @cli.group()
 def data() -> None:
-    """Fetch and check data sets."""
+    """Fetch public data sets from upstream, and check files against their digests."""
 
 
 ROOT = click.option(

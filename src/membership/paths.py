@@ -15,7 +15,7 @@ def project_root() -> Path:
 
 
 def data_dir() -> Path:
-    """The folder that downloads land in."""
+    """The folder that downloads and the registry lie in: ``data`` of the project."""
     return project_root() / "data"
 
 

@@ -133,7 +133,7 @@ def digits() -> Prepared:
 
 
 def is_purchase_like(name: str) -> bool:
-    """Whether a name asks for the simulator."""
+    """Whether a name asks for the simulator: ``purchase_like``, with or without ``:N`` records."""
     return name.split(":", maxsplit=1)[0] == PURCHASE_LIKE
 
 

@@ -125,7 +125,13 @@ def as_float(x: np.ndarray, scale: float, where: str) -> np.ndarray:
 
 
 def as_dataset(entry: Entry, identified: Identified, where: str) -> Dataset:
-    """Make the `Dataset` of a public set."""
+    """Make the `Dataset` of a public set from records whose digest has been looked at.
+
+    Raises
+    ------
+    InputError
+        Records do not make a data set; `where` names their file in the message.
+    """
     arrays = identified.arrays
     return Dataset(
         x=as_float(arrays.x, entry.scale, where),

@@ -70,7 +70,7 @@ class Entry:
 
 
 def registry_file() -> Path:
-    """The file that holds the registry."""
+    """The file that holds the registry: ``data/registry.toml`` of the project."""
     return paths.data_dir() / "registry.toml"
 
 

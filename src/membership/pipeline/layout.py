@@ -33,7 +33,7 @@ def settings_class(chapter: str) -> type[ChapterSettings]:
 
 
 def source_path(chapter: str) -> Path:
-    """The text notebook that people edit."""
+    """The text notebook that people edit: ``notebooks/<chapter>.md`` of the project."""
     return paths.project_root() / "notebooks" / f"{chapter}.md"
 
 

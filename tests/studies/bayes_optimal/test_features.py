@@ -17,6 +17,17 @@ def images(path, n=90, n_classes=3, seed=0, size=(32, 32, 3)):
     return str(path)
 
 
+@pytest.fixture
+def small_source(tmp_path, monkeypatch):
+    """A small file in the place of CIFAR-100, and a cache of its own."""
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    source = data.load(images(tmp_path / "source.npz"))
+    load = data.load
+    monkeypatch.setattr(
+        data, "load", lambda name, root=None: source if "cifar100" in name else load(name, root)
+    )
+
+
 def test_digits_are_standardised_pixels_of_two_classes():
     found = features.two_classes(Settings.from_strings({"profile": "tiny"}))
     assert found.x.shape == (357, 64)
@@ -37,14 +48,9 @@ def test_without_classes_the_two_largest_are_taken(tmp_path):
     assert np.bincount(found.y).tolist() == [30, 20]
 
 
-def test_a_network_gives_its_last_hidden_layer(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("small_source")
+def test_a_network_gives_its_last_hidden_layer(tmp_path):
     """Trained on one small file in the place of CIFAR-100, applied to another."""
-    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
-    source = data.load(images(tmp_path / "source.npz"))
-    load = data.load
-    monkeypatch.setattr(
-        data, "load", lambda name, root=None: source if "cifar100" in name else load(name, root)
-    )
     values = {
         "profile": "tiny",
         "dataset": images(tmp_path / "mine.npz", seed=1),
@@ -57,13 +63,8 @@ def test_a_network_gives_its_last_hidden_layer(tmp_path, monkeypatch):
     assert any("small-cnn trained 1 epochs" in deviation for deviation in found.deviations)
 
 
-def test_a_network_that_does_not_fit_the_records_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
-    source = data.load(images(tmp_path / "source.npz"))
-    load = data.load
-    monkeypatch.setattr(
-        data, "load", lambda name, root=None: source if "cifar100" in name else load(name, root)
-    )
+@pytest.mark.usefixtures("small_source")
+def test_a_network_that_does_not_fit_the_records_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "feature_network": "small-cnn"})
     with pytest.raises(InputError, match="use feature_network = raw"):
         features.two_classes(settings)

@@ -104,7 +104,7 @@ def tasks(settings: Any) -> list[Task]:
 
 
 def task(name: str, settings: Any) -> Task:
-    """One data set; otherwise as `tasks`."""
+    """Load one data set and its fixed features; parameters and errors as for `tasks`."""
     loaded = data.load(name, root=settings.data_root or None)
     rng = np.random.default_rng([settings.seed, 1])
     if loaded.name == "purchase_like":
