@@ -1,14 +1,19 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
 from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
+from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
 from membership.attacks.glir import glir, glir_steps, gradient_moments
 from membership.attacks.lira import lira
+from membership.attacks.qmia import fit_qmia, qmia
 from membership.attacks.ranks import attack_p, attack_r
 from membership.attacks.rmia import rmia, rmia_tune
 
 __all__ = [
+    "ConditionalNormal",
+    "ConditionalQuantiles",
     "attack_p",
     "attack_r",
+    "fit_qmia",
     "glir",
     "glir_steps",
     "gradient_moments",
@@ -16,6 +21,7 @@ __all__ = [
     "malt",
     "mast",
     "matt",
+    "qmia",
     "rmia",
     "rmia_tune",
     "zero_one",

@@ -59,9 +59,10 @@ def attack_r(
     {lowest, l_1, ..., l_n, highest}. The score is minus the smallest such beta, so the records
     with a score of -beta or more are those called members at beta.
 
-    The rank alone, the share of reference losses below the target's, takes n + 1 values: with
-    few models most records tie, and no threshold has a false-positive rate below that of the
-    most frequent value. Interpolation spreads them out.
+    The rank alone, the share of reference losses below the target's, takes n + 1 values. Its
+    lowest false-positive rate above 0 is the share of non-members whose loss is below all n
+    others, about 1 / (n + 1); at a rate of 1 % it needs some hundred models. Interpolation
+    breaks the ties.
 
     With reference models trained on all records of the target's training set but the one queried,
     this is the L-attack of Suri et al. (2024), Section 4.4.
