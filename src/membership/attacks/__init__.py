@@ -2,5 +2,21 @@
 
 from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
 from membership.attacks.glir import glir, glir_steps, gradient_moments
+from membership.attacks.lira import lira
+from membership.attacks.ranks import attack_p, attack_r
+from membership.attacks.rmia import rmia, rmia_tune
 
-__all__ = ["glir", "glir_steps", "gradient_moments", "malt", "mast", "matt", "zero_one"]
+__all__ = [
+    "attack_p",
+    "attack_r",
+    "glir",
+    "glir_steps",
+    "gradient_moments",
+    "lira",
+    "malt",
+    "mast",
+    "matt",
+    "rmia",
+    "rmia_tune",
+    "zero_one",
+]
