@@ -36,8 +36,8 @@ class LeaveOneOut:
 def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     """Leave each record out of a Gaussian process in turn and query the record itself.
 
-    With A = (K + noise I)^-1, leaving record i out gives the variance v_i = 1/A_ii - noise at it and
-    the residual (A y)_i / A_ii (Rasmussen and Williams 2006, Section 5.4.2). At the record,
+    With A = (K + noise I)^-1, leaving record i out gives the variance v_i = 1/A_ii - noise at it
+    and the residual (A y)_i / A_ii (Rasmussen and Williams 2006, Section 5.4.2). At the record,
     the variance ratio is 1 + v/noise and the mean moves by v/(v + noise) of the residual.
     No other query tells more: the record's own is the maximum of every f-divergence.
 
@@ -57,7 +57,7 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     ------
     InputError
         The matrix is not symmetric or not positive semi-definite, a shape does not match, the
-        noise is not above 0, or two more matrices of this size do not fit into memory.
+        noise is not above 0, or a second matrix of this size does not fit into memory.
     """
     noise = checks.noise_variance(noise)
     matrix = checks.kernel_matrix(kernel_matrix)

@@ -9,7 +9,7 @@ import numpy as np
 from membership.lood import checks
 from membership.lood.contrast import Contrast
 from membership.lood.linear import moments, whitened
-from membership.lood.posterior import Posterior, posterior
+from membership.lood.process import Posterior, posterior
 from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
 
@@ -48,6 +48,10 @@ class Comparison:
         y = np.concatenate([self.without.y, self.y_s])
         return posterior(self.without.kernel, x, y, self.without.noise)
 
+    def check(self, query: Any) -> tuple[FloatArray, bool]:
+        """Return queries (q, ...) and whether one came without its first axis."""
+        return checks.queries(query, self.without.x)
+
     def contrast(self, query: Any, joint: bool = False) -> Contrast:
         """Reduce both posteriors to what tells them apart at the queries.
 
@@ -62,7 +66,7 @@ class Comparison:
         Contrast
             Its arrays begin with the axis (q,), unless the query was one record or joint.
         """
-        query, single = checks.queries(query, self.without.x)
+        query, single = self.check(query)
         if joint:
             return self._joint(query)
         parts = [self._separate(query[i : i + _BLOCK]) for i in range(0, len(query), _BLOCK)]

@@ -1,10 +1,10 @@
 """What tells two Gaussian posteriors apart, and how well any test can do it.
 
 Let f_D be the posterior without a record (or group) S and f_D' with it. In coordinates that make
-both covariances diagonal, f_D' has variance 1 and f_D has variance 1 + e_j in direction j, and their
-means are s_j apart. With C independent outputs of the same covariance, s_j^2 sums over outputs.
-One record gives one such direction, for any number of queries: the covariances differ by a matrix
-of rank one, and the means along it.
+both covariances diagonal, f_D' has variance 1 and f_D has variance 1 + e_j in direction j, and
+their means are s_j apart. With C independent outputs of the same covariance, s_j^2 sums over
+outputs. One record gives one such direction, for any number of queries: the covariances differ by
+a matrix of rank one, and the means along it.
 """
 
 from dataclasses import dataclass

@@ -27,20 +27,21 @@ def inverse_factor(matrix: FloatArray, noise: float) -> FloatArray:
     Raises
     ------
     InputError
-        The matrix has a negative eigenvalue beyond rounding, or two matrices of its size do not
-        fit into memory.
+        The matrix has a negative eigenvalue beyond rounding, or another of its size does not fit
+        into memory.
     """
     n = len(matrix)
-    memory.require(16 * n * n, f"the inverse of the kernel matrix of {n:,} records")
+    memory.require(8 * n * n, f"the inverse of the kernel matrix of {n:,} records")
     tolerance = _ROUNDING * n * float(np.abs(np.diagonal(matrix)).max())
     if tolerance < noise:
         _factor(matrix, tolerance)
-    return dtrtri(_factor(matrix, noise).T, lower=1, overwrite_c=1)[0]
+    return dtrtri(_factor(matrix, noise), overwrite_c=1)[0].T
 
 
 def _factor(matrix: FloatArray, ridge: float) -> FloatArray:
-    """Upper triangular factor of matrix + ridge I."""
-    work = matrix.copy()
+    """Upper triangular R with R' R = matrix + ridge I."""
+    # The transpose of a symmetric matrix is the same one in the order in which LAPACK stores.
+    work = matrix.copy().T
     work[np.diag_indices_from(work)] += ridge
     try:
         return cholesky(work, overwrite_a=True, check_finite=False)

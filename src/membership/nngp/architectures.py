@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.nngp.activations import activation as named
 from membership.nngp.checks import depth as checked_depth
 from membership.nngp.checks import positive
-from membership.nngp.kernels import _BLOCK, Kernel, MomentKernel
+from membership.nngp.kernels import BLOCK, Kernel, MomentKernel
 
 _ENGINES = ("closed-form", "neural-tangents")
 
@@ -66,7 +65,7 @@ class Convolutional(Kernel):
         return w * c.mean(axis=(-2, -1)) + bias
 
     def _rows_a_block(self, x: FloatArray, n_columns: int) -> int:
-        return max(1, _BLOCK // (n_columns * x[0, 0].size))
+        return max(1, BLOCK // (n_columns * x[0, 0].size))
 
 
 @dataclass(frozen=True)
@@ -185,5 +184,6 @@ def _patch_mean(moment, xp: ModuleType):
 def _require_images(x) -> None:
     if x.ndim != 4:
         raise InputError(
-            f"x has shape {x.shape}; a convolutional kernel takes (records, channels, height, width)"
+            f"x has shape {x.shape}; a convolutional kernel takes images, (records, channels, "
+            "height, width)"
         )

@@ -12,7 +12,7 @@ from membership.nngp import memory
 from membership.nngp.checks import records
 
 # Entries a block of the matrix: the intermediate arrays stay in the processor's cache.
-_BLOCK = 1 << 17
+BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Kernel:
         raise TypeError(f"{type(self).__name__} has no formula")
 
     def _rows_a_block(self, x: FloatArray, n_columns: int) -> int:
-        return max(1, _BLOCK // n_columns)
+        return max(1, BLOCK // n_columns)
 
     def _symmetric(self, x: FloatArray) -> FloatArray:
         n = len(x)

@@ -11,20 +11,13 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+import jax
 import numpy as np
+from jax.experimental import enable_x64
 
 from membership.metrics.arrays import FloatArray
 from membership.nngp.architectures import Convolutional, FullyConnected
 from membership.nngp.kernels import Kernel
-
-sys.modules.setdefault("neural_tangents.experimental", ModuleType("neural_tangents.experimental"))
-with warnings.catch_warnings():
-    # It reads names of jax.core that JAX 0.5 announces to move.
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from neural_tangents import stax
-
-import jax
-from jax.experimental import enable_x64
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,19 @@ class StaxKernel(Kernel):
 
 
 @cache
+def _stax() -> ModuleType:
+    name = "neural_tangents.experimental"
+    sys.modules.setdefault(name, ModuleType(name))
+    with warnings.catch_warnings():
+        # It reads names of jax.core that JAX 0.5 announces to move.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from neural_tangents import stax
+    return stax
+
+
+@cache
 def _function(network: FullyConnected | Convolutional):
+    stax = _stax()
     size = {"W_std": network.w_std, "b_std": network.b_std}
     phi = {"relu": stax.Relu, "gelu": stax.Gelu, "erf": stax.Erf}[network.activation]
     if isinstance(network, Convolutional):

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from membership.lood import checks
 from membership.lood.linear import inverse_factor, moments
 from membership.metrics.arrays import FloatArray
