@@ -28,8 +28,8 @@ class Activation:
 
 def relu_dual(a, b, c, xp: ModuleType):
     """ReLU (Cho and Saul 2009): sqrt(ab)/(2 pi) (sqrt(1-rho^2) + rho (pi - arccos rho))."""
-    size = xp.maximum(xp.sqrt(a * b), _TINIEST)
-    return size / (2 * np.pi) * _arc_cosine(xp)(c / size)
+    size = xp.sqrt(a * b)
+    return size / (2 * np.pi) * _arc_cosine(xp)(c / xp.maximum(size, _TINIEST))
 
 
 def gelu_dual(a, b, c, xp: ModuleType):

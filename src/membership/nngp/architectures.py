@@ -1,8 +1,11 @@
 """Kernels of wide networks (Lee et al. 2018; Novak et al. 2019), RBF and polynomial kernels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
@@ -27,11 +30,14 @@ class FullyConnected(MomentKernel):
         """The layers' recursion; variances and covariance go through it together."""
         dual = named(self.activation).dual
         w, bias = self.w_std**2, self.b_std**2
-        a, b, c = (w * moment + bias for moment in (a, b, c))
-        for _ in range(self.depth):
-            c = w * dual(a, b, c, xp) + bias
-            a, b = (w * dual(v, v, v, xp) + bias for v in (a, b))
-        return c
+
+        def layer(moments):
+            a, b, c = moments
+            duals = dual(a, a, a, xp), dual(b, b, b, xp), dual(a, b, c, xp)
+            return tuple(w * moment + bias for moment in duals)
+
+        start = tuple(w * moment + bias for moment in (a, b, c))
+        return _repeat(self.depth, layer, start, xp)[2]
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,12 @@ class Convolutional(Kernel):
     def _layers(self, a, b, c, xp: ModuleType):
         dual = named(self.activation).dual
         w, bias = self.w_std**2, self.b_std**2
-        for _ in range(self.depth):
-            a, b, c = (w * _patch_mean(moment, xp) + bias for moment in (a, b, c))
-            c = dual(a, b, c, xp)
-            a, b = dual(a, a, a, xp), dual(b, b, b, xp)
+
+        def layer(moments):
+            a, b, c = (w * _patch_mean(moment, xp) + bias for moment in moments)
+            return dual(a, a, a, xp), dual(b, b, b, xp), dual(a, b, c, xp)
+
+        c = _repeat(self.depth, layer, (a, b, c), xp)[2]
         return w * c.mean(axis=(-2, -1)) + bias
 
     def _rows_a_block(self, x: FloatArray, n_columns: int) -> int:
@@ -172,6 +180,16 @@ def _network(
     from membership.nngp.tangents import StaxKernel
 
     return StaxKernel(network=kernel)
+
+
+def _repeat(n: int, layer: Callable[[Any], Any], moments, xp: ModuleType):
+    if xp is not np:
+        from membership.nngp.traced import repeat
+
+        return repeat(n, layer, moments)
+    for _ in range(n):
+        moments = layer(moments)
+    return moments
 
 
 def _patch_mean(moment, xp: ModuleType):

@@ -19,3 +19,8 @@ def arc_cosine(rho):
 def _arc_cosine_jvp(primals, tangents):
     (rho,), (change,) = primals, tangents
     return arc_cosine(rho), (jnp.pi - jnp.arccos(jnp.clip(rho, -1.0, 1.0))) * change
+
+
+def repeat(n: int, layer, moments):
+    """Apply a layer n times, compiled once: XLA's time would grow steeply with the depth."""
+    return jax.lax.fori_loop(0, n, lambda _, m: layer(m), moments)
