@@ -2,7 +2,7 @@
 
 from membership.plots.bars import bars_with_intervals
 from membership.plots.distributions import score_histograms
-from membership.plots.images import image_grid
+from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
 from membership.plots.panels import line_panels, scatter_panels
@@ -15,6 +15,7 @@ __all__ = [
     "image_grid",
     "line_panels",
     "lines_with_intervals",
+    "optimisation",
     "roc_loglog",
     "roc_panels",
     "save_bytes",

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.errors import InputError
-from membership.plots.look import WIDTH, check_columns, style
+from membership.plots.look import WIDTH, check_columns, series, style
 
 MOST_PICTURES = 12
 """Pictures side by side at most."""
@@ -55,6 +55,42 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
                     _show(line[block.index(picture.column)], picture)
         if title:
             figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def optimisation(table: pd.DataFrame) -> Figure:
+    """A search: its pictures step by step, and the value of every start below them.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows with ``pixels`` are pictures as in `image_grid`, in one row; the others are points of
+        curves: columns ``series``, ``step`` and ``kl``, drawn on a logarithmic axis.
+
+    Raises
+    ------
+    InputError
+        A column is missing or the table is empty.
+    """
+    check_columns(table, [*_COLUMNS, "series", "step", "kl"])
+    is_picture = table["pixels"].fillna("") != ""
+    shown, curves = table[is_picture], table[~is_picture]
+    looks = series([str(name) for name in curves["series"].unique()])
+    with style():
+        figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
+        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1, 2.4))
+        axes = upper.subplots(1, max(len(shown), 1), squeeze=False)[0]
+        for axis in axes:
+            axis.set_axis_off()
+        for axis, cell in zip(axes, shown.itertuples(), strict=False):
+            _show(axis, cell)
+        axis = lower.subplots()
+        for label, look in looks.items():
+            rows = curves[curves["series"].astype(str) == label]
+            line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
+            axis.plot(rows["step"], rows["kl"], **line)
+        axis.set(yscale="log", xlabel="step of Adam", ylabel="KL (nats)")
+        lower.legend(loc="outside right upper")
     return figure
 
 

@@ -82,6 +82,7 @@ def line_panels(
     labels: Mapping[str, tuple[str, str]] | None = None,
     marks: Mapping[str, float] | None = None,
     mark_label: str = "differing record",
+    title: str = "",
 ) -> Figure:
     """Curves, one panel a setting, each with axes of its own, at most three a row.
 
@@ -98,6 +99,8 @@ def line_panels(
         Where a panel has a vertical line.
     mark_label : str
         What the line marks, for the legend.
+    title : str
+        Above the panels, for a figure without a caption of its own.
 
     Raises
     ------
@@ -119,6 +122,8 @@ def line_panels(
             axis.set(xlabel=left, ylabel=up)
             axis.set_title(str(name), fontsize=9)
         legend_above(figure, axes, columns=4)
+        if title:
+            figure.suptitle(title, fontsize=10)
     return figure
 
 

@@ -61,6 +61,13 @@ def figure_1(records: Records, retrained: Retrained, settings: Any) -> pd.DataFr
 GP = "LOOD and the attack"
 NETWORKS = "process and networks"
 MEMORISATION = "self-influence"
+LABELS = {
+    GP: ("KL (nats)", "AUC of the best attack"),
+    NETWORKS: ("AUC, process", "AUC, networks"),
+    MEMORISATION: ("root of the estimate, scaled", "root prediction difference"),
+    "mean distance": ("mean distance", "AUC of the best attack"),
+    "KL": ("KL (nats)", "AUC of the best attack"),
+}
 
 
 def self_influence(retrained: Retrained, settings: Any) -> dict[str, FloatArray]:

@@ -85,7 +85,7 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
     -------
     Retrained
     """
-    from membership import models, training
+    from membership import training
 
     records = records.first(settings.network_records)
     n = len(records)
@@ -93,18 +93,9 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
         np.random.default_rng([settings.seed, 2]).permutation(n)[: settings.n_retrained]
     )
     masks = data.leave_one_out(n, left_out).repeat(settings.n_networks, axis=0)
-    factory = partial(
-        models.scaled_mlp,
-        int(np.prod(records.shape)),
-        settings.depth,
-        settings.network_width,
-        records.dataset.n_classes,
-        activation,
-        NETWORK_W_STD[activation],
-    )
     trained = [
         training.train(
-            factory,
+            factory(records, settings, activation),
             records.dataset,
             rows,
             recipe(settings),
@@ -115,6 +106,21 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
         for rows, seeds in _sides(masks, settings)
     ]
     return Retrained(records, left_out, *trained)
+
+
+def factory(records: Records, settings: Any, activation: str) -> Any:
+    """Makes an untrained network of the run's depth and width for these records."""
+    from membership import models
+
+    return partial(
+        models.scaled_mlp,
+        int(np.prod(records.shape)),
+        settings.depth,
+        settings.network_width,
+        records.dataset.n_classes,
+        activation,
+        NETWORK_W_STD[activation],
+    )
 
 
 def recipe(settings: Any, epochs: int = 0) -> Any:

@@ -91,6 +91,9 @@ class Settings(ChapterSettings):
             A size is below what its figure needs, or beyond the number of records.
         """
         filled = super().resolve()
+        if not self.network_records:
+            fewer = min(filled.network_records, filled.n_records)
+            filled = filled.model_copy(update={"network_records": fewer})
         for name, least in LEAST.items():
             if getattr(filled, name) < least:
                 raise InputError(f"{name} = {getattr(filled, name)}: give at least {least}")
@@ -111,3 +114,18 @@ class Settings(ChapterSettings):
     def is_tiny(self) -> bool:
         """Whether this is the profile of the tests, with the shortest searches."""
         return self.profile == "tiny"
+
+    @property
+    def search_records(self) -> int:
+        """Training records of the searches for queries: 500, as in the released code, or fewer."""
+        return min(self.n_records, 500)
+
+    @property
+    def search_steps(self) -> int:
+        """Steps of Adam: those of the released default, fewer only in tests."""
+        return 60 if self.is_tiny else 300
+
+    @property
+    def search_starts(self) -> int:
+        """Random starts of each search; the best counts."""
+        return 2 if self.is_tiny else 4

@@ -1,0 +1,150 @@
+"""Theorem 4.1 and the propositions, tried numerically."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import lood, nngp
+from membership.metrics.arrays import FloatArray
+from membership.studies.lood import activations, toys
+from membership.studies.lood.queries import kernels
+from membership.studies.lood.records import Records, attrs
+from membership.studies.lood.search import Pictures, prepare
+
+STEP = 1e-5
+DIRECTIONS = 20
+
+
+def statements(records: Records, settings: Any) -> pd.DataFrame:
+    """The paper's theorem and propositions against numbers (Control 10).
+
+    Returns
+    -------
+    DataFrame
+        Columns statement, case, metric, value.
+    """
+    parts = [
+        _stationarity(records, settings),
+        _directions(records, settings),
+        _proposition_5_1(settings),
+        activations.low_rank(records, settings),
+        activations.decay(settings),
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table.attrs = attrs([records], settings)
+    return table
+
+
+def _stationarity(records: Records, settings: Any) -> pd.DataFrame:
+    """Slope of the divergences at the record, and of the mean distance, by central differences."""
+    seen = prepare(records, settings.search_records)
+    rows = []
+    for name, kernel in kernels(settings).items():
+        slopes: dict[str, list[float]] = {"kl": [], "kl-reverse": [], "mean": []}
+        for row in range(3):
+            for measure in slopes:
+                slopes[measure] += _slopes(seen, kernel, row, measure, settings)
+        for measure, values in slopes.items():
+            key = {"statement": "Theorem 4.1", "case": name}
+            metric = f"largest slope of {NAMES[measure]} at the record, relative to one away"
+            rows.append({**key, "metric": metric, "value": max(values)})
+    return pd.DataFrame(rows)
+
+
+NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
+
+
+def _slopes(
+    seen: Pictures, kernel: nngp.Kernel, row: int, measure: str, settings: Any
+) -> list[float]:
+    """Directional slopes at the record over the largest at a point one tenth away from it."""
+    comparison = seen.compare(kernel, row, settings.noise)
+    record = seen.x[row]
+    rng = np.random.default_rng([settings.seed, 9, row])
+    steps = rng.standard_normal((DIRECTIONS, *record.shape))
+    away = record + 0.1 * rng.standard_normal(record.shape)
+
+    def slope(place: FloatArray) -> FloatArray:
+        ahead, behind = (comparison.measure(place + s * STEP * steps, measure) for s in (1, -1))
+        return np.abs(ahead - behind) / (2 * STEP)
+
+    return (slope(record) / slope(away).max()).tolist()
+
+
+def _directions(records: Records, settings: Any) -> pd.DataFrame:
+    """Whether the direction with D first is ever the smaller (Appendix C.2 states a condition)."""
+    rows = []
+    for name, kernel in kernels(settings).items():
+        found = lood.leave_one_out(kernel(records.inputs()), records.targets, settings.noise)
+        ratio = float((found.kl / found.kl_reverse).min())
+        key = {"statement": "Appendix C.2", "case": name}
+        rows.append({**key, "metric": "smallest KL(D, D') over KL(D', D)", "value": ratio})
+    return pd.DataFrame(rows)
+
+
+def _proposition_5_1(settings: Any) -> pd.DataFrame:
+    """Its formula for the gradient of the mean distance, against central differences."""
+    rows = []
+    for name, place in toys.PLACES.items():
+        comparison = toys.comparison(place, settings)
+        ends = np.array([[place + STEP], [place - STEP]])
+        ahead, behind = comparison.measure(ends, "mean")
+        values = {
+            "formula": toys.slope(place, settings),
+            "differences": (ahead - behind) / 2 / STEP,
+        }
+        key = {"statement": "Proposition 5.1", "case": f"S {name}"}
+        rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
+    return pd.DataFrame(rows)
+
+
+def one_by_one(records: Records, settings: Any) -> pd.DataFrame:
+    """All records from one inverse against each from its own posteriors (Control 1).
+
+    Returns
+    -------
+    DataFrame
+        Columns kernel, metric, value: the largest relative deviation over records, one by one
+        meaning two posteriors from scratch and the divergence of two normal laws written out.
+    """
+    few = records.first(60 if settings.is_tiny else 500)
+    rows = []
+    for name, kernel in kernels(settings).items():
+        fast = lood.leave_one_out(kernel(few.inputs()), few.targets, settings.noise)
+        slow = np.array([directly(few, kernel, row, settings.noise) for row in range(len(few))])
+        for i, measure in enumerate(("kl", "kl_reverse", "mean_distance")):
+            values = getattr(fast, measure)
+            deviation = np.abs(values - slow[:, i]).max() / np.abs(values).max()
+            label = measure.replace("_", " ").replace("kl", "KL")
+            key = {"kernel": name, "metric": f"{label}: largest deviation over the largest value"}
+            rows.append({**key, "value": float(deviation), "records": len(few)})
+    table = pd.DataFrame(rows)
+    table.attrs = attrs([few], settings)
+    return table
+
+
+def directly(
+    records: Records, kernel: nngp.Kernel, row: int, noise: float
+) -> tuple[float, float, float]:
+    """Both posteriors at one record, each by its own linear system."""
+    x, y = records.inputs(), records.targets
+    kept = np.arange(len(x)) != row
+    mean, variance = _posterior(kernel, x[kept], y[kept], x[row], noise)
+    mean_s, variance_s = _posterior(kernel, x, y, x[row], noise)
+    square, classes = float(np.square(mean - mean_s).sum()), y.shape[1]
+    kl = _kl(variance, variance_s, square, classes)
+    return kl, _kl(variance_s, variance, square, classes), square / 2
+
+
+def _posterior(
+    kernel: nngp.Kernel, x: FloatArray, y: FloatArray, query: FloatArray, noise: float
+) -> tuple[FloatArray, float]:
+    cross = kernel(query[None], x)[0]
+    solved = np.linalg.solve(kernel(x) + noise * np.eye(len(x)), np.column_stack([cross, y]))
+    return cross @ solved[:, 1:], float(kernel.diagonal(query[None])[0] - cross @ solved[:, 0])
+
+
+def _kl(a: float, b: float, square: float, classes: int) -> float:
+    """KL(N(m, a I) || N(m', b I)) with |m - m'|^2 = square."""
+    return 0.5 * (classes * (np.log(b / a) - 1 + a / b) + square / b)
