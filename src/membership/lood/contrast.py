@@ -64,14 +64,14 @@ class Contrast:
     def auc(self) -> FloatArray:
         """AUC of the likelihood-ratio test between the two, shape (...), in [1/2, 1).
 
-        1 - AUC is the integral over t of |K(1/2 + it)|^2 / (4 pi (1/4 + t^2)), where K(s) is the
-        integral of p^(1-s) p'^s: the inversion of the law of the difference of two log-likelihood
-        ratios along the line where its transform is real. With t = tan(phi)/2,
+        The transform of the law of the difference of two log-likelihood ratios, one under each
+        posterior, is real along a line: ``|K(1/2 + it)|^2`` with K(s) the integral of
+        ``p^(1-s) p'^s``. Inverting it there, with t = tan(phi)/2, gives::
 
-            1 - AUC = 1/pi int_0^(pi/2) prod_j (1 + h_j sec^2)^(-C/2)
-                                        exp(-sum_j k_j sec^2 / (1 + h_j sec^2)) dphi,
+            1 - AUC = 1/pi int_0^(pi/2) prod_j (1 + h_j sec^2 phi)^(-C/2)
+                                    exp(-sum_j k_j sec^2 phi / (1 + h_j sec^2 phi)) dphi
 
-        h = e^2 / (4 (1 + e)) and k = (2 + e) s^2 / (8 (1 + e)). Absolute error below 1e-12.
+        with h = e^2 / (4 (1 + e)) and k = (2 + e) s^2 / (8 (1 + e)). Absolute error below 1e-12.
         """
         e, shift = np.broadcast_arrays(self.excess, self.shift)
         shape, n = e.shape[:-1], e.shape[-1]

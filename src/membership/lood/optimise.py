@@ -132,12 +132,14 @@ def ascend(
 ) -> Optimum:
     """Climb from each start, in float64; `start` has the starts along its first axis."""
     with enable_x64():
-        state = jax.device_put(state)
-        value = np.asarray(value_and_gradient(start, state, objective)[0])
-        rate = run.learning_rate * _hurry(value).reshape(-1, *[1] * (start.ndim - 1))
-        unit = jnp.asarray(unit, jnp.float64)
-        zero = jnp.zeros_like(start)
-        adam = _Adam(jnp.asarray(start), zero, zero, jnp.zeros(()), jnp.asarray(start), value)
+        state, unit = jax.device_put(state), jnp.asarray(unit, jnp.float64)
+        query, zero = jnp.asarray(start), jnp.zeros_like(start)
+        adam = _Adam(query, zero, zero, jnp.zeros(()), query, jnp.full(len(start), -jnp.inf))
+        # No step yet: the values of the starts, from the program that will take the steps.
+        column = np.ones((len(start), *[1] * (start.ndim - 1)))
+        adam, value = _advance(adam, state, column, unit, objective, 0)
+        value = np.asarray(value)
+        rate = run.learning_rate * _hurry(value).reshape(column.shape)
         history, best, idle = [value], value, 0
         bar = tqdm(total=run.steps, desc="queries", disable=not run.progress, leave=False)
         with bar:
@@ -155,7 +157,7 @@ def ascend(
     )
 
 
-@partial(jax.jit, static_argnums=(4, 5))
+@partial(jax.jit, static_argnums=4)
 def _advance(adam: _Adam, state, rate, unit, objective: Objective, n: int):
     """Take n steps; return Adam's state and the value at the last query."""
 

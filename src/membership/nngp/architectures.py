@@ -152,12 +152,12 @@ def convolutional(
 
 
 def rbf(gamma: float = 1.0) -> Kernel:
-    """exp(-gamma |x - x'|^2 / dim); `gamma` above 0."""
+    """``exp(-gamma |x - x'|^2 / dim)``, `dim` being a record's entries; `gamma` above 0."""
     return Rbf(gamma=positive("gamma", gamma))
 
 
 def polynomial(degree: int = 2, offset: float = 1.0) -> Kernel:
-    """(x.x'/dim + offset)^degree; `degree` a whole number of 1 or more, `offset` 0 or more."""
+    """``(x.x'/dim + offset)^degree``; `degree` a whole number above 0, `offset` 0 or more."""
     if isinstance(degree, bool) or not isinstance(degree, int) or degree < 1:
         raise InputError(f"degree = {degree!r}: give a whole number of 1 or more")
     return Polynomial(degree=degree, offset=positive("offset", offset, zero=True))
