@@ -40,7 +40,8 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
     blocks = [columns[i : i + MOST_PICTURES] for i in range(0, len(columns), MOST_PICTURES)]
     width = len(blocks[0])
     side = (WIDTH - 1.2) / max(width, 6)
-    height = len(blocks) * len(rows) * (side + 0.22) + (0.35 if title else 0.1)
+    lines = table["text"].fillna("").str.count("\n").max() + 1
+    height = len(blocks) * len(rows) * (side + 0.08 + 0.12 * lines) + (0.35 if title else 0.1)
     with style():
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         axes = figure.subplots(len(blocks) * len(rows), width, squeeze=False)
@@ -116,7 +117,8 @@ def _show(axis: Axes, cell: object) -> None:
     looks = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "none"}
     axis.imshow(picture(cell.shape, cell.pixels), **looks)
     if isinstance(cell.text, str) and cell.text:
-        axis.set_title(cell.text, fontsize=7, y=0, pad=-9)
+        below = {"ha": "center", "va": "top", "transform": axis.transAxes, "fontsize": 7}
+        axis.text(0.5, -0.04, cell.text, **below)
 
 
 def _name(axis: Axes, name: str) -> None:

@@ -123,7 +123,8 @@ def line_panels(
             axis.set_title(str(name), fontsize=9)
         legend_above(figure, axes, columns=4)
         if title:
-            figure.suptitle(title, fontsize=10)
+            # Not a title of the figure, which would lie on the legend.
+            figure.legends[0].set_title(title)
     return figure
 
 

@@ -64,7 +64,7 @@ MEMORISATION = "self-influence"
 LABELS = {
     GP: ("KL (nats)", "AUC of the best attack"),
     NETWORKS: ("AUC, process", "AUC, networks"),
-    MEMORISATION: ("root of the estimate, scaled", "root prediction difference"),
+    MEMORISATION: ("scaled root estimate", "root prediction difference"),
     "mean distance": ("mean distance", "AUC of the best attack"),
     "KL": ("KL (nats)", "AUC of the best attack"),
 }
@@ -141,9 +141,9 @@ def correlation(x: FloatArray, y: FloatArray) -> dict[str, float]:
     """Pearson's correlation with Fisher's 95% interval, as columns of a row."""
     found = float(np.corrcoef(x, y)[0, 1])
     half = norm.ppf(0.975) / np.sqrt(max(len(x) - 3, 1))
-    low, high = np.tanh(
-        np.arctanh(np.clip(found, -1 + 1e-12, 1 - 1e-12)) + half * np.array([-1, 1])
-    )
+    middle = np.arctanh(np.clip(found, -1 + 1e-12, 1 - 1e-12))
+    # Rounding may leave a correlation of exactly one outside.
+    low, high = min(np.tanh(middle - half), found), max(np.tanh(middle + half), found)
     return {"value": found, "low": float(low), "high": float(high)}
 
 

@@ -104,13 +104,9 @@ def figure_11(settings: Any) -> pd.DataFrame:
     value = found.measure(GRID[:, None], "mean")
     table = _table([(WORST, "mean distance", value)], settings)
     curve = {"panel": PLACE, "series": "gradient at S", "x": SWEPT, "value": slopes}
-    point = {
-        "panel": PLACE,
-        "series": "Algorithm 1",
-        "x": [worst],
-        "value": [abs(slope(worst, settings))],
-    }
-    parts = [pd.DataFrame(curve), pd.DataFrame(point), table]
+    point = {"series": "Algorithm 1", "x": [worst, worst], "panel": [PLACE, WORST]}
+    point["value"] = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
+    parts = [pd.DataFrame(curve), table, pd.DataFrame(point)[["panel", "series", "x", "value"]]]
     joined = pd.concat(parts, ignore_index=True)
     joined.attrs = {**table.attrs, "note": f"Algorithm 1 finds x_S = {worst:.4f}."}
     return joined
