@@ -111,7 +111,7 @@ def optimality(searches: list[Searches], settings: Any) -> pd.DataFrame:
     rows = []
     for name, kernel in kernels(settings).items():
         excess: dict[str, dict[str, list[float]]] = {}
-        for row in range(1 if settings.is_tiny else 3):
+        for row in range(1 if settings.is_tiny else 2):
             comparison = seen.compare(kernel, row, settings.noise)
             for kind, (queries, joint) in _trials(seen, comparison, row, settings).items():
                 _note(excess.setdefault(kind, {}), comparison, seen.x[row], queries, joint)

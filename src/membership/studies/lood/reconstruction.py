@@ -138,7 +138,7 @@ def figure_3(searches: list[Searches], settings: Any) -> pd.DataFrame:
     own = searches[0]
     kernel, seen = architectures(settings)[own.main], own.pictures
     rows = []
-    for group in range(1 if settings.is_tiny else 3):
+    for group in range(1 if settings.is_tiny else 2):
         members = np.arange(3) + 3 * group
         comparison = seen.compare(kernel, members, settings.noise)
         single = comparison.measure(seen.x[members])

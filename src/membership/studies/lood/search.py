@@ -11,9 +11,9 @@ from membership.studies.lood import pictures
 from membership.studies.lood.records import Records, load
 
 LEARNING_RATE = 3.0
-# Convolutional kernels cost a covariance a pixel.
-CONVOLUTIONAL_RECORDS = 100
 OTHER_RECORDS = 3
+# Convolutional kernels cost a covariance a pixel: fewer training records, starts and searches.
+CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS, CONVOLUTIONAL_SEARCHES = 60, 2, 2
 
 
 @dataclass(frozen=True)
@@ -150,17 +150,24 @@ def search(records: Records, settings: Any, others: bool = True) -> Searches:
     kernels = architectures(settings)
     main = next(iter(kernels))
     is_image = whole.x.ndim == 4
+    few_starts = {"n_starts": min(CONVOLUTIONAL_STARTS, settings.search_starts)}
     for name, kernel in kernels.items():
         if name != main and not others:
             break
         convolutional = isinstance(kernel, type(nngp.convolutional(1)))
         if convolutional and not is_image:
             continue
-        count = settings.n_reconstructed if name == main else OTHER_RECORDS
-        count = min(count, 1 if settings.is_tiny and name != main else count)
-        seen = fewer if convolutional else whole
-        found[name] = [recover(seen, kernel, row, settings) for row in range(count)]
+        seen, changes = (fewer, few_starts) if convolutional else (whole, {})
+        count = _searches(name == main, convolutional, settings)
+        found[name] = [recover(seen, kernel, row, settings, **changes) for row in range(count)]
     return Searches(whole, main, found)
+
+
+def _searches(is_main: bool, convolutional: bool, settings: Any) -> int:
+    """How many records one kernel is searched for."""
+    if is_main:
+        return settings.n_reconstructed
+    return 1 if settings.is_tiny else CONVOLUTIONAL_SEARCHES if convolutional else OTHER_RECORDS
 
 
 def recover(seen: Pictures, kernel: nngp.Kernel, row: int, settings: Any, **changes: Any) -> Found:

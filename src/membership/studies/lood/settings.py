@@ -32,13 +32,13 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "dataset": "cifar10",
-        "n_records": 2000,
+        "n_records": 1000,
         "depth": 2,
         "noise": 0.05,
         "n_reconstructed": 20,
         "n_networks": 50,
-        "n_retrained": 20,
-        "network_records": 500,
+        "n_retrained": 12,
+        "network_records": 200,
         "network_width": 64,
     },
 }
@@ -117,8 +117,8 @@ class Settings(ChapterSettings):
 
     @property
     def search_records(self) -> int:
-        """Training records of the searches for queries: 500, as in the released code, or fewer."""
-        return min(self.n_records, 500)
+        """Training records of the searches for queries: at most 300, for the time they take."""
+        return min(self.n_records, 300)
 
     @property
     def search_steps(self) -> int:
