@@ -39,7 +39,8 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     With A = (K + noise I)^-1, leaving record i out gives the variance v_i = 1/A_ii - noise at it
     and the residual (A y)_i / A_ii (Rasmussen and Williams 2006, Section 5.4.2). At the record,
     the variance ratio is 1 + v/noise and the mean moves by v/(v + noise) of the residual.
-    No other query tells more: the record's own is the maximum of every f-divergence.
+    No other query tells more: the record's own is the maximum of every f-divergence. Beside the
+    kernel matrix, a second one of its size is held: together 1.6 GB for 10,000 records.
 
     Parameters
     ----------

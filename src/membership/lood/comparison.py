@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from membership.lood import checks
-from membership.lood.contrast import Contrast
-from membership.lood.linear import moments, whitened
+from membership.lood.contrast import Contrast, known_measure
+from membership.lood.linear import lower_factor, moments, whitened
 from membership.lood.process import Posterior, posterior
 from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
@@ -148,7 +148,7 @@ def compare(
     cross = kernel(x_s, x)
     reduced = base.factor @ cross.T
     uncertainty = kernel(x_s) - reduced.T @ reduced + noise * np.eye(len(x_s))
-    root = np.linalg.inv(np.linalg.cholesky(uncertainty))
+    root = np.linalg.inv(lower_factor(uncertainty))
     return Comparison(base, x_s, y_s, reduced, root, root @ (y_s - cross @ base.weights))
 
 
@@ -186,7 +186,7 @@ def distinguishability(
     InputError
         As `compare`, or the query has another shape, or the measure is unknown.
     """
-    Contrast(np.zeros(1), np.zeros(1), np.zeros(()), 1).measure(measure)
+    known_measure(measure)
     checks.queries(query, checks.records("x", x))
     comparison = compare(kernel, x, y, differing, noise, allow_repeated)
     return comparison.measure(query, measure, joint)

@@ -27,6 +27,12 @@ _WEIGHTS = np.where(_COSH == 1.0, 0.5, 1.0) * _STEP / (np.pi * _COSH)
 _BLOCK = 1 << 14
 
 
+def known_measure(name: str, measures: tuple[str, ...] = MEASURES) -> None:
+    """Refuse a measure that is not among those on offer."""
+    if name not in measures:
+        raise InputError(f"measure = {name!r}: give one of {', '.join(measures)}")
+
+
 @dataclass(frozen=True)
 class Contrast:
     """Two Gaussian posteriors, reduced to what tells them apart.
@@ -128,8 +134,7 @@ class Contrast:
 
     def measure(self, name: str) -> FloatArray:
         """One of "kl", "kl-reverse", "mean" and "auc", shape (...)."""
-        if name not in MEASURES:
-            raise InputError(f"measure = {name!r}: give one of {', '.join(MEASURES)}")
+        known_measure(name)
         if name == "auc":
             return self.auc()
         return {"kl": self.kl, "kl-reverse": self.kl_reverse, "mean": lambda: self.mean_distance}[

@@ -43,11 +43,21 @@ def _factor(matrix: FloatArray, ridge: float) -> FloatArray:
     # The transpose of a symmetric matrix is the same one in the order in which LAPACK stores.
     work = matrix.copy().T
     work[np.diag_indices_from(work)] += ridge
+    return _cholesky(work, lower=False)
+
+
+def lower_factor(matrix: FloatArray) -> FloatArray:
+    """Lower triangular L with L L' = matrix."""
+    return _cholesky(matrix.copy(), lower=True)
+
+
+def _cholesky(matrix: FloatArray, lower: bool) -> FloatArray:
     try:
-        return cholesky(work, overwrite_a=True, check_finite=False)
+        return cholesky(matrix, lower=lower, overwrite_a=True, check_finite=False)
     except LinAlgError:
         raise InputError(
-            "kernel_matrix is not positive semi-definite; give the matrix of a covariance function"
+            "kernel_matrix is not positive semi-definite, or so large that rounding hides the "
+            "noise; give the matrix of a covariance function, and noise on its scale"
         ) from None
 
 

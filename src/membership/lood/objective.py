@@ -10,7 +10,7 @@ from jax.experimental import enable_x64
 
 from membership.errors import InputError
 from membership.lood.comparison import Comparison, separate
-from membership.lood.contrast import Contrast
+from membership.lood.contrast import Contrast, known_measure
 from membership.lood.linear import moments
 from membership.lood.normalised import NormalisedComparison
 from membership.metrics.arrays import FloatArray
@@ -106,8 +106,7 @@ def objective_of(
     InputError
         The measure is unknown or has no gradient here, or joint queries meet normalisation.
     """
-    if measure not in MEASURES:
-        raise InputError(f"measure = {measure!r}: give one of {', '.join(MEASURES)}")
+    known_measure(measure, MEASURES)
     if isinstance(comparison, NormalisedComparison):
         if joint:
             raise InputError("joint = True: data-dependent normalisation takes separate queries")

@@ -33,6 +33,8 @@ class Kernel:
     def __call__(self, x1: Any, x2: Any = None) -> FloatArray:
         """Compute the kernel matrix in float64, block by block.
 
+        Beside the matrix, 0.8 GB for 10,000 records, only a few megabytes are held at a time.
+
         Parameters
         ----------
         x1, x2 : array of shape (records, ...)
