@@ -25,7 +25,7 @@ def test_tensorflow_stays_out_and_jax_comes_late():
         [sys.executable, "-W", "error", "-c", PROGRAM],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
     )
     assert run.returncode == 0, run.stderr
