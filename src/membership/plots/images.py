@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 from membership.errors import InputError
 from membership.plots.look import WIDTH, check_columns, series, style
 
-MOST_PICTURES = 12
+MOST_PICTURES = 10
 """Pictures side by side at most."""
 _COLUMNS = ["row", "column", "text", "shape", "pixels"]
 
 
 def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
-    """Pictures in named rows, in the order of the table, at most twelve a row.
+    """Pictures in named rows, in the order of the table, at most ten a row.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
     rows, columns = list(table["row"].unique()), list(table["column"].unique())
     blocks = [columns[i : i + MOST_PICTURES] for i in range(0, len(columns), MOST_PICTURES)]
     width = len(blocks[0])
-    side = (WIDTH - 1.2) / max(width, 6)
+    side = (WIDTH - 1.2) / max(width, 8)
     lines = table["text"].fillna("").str.count("\n").max() + 1
     height = len(blocks) * len(rows) * (side + 0.08 + 0.12 * lines) + (0.35 if title else 0.1)
     with style():

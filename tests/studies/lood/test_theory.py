@@ -11,15 +11,16 @@ def test_the_closed_form_is_the_definition(records, settings):
 
 
 def test_the_statements_hold(records, settings):
-    table = theory.statements(records, settings).set_index(["statement", "case", "metric"])["value"]
+    table = theory.statements(records, settings)
+    table = table.set_index(["statement", "case", "quantity"])["value"]
     slopes = table["Theorem 4.1"]
-    for (_, metric), value in slopes.items():
-        assert (value < 1e-5) == ("KL" in metric), metric
+    for (_, quantity), value in slopes.items():
+        assert (value < 1e-5) == ("KL" in quantity), quantity
     assert (table["Appendix C.2"] >= 1).all()
     for place in toys.PLACES:
         part = table["Proposition 5.1"][f"S {place}"]
         assert part["formula"] == pytest.approx(part["differences"], rel=1e-5)
-    bounds = table["Proposition 6.1"].unstack("metric")
+    bounds = table["Proposition 6.1"].unstack("quantity")
     assert (bounds["largest variance"] <= bounds["its bound"]).all()
     assert (bounds["largest KL"] <= bounds["bound of the KL"]).all()
 

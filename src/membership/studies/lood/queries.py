@@ -11,7 +11,7 @@ from membership.studies.lood import networks, reconstruction, toys
 from membership.studies.lood.leakage import kernel_of, network_deviations
 from membership.studies.lood.networks import Retrained
 from membership.studies.lood.records import Records, attrs
-from membership.studies.lood.search import Pictures, Searches, prepare
+from membership.studies.lood.search import Pictures, Searches, prepare, quickly_compiled
 
 OFFSETS = np.arange(-50, 51)
 N_LINES = 5
@@ -94,6 +94,7 @@ def _network_line(retrained: Retrained, settings: Any) -> pd.DataFrame:
     return pd.DataFrame({**key, "x": OFFSETS[some], **bands})
 
 
+@quickly_compiled
 def optimality(searches: list[Searches], settings: Any) -> pd.DataFrame:
     """Whether any query or set of queries tells more than the record (Control 5).
 
@@ -234,6 +235,7 @@ def escapes(normalised: pd.DataFrame, records: Records, settings: Any) -> pd.Dat
     return table
 
 
+@quickly_compiled
 def figure_10(records: Records, settings: Any) -> pd.DataFrame:
     """Queries with more leakage than the record, under normalisation by the data (Figure 10).
 
@@ -273,6 +275,7 @@ def figure_10(records: Records, settings: Any) -> pd.DataFrame:
     return table
 
 
+@quickly_compiled
 def figure_13(searches: list[Searches], settings: Any) -> pd.DataFrame:
     """Queries that the record influences most, by mean distance, and their AUC (Figure 13).
 

@@ -38,8 +38,8 @@ PROFILES: dict[str, dict[str, Any]] = {
         "n_reconstructed": 20,
         "n_networks": 50,
         "n_retrained": 12,
-        "network_records": 200,
-        "network_width": 64,
+        "network_records": 100,
+        "network_width": 32,
     },
 }
 LEAST = {
@@ -117,8 +117,8 @@ class Settings(ChapterSettings):
 
     @property
     def search_records(self) -> int:
-        """Training records of the searches for queries: at most 300, for the time they take."""
-        return min(self.n_records, 300)
+        """Training records of the searches for queries: at most 200, for the time they take."""
+        return min(self.n_records, 200)
 
     @property
     def search_steps(self) -> int:
@@ -128,4 +128,4 @@ class Settings(ChapterSettings):
     @property
     def search_starts(self) -> int:
         """Random starts of each search; the best counts."""
-        return 2 if self.is_tiny else 4
+        return {"tiny": 2, "quick": 4}.get(self.profile, 3)

@@ -22,7 +22,7 @@ def statements(records: Records, settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns statement, case, metric, value.
+        Columns statement, case, quantity, value.
     """
     parts = [
         _stationarity(records, settings),
@@ -31,7 +31,8 @@ def statements(records: Records, settings: Any) -> pd.DataFrame:
         activations.low_rank(records, settings),
         activations.decay(settings),
     ]
-    table = pd.concat(parts, ignore_index=True)
+    # A column for each of so many quantities would be nearly empty: they are words of the row.
+    table = pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
     table.attrs = attrs([records], settings)
     return table
 
@@ -112,8 +113,10 @@ def one_by_one(records: Records, settings: Any) -> pd.DataFrame:
     for i, (name, kernel) in enumerate(kernels(settings).items()):
         # The network's kernel on 500 records, as in the released code; the others on fewer.
         few = records.first(60 if settings.is_tiny else 100 if i else 500)
-        fast = lood.leave_one_out(kernel(few.inputs()), few.targets, settings.noise)
-        slow = np.array([directly(few, kernel, row, settings.noise) for row in range(len(few))])
+        matrix = kernel(few.inputs())
+        fast = lood.leave_one_out(matrix, few.targets, settings.noise)
+        slow = [directly(matrix, few.targets, row, settings.noise) for row in range(len(few))]
+        slow = np.array(slow)
         for measure, other in zip(("kl", "kl_reverse", "mean_distance"), slow.T, strict=True):
             values = getattr(fast, measure)
             deviation = np.abs(values - other).max() / np.abs(values).max()
@@ -126,24 +129,38 @@ def one_by_one(records: Records, settings: Any) -> pd.DataFrame:
 
 
 def directly(
-    records: Records, kernel: nngp.Kernel, row: int, noise: float
+    matrix: FloatArray, targets: FloatArray, row: int, noise: float
 ) -> tuple[float, float, float]:
-    """Both posteriors at one record, each by its own linear system."""
-    x, y = records.inputs(), records.targets
-    kept = np.arange(len(x)) != row
-    mean, variance = _posterior(kernel, x[kept], y[kept], x[row], noise)
-    mean_s, variance_s = _posterior(kernel, x, y, x[row], noise)
-    square, classes = float(np.square(mean - mean_s).sum()), y.shape[1]
+    """Both posteriors at one record, each by its own linear system.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        Kernel of all records.
+    targets : array of shape (n, outputs)
+    row : int
+        The differing record, and the query.
+    noise : float
+
+    Returns
+    -------
+    kl, kl_reverse, mean_distance : float
+    """
+    everyone = np.arange(len(matrix))
+    mean, variance = _posterior(matrix, targets, np.delete(everyone, row), row, noise)
+    mean_s, variance_s = _posterior(matrix, targets, everyone, row, noise)
+    square, classes = float(np.square(mean - mean_s).sum()), targets.shape[1]
     kl = _kl(variance, variance_s, square, classes)
     return kl, _kl(variance_s, variance, square, classes), square / 2
 
 
 def _posterior(
-    kernel: nngp.Kernel, x: FloatArray, y: FloatArray, query: FloatArray, noise: float
+    matrix: FloatArray, targets: FloatArray, given: Any, row: int, noise: float
 ) -> tuple[FloatArray, float]:
-    cross = kernel(query[None], x)[0]
-    solved = np.linalg.solve(kernel(x) + noise * np.eye(len(x)), np.column_stack([cross, y]))
-    return cross @ solved[:, 1:], float(kernel.diagonal(query[None])[0] - cross @ solved[:, 0])
+    cross = matrix[row, given]
+    system = matrix[np.ix_(given, given)] + noise * np.eye(len(given))
+    solved = np.linalg.solve(system, np.column_stack([cross, targets[given]]))
+    return cross @ solved[:, 1:], float(matrix[row, row] - cross @ solved[:, 0])
 
 
 def _kl(a: float, b: float, square: float, classes: int) -> float:
