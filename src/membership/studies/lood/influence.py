@@ -148,7 +148,7 @@ def _tracin(retrained: Retrained, settings: Any, model: int) -> FloatArray:
     x, y = retrained.records.dataset.x[chosen], retrained.records.dataset.y[chosen]
     total = np.zeros(len(chosen))
     for mark in marks:
-        config = networks.recipe(settings, epochs=mark)
+        config = networks.recipe(retrained.records, settings, epochs=mark)
         module = states(config=config).module(0)
         total += config.learning_rate_at(mark - 1) * _squared_gradient(module, x, y)
     return total

@@ -80,7 +80,7 @@ def _retraining(records: Records, settings: Any) -> float:
     seeds = list(range(len(masks)))
     with tempfile.TemporaryDirectory() as folder:
         run = {"cache_folder": Path(folder), "progress": False, "n_jobs": 1}
-        make, config = factory(few, settings, "relu"), recipe(settings)
+        make, config = factory(few, settings, "relu"), recipe(few, settings)
         place = {"device": settings.device}
         return _timed(
             lambda: training.train(make, few.dataset, masks, config, seeds, **place, **run)
