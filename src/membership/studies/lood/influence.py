@@ -50,29 +50,38 @@ def tangent_kernel(module: torch.nn.Module, x: np.ndarray) -> FloatArray:
     Parameters
     ----------
     module : torch.nn.Module
-        From (records, ...) to (records, classes).
+        From (records, ...) to (records, classes), its parameters all weights of linear layers
+        that are applied once a record.
     x : array of shape (records, ...)
 
     Returns
     -------
     ndarray of shape (records, classes, records, classes)
-        One parameter at a time, so that no more than its own Jacobian is held.
+        With a the inputs of a layer and d the gradients of the outputs in what the layer returns,
+        the product is the sum over layers of (d d') (a a'): no Jacobian is held.
     """
-    parameters = {name: value.detach() for name, value in module.named_parameters()}
-    rows = torch.tensor(np.asarray(x), dtype=torch.float32)
-    total: FloatArray | float = 0.0
-    for name in parameters:
+    layers = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
+    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
 
-        def outputs(value: torch.Tensor, record: torch.Tensor, name: str = name) -> torch.Tensor:
-            state = {**parameters, name: value}
-            return torch.func.functional_call(module, state, (record[None],))[0]
+    def note(_: Any, inputs: tuple[torch.Tensor], output: torch.Tensor) -> None:
+        seen.append((inputs[0], output))
 
-        jacobian = torch.func.vmap(torch.func.jacrev(outputs), in_dims=(None, 0), chunk_size=64)
-        flat = jacobian(parameters[name], rows).flatten(2)
-        n, classes = flat.shape[:2]
-        flat = flat.reshape(n * classes, -1)
-        total = total + (flat @ flat.T).double().numpy()
-    return np.asarray(total).reshape(n, classes, n, classes)
+    hooks = [layer.register_forward_hook(note) for layer in layers]
+    outputs = module(torch.tensor(np.asarray(x), dtype=torch.float32))
+    for hook in hooks:
+        hook.remove()
+    returned = [output for _, output in seen]
+    slopes = [
+        torch.autograd.grad(column.sum(), returned, retain_graph=True) for column in outputs.T
+    ]
+    n, classes = outputs.shape
+    total = np.zeros((n, classes, n, classes))
+    for layer, (inputs, _) in enumerate(seen):
+        rows = inputs.detach()
+        slope = torch.stack([column[layer] for column in slopes], dim=1).flatten(0, 1)
+        product = (slope @ slope.T).reshape(total.shape) * (rows @ rows.T)[:, None, :, None]
+        total += product.numpy()
+    return total
 
 
 def _of_model(retrained: Retrained, module: torch.nn.Module) -> tuple[FloatArray, FloatArray]:

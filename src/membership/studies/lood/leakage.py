@@ -103,7 +103,7 @@ def network_auc(retrained: Retrained, settings: Any) -> tuple[FloatArray, FloatA
 
 
 def correlations(records: Records, retrained: Retrained, settings: Any) -> pd.DataFrame:
-    """How well each estimate follows what it stands for, over records (Control 1).
+    """How well each estimate follows what it stands for, over records (Control 3).
 
     Returns
     -------
@@ -113,9 +113,14 @@ def correlations(records: Records, retrained: Retrained, settings: Any) -> pd.Da
     found, few = every_record(records, settings), every_record(retrained.records, settings)
     auc, _ = network_auc(retrained, settings)
     chosen = retrained.left_out
+    rbf, noise = every_record(records, settings, nngp.rbf()), _uniform(records, settings)
     pairs = [
         ("KL", "AUC of the process", found.kl, found.auc),
         ("mean distance", "AUC of the process", found.mean_distance, found.auc),
+        ("KL, RBF", "AUC of the process", rbf.kl, rbf.auc),
+        ("mean distance, RBF", "AUC of the process", rbf.mean_distance, rbf.auc),
+        ("KL, uniform noise", "AUC of the process", noise.kl(), noise.auc()),
+        ("mean distance, uniform noise", "AUC of the process", noise.mean_distance, noise.auc()),
         ("AUC of the process", "AUC of the networks", few.auc[chosen], auc),
     ]
     truths = {
@@ -123,6 +128,8 @@ def correlations(records: Records, retrained: Retrained, settings: Any) -> pd.Da
         "memorisation": memorisation(retrained),
     }
     estimates = self_influence(retrained, settings)
+    names = ("LiSSA as released", "influence function")
+    pairs.append((*names, *(estimates[name] for name in names)))
     for truth, values in truths.items():
         pairs += [(name, truth, estimate, values) for name, estimate in estimates.items()]
     rows = []
@@ -173,7 +180,7 @@ def figure_6(records: Records, settings: Any) -> pd.DataFrame:
 
 
 def leakage_map(records: Records, settings: Any) -> pd.DataFrame:
-    """All records of each class in the order of their leakage (Control 8).
+    """All records of each class in the order of their leakage (Control 4).
 
     Returns
     -------

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.integrate import quad
 
 from membership import lood, nngp
 from membership.metrics.arrays import FloatArray
@@ -14,6 +15,7 @@ from membership.studies.lood.search import Pictures, prepare
 
 STEP = 1e-5
 DIRECTIONS = 20
+N_AUCS = 5
 
 
 def statements(records: Records, settings: Any) -> pd.DataFrame:
@@ -106,8 +108,10 @@ def one_by_one(records: Records, settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns kernel, metric, value: the largest relative deviation over records, one by one
-        meaning two posteriors from scratch and the divergence of two normal laws written out.
+        Columns kernel, metric, value, records: the largest deviation over records, over the largest
+        value and over the record's own, one by one meaning two posteriors from scratch and the
+        divergence of two normal laws written out. For the most exposed records also the largest
+        deviation of the AUC from the area that two non-central chi-squared laws leave.
     """
     rows = []
     for i, (name, kernel) in enumerate(kernels(settings).items()):
@@ -120,12 +124,38 @@ def one_by_one(records: Records, settings: Any) -> pd.DataFrame:
         for measure, other in zip(("kl", "kl_reverse", "mean_distance"), slow.T, strict=True):
             values = getattr(fast, measure)
             deviation = np.abs(values - other).max() / np.abs(values).max()
+            own = (np.abs(values - other) / np.abs(values)).max()
             label = measure.replace("_", " ").replace("kl", "KL")
-            key = {"kernel": name, "metric": f"{label}: largest deviation over the largest value"}
-            rows.append({**key, "value": float(deviation), "records": len(few)})
+            for metric, value in (
+                ("largest deviation over the largest value", deviation),
+                ("largest deviation over the record's own value", own),
+            ):
+                key = {"kernel": name, "metric": f"{label}: {metric}"}
+                rows.append({**key, "value": float(value), "records": len(few)})
+        exposed = np.argsort(-fast.kl)[:N_AUCS]
+        off = [abs(fast.auc[row] - area(fast, row, settings.noise)) for row in exposed]
+        key = {"kernel": name, "metric": "AUC of the most exposed: largest deviation"}
+        rows.append({**key, "value": max(off), "records": len(exposed)})
     table = pd.DataFrame(rows)
     table.attrs = attrs([records], settings)
     return table
+
+
+def area(found: lood.LeaveOneOut, row: int, noise: float) -> float:
+    """AUC of the best test at one record, by integrating over false-positive rates.
+
+    Parameters
+    ----------
+    found : LeaveOneOut
+    row : int
+        The differing record, and the query.
+    noise : float
+    """
+    variance, residual = found.variance[row], found.residual[row]
+    excess = variance / noise
+    shift = np.square(residual).sum() * excess / (variance + noise)
+    pair = lood.Contrast(np.array([excess]), np.array([shift]), np.nan, len(residual))
+    return 1 - quad(pair.tradeoff, 0, 1, epsabs=1e-9, epsrel=1e-9, limit=200)[0]
 
 
 def directly(
