@@ -7,7 +7,8 @@ a network shows its whole architecture, layer by layer.
 
 from membership.models.linear import logistic_regression, mlp
 from membership.models.resnet import resnet
+from membership.models.scaled import scaled_mlp
 from membership.models.small_cnn import small_cnn
 from membership.models.vgg import vgg16
 
-__all__ = ["logistic_regression", "mlp", "resnet", "small_cnn", "vgg16"]
+__all__ = ["logistic_regression", "mlp", "resnet", "scaled_mlp", "small_cnn", "vgg16"]

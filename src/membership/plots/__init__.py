@@ -2,19 +2,25 @@
 
 from membership.plots.bars import bars_with_intervals
 from membership.plots.distributions import score_histograms
+from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
+from membership.plots.panels import line_panels, scatter_panels
 from membership.plots.points import roc_loglog, scatter
 from membership.plots.rates import accuracy_by_level, roc_panels
 
 __all__ = [
     "accuracy_by_level",
     "bars_with_intervals",
+    "image_grid",
+    "line_panels",
     "lines_with_intervals",
+    "optimisation",
     "roc_loglog",
     "roc_panels",
     "save_bytes",
     "scatter",
+    "scatter_panels",
     "score_histograms",
     "style",
 ]

@@ -1,0 +1,71 @@
+"""Leave-one-out distinguishability of Gaussian processes (Ye et al. 2024).
+
+How far apart are the posteriors f_D and f_D' of a Gaussian process, where D' is D and one record S
+(or a group) more, when they are observed at some queries?
+
+Every record at once
+    `leave_one_out`, `LeaveOneOut`
+One record or group, any queries
+    `distinguishability`, `tradeoff`; `compare` and `Comparison` for many queries
+What tells two posteriors apart
+    `Contrast`
+The posteriors themselves
+    `posterior`, `Posterior`
+Normalisation that depends on the data
+    `compare_normalised`, `NormalisedComparison`
+Queries by gradient
+    `gradient`, `maximise`, `Optimum`, `reconstruct`, `Reconstruction`, `least_stationary`
+
+For a fixed kernel and noise, f(S) is sufficient for telling f_D from f_D': the density of f_D'
+relative to f_D is proportional to N(y_S; f(S), noise), so given f(S) the rest of the function has
+one law under both. By data processing, no set of queries has a larger f-divergence, AUC or power
+at any false-positive rate than S itself.
+
+The closed forms need NumPy and SciPy only. What works by gradient imports JAX when first used.
+"""
+
+from importlib import import_module
+
+from membership.lood.all_records import LeaveOneOut, leave_one_out
+from membership.lood.comparison import Comparison, compare, distinguishability, tradeoff
+from membership.lood.contrast import Contrast
+from membership.lood.normalised import NormalisedComparison, compare_normalised
+from membership.lood.process import Posterior, posterior
+from membership.lood.reconstruction import Reconstruction, reconstruct
+
+_BY_GRADIENT = {
+    "Optimum": "optimise",
+    "gradient": "objective",
+    "least_stationary": "stationarity",
+    "maximise": "optimise",
+}
+
+__all__ = [
+    "Comparison",
+    "Contrast",
+    "LeaveOneOut",
+    "NormalisedComparison",
+    "Optimum",
+    "Posterior",
+    "Reconstruction",
+    "compare",
+    "compare_normalised",
+    "distinguishability",
+    "gradient",
+    "least_stationary",
+    "leave_one_out",
+    "maximise",
+    "posterior",
+    "reconstruct",
+    "tradeoff",
+]
+
+
+def __getattr__(name: str):
+    if name not in _BY_GRADIENT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_BY_GRADIENT[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,88 @@
+"""Activations and their dual maps, E[phi(u) phi(v)] for jointly Gaussian u and v, in closed form.
+
+A dual map takes the variances a of u and b of v and their covariance c, as arrays that broadcast,
+and works on NumPy and JAX arrays alike (`xp` is the one namespace or the other).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, ndtr
+
+from membership.errors import InputError
+
+_TINIEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Activation:
+    """An activation phi, its derivative, and its dual map."""
+
+    value: Callable[[Any], Any]
+    derivative: Callable[[Any], Any]
+    dual: Callable[[Any, Any, Any, ModuleType], Any]
+
+
+def relu_dual(a, b, c, xp: ModuleType):
+    """ReLU (Cho and Saul 2009): sqrt(ab)/(2 pi) (sqrt(1-rho^2) + rho (pi - arccos rho))."""
+    size = xp.sqrt(a * b)
+    return size / (2 * np.pi) * _arc_cosine(xp)(c / xp.maximum(size, _TINIEST))
+
+
+def gelu_dual(a, b, c, xp: ModuleType):
+    """GeLU, x Phi(x): c/4 + (c arctan(c/sqrt D) + (c^2 + abD)/((1+a)(1+b) sqrt D)) / (2 pi).
+
+    D = (1+a)(1+b) - c^2, which is positive whatever the correlation.
+    """
+    product = (1 + a) * (1 + b)
+    determinant = product - c * c
+    root = xp.sqrt(determinant)
+    rest = (c * c + a * b * determinant) / (product * root)
+    return c / 4 + (c * xp.arctan(c / root) + rest) / (2 * np.pi)
+
+
+def erf_dual(a, b, c, xp: ModuleType):
+    """erf (Williams 1997): (2/pi) arcsin(2c / sqrt((1+2a)(1+2b)))."""
+    return 2 / np.pi * xp.arcsin(2 * c / xp.sqrt((1 + 2 * a) * (1 + 2 * b)))
+
+
+def _arc_cosine(xp: ModuleType) -> Callable[[Any], Any]:
+    if xp is np:
+        return _numpy_arc_cosine
+    from membership.nngp.traced import arc_cosine
+
+    return arc_cosine
+
+
+def _numpy_arc_cosine(rho):
+    rho = np.clip(rho, -1.0, 1.0)
+    return np.sqrt(1 - rho * rho) + rho * (np.pi - np.arccos(rho))
+
+
+def _density(x):
+    return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+
+
+ACTIVATIONS = {
+    "relu": Activation(
+        lambda x: np.maximum(x, 0.0), lambda x: np.where(x > 0, 1.0, 0.0), relu_dual
+    ),
+    "gelu": Activation(lambda x: x * ndtr(x), lambda x: ndtr(x) + x * _density(x), gelu_dual),
+    "erf": Activation(erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x), erf_dual),
+}
+
+
+def activation(name: str) -> Activation:
+    """Look an activation up.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    if name not in ACTIVATIONS:
+        raise InputError(f"activation = {name!r}: give one of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]

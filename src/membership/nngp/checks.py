@@ -1,0 +1,60 @@
+"""What the kernels refuse, and how they say so."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+
+
+def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArray:
+    """Return records as float64 of shape (records, ...).
+
+    Parameters
+    ----------
+    name : str
+        What the caller named the argument.
+    values : array or tensor
+        Records along the first axis, each with at least one axis of its own.
+    like : array, optional
+        Other records, whose shape these must share.
+
+    Raises
+    ------
+    InputError
+        There are no records, an entry is not finite, or their shape is another.
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().double().numpy()
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of real numbers") from None
+    if array.ndim < 2 or array.size == 0:
+        raise InputError(f"{name} has shape {array.shape}; give (records, entries...), none empty")
+    if like is not None and array.shape[1:] != like.shape[1:]:
+        raise InputError(
+            f"{name} has records of shape {array.shape[1:]}; give {like.shape[1:]} as the others"
+        )
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds NaN or infinite entries; give numbers only")
+    return array
+
+
+def depth(value: Any) -> int:
+    """Return a number of hidden layers, 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"depth = {value!r}: give a whole number of hidden layers, 1 or more")
+    return int(value)
+
+
+def positive(name: str, value: Any, zero: bool = False) -> float:
+    """Return a finite number above 0, or from 0 with `zero`."""
+    number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if not number or value < 0 or (value == 0 and not zero):
+        raise InputError(
+            f"{name} = {value!r}: give a number {'of 0 or more' if zero else 'above 0'}"
+        )
+    return float(value)

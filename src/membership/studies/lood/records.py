@@ -1,0 +1,121 @@
+"""The records of this chapter: two classes, scaled in three ways, with centred one-hot labels."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from membership import data
+from membership.metrics.arrays import FloatArray
+
+# Plane and car, as in the paper; of the digits two that are not told apart at a glance.
+CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
+NAMES = {"cifar10": "CIFAR-10, plane and car", "digits": "digits 3 and 8"}
+SCALINGS = ("raw", "standardised", "unit sphere")
+
+
+@dataclass(frozen=True)
+class Records:
+    """Training records of a Gaussian process.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Two classes, as many records as asked for, in random order, classes as they come.
+    label : str
+        Of the data set, for tables and titles.
+    targets : numpy.ndarray of float64, shape (records, classes)
+        One-hot labels less 1 / classes, as in the released code.
+    """
+
+    dataset: data.Dataset
+    label: str
+    targets: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one record: channels, height, width; or the number of features."""
+        return self.dataset.x.shape[1:]
+
+    def inputs(self, scaling: str = "raw") -> FloatArray:
+        """The records as rows, scaled.
+
+        Parameters
+        ----------
+        scaling : {"raw", "standardised", "unit sphere"}
+            As they are, in [0, 1]; with mean 0 and variance 1 of each channel over these records;
+            or each of Euclidean norm sqrt(features), so that its mean square is 1.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (records, features)
+        """
+        return scaled(self.dataset.x.astype(np.float64), scaling)
+
+    def first(self, n: int) -> "Records":
+        """The first records only; scalings are then those of the fewer records."""
+        kept = self.dataset.select(np.arange(min(n, len(self))))
+        return Records(kept, self.label, self.targets[: len(kept)])
+
+
+def load(settings: Any, name: str = "", n_records: int = 0) -> Records:
+    """Load the two classes of a data set.
+
+    Parameters
+    ----------
+    settings : Settings
+        Uses ``dataset``, ``data_root``, ``n_records`` and ``seed``.
+    name : str
+        Another data set than ``dataset``.
+    n_records : int
+        Another number than ``n_records``.
+
+    Returns
+    -------
+    Records
+
+    Raises
+    ------
+    InputError
+        The data set is unknown or missing, or holds fewer distinct records of its two classes.
+    """
+    found = data.load(name or settings.dataset, root=settings.data_root or None)
+    two = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
+    wanted = n_records or settings.n_records
+    data.require(two, n_records=wanted, n_classes=2)
+    order = np.random.default_rng([settings.seed, 1]).permutation(len(two))[:wanted]
+    chosen = two.select(order)
+    one_hot = np.eye(two.n_classes)[chosen.y]
+    return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
+
+
+def attrs(some: list[Records], settings: Any, more: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a table made from these records says about its origin."""
+    other = [r.label for r in some if not r.dataset.name.startswith("cifar10")]
+    deviations = [f"{label}: none of the paper's data" for label in other]
+    return {
+        "data": {r.dataset.name: r.dataset.digest for r in some},
+        "deviations": [*deviations, "the captions' numbers are not on record", *more],
+        "comparable": False,
+        "device": "cpu",
+    }
+
+
+def simulated(more: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The same for a table without data."""
+    return {"data": {}, "deviations": list(more), "comparable": True, "device": "cpu"}
+
+
+def scaled(x: FloatArray, scaling: str) -> FloatArray:
+    """Records (n, ...) as rows, scaled as `Records.inputs` says."""
+    if scaling == "standardised":
+        axes = (0, *range(2, x.ndim))
+        spread = x.std(axis=axes, keepdims=True)
+        x = (x - x.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1)
+    rows = x.reshape(len(x), -1)
+    if scaling == "unit sphere":
+        rows = rows / np.sqrt(np.mean(rows**2, axis=1, keepdims=True))
+    return rows

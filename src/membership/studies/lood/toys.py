@@ -1,0 +1,175 @@
+"""One-dimensional data, where every query can be tried: Figures 7, 11 and 12."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import lood, nngp
+from membership.metrics.arrays import FloatArray
+from membership.studies.lood.records import simulated
+from membership.studies.lood.search import quickly_compiled
+
+# The paper's numbers are lost; these are ours. |x - x'|^2 / 2, as a kernel of unit length.
+N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
+PLACE = "stationarity"
+WORST = "S by Algorithm 1"
+PLACES = {"close": 0.0, "between": 1.6, "far": 4.0}
+GRID = np.linspace(-6, 6, 1201)
+SWEPT = np.linspace(-5, 5, 201)
+
+
+# The axes of each figure, and where the differing record lies.
+LABELS = {
+    "mean distance": ("query", "mean distance"),
+    "variances": ("query", "ratio"),
+    "divergences": ("query", "KL (nats)"),
+    PLACE: ("differing record", "absolute gradient"),
+    WORST: ("query", "mean distance"),
+    **{f"S {name}": ("query", "mean distance") for name in PLACES},
+}
+MARKS = {
+    **dict.fromkeys(("mean distance", "variances", "divergences"), PLACES["between"]),
+    **{f"S {name}": place for name, place in PLACES.items()},
+}
+
+
+def data(settings: Any) -> tuple[FloatArray, FloatArray]:
+    """Twenty points x from N(0, 1) with labels sin(3 x)."""
+    x = np.random.default_rng([settings.seed, 8]).normal(size=(N, 1))
+    return x, np.sin(3 * x)
+
+
+def comparison(place: float, settings: Any) -> lood.Comparison:
+    """Both posteriors where a point at this place, with label 3, enters."""
+    differing = np.array([place]), np.array([LABEL])
+    return lood.compare(nngp.rbf(GAMMA), *data(settings), differing, NOISE)
+
+
+def figure_7(settings: Any) -> pd.DataFrame:
+    """Mean distance, ratio of variances and both divergences along all queries (Figure 7).
+
+    Returns
+    -------
+    DataFrame
+        Columns panel, series, x, value.
+    """
+    found = comparison(PLACES["between"], settings).contrast(GRID[:, None])
+    curves = [
+        ("mean distance", "mean distance", found.mean_distance),
+        ("variances", "variance with S over without", 1 / (1 + found.excess[:, 0])),
+        ("divergences", "KL(D, D')", found.kl()),
+        ("divergences", "KL(D', D)", found.kl_reverse()),
+    ]
+    return _table(curves, settings)
+
+
+def slope(place: float, settings: Any) -> float:
+    r"""Gradient of the mean distance in the query, at the query S, by Proposition 5.1.
+
+    For one output and k(x, x) = 1, with M = K + noise I, v = 1 - k_S M^{-1} k_S the variance at S,
+    alpha = v + noise and r the residual: -r^2 v / alpha^2 times dk_S M^{-1} k_S, dk_S being the
+    derivative of k(S, D) in S.
+    """
+    x, y = data(settings)
+    kernel = nngp.rbf(GAMMA)
+    at = np.array([[place]])
+    k = kernel(at, x)[0]
+    weights = np.linalg.solve(kernel(x) + NOISE * np.eye(N), np.column_stack([k, y[:, 0]]))
+    v = 1 - k @ weights[:, 0]
+    r = LABEL - k @ weights[:, 1]
+    change = -2 * GAMMA * (place - x[:, 0]) * k
+    return float(-(r**2) * v / (v + NOISE) ** 2 * (change @ weights[:, 0]))
+
+
+@quickly_compiled
+def worst_place(settings: Any) -> float:
+    """The place that Algorithm 1 finds: where a point is least stationary for the mean distance."""
+    starts = np.linspace(-3, 3, 7)[:, None]
+    run = {"unit": 1.0, "steps": 200, "learning_rate": 0.02, "progress": False}
+    x, y = data(settings)
+    found = lood.least_stationary(nngp.rbf(GAMMA), x, y, LABEL, NOISE, starts, **run)
+    return float(found.query[np.argmax(found.value), 0])
+
+
+def figure_11(settings: Any) -> pd.DataFrame:
+    """How far from stationary a point is by its place, and the mean distance for the worst.
+
+    Returns
+    -------
+    DataFrame
+        Columns panel, series, x, value; series "Algorithm 1" is the one place that it finds.
+    """
+    worst = worst_place(settings)
+    slopes = np.array([abs(slope(place, settings)) for place in SWEPT])
+    found = comparison(worst, settings)
+    value = found.measure(GRID[:, None], "mean")
+    table = _table([(WORST, "mean distance", value)], settings)
+    curve = {"panel": PLACE, "series": "gradient at S", "x": SWEPT, "value": slopes}
+    point = {"series": "Algorithm 1", "x": [worst, worst], "panel": [PLACE, WORST]}
+    point["value"] = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
+    parts = [pd.DataFrame(curve), table, pd.DataFrame(point)[["panel", "series", "x", "value"]]]
+    joined = pd.concat(parts, ignore_index=True)
+    joined.attrs = {**table.attrs, "note": f"Algorithm 1 finds x_S = {worst:.4f}."}
+    return joined
+
+
+def figure_12(settings: Any) -> pd.DataFrame:
+    """The mean distance along all queries for three differing records (Figure 12).
+
+    Returns
+    -------
+    DataFrame
+        Columns panel, series, x, value.
+    """
+    curves = []
+    for name, place in PLACES.items():
+        found = comparison(place, settings).contrast(GRID[:, None])
+        curves.append((f"S {name}", "mean distance", found.mean_distance))
+    return _table(curves, settings)
+
+
+def locations(settings: Any) -> pd.DataFrame:
+    """Where mean distance and KL are largest, for several differing records (part of Control 8).
+
+    Returns
+    -------
+    DataFrame
+        Columns place, measure, metric, value: the maximising query, and the maximum over the
+        value at the record.
+    """
+    rows = []
+    for place in [*np.arange(0, 3.01, 0.5), 4.0]:
+        found = comparison(place, settings)
+        for measure in ("mean", "kl", "kl-reverse"):
+            values = found.measure(GRID[:, None], measure)
+            at = found.measure(np.array([place]), measure)
+            key = {"case": f"one dimension, x_S = {place:g}", "measure": measure}
+            query = float(GRID[np.argmax(values)])
+            rows.append(
+                {**key, "metric": "distance of the best query", "value": abs(query - place)}
+            )
+            ratio = float(values.max() / at)
+            rows.append({**key, "metric": "its value over the record's", "value": ratio})
+    table = pd.DataFrame(rows)
+    table.attrs = simulated()
+    return table
+
+
+def figures(settings: Any) -> dict[str, pd.DataFrame]:
+    """The three figures by exhibit."""
+    return {
+        "lood-fig-7": figure_7(settings),
+        "lood-fig-11": figure_11(settings),
+        "lood-fig-12": figure_12(settings),
+    }
+
+
+def _table(curves: list[tuple[str, str, FloatArray]], settings: Any) -> pd.DataFrame:
+    parts = [
+        pd.DataFrame({"panel": panel, "series": series, "x": GRID, "value": value})
+        for panel, series, value in curves
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table.attrs = simulated() | {"comparable": False, "deviations": ["the toy's numbers are ours"]}
+    return table

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from membership import lood, nngp
+from membership.errors import InputError
+from membership.nngp import memory
+
+NOISE = 0.05
+FIELDS = ("kl", "kl_reverse", "mean_distance", "auc")
+
+
+def directly(matrix, y, noise, i):
+    """Leave record i out by solving two systems, as the definitions say."""
+    keep = np.arange(len(y)) != i
+
+    def predict(rows):
+        inverse = np.linalg.inv(matrix[np.ix_(rows, rows)] + noise * np.eye(rows.sum()))
+        cross = matrix[i, rows]
+        return cross @ inverse @ y[rows], matrix[i, i] - cross @ inverse @ cross
+
+    (mean, v), (mean_s, v_s) = predict(keep), predict(np.ones(len(y), dtype=bool))
+    squared = np.square(mean - mean_s).sum()
+    kl, reverse = (
+        0.5 * (y.shape[1] * (np.log(b / a) - 1 + a / b) + squared / b)
+        for a, b in ((v, v_s), (v_s, v))
+    )
+    return kl, reverse, squared / 2
+
+
+@pytest.mark.parametrize(
+    "kernel", [nngp.fully_connected(10, "gelu", 1.6, 0.2), nngp.fully_connected(2), nngp.rbf(0.3)]
+)
+def test_one_inverse_gives_what_500_fits_give(large_task, kernel):
+    matrix, y = kernel(large_task.x), large_task.y
+    found = lood.leave_one_out(matrix, y, NOISE)
+    expected = np.array([directly(matrix, y, NOISE, i) for i in range(0, 500, 10)])
+    for name, column in zip(FIELDS, expected.T, strict=False):
+        np.testing.assert_allclose(getattr(found, name)[::10], column, rtol=1e-9)
+
+
+def test_it_is_the_comparison_of_each_record_with_the_rest(task):
+    kernel = nngp.fully_connected(3, "relu", 1.4, 0.1)
+    found = lood.leave_one_out(kernel(task.x), task.y, NOISE)
+    for i in range(0, 60, 7):
+        x, y, differing = task.without(i)
+        comparison = lood.compare(kernel, x, y, differing, NOISE)
+        for name, measure in zip(FIELDS, ("kl", "kl-reverse", "mean", "auc"), strict=True):
+            assert getattr(found, name)[i] == pytest.approx(
+                comparison.measure(task.x[i], measure), rel=1e-9
+            )
+        mean, variance = comparison.without.predict(task.x[i])
+        assert found.variance[i] == pytest.approx(variance[0], rel=1e-9)
+        np.testing.assert_allclose(found.residual[i], task.y[i] - mean[0], rtol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 999), factor=st.floats(0.1, 10.0), outputs=st.integers(1, 4))
+def test_order_rotation_and_scale_do_not_matter(seed, factor, outputs):
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((12, 5)), rng.standard_normal((12, outputs))
+    matrix = nngp.rbf()(x)
+    base = lood.leave_one_out(matrix, y, NOISE)
+    order = rng.permutation(12)
+    shuffled = lood.leave_one_out(matrix[np.ix_(order, order)], y[order], NOISE)
+    rotation = np.linalg.qr(rng.standard_normal((outputs, outputs)))[0]
+    rotated = lood.leave_one_out(matrix, y @ rotation, NOISE)
+    # Kernel, noise and squared labels in other units.
+    scaled = lood.leave_one_out(factor * matrix, np.sqrt(factor) * y, factor * NOISE)
+    for name in ("kl", "kl_reverse", "auc"):
+        expected = getattr(base, name)
+        np.testing.assert_allclose(getattr(shuffled, name), expected[order], rtol=1e-9)
+        np.testing.assert_allclose(getattr(rotated, name), expected, rtol=1e-9)
+        np.testing.assert_allclose(getattr(scaled, name), expected, rtol=1e-9)
+    assert (base.kl >= base.kl_reverse).all()
+    assert (base.kl_reverse >= 0).all()
+
+
+def test_one_output_may_come_without_its_axis(task):
+    matrix = nngp.rbf()(task.x)
+    flat = lood.leave_one_out(matrix, task.y[:, 0], NOISE)
+    column = lood.leave_one_out(matrix, task.y[:, :1], NOISE)
+    np.testing.assert_array_equal(flat.kl, column.kl)
+
+
+def test_the_low_rank_bound_holds(task):
+    """Where the kernel is within delta of a constant, LOOD is small (cf. Proposition 6.1)."""
+    noise, n = 0.1, len(task.x) - 1
+    sphere = task.x / np.sqrt((task.x**2).mean(axis=(1, 2, 3), keepdims=True))
+    for depth in (2, 10, 50, 200):
+        matrix = nngp.fully_connected(depth, "relu")(sphere)
+        delta = (matrix.max() - matrix.min()) / 2
+        found = lood.leave_one_out(matrix, task.y[:, 0], noise)
+        bound = 4 * delta + noise / n
+        assert (found.variance <= bound).all()
+        squared = found.residual[:, 0] ** 2
+        worst = 0.5 * (bound / noise + squared * bound / (noise * (bound + noise)))
+        assert (found.kl <= worst).all()
+    assert delta < 1e-3
+
+
+def with_entry(i, j, value):
+    matrix = nngp.rbf()(np.random.default_rng(0).standard_normal((5, 3)))
+    matrix[i, j] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("matrix", "y", "noise", "message"),
+    [
+        (np.eye(3), np.ones(3), 0.0, "noise = 0.0: give a number above 0"),
+        (np.eye(3), np.ones(3), -1, "noise = -1"),
+        (np.eye(3), np.ones(3), "1", "noise = '1'"),
+        (np.ones((3, 2)), np.ones(3), 0.1, "give a square matrix"),
+        (with_entry(1, 3, 0.9), np.ones(5), 0.1, r"not symmetric: entries \(1, 3\)"),
+        (-np.eye(3), np.ones(3), 0.1, "not positive semi-definite"),
+        # The noise would hide this eigenvalue of -0.001.
+        (np.diag([1.0, 1.0, -0.001]), np.ones(3), 0.1, "not positive semi-definite"),
+        (np.eye(3), np.ones(4), 0.1, "y has 4 labels for 3 records"),
+        (np.full((2, 2), np.nan), np.ones(2), 0.1, "NaN"),
+    ],
+)
+def test_bad_input_is_refused(matrix, y, noise, message):
+    with pytest.raises(InputError, match=message):
+        lood.leave_one_out(matrix, y, noise)
+
+
+def test_too_many_records_for_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 20_000)
+    with pytest.raises(InputError, match=r"inverse of the kernel matrix of 100 records takes 0\.0"):
+        lood.leave_one_out(np.eye(100), np.ones(100), 0.1)

@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+
+from membership.errors import InputError
+from membership.lood import Contrast
+
+POSITIVE = st.floats(1e-6, 30.0)
+
+
+def pair(e, distance, outputs):
+    """A contrast of N(distance, (1 + e) I) and N(0, I)."""
+    return Contrast(np.array([e]), np.array([distance**2]), np.array(distance**2 / 2), outputs)
+
+
+def log_ratio(z, e, distance):
+    """log N(z; 0, I) - log N(z; (distance, 0, ...), (1 + e) I)."""
+    moved = z - distance * np.eye(z.shape[1])[0]
+    squared = np.square(moved).sum(axis=1) / (1 + e) - np.square(z).sum(axis=1)
+    return 0.5 * squared + 0.5 * z.shape[1] * np.log1p(e)
+
+
+def sampled(e, distance, outputs, n, seed=0):
+    """Log-likelihood ratios of draws from N(0, I) and from the other."""
+    rng = np.random.default_rng(seed)
+    inside = rng.standard_normal((n, outputs))
+    outside = rng.standard_normal((n, outputs)) * np.sqrt(1 + e)
+    outside[:, 0] += distance
+    return log_ratio(inside, e, distance), log_ratio(outside, e, distance)
+
+
+@pytest.mark.parametrize("e", [1e-3, 0.3, 8.0, -0.4])
+@pytest.mark.parametrize("distance", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("outputs", [1, 2, 10])
+def test_kl_and_auc_agree_with_samples(e, distance, outputs):
+    contrast, n = pair(e, distance, outputs), 40_000
+    inside, outside = sampled(e, distance, outputs, n)
+    for mean, ratio in ((contrast.kl(), -outside), (contrast.kl_reverse(), inside)):
+        assert abs(ratio.mean() - mean) < 4 * ratio.std() / np.sqrt(n) + 1e-12
+    auc = stats.mannwhitneyu(inside, outside).statistic / n**2
+    # The U statistic's standard deviation is at most sqrt(1/(4n)) for two samples of n.
+    assert abs(auc - contrast.auc()) < 4 * np.sqrt(0.25 / n)
+
+
+def reference_auc(e, distance, outputs):
+    """P(distance from the ball's centre is smaller with S), as an integral over its levels."""
+    lam = distance**2 / e**2
+
+    def caught(u):
+        radius = stats.ncx2.ppf(u, outputs, (1 + e) * lam)
+        return stats.ncx2.cdf(radius * (1 + e), outputs, lam)
+
+    return quad(caught, 0, 1, epsabs=1e-11, limit=200)[0]
+
+
+@pytest.mark.parametrize(
+    ("e", "distance", "outputs"), [(0.5, 0.8, 2), (2.0, 1.5, 4), (1.0, 2.0, 10)]
+)
+def test_auc_is_the_integral_over_noncentral_chi_squared_levels(e, distance, outputs):
+    assert pair(e, distance, outputs).auc() == pytest.approx(
+        reference_auc(e, distance, outputs), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_limits_of_the_auc(outputs):
+    assert pair(0.0, 0.0, outputs).auc() == pytest.approx(0.5, abs=1e-14)
+    for distance in (1e-3, 0.5, 4.0):
+        expected = stats.norm.cdf(distance / np.sqrt(2))
+        assert pair(0.0, distance, outputs).auc() == pytest.approx(expected, abs=1e-13)
+        assert pair(1e-9, distance, outputs).auc() == pytest.approx(expected, abs=1e-8)
+    assert pair(1e12, 0.0, 8).auc() == pytest.approx(1.0, abs=1e-6)
+    # One output, equal means: both tails of |z| against |z| sqrt(1 + e).
+    expected = 0.5 + (np.arctan(np.sqrt(5.0)) - np.arctan(1 / np.sqrt(5.0))) / np.pi
+    assert pair(4.0, 0.0, 1).auc() == pytest.approx(expected, abs=1e-13)
+
+
+def test_auc_of_several_directions_agrees_with_samples():
+    e, shift, n = np.array([0.4, 2.0, 0.05]), np.array([0.3, 0.1, 1.0]), 40_000
+    rng = np.random.default_rng(0)
+    inside = rng.standard_normal((n, 3))
+    outside = rng.standard_normal((n, 3)) * np.sqrt(1 + e) + np.sqrt(shift)
+
+    def ratio(z):
+        return 0.5 * (np.square(z - np.sqrt(shift)) / (1 + e) - z**2).sum(axis=1)
+
+    auc = stats.mannwhitneyu(ratio(inside), ratio(outside)).statistic / n**2
+    contrast = Contrast(e, shift, np.array(0.0), 1)
+    assert abs(auc - contrast.auc()) < 4 * np.sqrt(0.25 / n)
+
+
+@settings(deadline=None)
+@given(e=POSITIVE, shift=POSITIVE, outputs=st.integers(1, 12), factor=st.floats(1.01, 5.0))
+def test_every_measure_is_positive_and_rises_with_both_parts(e, shift, outputs, factor):
+    def all_of(e, shift):
+        contrast = Contrast(np.array([e]), np.array([shift]), np.array(0.0), outputs)
+        return np.array([contrast.kl(), contrast.kl_reverse(), contrast.auc()])
+
+    base = all_of(e, shift)
+    assert (base[:2] > 0).all()
+    assert 0.5 <= base[2] <= 1
+    # KL with the variances' excess is the larger direction (App. C.2, always met).
+    assert base[0] >= base[1]
+    assert (all_of(e, factor * shift) >= base - 1e-13).all()
+
+
+@settings(deadline=None)
+@given(e=st.floats(-0.9, 20.0), shift=st.floats(0, 20.0), outputs=st.integers(1, 12))
+def test_auc_does_not_mind_which_posterior_is_called_first(e, shift, outputs):
+    there = Contrast(np.array([e]), np.array([shift]), np.array(0.0), outputs)
+    back = Contrast(np.array([1 / (1 + e) - 1]), np.array([shift / (1 + e)]), there.shift, outputs)
+    assert there.auc() == pytest.approx(back.auc(), abs=1e-12)
+    assert there.kl() == pytest.approx(back.kl_reverse(), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 10])
+@pytest.mark.parametrize(("e", "distance"), [(0.3, 0.7), (1e-4, 0.5), (5.0, 0.0)])
+def test_the_tradeoff_has_the_auc_as_its_area(e, distance, outputs):
+    contrast = pair(e, distance, outputs)
+    # Nodes crowd at both ends, where the curve is steep.
+    u = (1 - np.cos(np.linspace(0, np.pi, 1001))) / 2
+    assert 1 - np.trapezoid(contrast.tradeoff(u), u) == pytest.approx(contrast.auc(), abs=1e-5)
+    np.testing.assert_allclose(contrast.tradeoff([0.0, 1.0]), [1.0, 0.0], atol=1e-12)
+
+
+def test_the_tradeoff_agrees_with_samples():
+    e, distance, outputs, n = 0.8, 1.0, 2, 40_000
+    inside, outside = sampled(e, distance, outputs, n)
+    alpha = np.array([0.01, 0.1, 0.5])
+    threshold = np.quantile(outside, 1 - alpha)
+    missed = (inside[:, None] <= threshold).mean(axis=0)
+    expected = pair(e, distance, outputs).tradeoff(alpha)
+    # Errors of both rates; the curve is no steeper than 20 here.
+    assert (np.abs(missed - expected) < 4 * np.sqrt(0.25 / n) + 80 * np.sqrt(alpha / n)).all()
+
+
+def test_identical_posteriors_cannot_be_told_apart():
+    contrast = pair(0.0, 0.0, 3)
+    assert contrast.kl() == 0.0
+    assert contrast.kl_reverse() == 0.0
+    np.testing.assert_allclose(contrast.tradeoff([0.2, 0.7]), [0.8, 0.3])
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="measure = 'tv': give one of kl, kl-reverse, mean, auc"):
+        pair(1.0, 1.0, 1).measure("tv")
+    with pytest.raises(InputError, match="rates in"):
+        pair(1.0, 1.0, 1).tradeoff(1.2)
+    two = Contrast(np.ones(2), np.ones(2), np.array(1.0), 1)
+    with pytest.raises(InputError, match="differ in"):
+        two.tradeoff(0.1)

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+import torch
+from scipy.stats import norm
+
+from membership.studies.lood import influence, leakage, networks
+
+
+@pytest.fixture(scope="module")
+def retrained(records, settings, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMBERSHIP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield networks.retrain(records, settings)
+
+
+def test_only_the_left_out_record_is_missing(retrained, settings):
+    n, n_networks = settings.network_records, settings.n_networks
+    assert retrained.inside.membership.shape == (n_networks, n)
+    assert retrained.inside.membership.all()
+    missing = ~retrained.outside.membership
+    expected = np.repeat(retrained.left_out, n_networks)
+    np.testing.assert_array_equal(missing.sum(axis=1), 1)
+    np.testing.assert_array_equal(missing.argmax(axis=1), expected)
+    seeds = [*retrained.inside.seeds, *retrained.outside.seeds]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_logits_belong_to_the_record_that_was_left_out(retrained, settings):
+    queries = np.concatenate([retrained.own_queries, retrained.own_queries / 2], axis=1)
+    inside, outside = retrained.logits(queries)
+    shape = (settings.n_retrained, settings.n_networks, 2, 2)
+    assert inside.shape == outside.shape == shape
+    record, network = 2, 3
+    module = retrained.outside.module(record * settings.n_networks + network)
+    with torch.no_grad():
+        expected = module(torch.tensor(queries[record]))
+    np.testing.assert_allclose(outside[record, network], expected, atol=1e-5)
+    with torch.no_grad():
+        expected = retrained.inside.module(network)(torch.tensor(queries[record]))
+    np.testing.assert_allclose(inside[record, network], expected, atol=1e-5)
+
+
+def test_fitted_auc_finds_that_of_two_normal_laws():
+    rng = np.random.default_rng(0)
+    n = 4000
+    inside, outside = rng.normal(1.0, 1, (n, 2)), rng.normal(0, 1, (n, 2))
+    value, spread = networks.fitted_auc(inside, outside, 0)
+    assert value == pytest.approx(norm.cdf(1.0), abs=0.02)
+    assert 0 < spread < 0.02
+    value, _ = networks.fitted_auc(outside[: n // 2], outside[n // 2 :], 0)
+    assert value == pytest.approx(0.5, abs=0.03)
+
+
+def test_influence_equals_its_definition(retrained):
+    """The Hessian and its inverse written out, with all parameters of a small network."""
+    module = retrained.inside.module(0)
+    x, y = retrained.records.dataset.x, retrained.records.dataset.y
+    names, parameters = zip(*module.named_parameters(), strict=True)
+
+    def outputs(*state):
+        return torch.func.functional_call(
+            module, dict(zip(names, state, strict=True)), (torch.tensor(x),)
+        )
+
+    jacobians = torch.autograd.functional.jacobian(outputs, parameters)
+    jacobian = torch.cat([j.flatten(2) for j in jacobians], dim=2).double().numpy()
+    kernel = influence.tangent_kernel(module, x)
+    np.testing.assert_allclose(kernel, np.einsum("ncp,mkp->ncmk", jacobian, jacobian), atol=1e-3)
+    with torch.no_grad():
+        p = module(torch.tensor(x)).double().softmax(-1).numpy()
+    curvature = p[:, :, None] * np.eye(2) - p[:, :, None] * p[:, None]
+    hessian = np.einsum("ncp,ncd,ndq->pq", jacobian, curvature, jacobian, optimize=True) / len(x)
+    gradient = np.einsum("ncp,nc->np", jacobian, p - np.eye(2)[y])[retrained.left_out]
+    solved = np.linalg.solve(hessian + influence.DAMPING * np.eye(len(hessian)), gradient.T)
+    exact, stopped = influence._of_model(retrained, module)
+    np.testing.assert_allclose(exact, np.einsum("rp,pr->r", gradient, solved), rtol=1e-3)
+    v = gradient.T
+    for _ in range(influence.RELEASED_STEPS):
+        v = gradient.T + (1 - influence.DAMPING) * v - hessian @ v / influence.RELEASED_SCALE
+    expected = np.einsum("rp,pr->r", gradient, v) / influence.RELEASED_SCALE
+    np.testing.assert_allclose(stopped, expected, rtol=1e-3)
+
+
+def test_tracin_adds_learning_rate_times_squared_gradients(retrained, settings):
+    found = influence.estimates(retrained, settings)
+    assert set(found) == {"influence function", "LiSSA as released", "TracIn"}
+    for values in found.values():
+        assert values.shape == (settings.n_retrained,)
+        assert (values > 0).all()
+
+
+def test_figure_1_and_its_correlations(records, retrained, settings):
+    table = leakage.figure_1(records, retrained, settings)
+    panels = table.groupby("panel").size()
+    assert panels[leakage.GP] == len(records)
+    assert panels[leakage.NETWORKS] == settings.n_retrained
+    assert panels[leakage.MEMORISATION] == 4 * settings.n_retrained
+    assert table["y"].notna().all()
+    found = leakage.correlations(records, retrained, settings).set_index(["estimate", "of"])
+    assert float(found.loc[("KL", "AUC of the process"), "value"]) > 0.99
+    assert (found["low"] <= found["value"]).all()
+    assert (found["value"] <= found["high"]).all()

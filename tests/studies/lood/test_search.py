@@ -1,0 +1,93 @@
+"""Searches for queries: none above the record, and the records found."""
+
+import numpy as np
+import pytest
+
+from membership import nngp
+from membership.studies.lood import queries, reconstruction, search
+
+
+@pytest.fixture(scope="module")
+def searches(settings):
+    return search.search_all(settings)
+
+
+def test_no_query_tells_more_than_the_record(searches, settings):
+    table = queries.optimality(searches, settings)
+    kinds = set(table["queries"])
+    assert kinds == {
+        "one, random",
+        "one, optimised",
+        "three, random",
+        "three, optimised",
+        "reconstructions",
+    }
+    assert table["kernel"].nunique() >= 3
+    assert table["value"].max() < 1e-10
+
+
+def test_the_ray_of_a_homogeneous_kernel_tells_as_much(records, settings):
+    normalised = queries.figure_10(records, settings)
+    table = queries.escapes(normalised, records, settings).set_index(["query", "metric"])["value"]
+    for factor in (0.1, 2, 10):
+        part = table[f"{factor:g} times the record"]
+        assert part["KL over the record's, farthest from 1"] == pytest.approx(1, abs=1e-8)
+        assert part["mean distance over the record's"] == pytest.approx(factor**2)
+    assert table["-1 times the record"]["KL over the record's, farthest from 1"] < 0.5
+
+
+def test_normalisation_by_the_data_has_a_better_query_for_every_record(records, settings):
+    normalised = queries.figure_10(records, settings)
+    table = queries.escapes(normalised, records, settings).set_index(["case", "metric"])["value"]
+    for each in ("channel", "pixel"):
+        part = table[f"normalisation by the data, of each {each}"]
+        assert part["records with a better query (%)"] == 100
+        assert part["largest KL over the record's"] > 1 + queries.GAIN
+
+
+def test_a_search_finds_its_record(records, settings):
+    seen = search.prepare(records, 40)
+    found = search.recover(seen, nngp.rbf(), 0, settings, steps=300)
+    assert found.correlation > 0.95
+    assert 0.95 < found.ratio <= 1 + 1e-10
+    kept, targets = seen.without(0)
+    assert len(kept) == len(targets) == 39
+    np.testing.assert_allclose(seen.seen(seen.x), records.first(40).dataset.x, atol=1e-6)
+
+
+def test_every_figure_of_the_reconstructions(searches, settings):
+    tables = {
+        "2": reconstruction.figure_2(searches, settings),
+        "8": reconstruction.figure_8(searches, settings),
+        **reconstruction.more(searches, settings),
+    }
+    assert set(reconstruction.FIGURES) <= set(tables)
+    for table in tables.values():
+        assert (table["pixels"] != "").all()
+        assert not table.duplicated(["row", "column"]).any()
+    history = reconstruction.figure_9(searches, settings)
+    curves = history[history["pixels"] == ""]
+    starts = curves[curves["series"].str.startswith("start")]
+    shown = history.loc[history["text"] == "step 0", "kl"].item()
+    assert shown == starts.loc[starts["step"] == 0, "kl"].max()
+    target = curves.loc[curves["series"] == "at the record", "kl"].iloc[0]
+    assert (starts["kl"] <= target * (1 + 1e-9)).all()
+
+
+def test_success_is_counted(searches, settings):
+    table = reconstruction.success(searches, settings)
+    shares = table[table["metric"].str.contains("%")]
+    assert shares["value"].between(0, 100).all()
+    assert (shares["low"] <= shares["value"]).all()
+    by_metric = table.groupby("metric")["value"]
+    assert by_metric.get_group("largest relative excess over the record").max() < 1e-10
+    others = by_metric.get_group("median correlation of the records with their nearest other")
+    assert others.between(0.5, 1).all()
+
+
+def test_the_nearest_other_record_leaves_out_the_record_itself(records):
+    seen = search.prepare(records, 40)
+    found = reconstruction._best_other(seen, seen.x[3], 3)
+    table = np.corrcoef(seen.x.reshape(40, -1))
+    assert found == pytest.approx(np.delete(table[3], 3).max())
+    assert reconstruction._best_other(seen, seen.x[3], 5) == pytest.approx(1)

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from membership.studies.lood import activations, leakage, mistakes, speed, theory, toys
+
+
+def test_the_closed_form_is_the_definition(records, settings):
+    table = theory.one_by_one(records, settings)
+    assert table["kernel"].nunique() == 3
+    assert table["value"].max() < 1e-9
+
+
+def test_the_statements_hold(records, settings):
+    table = theory.statements(records, settings)
+    table = table.set_index(["statement", "case", "quantity"])["value"]
+    slopes = table["Theorem 4.1"]
+    for (_, quantity), value in slopes.items():
+        assert (value < 1e-5) == ("KL" in quantity), quantity
+    assert (table["Appendix C.2"] >= 1).all()
+    for place in toys.PLACES:
+        part = table["Proposition 5.1"][f"S {place}"]
+        assert part["formula"] == pytest.approx(part["differences"], rel=1e-5)
+    bounds = table["Proposition 6.1"].unstack("quantity")
+    assert (bounds["largest variance"] <= bounds["its bound"]).all()
+    assert (bounds["largest KL"] <= bounds["bound of the KL"]).all()
+
+
+def test_relu_forgets_like_one_over_depth_squared_and_gelu_on_the_edge_like_one_over_depth(
+    settings,
+):
+    table = activations.decay(settings).set_index(["case", "metric"])["value"]
+    edge = [table[f"GeLU on the edge of chaos, L = {depth}"] for depth in (10, 20, 40)]
+    for each in edge:
+        assert each["variance"] == pytest.approx(0.5, rel=1e-6)
+    ratio = edge[2]["(1 - c) L"] / edge[1]["(1 - c) L"]
+    assert 1 < ratio < 1.3
+    relu = [table[f"ReLU, L = {depth}"]["(1 - c) L^2"] for depth in (10, 20, 40)]
+    assert relu == sorted(relu)
+    assert relu[-1] < 4.5 * np.pi**2
+    assert table["GeLU, sqrt(2), no bias, L = 40"]["variance"] < 1e-8
+    assert table["GeLU, 1.9822, no bias, L = 40"]["variance"] > 1e11
+
+
+@pytest.mark.parametrize("place", list(toys.PLACES.values()))
+def test_kl_peaks_at_the_record_and_the_mean_distance_elsewhere(place, settings):
+    found = toys.comparison(place, settings)
+    values = found.measure(toys.GRID[:, None])
+    assert toys.GRID[np.argmax(values)] == pytest.approx(place, abs=0.006)
+    assert found.measure(toys.GRID[:, None], "mean").max() > found.measure(
+        np.array([place]), "mean"
+    )
+
+
+def test_algorithm_1_finds_the_top_of_the_slope(settings):
+    table = toys.figure_11(settings)
+    slope = table[table["panel"] == toys.PLACE]
+    point = slope[slope["series"] == "Algorithm 1"].iloc[0]
+    curve = slope[slope["series"] == "gradient at S"]
+    assert point["value"] >= curve["value"].max() * (1 - 1e-6)
+
+
+def test_the_released_slips_change_what_they_should(records, settings):
+    table = mistakes.released_code(records, settings).set_index(["slip", "metric"])["value"]
+    assert table[mistakes.LEFT_IN, "largest t, as released (at most 1/2)"] <= 0.5
+    left_in = table[mistakes.LEFT_IN]
+    assert left_in["median KL, as released"] < left_in["median KL, record left out"]
+    assert 20 < table[mistakes.LABEL, "labels that change (%)"] < 80
+
+
+def test_the_map_holds_every_record_once(records, settings):
+    table = leakage.leakage_map(records, settings)
+    assert sorted(table["record"]) == list(range(len(records)))
+    for _, rows in table.groupby("class"):
+        assert rows["kl"].is_monotonic_decreasing
+        assert (rows["pixels"] != "").sum() == 20
+
+
+def test_noise_pictures_leak_more_than_records(records, settings):
+    table = leakage.figure_6(records, settings)
+    kl = table[table["panel"] == "KL"].groupby("series")["y"].median()
+    assert kl["NNGP, uniform noise"] > kl["NNGP, records"]
+
+
+def test_a_timing_is_marked_and_compared_with_the_readme(records, settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    table = speed.table(records, settings)
+    assert table.attrs["timing"]
+    assert (table["value"] > 0).all()
+    judged = speed.comparison(table).set_index("quantity")
+    assert judged.loc[speed.RATIO, "published"] == 105
+    assert judged.loc[speed.RATIO, "verdict"] == "not comparable"
