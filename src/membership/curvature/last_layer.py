@@ -59,7 +59,7 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024) -> LastLayer:
             "give a network of membership.models"
         )
     parameter = classifier.weight
-    x = torch.as_tensor(np.asarray(x), dtype=parameter.dtype)
+    x = torch.tensor(np.asarray(x), dtype=parameter.dtype)
     if not torch.isfinite(x).all():
         raise InputError("x: some values are not finite (NaN or infinity); clean them first")
     model.eval()
