@@ -2,21 +2,35 @@
 
 from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
 from membership.attacks.bmia import bmia, bmia_mixture, bmia_p_value, bmia_sampled, difference
+from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
 from membership.attacks.gaussian_hinge import runner_up, sampled_hinge
 from membership.attacks.glir import glir, glir_steps, gradient_moments
+from membership.attacks.lira import lira
+from membership.attacks.qmia import fit_qmia, qmia
+from membership.attacks.ranks import attack_p, attack_r
+from membership.attacks.rmia import rmia, rmia_tune
 
 __all__ = [
+    "ConditionalNormal",
+    "ConditionalQuantiles",
+    "attack_p",
+    "attack_r",
     "bmia",
     "bmia_mixture",
     "bmia_p_value",
     "bmia_sampled",
     "difference",
+    "fit_qmia",
     "glir",
     "glir_steps",
     "gradient_moments",
+    "lira",
     "malt",
     "mast",
     "matt",
+    "qmia",
+    "rmia",
+    "rmia_tune",
     "runner_up",
     "sampled_hinge",
     "zero_one",
