@@ -5,12 +5,15 @@ from membership.plots.distributions import score_histograms
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
 from membership.plots.points import roc_loglog, scatter
+from membership.plots.predictions import densities_with_thresholds, prediction_bands
 from membership.plots.rates import accuracy_by_level, roc_panels
 
 __all__ = [
     "accuracy_by_level",
     "bars_with_intervals",
+    "densities_with_thresholds",
     "lines_with_intervals",
+    "prediction_bands",
     "roc_loglog",
     "roc_panels",
     "save_bytes",
