@@ -66,6 +66,6 @@ def test_bad_queries_are_named(problem):
 
 def test_a_covariance_beyond_memory_is_refused(problem, monkeypatch):
     posterior = fit(problem, "kron")
-    monkeypatch.setattr("membership.curvature.laplace_full.available_memory", lambda: 10)
+    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 10.0)
     with pytest.raises(InputError, match="query fewer records at once"):
         posterior.covariance(problem.query)

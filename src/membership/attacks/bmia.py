@@ -61,6 +61,7 @@ def bmia(
         variance is not positive, or `n_samples` is below 2.
     """
     target = as_float64("target_hinge", target_hinge, 1)
+    mean_logits = as_float64("mean_logits", mean_logits, 2)
     if len(mean_logits) != target.size:
         raise InputError(
             f"mean_logits is of {len(mean_logits)} records, target_hinge of {target.size}; give "

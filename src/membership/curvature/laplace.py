@@ -4,12 +4,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.special import softmax
 
 from membership.curvature import laplace_prior
-from membership.curvature.laplace_full import MATRICES, Full, require_memory
+from membership.curvature.laplace_full import MATRICES, Full
 from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
 from membership.curvature.laplace_structured import Diagonal, Kronecker
+from membership.curvature.memory import require_memory
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray, as_float64
 
@@ -218,7 +220,8 @@ def _check_full(features: FloatArray, n_classes: int) -> None:
         )
     parameters = n_classes * (width + 1)
     require_memory(
-        f"structure = 'full' with {parameters} parameters ({MATRICES} matrices)",
         MATRICES * 8 * parameters**2,
+        torch.device("cpu"),
+        f"structure = 'full' with {parameters} parameters ({MATRICES} matrices)",
         "take kron or diag",
     )

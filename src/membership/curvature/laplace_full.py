@@ -1,20 +1,18 @@
-"""The full Gaussian posterior of a last layer, and the memory it takes.
+"""The full Gaussian posterior of a last layer.
 
 The parameters are ordered class by class, each class's weights followed by its bias: with
 phi1 = [phi, 1], the Gauss-Newton matrix is the sum over records of Lambda (x) phi1 phi1'. The
 methods are those of `laplace_structured`.
 """
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 from scipy.linalg import blas, eigvalsh, lapack, solve_triangular
 
-from membership.errors import InputError, RunError
+from membership.errors import RunError
 from membership.metrics.arrays import FloatArray
 
 # Curvature, its Cholesky factor and the covariance of the parameters.
@@ -138,33 +136,3 @@ class Full:
 
 def _with_one(features: FloatArray) -> FloatArray:
     return np.hstack([features, np.ones((len(features), 1))])
-
-
-def require_memory(name: str, n_bytes: int, instead: str) -> None:
-    """Raise an InputError where an array does not fit in the memory that is free.
-
-    Parameters
-    ----------
-    name : str
-        What needs the memory; the message starts with it.
-    n_bytes : int
-        How much it needs.
-    instead : str
-        What the reader could do, for the end of the message.
-    """
-    free = available_memory()
-    if n_bytes > free:
-        raise InputError(
-            f"{name} needs {n_bytes / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free; "
-            f"{instead}"
-        )
-
-
-def available_memory() -> int:
-    """Bytes a program may still take: Linux's estimate, elsewhere the whole memory."""
-    table = Path("/proc/meminfo")
-    if table.exists():
-        for line in table.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

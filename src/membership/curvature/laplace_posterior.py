@@ -5,8 +5,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import torch
 
-from membership.curvature.laplace_full import require_memory
+from membership.curvature.memory import require_memory
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray, as_float64
 
@@ -81,8 +82,9 @@ class LaplacePosterior:
         """
         features, classes = self._checked(features), self._shape[1]
         require_memory(
-            f"the covariance of {classes} logits at {len(features)} records",
             8 * len(features) * classes**2,
+            torch.device("cpu"),
+            f"the covariance of {classes} logits at {len(features)} records",
             "query fewer records at once, or take difference_variance",
         )
         return self._weights.covariance(features)
@@ -146,8 +148,9 @@ class LaplacePosterior:
             raise InputError(f"method = {method!r}: expected one of mc, lln")
         mean = self.mean(features)
         require_memory(
-            f"{n_samples} samples of {mean.shape[1]} logits at {len(mean)} records",
             2 * 8 * n_samples * mean.size,
+            torch.device("cpu"),
+            f"{n_samples} samples of {mean.shape[1]} logits at {len(mean)} records",
             "query fewer records at once",
         )
         draw = self._weights.logit_noise if method == "mc" else self._weights.linearised_noise
