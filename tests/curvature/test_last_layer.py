@@ -19,7 +19,7 @@ def test_it_is_the_networks_own_answer():
     np.testing.assert_allclose(layer.logits, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(layer.features @ layer.weight.T + layer.bias, layer.logits)
     assert layer.features.shape == (10, 5)
-    assert all(part.dtype == np.float64 for part in layer)
+    assert all(part.dtype == np.float64 for part in vars(layer).values())
 
 
 def test_batch_normalisation_is_read_in_evaluation_mode():

@@ -28,15 +28,21 @@ class LaplacePosterior:
     log_marginal_likelihood : float or None
         Laplace's approximation at that prior precision, in nats; None where the weights or the
         labels were not given.
+    weights : object
+        The law of the weights, in the form that the structure and the engine give it.
+    layer : (weight, bias) or None
+        The mean of that law, where it was given.
+    shape : (width, classes)
+        Of the layer.
     """
 
     structure: str
     engine: str
     prior_precision: float
     log_marginal_likelihood: float | None
-    _weights: Any = field(repr=False)
-    _layer: tuple[FloatArray, FloatArray] | None = field(repr=False)
-    _shape: tuple[int, int] = field(repr=False)
+    weights: Any = field(repr=False)
+    layer: tuple[FloatArray, FloatArray] | None = field(repr=False)
+    shape: tuple[int, int] = field(repr=False)
 
     def mean(self, features: Any) -> FloatArray:
         """The mean of the logits, which is the network's own answer.
@@ -54,14 +60,14 @@ class LaplacePosterior:
         InputError
             The features do not fit, or the posterior was made without weight and bias.
         """
-        if self._layer is None:
+        if self.layer is None:
             raise InputError("weight and bias were not given to last_layer_laplace; give both")
-        weight, bias = self._layer
+        weight, bias = self.layer
         return self._checked(features) @ weight.T + bias
 
     def variance(self, features: Any) -> FloatArray:
         """The variance of each logit, (records, classes); as `covariance`."""
-        return self._weights.variance(self._checked(features))
+        return self.weights.variance(self._checked(features))
 
     def covariance(self, features: Any) -> FloatArray:
         """The covariance of the logits.
@@ -80,14 +86,14 @@ class LaplacePosterior:
         InputError
             The features do not fit, or the answer does not fit in memory.
         """
-        features, classes = self._checked(features), self._shape[1]
+        features, classes = self._checked(features), self.shape[1]
         require_memory(
             8 * len(features) * classes**2,
             torch.device("cpu"),
             f"the covariance of {classes} logits at {len(features)} records",
             "query fewer records at once, or take difference_variance",
         )
-        return self._weights.covariance(features)
+        return self.weights.covariance(features)
 
     def difference_variance(self, features: Any, first: Any, second: Any) -> FloatArray:
         """The variance of the difference of two logits, without the whole covariance.
@@ -109,9 +115,9 @@ class LaplacePosterior:
             The features or the classes do not fit.
         """
         features = self._checked(features)
-        first = as_classes("first", first, len(features), self._shape[1])
-        second = as_classes("second", second, len(features), self._shape[1])
-        return self._weights.difference_variance(features, first, second)
+        first = as_classes("first", first, len(features), self.shape[1])
+        second = as_classes("second", second, len(features), self.shape[1])
+        return self.weights.difference_variance(features, first, second)
 
     def sample(
         self, features: Any, n_samples: int, seed: int = 0, method: str = "mc"
@@ -153,15 +159,15 @@ class LaplacePosterior:
             f"{n_samples} samples of {mean.shape[1]} logits at {len(mean)} records",
             "query fewer records at once",
         )
-        draw = self._weights.logit_noise if method == "mc" else self._weights.linearised_noise
+        draw = self.weights.logit_noise if method == "mc" else self.weights.linearised_noise
         noise = draw(self._checked(features), n_samples, np.random.default_rng(seed))
         return noise + mean
 
     def _checked(self, features: Any) -> FloatArray:
         features = as_float64("features", features, 2)
-        if features.shape[1] != self._shape[0]:
+        if features.shape[1] != self.shape[0]:
             raise InputError(
-                f"features has {features.shape[1]} columns; the last layer reads {self._shape[0]}"
+                f"features has {features.shape[1]} columns; the last layer reads {self.shape[0]}"
             )
         return features
 

@@ -1,6 +1,7 @@
 """What a posterior of the last layer needs of a network: its features, logits and weights."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,8 @@ from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 
 
-class LastLayer(NamedTuple):
+@dataclass(frozen=True)
+class LastLayer:
     """A network's last layer on some records, in float64.
 
     Attributes
