@@ -13,7 +13,7 @@ from membership.studies.bmia.summaries import measured, spread
 SAMPLES = (10, 30, 100, 300, 1000)
 NOMINAL = 0.01
 SIMULATED = 200_000
-QUERIES = 1000
+QUERIES = 500
 PERFECT = "perfect predictive"
 TESTS = {"published": False, "corrected": True}
 
@@ -23,7 +23,7 @@ def control_2(some: list[Evidence], settings: Any) -> pd.DataFrame:
 
     With a perfect predictive the target's score and the N draws come from one normal law. Then
     the published t is sqrt(N + 1) times a Student variable, so that its rate is known exactly.
-    On data, the non-members are judged by their reference's posterior, at most 1,000 a target.
+    On data, the non-members are judged by their reference's posterior, at most 500 a target.
 
     Parameters
     ----------

@@ -56,6 +56,8 @@ class Evidence:
         The truth.
     queried : bool array of shape (targets, queries)
         Which queries count for which target: all of them, but in Table 2.
+    kept : dict
+        What several exhibits need and takes long: last layers, posteriors, draws, regressions.
     """
 
     world: World
@@ -64,7 +66,7 @@ class Evidence:
     y: np.ndarray
     member: np.ndarray
     queried: np.ndarray
-    _layers: dict = field(default_factory=dict, repr=False)
+    kept: dict = field(default_factory=dict, repr=False)
 
     @property
     def n_targets(self) -> int:
@@ -103,24 +105,24 @@ class Evidence:
     def layer(self, model: int, part: str) -> curvature.LastLayer:
         """The last layer of a model on "queries", "validation" or its own records ("fit")."""
         key = (model, part)
-        if key not in self._layers:
+        if key not in self.kept:
             rows = {"fit": self.ensemble.membership[model], "validation": self.world.validation}
             x = self.x if part == "queries" else self.world.dataset.x[rows[part]]
-            self._layers[key] = curvature.last_layer(self.ensemble.module(model), x)
-        return self._layers[key]
+            self.kept[key] = curvature.last_layer(self.ensemble.module(model), x)
+        return self.kept[key]
 
     def posterior(
         self, model: int, structure: str = "kron", prior: str = MARGINAL
     ) -> curvature.LaplacePosterior:
         """The Laplace posterior of a reference's last layer, on its own training records."""
         key = (model, structure, prior)
-        if key not in self._layers:
+        if key not in self.kept:
             layer, dataset = self.layer(model, "fit"), self.world.dataset
             held_out = None
             if prior == "validation":
                 held = self.layer(model, "validation")
                 held_out = (held.features, held.logits, dataset.y[self.world.validation])
-            self._layers[key] = curvature.last_layer_laplace(
+            self.kept[key] = curvature.last_layer_laplace(
                 layer.features,
                 layer.logits,
                 prior,
@@ -130,7 +132,7 @@ class Evidence:
                 label=dataset.y[self.ensemble.membership[model]],
                 validation=held_out,
             )
-        return self._layers[key]
+        return self.kept[key]
 
     def draws(
         self,
@@ -144,8 +146,8 @@ class Evidence:
         """Hinges of a reference on some queries under its posterior, (n_samples, queries)."""
         key = (model, n_samples, structure, prior, method)
         whole = isinstance(queries, slice)
-        if whole and key in self._layers:
-            return self._layers[key]
+        if whole and key in self.kept:
+            return self.kept[key]
         posterior = self.posterior(model, structure, prior)
         features, y = self.layer(model, "queries").features[queries], self.y[queries]
         step = max(1, CHUNK // (n_samples * self.world.dataset.n_classes))
@@ -157,8 +159,9 @@ class Evidence:
             logits = posterior.sample(features[rows], n_samples, own, method)
             parts.append(signals.hinge(logits, None, y[rows]))
         drawn = np.concatenate(parts, axis=1)
-        if whole and (structure, prior, method) == ("kron", MARGINAL, "lln"):
-            self._layers[key] = drawn
+        if whole and structure != "full" and (prior, method) == (MARGINAL, "lln"):
+            # Several exhibits start from these.
+            self.kept[key] = drawn
         return drawn
 
     def difference_moments(self, model: int) -> tuple[FloatArray, FloatArray]:

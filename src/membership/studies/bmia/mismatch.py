@@ -48,11 +48,11 @@ def figure_4(world: World, settings: Any) -> pd.DataFrame:
     table = pd.DataFrame(listed)
     gain = table["value"] - table["difference"]
     own = table["target"] == table["reference"]
+    matched, other = table[own]["value"].mean(), table[~own]["value"].mean()
     note = (
         f"On {world.label}. BMIA less the plain difference to the same reference: "
-        f"{gain.mean():+.2f} points on average, ahead in {(gain > 0).sum()} of {len(gain)} pairs. A reference of the "
-        f"target's architecture: {table[own]['value'].mean():.2f}% on average, of another: "
-        f"{table[~own]['value'].mean():.2f}%."
+        f"{gain.mean():+.2f} points on average, ahead in {(gain > 0).sum()} of {len(gain)} pairs. "
+        f"With a reference of the target's architecture: {matched:.2f}%, of another: {other:.2f}%."
     )
     text = f"architectures {', '.join(settings.architectures)} instead of seven networks"
     table.attrs = attrs([world], (text,), note=note)

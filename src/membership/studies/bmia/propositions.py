@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 DRAWS = 1_000_000
-PARAMETERS = 2_000
+PARAMETERS = 1_000
 KINDS = (2, 8)
 
 

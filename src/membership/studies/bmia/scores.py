@@ -75,14 +75,16 @@ def qmia(evidence: Evidence, target: int) -> FloatArray:
     )
 
 
-def qmia_model(evidence: Evidence, target: int):
-    """The regression itself."""
-    x, y = evidence.records(evidence.world.validation)
-    return attacks.fit_qmia(
-        _with_label(evidence, x, y),
-        evidence.validation.hinge[target],
-        seed=evidence.world.settings.seed,
-    )
+def qmia_model(evidence: Evidence, target: int) -> attacks.ConditionalNormal:
+    """The regression itself, fitted once a target."""
+    if ("qmia", target) not in evidence.kept:
+        x, y = evidence.records(evidence.world.validation)
+        evidence.kept["qmia", target] = attacks.fit_qmia(
+            _with_label(evidence, x, y),
+            evidence.validation.hinge[target],
+            seed=evidence.world.settings.seed,
+        )
+    return evidence.kept["qmia", target]
 
 
 def qmia_law(evidence: Evidence, target: int) -> tuple[FloatArray, FloatArray]:

@@ -20,7 +20,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "also_datasets": ["digits"],
         "n_targets": 5,
         "n_reference": 8,
-        "n_samples": 200,
+        "n_samples": 100,
         "ood_dataset": "shifted",
         "architectures": ["mlp-128-64", "mlp-32", "logistic", "small-cnn"],
     },
