@@ -4,6 +4,7 @@ import pytest
 from membership import data
 from membership.errors import InputError
 from membership.studies.bmia import worlds
+from membership.studies.bmia.evidence import evidence
 from membership.studies.bmia.settings import Settings
 
 
@@ -57,6 +58,16 @@ def test_unknown_or_unfit_architectures_are_named():
     assert [p.shape[0] for n, p in network.named_parameters() if "weight" in n] == [16, 8, 100]
 
 
+@pytest.mark.parametrize("name", worlds.NETWORKS)
+def test_the_papers_networks_take_small_images(name):
+    rng = np.random.default_rng(0)
+    images = data.Dataset(
+        rng.random((4, 3, 32, 32)), np.arange(4), "own", 4, "noise", digest="none"
+    )
+    network = worlds.factory(name, images)()
+    assert network.classifier.out_features == 4
+
+
 def test_too_few_records_are_refused(settings):
     with pytest.raises(InputError, match="100"):
         worlds.world("purchase_like:60", settings)
@@ -64,3 +75,12 @@ def test_too_few_records_are_refused(settings):
 
 def test_every_world_says_how_it_differs_from_the_papers(small):
     assert "digits: none of the paper's data sets" in small.world.deviations
+
+
+def test_a_convolutional_network_trains_and_has_a_posterior(settings, monkeypatch, tmp_path):
+    """The road that images take on a GPU, at the size of a test."""
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    values = {**settings.parameters(), "architecture": "small-cnn", "epochs": 1, "n_reference": 4}
+    found = evidence(worlds.world("digits", Settings.from_values(values)))
+    assert found.layer(2, "queries").features.shape == (len(found.y), 128)
+    assert np.isfinite(found.bmia(0)).all()

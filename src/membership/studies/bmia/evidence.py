@@ -15,7 +15,7 @@ from membership.studies.bmia.worlds import World
 from membership.training import Ensemble
 
 # Logits drawn at once.
-CHUNK = 2**24
+CHUNK = 2**21
 MARGINAL = "marginal-likelihood"
 Queries = tuple[np.ndarray, np.ndarray]
 

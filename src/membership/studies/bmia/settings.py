@@ -20,9 +20,9 @@ PROFILES: dict[str, dict[str, Any]] = {
         "also_datasets": ["digits"],
         "n_targets": 5,
         "n_reference": 8,
-        "n_samples": 100,
+        "n_samples": 200,
         "ood_dataset": "shifted",
-        "architectures": ["mlp-128-64", "mlp-32", "logistic", "small-cnn"],
+        "architectures": ["mlp-128-64", "mlp-32", "mlp-16", "logistic"],
     },
     "paper": {
         "dataset": "purchase_like:25000",

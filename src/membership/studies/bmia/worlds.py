@@ -28,7 +28,12 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "resnet18": partial(models.resnet, 18),
     "resnet34": partial(models.resnet, 34),
     "resnet50": partial(models.resnet, 50),
+    "wide-resnet50": models.wide_resnet50,
+    "densenet121": models.densenet121,
+    "mobilenet-v2": models.mobilenet_v2,
+    "efficientnet-b0": models.efficientnet_b0,
 }
+"""The paper's seven (Figure 4)."""
 LEAST_RECORDS = 100
 _REFERENCES = 1000
 """Seeds of reference models lie this far above those of the targets."""
