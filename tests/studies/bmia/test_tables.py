@@ -70,7 +70,7 @@ def test_figures_3_5_6_7_have_their_series(small, settings):
     closed = three[three["series"] == "KFAC, closed form"].groupby("metric")["value"].nunique()
     assert (closed == 1).all()
     five, seven = predictive.figure_5([small]), predictive.figure_7([small])
-    assert set(five["series"]) == {"full", "KFAC", "diagonal", "difference, no posterior"}
+    assert set(five["series"]) == {"full", "KFAC", "diagonal", "difference"}
     assert len(seven["series"].unique()) == 4
     six = predictive.figure_6([small])
     assert "weight decay: 0.0359" in six.attrs["note"]

@@ -109,7 +109,7 @@ def figure_7(some: list[Evidence]) -> pd.DataFrame:
     DataFrame
         Columns as `figure_5`.
     """
-    methods = {"mc": "Monte Carlo over weights", "lln": "linearised (own draws)"}
+    methods = {"mc": "MC, drawn weights", "lln": "LLN, drawn logits"}
     parts = []
     for evidence in some:
         parts += [_curve(evidence, series, method=m) for m, series in methods.items()]
@@ -147,7 +147,7 @@ def _curve(evidence: Evidence, series: str, **choices: Any) -> pd.DataFrame:
 
 def _plain(evidence: Evidence) -> pd.DataFrame:
     pairs = evidence.each(lambda t: scores.difference(evidence, t, 1))
-    return roc({"panel": evidence.world.label, "series": "difference, no posterior"}, pairs)
+    return roc({"panel": evidence.world.label, "series": "difference"}, pairs)
 
 
 def _first(evidence: Evidence) -> list[int]:
