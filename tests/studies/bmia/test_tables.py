@@ -35,7 +35,7 @@ def test_control_1_is_a_paired_gain(found):
     gains = tables.control_1(found).set_index(["attack", "metric"])["value"]
     table = tables.table_1(found).set_index(["attack", "metric"])["value"]
     expected = table["BMIA", "auc(%)"] - table["difference", "auc(%)"]
-    assert gains["BMIA", "auc(%) gained"] == pytest.approx(expected)
+    assert gains["BMIA", "AUC(%) gained"] == pytest.approx(expected)
 
 
 def test_table_2_of_shifted_digits(small, settings):

@@ -88,7 +88,8 @@ def control_1(found: Found) -> pd.DataFrame:
             for metric, values in measured(pairs).items():
                 gain = np.subtract(values, plain[metric])
                 key = {"dataset": evidence.world.label, "attack": name}
-                listed.append({**key, "metric": f"{metric} gained", **spread(gain)})
+                name_of_gain = f"{metric.replace('auc', 'AUC')} gained"
+                listed.append({**key, "metric": name_of_gain, **spread(gain)})
     table = pd.DataFrame(listed)
     table.attrs = attrs([evidence.world for evidence, _ in found])
     return table
