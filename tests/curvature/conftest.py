@@ -61,7 +61,7 @@ class Problem:
 
 
 @pytest.fixture(params=[(3, 4), (2, 1), (5, 3)], ids=["3 classes", "2 classes", "5 classes"])
-def problem(request) -> Problem:
+def last_layer_problem(request) -> Problem:
     classes, width = request.param
     rng = np.random.default_rng(classes)
     features = rng.standard_normal((40, width)) + 0.5

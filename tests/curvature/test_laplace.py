@@ -12,76 +12,84 @@ STRUCTURES = ("full", "kron", "diag")
 structures = pytest.mark.parametrize("structure", STRUCTURES)
 
 
-def fit(problem, precision, structure, **keywords):
-    return last_layer_laplace(problem.features, problem.logits, precision, structure, **keywords)
+def fit(last_layer_problem, precision, structure, **keywords):
+    return last_layer_laplace(
+        last_layer_problem.features, last_layer_problem.logits, precision, structure, **keywords
+    )
 
 
 @structures
 @pytest.mark.parametrize("precision", [0.01, 1.0, 30.0])
-def test_covariance_is_the_dense_one(problem, structure, precision):
-    posterior = fit(problem, precision, structure)
-    expected = problem.covariance(structure, precision)
+def test_covariance_is_the_dense_one(last_layer_problem, structure, precision):
+    posterior = fit(last_layer_problem, precision, structure)
+    expected = last_layer_problem.covariance(structure, precision)
     np.testing.assert_allclose(
-        posterior.covariance(problem.query), expected, rtol=1e-10, atol=1e-12
+        posterior.covariance(last_layer_problem.query), expected, rtol=1e-10, atol=1e-12
     )
     variance = np.einsum("ncc->nc", expected)
-    np.testing.assert_allclose(posterior.variance(problem.query), variance, rtol=1e-10)
+    np.testing.assert_allclose(posterior.variance(last_layer_problem.query), variance, rtol=1e-10)
 
 
 @structures
-def test_difference_variance_is_that_of_the_covariance(problem, structure):
-    posterior = fit(problem, 0.7, structure)
-    v = problem.covariance(structure, 0.7)
+def test_difference_variance_is_that_of_the_covariance(last_layer_problem, structure):
+    posterior = fit(last_layer_problem, 0.7, structure)
+    v = last_layer_problem.covariance(structure, 0.7)
     rng = np.random.default_rng(0)
-    rows, classes = np.arange(len(v)), len(problem.bias)
+    rows, classes = np.arange(len(v)), len(last_layer_problem.bias)
     first = rng.integers(0, classes, len(v))
     second = (first + 1) % classes
     expected = v[rows, first, first] + v[rows, second, second] - 2 * v[rows, first, second]
-    answer = posterior.difference_variance(problem.query, first, second)
+    answer = posterior.difference_variance(last_layer_problem.query, first, second)
     np.testing.assert_allclose(answer, expected, rtol=1e-10)
 
 
 @structures
 @pytest.mark.parametrize("precision", [0.01, 1.0, 30.0])
-def test_marginal_likelihood_is_the_dense_one(problem, structure, precision):
-    posterior = fit(problem, precision, structure, **problem.layer)
-    expected = problem.evidence(structure, precision)
+def test_marginal_likelihood_is_the_dense_one(last_layer_problem, structure, precision):
+    posterior = fit(last_layer_problem, precision, structure, **last_layer_problem.layer)
+    expected = last_layer_problem.evidence(structure, precision)
     assert posterior.log_marginal_likelihood == pytest.approx(expected, rel=1e-11)
 
 
 @structures
-def test_marginal_likelihood_is_maximised(problem, structure):
-    posterior = fit(problem, "marginal-likelihood", structure, **problem.layer)
+def test_marginal_likelihood_is_maximised(last_layer_problem, structure):
+    posterior = fit(
+        last_layer_problem, "marginal-likelihood", structure, **last_layer_problem.layer
+    )
     best, log_best = posterior.log_marginal_likelihood, np.log(posterior.prior_precision)
     # The flat top hides the optimum from values; a difference of slopes does not.
-    up, down = (problem.evidence(structure, np.exp(log_best + step)) for step in (0.01, -0.01))
+    up, down = (
+        last_layer_problem.evidence(structure, np.exp(log_best + step)) for step in (0.01, -0.01)
+    )
     assert best > max(up, down)
     assert abs(up - down) < 0.01 * (2 * best - up - down)
-    everywhere = [problem.evidence(structure, d) for d in np.logspace(-6, 6, 200)]
+    everywhere = [last_layer_problem.evidence(structure, d) for d in np.logspace(-6, 6, 200)]
     assert best >= max(everywhere)
 
 
 @structures
-def test_validation_takes_the_best_of_the_grid(problem, structure):
+def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
     rng = np.random.default_rng(5)
-    label = rng.integers(0, len(problem.bias), len(problem.query))
-    logits = problem.query @ problem.weight.T + problem.bias
-    held_out = (problem.query, logits, label)
-    posterior = fit(problem, "validation", structure, validation=held_out)
+    label = rng.integers(0, len(last_layer_problem.bias), len(last_layer_problem.query))
+    logits = last_layer_problem.query @ last_layer_problem.weight.T + last_layer_problem.bias
+    held_out = (last_layer_problem.query, logits, label)
+    posterior = fit(last_layer_problem, "validation", structure, validation=held_out)
     scores = []
     for precision in GRID:
-        v = np.einsum("ncc->nc", problem.covariance(structure, precision))
+        v = np.einsum("ncc->nc", last_layer_problem.covariance(structure, precision))
         log_p = log_softmax(logits / np.sqrt(1 + np.pi * v / 8), axis=1)
         scores.append(log_p[np.arange(len(label)), label].sum())
     assert posterior.prior_precision == GRID[np.argmax(scores)]
 
 
 @structures
-def test_a_large_prior_precision_leaves_the_prior(problem, structure):
-    posterior = fit(problem, 1e12, structure)
-    expected = (1 + (problem.query**2).sum(axis=1)) * 1e-12
-    variance = posterior.variance(problem.query)
-    np.testing.assert_allclose(variance, np.tile(expected, (len(problem.bias), 1)).T, rtol=1e-8)
+def test_a_large_prior_precision_leaves_the_prior(last_layer_problem, structure):
+    posterior = fit(last_layer_problem, 1e12, structure)
+    expected = (1 + (last_layer_problem.query**2).sum(axis=1)) * 1e-12
+    variance = posterior.variance(last_layer_problem.query)
+    np.testing.assert_allclose(
+        variance, np.tile(expected, (len(last_layer_problem.bias), 1)).T, rtol=1e-8
+    )
 
 
 def test_full_and_kron_are_one_where_the_records_agree_on_their_curvature():
@@ -95,15 +103,15 @@ def test_full_and_kron_are_one_where_the_records_agree_on_their_curvature():
     np.testing.assert_allclose(full.covariance(query), kron.covariance(query), rtol=1e-10)
 
 
-def test_records_may_come_in_any_order(problem):
-    order = np.random.default_rng(2).permutation(len(problem.features))
+def test_records_may_come_in_any_order(last_layer_problem):
+    order = np.random.default_rng(2).permutation(len(last_layer_problem.features))
     for structure in STRUCTURES:
         posterior = last_layer_laplace(
-            problem.features[order], problem.logits[order], 1.0, structure
+            last_layer_problem.features[order], last_layer_problem.logits[order], 1.0, structure
         )
         np.testing.assert_allclose(
-            posterior.covariance(problem.query),
-            fit(problem, 1.0, structure).covariance(problem.query),
+            posterior.covariance(last_layer_problem.query),
+            fit(last_layer_problem, 1.0, structure).covariance(last_layer_problem.query),
             rtol=1e-10,
             atol=1e-13,
         )
@@ -152,16 +160,16 @@ def test_bad_input_is_named(change, message):
         last_layer_laplace(**(arguments | change))
 
 
-def test_features_that_are_not_finite_are_refused(problem):
-    problem.features[3, 0] = np.inf
+def test_features_that_are_not_finite_are_refused(last_layer_problem):
+    last_layer_problem.features[3, 0] = np.inf
     with pytest.raises(InputError, match="features holds 1 NaN or infinite entries"):
-        last_layer_laplace(problem.features, np.zeros((40, 3)), 1.0)
+        last_layer_laplace(last_layer_problem.features, np.zeros((40, 3)), 1.0)
 
 
-def test_validation_of_another_network_is_refused(problem):
-    held_out = (problem.query, np.zeros((7, 9)), np.zeros(7))
+def test_validation_of_another_network_is_refused(last_layer_problem):
+    held_out = (last_layer_problem.query, np.zeros((7, 9)), np.zeros(7))
     with pytest.raises(InputError, match="validation has"):
-        fit(problem, "validation", "kron", validation=held_out)
+        fit(last_layer_problem, "validation", "kron", validation=held_out)
 
 
 def test_full_needs_a_record_for_each_parameter_of_a_class():
@@ -180,9 +188,17 @@ def test_full_says_how_much_memory_it_needs(monkeypatch):
         last_layer_laplace(features, logits, 1.0, "full")
 
 
-def test_zero_weights_have_no_best_prior(problem):
-    zero = {"weight": 0 * problem.weight, "bias": 0 * problem.bias, "label": problem.label}
+def test_zero_weights_have_no_best_prior(last_layer_problem):
+    zero = {
+        "weight": 0 * last_layer_problem.weight,
+        "bias": 0 * last_layer_problem.bias,
+        "label": last_layer_problem.label,
+    }
     with pytest.raises(InputError, match="there is no maximum"):
         last_layer_laplace(
-            problem.features, 0 * problem.logits, "marginal-likelihood", "kron", **zero
+            last_layer_problem.features,
+            0 * last_layer_problem.logits,
+            "marginal-likelihood",
+            "kron",
+            **zero,
         )
