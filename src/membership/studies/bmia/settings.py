@@ -29,7 +29,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "also_datasets": ["location30"],
         "n_targets": 5,
         "n_reference": 8,
-        "n_samples": 300,
+        "n_samples": 200,
         "ood_dataset": "mnist",
         "architectures": ["mlp-1024-512-256-128", "mlp-256-128", "mlp-32", "logistic"],
     },
