@@ -12,14 +12,16 @@ from membership.studies.bmia.retraining import laplace_moments
 ALPHA = 0.05
 QUANTILE = 0.975
 POINTS = 201
+MARGINAL = "marginal (Attack-P)"
 
 
 def figure_2(some: list[Evidence]) -> pd.DataFrame:
     """Predicted laws of one non-member's hinge, and the thresholds they give (Figure 2).
 
     The record is the first target's non-member whose hinge is the median of those above the 95%
-    quantile of all its non-members; nothing else is looked at when choosing it. All laws are taken
-    for normal.
+    quantile of all its non-members; nothing else is looked at when choosing it. All laws are drawn
+    as normal ones, and the thresholds are their quantiles, but for the marginal attack's: that is
+    the quantile of the validation scores (Equation 7).
 
     Parameters
     ----------
@@ -38,13 +40,17 @@ def figure_2(some: list[Evidence]) -> pd.DataFrame:
         above = others[hinge[others] > np.quantile(hinge[others], 1 - ALPHA)]
         chosen = above[np.argsort(hinge[above], kind="stable")[len(above) // 2]]
         laws = _laws(evidence)
+        thresholds = {name: mean + norm.isf(ALPHA) * sd for name, (mean, sd) in laws.items()}
+        # Equation 7 asks for a quantile of the scores, whatever their law.
+        quantile = np.quantile(evidence.validation.hinge[0], 1 - ALPHA)
+        thresholds[MARGINAL] = np.full(len(hinge), quantile)
         reach = np.array(
             [(m[chosen] - 4 * s[chosen], m[chosen] + 4 * s[chosen]) for m, s in laws.values()]
         )
         grid = np.linspace(reach.min(), max(reach.max(), hinge[chosen] + 1), POINTS)
         called = []
         for name, (mean, sd) in laws.items():
-            threshold = mean + norm.isf(ALPHA) * sd
+            threshold = thresholds[name]
             parts.append(
                 pd.DataFrame(
                     {
@@ -72,7 +78,7 @@ def _laws(evidence: Evidence) -> dict[str, tuple[FloatArray, FloatArray]]:
     n = evidence.n_reference
     references = evidence.signals.hinge[evidence.references(0, n)]
     return {
-        "marginal (Attack-P)": (held.mean() * everyone, held.std(ddof=1) * everyone),
+        MARGINAL: (held.mean() * everyone, held.std(ddof=1) * everyone),
         "QMIA": scores.qmia_law(evidence, 0),
         f"LiRA (n={evidence.n_reference})": (
             references.mean(axis=0),

@@ -28,7 +28,7 @@ def control_8(settings: Any) -> pd.DataFrame:
     """
     printed = published.table("bmia_table1")
     cells = printed.set_index(["dataset", "attack", "n_reference", "metric"])["value"]
-    listed = [*_copies(printed), *_times(cells), *_headline(cells), *_ties(cells), *_order(cells)]
+    listed = [*_copies(printed), *_times(cells), *_headline(cells), *_ties(cells)]
     table = pd.DataFrame(listed, columns=["finding", "where", "printed", "computed"])
     table.attrs = {"data": {}, "deviations": [], "comparable": True, "device": "cpu"}
     return table
@@ -65,9 +65,13 @@ def _times(cells: pd.Series) -> list[tuple]:
 def _headline(cells: pd.Series) -> list[tuple]:
     best = {name: cells[name, "BMIA", 1, RATE] for name in ("CIFAR-10", "CIFAR-100")}
     found = []
-    for name, where in (("CIFAR-10", "introduction"), ("CIFAR-100", "Section 5.2")):
-        gain = 100 * (best[name] / cells[name, "LiRA", 8, RATE] - 1)
-        words = f"{where}: BMIA over LiRA (n=8) at 1% FPR on {name}"
+    for name, n, where in (
+        ("CIFAR-10", 8, "introduction"),
+        ("CIFAR-10", 4, "introduction, were four references meant"),
+        ("CIFAR-100", 8, "Section 5.2"),
+    ):
+        gain = 100 * (best[name] / cells[name, "LiRA", n, RATE] - 1)
+        words = f"{where}: BMIA over LiRA (n={n}) at 1% FPR on {name}"
         found.append(("headline", words, "+64%", f"{gain:+.1f}%"))
     rates = cells[cells.index.get_level_values("metric") == RATE]
     nearest = rates.iloc[(rates - 37.5).abs().argmin()]
@@ -78,14 +82,15 @@ def _headline(cells: pd.Series) -> list[tuple]:
     attack, n = rivals.idxmax()
     where = f"BMIA over the best other row, {attack} (n={n}), on CIFAR-100"
     found.append(("headline", where, "not given", f"{gain:+.1f}%"))
-    ratio = cells["CIFAR-10", "QMIA", 0, TIME] / cells["CIFAR-10", "BMIA", 1, TIME]
-    where = "Section 5.2: time of QMIA over BMIA on CIFAR-10"
-    found.append(("headline", where, "up to eleven", f"{ratio:.2f}"))
     return found
 
 
 def _ties(cells: pd.Series) -> list[tuple]:
-    """Leads within one binomial standard error of the difference, where sizes are known."""
+    """Leads within one binomial standard error of the difference, where sizes are known.
+
+    As if the two rates were of different members: two attacks on the same
+    ones vary together, by how much the paper does not say.
+    """
     found = []
     for dataset, n_members in N_MEMBERS.items():
         for metric in (LOW, RATE):
@@ -98,17 +103,4 @@ def _ties(cells: pd.Series) -> list[tuple]:
                 where = f"{dataset}, {metric}: BMIA over {attack} (n={n})"
                 words = f"one standard error {error:.2f}"
                 found.append(("lead within the noise", where, f"{lead:.2f}", words))
-    return found
-
-
-def _order(cells: pd.Series) -> list[tuple]:
-    """Rows that get worse with more references."""
-    found = []
-    for dataset in cells.index.unique("dataset"):
-        for attack in ("Attack-R", "LiRA", "RMIA"):
-            for metric in (LOW, RATE):
-                values = [cells[dataset, attack, n, metric] for n in (2, 4, 8)]
-                if values != sorted(values):
-                    words = ", ".join(f"{value:g}" for value in values)
-                    found.append(("falls with n", f"{dataset}, {attack}, {metric}", words, "rises"))
     return found

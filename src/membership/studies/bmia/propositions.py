@@ -89,14 +89,16 @@ def _proposition_1(rng: np.random.Generator) -> list[dict]:
 
 
 def _counterexample() -> list[dict]:
-    """Equal means and non-member laws for all z; only the members' sd varies: 0.1 or 1.4."""
-    a, sds = -0.5, np.array([0.1, 1.4])
-    conditional = norm.cdf(a / sds).mean()
-    marginal = norm.cdf(a / np.sqrt((sds**2).mean()))
-    case = "4.2, counterexample: member sd 0.1 or 1.4"
+    """Equal means and one non-member law for all z; only the members' sd varies: 0.1 or 1.4."""
+    alpha, sd_other, sds = 0.05, 0.304, np.array([0.1, 1.4])
+    conditional = marginal_tpr(0, 0, sds, sd_other, alpha).mean()
+    marginal = marginal_tpr(0, 0, np.sqrt((sds**2).mean()), sd_other, alpha)
+    exact = norm.sf(norm.isf(alpha) * sd_other / sds).mean()
+    case = "4.2, counterexample: member sd 0.1 or 1.4, other sd 0.304, 5% FPR"
     return [
         _row(case, "TPR (%), conditional", conditional),
-        _row(case, "TPR (%), marginal", marginal),
+        _row(case, "TPR (%), marginal, by the normal law", marginal),
+        _row(case, "TPR (%), marginal, exact", exact),
     ]
 
 
@@ -129,7 +131,7 @@ def _random(rng: np.random.Generator) -> list[dict]:
             ("low", "fails (%) where all TPR(z) < 1/2"),
             ("same", "fails (%) where, too, all members have one law"),
         ):
-            listed.append(_row(case, words, np.mean(fails[key])))
+            listed.append(_row(case, f"{words}, of {len(fails[key])}", np.mean(fails[key])))
     return listed
 
 

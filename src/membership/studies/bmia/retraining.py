@@ -17,6 +17,8 @@ from membership.studies.bmia.summaries import auc, spread
 SHOWN = 1000
 SAMPLES = 1000
 QUERIES = 500
+SPLITS = 35
+RESAMPLES = 200
 
 
 def control_4(some: list[Evidence]) -> pd.DataFrame:
@@ -51,8 +53,9 @@ def control_5(some: list[Evidence]) -> pd.DataFrame:
 
     The one over retraining is estimated from few models. Its reliability is the correlation of
     the logarithms between two halves of the models, stepped up to all of them (Spearman and
-    Brown); dividing by its square root gives the correlation that a noiseless estimate would
-    have.
+    Brown) and averaged over splits; dividing by its square root gives the correlation that a
+    noiseless estimate would have. Where the reliability is not above zero, or might not be, that
+    correlation is not identified: it is left out, and the note says so.
 
     Parameters
     ----------
@@ -61,13 +64,16 @@ def control_5(some: list[Evidence]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats (posteriors).
+        Columns dataset, quantity, value, low, high, n_repeats (posteriors). The interval of
+        the reliability is over queries; that of the corrected correlation does not cover it.
     """
-    listed = []
+    listed, unknown = [], []
     for evidence in some:
         hinge = _retrained(evidence)
         log_over = _log_sd(hinge)
-        reliability = _reliability(hinge)
+        reliability, low, high = _reliability(hinge)
+        if low <= 0:
+            unknown.append(evidence.world.label)
         found: dict[str, list[float]] = {}
         for t in range(evidence.n_targets):
             reference = evidence.references(t, 1)[0]
@@ -76,7 +82,7 @@ def control_5(some: list[Evidence]) -> pd.DataFrame:
             z = ((evidence.signals.hinge[t] - mean) / sd)[~evidence.member[t]]
             for name, value in (
                 ("correlation of the logarithms", raw),
-                ("corrected for noise", raw / np.sqrt(reliability)),
+                ("corrected for noise", raw / np.sqrt(reliability) if low > 0 else np.nan),
                 ("retraining / Laplace, geometric mean", np.exp((log_over - np.log(sd)).mean())),
                 ("Laplace sd and score, rank correlation", _rank(sd, mean)),
                 ("retraining sd and score, rank correlation", _rank(log_over, hinge.mean(axis=0))),
@@ -85,11 +91,16 @@ def control_5(some: list[Evidence]) -> pd.DataFrame:
             ):
                 found.setdefault(name, []).append(float(value))
         key = {"dataset": evidence.world.label}
-        exact = {"value": reliability, "low": reliability, "high": reliability, "n_repeats": 1}
+        exact = {"value": reliability, "low": low, "high": high, "n_repeats": 1}
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
-        listed += [{**key, "quantity": name, **spread(v)} for name, v in found.items()]
+        listed += [
+            {**key, "quantity": name, **spread(v)}
+            for name, v in found.items()
+            if not np.isnan(v).any()
+        ]
     table = pd.DataFrame(listed)
-    table.attrs = attrs([each.world for each in some])
+    note = f"Corrected correlation not identified: {', '.join(unknown)}." if unknown else ""
+    table.attrs = attrs([each.world for each in some], note=note)
     return table
 
 
@@ -163,11 +174,22 @@ def _log_sd(hinge: FloatArray) -> FloatArray:
     return np.log(np.std(hinge, axis=0, ddof=1)) - bias
 
 
-def _reliability(hinge: FloatArray) -> float:
-    """Of the log standard deviation of all models, from two halves of them."""
-    half = len(hinge) // 2
-    r = float(np.corrcoef(_log_sd(hinge[:half]), _log_sd(hinge[half : 2 * half]))[0, 1])
-    return 2 * r / (1 + r)
+def _reliability(hinge: FloatArray) -> tuple[float, float, float]:
+    """Of the log standard deviation of all models, with a 95% interval over the queries."""
+    rng, half = np.random.default_rng(0), len(hinge) // 2
+    orders = [rng.permutation(len(hinge)) for _ in range(SPLITS)]
+    one = np.stack([_log_sd(hinge[order[:half]]) for order in orders])
+    two = np.stack([_log_sd(hinge[order[half : 2 * half]]) for order in orders])
+
+    def stepped_up(queries: np.ndarray) -> float:
+        a, b = (stats.zscore(part[:, queries], axis=1) for part in (one, two))
+        r = float((a * b).mean())
+        return 2 * r / (1 + r)
+
+    n = hinge.shape[1]
+    again = [stepped_up(rng.integers(n, size=n)) for _ in range(RESAMPLES)]
+    low, high = np.quantile(again, (0.025, 0.975))
+    return stepped_up(np.arange(n)), float(low), float(high)
 
 
 def _rank(a: FloatArray, b: FloatArray) -> float:
