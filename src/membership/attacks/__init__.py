@@ -1,7 +1,9 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
 from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
+from membership.attacks.bmia import bmia, bmia_mixture, bmia_p_value, bmia_sampled, difference
 from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
+from membership.attacks.gaussian_hinge import runner_up, sampled_hinge
 from membership.attacks.glir import glir, glir_steps, gradient_moments
 from membership.attacks.lira import lira
 from membership.attacks.qmia import fit_qmia, qmia
@@ -13,6 +15,11 @@ __all__ = [
     "ConditionalQuantiles",
     "attack_p",
     "attack_r",
+    "bmia",
+    "bmia_mixture",
+    "bmia_p_value",
+    "bmia_sampled",
+    "difference",
     "fit_qmia",
     "glir",
     "glir_steps",
@@ -24,5 +31,7 @@ __all__ = [
     "qmia",
     "rmia",
     "rmia_tune",
+    "runner_up",
+    "sampled_hinge",
     "zero_one",
 ]

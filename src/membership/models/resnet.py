@@ -55,17 +55,28 @@ def resnet(depth: int, n_classes: int, stem: str = "cifar", in_channels: int = 3
     (fan-out), batch normalisation from weight 1 and bias 0, as in torchvision.
     """
     check_choice("depth", depth, BLOCKS)
+    return residual_network(depth, n_classes, stem, in_channels)
+
+
+def residual_network(
+    depth: int, n_classes: int, stem: str, in_channels: int, factor: int = 1
+) -> nn.Sequential:
+    """As `resnet`, with `factor` times the channels in the 3x3 convolution of a bottleneck."""
     check_choice("stem", stem, STEMS)
     check_count("n_classes", n_classes, least=2)
     check_count("in_channels", in_channels)
-    block, expansion = (_basic, 1) if depth < 50 else (_bottleneck, 4)
+    expansion = 1 if depth < 50 else 4
     layers, n_in = _stem(stem, in_channels), 64
     for stage, count in enumerate(BLOCKS[depth]):
         width = 64 * 2**stage
         for index in range(count):
             stride = 2 if stage > 0 and index == 0 else 1
             n_out = width * expansion
-            layers.append(Residual(block(n_in, width, stride), _shortcut(n_in, n_out, stride)))
+            if depth < 50:
+                body = _basic(n_in, width, stride)
+            else:
+                body = _bottleneck(n_in, width * factor, n_out, stride)
+            layers.append(Residual(body, _shortcut(n_in, n_out, stride)))
             n_in = n_out
     features = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
     model = network(features, n_in, n_classes)
@@ -94,13 +105,13 @@ def _basic(n_in: int, width: int, stride: int) -> nn.Sequential:
     )
 
 
-def _bottleneck(n_in: int, width: int, stride: int) -> nn.Sequential:
+def _bottleneck(n_in: int, width: int, n_out: int, stride: int) -> nn.Sequential:
     return nn.Sequential(
         *_convolution(n_in, width, 1),
         nn.ReLU(),
         *_convolution(width, width, 3, stride),
         nn.ReLU(),
-        *_convolution(width, 4 * width, 1),
+        *_convolution(width, n_out, 1),
     )
 
 

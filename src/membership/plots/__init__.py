@@ -7,15 +7,18 @@ from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
 from membership.plots.panels import line_panels, scatter_panels
 from membership.plots.points import roc_loglog, scatter
+from membership.plots.predictions import densities_with_thresholds, prediction_bands
 from membership.plots.rates import accuracy_by_level, roc_panels
 
 __all__ = [
     "accuracy_by_level",
     "bars_with_intervals",
+    "densities_with_thresholds",
     "image_grid",
     "line_panels",
     "lines_with_intervals",
     "optimisation",
+    "prediction_bands",
     "roc_loglog",
     "roc_panels",
     "save_bytes",

@@ -1,0 +1,217 @@
+"""The Bayesian membership inference attack (Liu et al. 2025, Algorithm 1).
+
+One reference model, made a Gaussian over weights by a Laplace approximation, predicts the hinge
+score s = f_y - max over the other classes of f that a model which has not seen the record gives
+it. A record is called a member where the target's own score s0 lies above that prediction. Where a
+function asks for `target_hinge`, that is s0 as `signals.hinge` computes it.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from membership.attacks.gaussian_hinge import frozen_moments, sampled_hinge
+from membership.attacks.student import student_log_survival
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray, as_float64
+
+
+def bmia(
+    target_hinge: Any,
+    mean_logits: Any,
+    covariance_logits: Any,
+    label: Any,
+    n_samples: int | None = None,
+    seed: int = 0,
+) -> FloatArray:
+    """Score records by how far the target's hinge lies above the reference's prediction.
+
+    The adversary knows the target's hinge of each record and the posterior of one reference model
+    that has not seen it.
+
+    Parameters
+    ----------
+    target_hinge : array of shape (records,)
+        s0, finite.
+    mean_logits : array of shape (records, classes)
+        Of the reference, from `curvature.last_layer_laplace`.
+    covariance_logits : array of shape (records, classes, classes)
+        Positive semidefinite. In closed form also an array of shape (records,): the variance of
+        the label's logit less the `runner_up`'s.
+    label : array of int, shape (records,)
+        0 to classes - 1.
+    n_samples : int, optional
+        None: closed form. The class with the largest mean among the others is taken for the
+        largest in every draw, which makes the hinge Gaussian. 2 or more: mean and standard
+        deviation of so many draws of the hinge.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        z = (s0 - mean) / standard deviation. Algorithm 1's t is z times the square root of
+        `n_samples`, which ranks alike.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, labels do not fit the reference's classes, a
+        variance is not positive, or `n_samples` is below 2.
+    """
+    target = as_float64("target_hinge", target_hinge, 1)
+    mean_logits = as_float64("mean_logits", mean_logits, 2)
+    if len(mean_logits) != target.size:
+        raise InputError(
+            f"mean_logits is of {len(mean_logits)} records, target_hinge of {target.size}; give "
+            "the same ones"
+        )
+    if n_samples is not None:
+        draws = sampled_hinge(mean_logits, covariance_logits, label, n_samples, seed)
+        return bmia_sampled(target, draws)
+    mean, variance = frozen_moments(mean_logits, covariance_logits, label)
+    return (target - mean) / np.sqrt(variance)
+
+
+def bmia_sampled(target_hinge: Any, sampled_hinge: Any) -> FloatArray:
+    """Score records by the target's hinge beside draws of the reference's, however drawn.
+
+    Parameters
+    ----------
+    target_hinge : array of shape (records,)
+    sampled_hinge : array of shape (n_samples, records)
+        Hinges of the reference under drawn weights or logits: two samples or more.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        z = (s0 - mean) / standard deviation (ddof 1).
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, there is one sample, or all samples of a record
+        are equal.
+    """
+    target = as_float64("target_hinge", target_hinge, 1)
+    draws = as_float64("sampled_hinge", sampled_hinge, 2)
+    if draws.shape[1] != target.size or len(draws) < 2:
+        raise InputError(
+            f"sampled_hinge has shape {draws.shape}; give (n_samples, {target.size} records), "
+            "two samples or more"
+        )
+    spread = draws.std(axis=0, ddof=1)
+    if not (spread > 0).all():
+        raise InputError(f"sampled_hinge: all samples of record {spread.argmin()} are equal")
+    return (target - draws.mean(axis=0)) / spread
+
+
+def bmia_p_value(
+    target_hinge: Any, sampled_hinge: Any, calibrated: bool = True, log: bool = False
+) -> FloatArray:
+    r"""The p-value of "not a member", or its logarithm.
+
+    Algorithm 1 tests with :math:`t = z \sqrt{N}` whether the *mean* of the N draws is s0: the more
+    draws, the more non-members it rejects. For the false-positive rate s0 must be compared with one
+    more draw, :math:`t' = z / \sqrt{1 + 1/N}`. Both follow Student's law with N - 1 degrees of
+    freedom under their own hypothesis.
+
+    Parameters
+    ----------
+    target_hinge : array of shape (records,)
+    sampled_hinge : array of shape (n_samples, records)
+    calibrated : bool
+        True: from t'. False: as published, from t.
+    log : bool
+        Return the natural logarithm, which tells records apart where p rounds to 0.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        Small for members: a score is its negative. Computed as a survival function; the
+        difference 1 - F would round to 0 from p = 1e-16 on.
+
+    Raises
+    ------
+    InputError
+        As `bmia_sampled`.
+    """
+    z = bmia_sampled(target_hinge, sampled_hinge)
+    n = len(sampled_hinge)
+    t = z / np.sqrt(1 + 1 / n) if calibrated else z * np.sqrt(n)
+    return student_log_survival(t, n - 1) if log else stats.t.sf(t, n - 1)
+
+
+def bmia_mixture(
+    target_hinge: Any, mean_logits: Any, covariance_logits: Any, label: Any
+) -> FloatArray:
+    r"""Score records by the tail of a mixture of several references' predictions.
+
+    Parameters
+    ----------
+    target_hinge : array of shape (records,)
+    mean_logits : array of shape (models, records, classes)
+    covariance_logits : array of shape (models, records, classes, classes) or (models, records)
+        As for `bmia` in closed form, for each reference.
+    label : array of int, shape (records,)
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        :math:`\log F(s_0) - \log(1 - F(s_0))` with F the distribution function of the equal
+        mixture of the Gaussians: the order of :math:`1 - F`, with no rounding to 0 or 1. With one
+        reference, the order of `bmia`.
+
+    Raises
+    ------
+    InputError
+        As `bmia`; or the numbers of references differ.
+    """
+    mean = as_float64("mean_logits", mean_logits, 3)
+    if len(covariance_logits) != len(mean):
+        raise InputError(
+            f"covariance_logits is of {len(covariance_logits)} references, mean_logits of "
+            f"{len(mean)}; give the same ones"
+        )
+    z = np.stack(
+        [
+            bmia(target_hinge, mean[model], covariance_logits[model], label)
+            for model in range(len(mean))
+        ]
+    )
+    return special.logsumexp(stats.norm.logcdf(z), axis=0) - special.logsumexp(
+        stats.norm.logsf(z), axis=0
+    )
+
+
+def difference(target_signal: Any, reference_signal: Any) -> FloatArray:
+    """Score records by the target's signal less the references': no posterior.
+
+    Calibration by difficulty (Watson et al. 2022). With one reference it is BMIA at a constant
+    standard deviation.
+
+    Parameters
+    ----------
+    target_signal : array of shape (records,)
+        Larger for members, as the hinge is.
+    reference_signal : array of shape (records,) or (models, records)
+        The same signal under one or several references, which are averaged.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+
+    Raises
+    ------
+    InputError
+        Shapes disagree or entries are not finite.
+    """
+    target = as_float64("target_signal", target_signal, 1)
+    reference = as_float64("reference_signal", reference_signal, max(1, np.ndim(reference_signal)))
+    if reference.shape[-1] != target.size or reference.ndim > 2:
+        raise InputError(
+            f"reference_signal has shape {reference.shape}; give ({target.size},) or "
+            f"(models, {target.size})"
+        )
+    return target - np.atleast_2d(reference).mean(axis=0)

@@ -1,0 +1,163 @@
+"""The hinge score s = f_y - max over the other classes of f under Gaussian logits f."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray, as_float64
+
+# Numbers drawn at once.
+CHUNK = 2**24
+
+
+def runner_up(mean_logits: Any, label: Any) -> np.ndarray:
+    """The class other than the label with the largest mean logit.
+
+    Parameters
+    ----------
+    mean_logits : array of shape (records, classes)
+    label : array of int, shape (records,)
+
+    Returns
+    -------
+    ndarray of int64, shape (records,)
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, or labels do not fit the classes.
+    """
+    mean = as_float64("mean_logits", mean_logits, 2)
+    return _runner_up(mean, _labels(label, mean))
+
+
+def sampled_hinge(
+    mean_logits: Any, covariance_logits: Any, label: Any, n_samples: int, seed: int = 0
+) -> FloatArray:
+    """Draw the hinge under Gaussian logits, each record by itself.
+
+    Parameters
+    ----------
+    mean_logits : array of shape (records, classes)
+    covariance_logits : array of shape (records, classes, classes)
+    label : array of int, shape (records,)
+    n_samples : int
+        2 or more.
+    seed : int
+        0 or more.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, records)
+
+    Raises
+    ------
+    InputError
+        As `bmia`.
+    """
+    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 2:
+        raise InputError(f"n_samples = {n_samples!r}: expected a whole number from 2 up")
+    mean = as_float64("mean_logits", mean_logits, 2)
+    label = _labels(label, mean)
+    covariance = _covariance(covariance_logits, mean)
+    rng = np.random.default_rng(seed)
+    result = np.empty((n_samples, len(mean)))
+    step = max(1, CHUNK // (n_samples * mean.shape[1]))
+    for first in range(0, len(mean), step):
+        rows = slice(first, first + step)
+        draws = rng.standard_normal((len(mean[rows]), n_samples, mean.shape[1]))
+        logits = mean[rows, None] + draws @ _root(covariance[rows]).transpose(0, 2, 1)
+        index = label[rows, None, None]
+        own = np.take_along_axis(logits, index, axis=2)[..., 0]
+        np.put_along_axis(logits, index, -np.inf, axis=2)
+        result[:, rows] = (own - logits.max(axis=2)).T
+    return result
+
+
+def frozen_moments(
+    mean_logits: Any, covariance_logits: Any, label: Any
+) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and variance of the hinge with the runner-up frozen.
+
+    With :math:`j = \arg\max_{c \ne y} \mu_c` the hinge is taken for :math:`f_y - f_j`, of mean
+    :math:`\mu_y - \mu_j` and variance :math:`V_{yy} + V_{jj} - 2 V_{yj}`. Where another class may
+    overtake j, the true hinge has a lower mean, another variance and is not Gaussian.
+
+    Parameters
+    ----------
+    mean_logits : array of shape (records, classes)
+    covariance_logits : array of shape (records, classes, classes) or (records,)
+        Of the logits, or of the difference itself.
+    label : array of int, shape (records,)
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (records,)
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, labels do not fit, or a variance is not positive.
+    """
+    mean = as_float64("mean_logits", mean_logits, 2)
+    label = _labels(label, mean)
+    other, rows = _runner_up(mean, label), np.arange(len(mean))
+    if np.ndim(covariance_logits) == 1:
+        variance = as_float64("covariance_logits", covariance_logits, 1)
+        if variance.shape != rows.shape:
+            raise InputError(
+                f"covariance_logits has shape {variance.shape}; give one variance for each of "
+                f"{rows.size} records"
+            )
+    else:
+        v = _covariance(covariance_logits, mean)
+        variance = v[rows, label, label] + v[rows, other, other] - 2 * v[rows, label, other]
+    if not (variance > 0).all():
+        raise InputError(
+            f"covariance_logits: the hinge of record {variance.argmin()} has variance "
+            f"{variance.min():.3g}; expected a positive one"
+        )
+    return mean[rows, label] - mean[rows, other], variance
+
+
+def _labels(label: Any, mean: FloatArray) -> np.ndarray:
+    given = as_float64("label", label, 1)
+    classes = given.astype(np.int64)
+    if given.shape != mean.shape[:1] or (classes != given).any():
+        raise InputError(
+            f"label has shape {given.shape}; give one class for each of {len(mean)} records"
+        )
+    if classes.min() < 0 or classes.max() >= mean.shape[1] or mean.shape[1] < 2:
+        raise InputError(
+            f"label: classes {classes.min()} to {classes.max()} do not fit mean_logits of "
+            f"{mean.shape[1]} classes; was the reference trained on the target's classes?"
+        )
+    return classes
+
+
+def _covariance(covariance: Any, mean: FloatArray) -> FloatArray:
+    covariance = as_float64("covariance_logits", covariance, 3)
+    expected = (*mean.shape, mean.shape[1])
+    if covariance.shape != expected:
+        raise InputError(f"covariance_logits has shape {covariance.shape}; give {expected}")
+    return covariance
+
+
+def _runner_up(mean: FloatArray, label: np.ndarray) -> np.ndarray:
+    others = mean.copy()
+    others[np.arange(len(mean)), label] = -np.inf
+    return others.argmax(axis=1)
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """R with R R' = V, record by record; V may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    least = values[:, 0]
+    if (least < -1e-8 * values[:, -1]).any():
+        raise InputError(
+            f"covariance_logits has an eigenvalue of {least.min():.3g}; give positive semidefinite "
+            "matrices"
+        )
+    return vectors * np.sqrt(values.clip(min=0))[:, None, :]

@@ -1,0 +1,227 @@
+r"""Laplace approximation of a network's last layer (Liu et al. 2025, Section 4.3)."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import softmax
+
+from membership.curvature import laplace_prior
+from membership.curvature.laplace_full import MATRICES, Full
+from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
+from membership.curvature.laplace_structured import Diagonal, Kronecker
+from membership.curvature.memory import require_memory
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray, as_float64
+
+STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
+ENGINES = ("structured", "laplace-torch")
+TUNED = ("marginal-likelihood", "validation")
+
+
+def last_layer_laplace(
+    features: Any,
+    logits: Any,
+    prior_precision: float | str,
+    structure: str = "kron",
+    engine: str = "structured",
+    *,
+    weight: Any = None,
+    bias: Any = None,
+    label: Any = None,
+    validation: tuple[Any, Any, Any] | None = None,
+) -> LaplacePosterior:
+    r"""Make the last layer of a trained network a Gaussian over weights.
+
+    With features :math:`\varphi_n`, logits :math:`f_n = W \varphi_n + b` and their softmax
+    :math:`p_n`, the posterior's precision is :math:`G + \delta I`. Here G is the Gauss-Newton
+    matrix of the cross-entropy summed over the reference model's own training records, which for
+    a last layer is its Hessian: :math:`G = \sum_n \Lambda_n \otimes [\varphi_n, 1]
+    [\varphi_n, 1]^\top` with :math:`\Lambda_n = \mathrm{diag}(p_n) - p_n p_n^\top`.
+
+    Parameters
+    ----------
+    features : array of shape (records, width)
+        What the last layer reads, on the records the network was trained on; finite.
+    logits : array of shape (records, classes)
+        What it answers there.
+    prior_precision : float, or {"marginal-likelihood", "validation"}
+        :math:`\delta`, positive: the inverse variance of the prior of every weight and bias.
+        "marginal-likelihood" maximises Laplace's approximation of it and needs `weight`, `bias`
+        and `label`; "validation" takes the value of a grid from 1e-4 to 1e4 under which held-out
+        labels are most likely, and needs `validation`.
+    structure : {"full", "kron", "diag"}
+        "full": G itself. "diag": its diagonal. "kron": for the weights the product
+        :math:`Q \otimes A` with :math:`Q = \sum_n \Lambda_n` and A the mean of
+        :math:`\varphi_n \varphi_n^\top`, for the biases Q, and nothing between the two
+        (laplace-torch's convention); :math:`\delta` is added to its eigenvalues.
+    engine : {"structured", "laplace-torch"}
+        "structured": the algebra of the last layer, exact and fast. "laplace-torch": the library,
+        with its own optimiser (Adam, 100 steps) for the marginal likelihood; needs `weight` and
+        `bias`.
+    weight, bias : array of shape (classes, width) and (classes,), optional
+        Of the last layer.
+    label : array of int, shape (records,), optional
+        Of the same records.
+    validation : (features, logits, label), optional
+        Of held-out records.
+
+    Returns
+    -------
+    LaplacePosterior
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, the prior precision is not positive, something
+        it needs is missing, the structure or the engine is unknown; or, for "full", there are
+        fewer records than parameters a class (then some directions of the weights have no data,
+        and the prior alone would answer there) or too little memory.
+
+    Notes
+    -----
+    The network should be the mode of its posterior. One trained with weight decay on the *mean*
+    loss is the mode for delta = records * weight decay, whatever the marginal likelihood prefers.
+    """
+    features, logits = _checked("", features, logits)
+    if structure not in STRUCTURES:
+        raise InputError(f"structure = {structure!r}: expected one of {', '.join(STRUCTURES)}")
+    if engine not in ENGINES:
+        raise InputError(f"engine = {engine!r}: expected one of {', '.join(ENGINES)}")
+    layer = _checked_layer(weight, bias, features, logits)
+    if label is not None:
+        label = as_classes("label", label, *logits.shape)
+    _check_prior(prior_precision, layer, label, validation)
+    held_out = _checked_validation(validation, (features.shape[1], logits.shape[1]))
+    if structure == "full":
+        _check_full(features, logits.shape[1])
+    if engine == "laplace-torch":
+        weights = _laplace_torch(features, layer, label, structure)
+    else:
+        weights = STRUCTURES[structure].fit(features, softmax(logits, axis=1))
+    evidence = _evidence(weights, layer, logits, label)
+    if prior_precision == "marginal-likelihood":
+        precision = evidence.best()
+    elif prior_precision == "validation":
+        precision = laplace_prior.best_on_validation(weights, *held_out)
+    else:
+        precision = float(prior_precision)
+    return LaplacePosterior(
+        structure,
+        engine,
+        precision,
+        None if evidence is None else evidence(precision),
+        weights.with_prior(precision),
+        layer,
+        (features.shape[1], logits.shape[1]),
+    )
+
+
+def _laplace_torch(features: FloatArray, layer: Any, label: Any, structure: str) -> Any:
+    if layer is None:
+        raise InputError("engine = 'laplace-torch': give weight and bias of the last layer too")
+    # Imported where it is used: the library takes seconds to import.
+    from membership.curvature.laplace_torch_engine import LaplaceTorch
+
+    return LaplaceTorch.fit(features, *layer, label, structure)
+
+
+def _evidence(weights: Any, layer: Any, logits: FloatArray, label: Any) -> Any:
+    """The marginal likelihood as a function of the prior precision, where it is known."""
+    if layer is None or label is None:
+        return None
+    if not isinstance(weights, tuple(STRUCTURES.values())):
+        return weights.evidence()
+    norm = sum(float((part**2).sum()) for part in layer)
+    return laplace_prior.Evidence(weights, norm, laplace_prior.log_likelihood(logits, label))
+
+
+def _checked(name: str, features: Any, logits: Any) -> tuple[FloatArray, FloatArray]:
+    """Features and logits of the same records."""
+    features = as_float64(f"{name}features", features, 2)
+    logits = as_float64(f"{name}logits", logits, 2)
+    if len(features) != len(logits) or logits.shape[1] < 2:
+        raise InputError(
+            f"{name}features of shape {features.shape} with logits of shape {logits.shape}: "
+            "expected (records, width) and (records, classes), and at least two classes"
+        )
+    return features, logits
+
+
+def _checked_layer(
+    weight: Any, bias: Any, features: FloatArray, logits: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """The layer's weight and bias, seen to give these logits; None where neither was given."""
+    if weight is None and bias is None:
+        return None
+    if weight is None or bias is None:
+        raise InputError("weight and bias belong together; give both or neither")
+    weight, bias = as_float64("weight", weight, 2), as_float64("bias", bias, 1)
+    classes, width = logits.shape[1], features.shape[1]
+    if weight.shape != (classes, width) or bias.shape != (classes,):
+        raise InputError(
+            f"weight and bias have shapes {weight.shape} and {bias.shape}; features and logits "
+            f"ask for ({classes}, {width}) and ({classes},)"
+        )
+    difference = np.abs(features @ weight.T + bias - logits).max()
+    # Logits of a float32 network carry rounding; another layer's are off by their own size.
+    if difference > 1e-3 * (1 + np.abs(logits).max()):
+        raise InputError(
+            f"logits differ from features @ weight.T + bias by up to {difference:.3g}; give those "
+            "of the same layer and the same records"
+        )
+    return weight, bias
+
+
+def _check_prior(prior_precision: Any, layer: Any, label: Any, validation: Any) -> None:
+    if isinstance(prior_precision, str):
+        if prior_precision not in TUNED:
+            raise InputError(
+                f"prior_precision = {prior_precision!r}: expected a positive number or one of "
+                f"{', '.join(TUNED)}"
+            )
+        if prior_precision == "marginal-likelihood" and (layer is None or label is None):
+            raise InputError(
+                "prior_precision = 'marginal-likelihood': give weight, bias and label too"
+            )
+        if prior_precision == "validation" and validation is None:
+            raise InputError(
+                "prior_precision = 'validation': give validation = (features, logits, label)"
+            )
+        return
+    number = isinstance(prior_precision, Real) and not isinstance(prior_precision, bool)
+    if not number or not 0 < prior_precision < np.inf:
+        raise InputError(
+            f"prior_precision = {prior_precision!r}: expected a positive number or one of "
+            f"{', '.join(TUNED)}"
+        )
+
+
+def _checked_validation(validation: Any, shape: tuple[int, int]) -> tuple | None:
+    """Held-out features, logits and labels, of the same width and classes as the others."""
+    if validation is None:
+        return None
+    features, logits = _checked("validation ", *validation[:2])
+    if (features.shape[1], logits.shape[1]) != shape:
+        raise InputError(
+            f"validation has {features.shape[1]} features and {logits.shape[1]} classes; the "
+            f"reference has {shape[0]} and {shape[1]}"
+        )
+    return features, logits, as_classes("validation label", validation[2], *logits.shape)
+
+
+def _check_full(features: FloatArray, n_classes: int) -> None:
+    n_records, width = features.shape
+    if n_records < width + 1:
+        raise InputError(
+            f"features has {n_records} records for {width + 1} parameters a class; structure = "
+            "'full' needs at least as many records; take kron or diag"
+        )
+    parameters = n_classes * (width + 1)
+    require_memory(
+        MATRICES * 8 * parameters**2,
+        torch.device("cpu"),
+        f"structure = 'full' with {parameters} parameters ({MATRICES} matrices)",
+        "take kron or diag",
+    )

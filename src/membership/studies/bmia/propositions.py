@@ -1,0 +1,151 @@
+"""Propositions 4.1 and 4.2: what the formulas say, what is true, what does hold (Control 9)."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+DRAWS = 1_000_000
+PARAMETERS = 1_000
+KINDS = (2, 8)
+
+
+def control_9(settings: Any) -> pd.DataFrame:
+    """Both propositions, as stated, as proved, and as simulated (Control 9).
+
+    Parameters
+    ----------
+    settings : Settings
+        Uses ``seed``.
+
+    Returns
+    -------
+    DataFrame
+        Columns case, quantity, value, low, high: rates in percent; simulated ones with 95%
+        intervals.
+    """
+    rng = np.random.default_rng([settings.seed, 22])
+    table = pd.DataFrame([*_proposition_1(rng), *_counterexample(), *_two_laws(), *_random(rng)])
+    table["low"], table["high"] = (table[c].fillna(table["value"]) for c in ("low", "high"))
+    table.attrs = {"data": {}, "deviations": [], "comparable": True, "device": "cpu"}
+    return table
+
+
+def marginal_tpr(mean_member, mean_other, sd_member, sd_other, alpha: float):
+    """Proposition 4.1 with the sign of its proof: Phi((mu_S - mu_D + Phi^-1(alpha) sd_D) / sd_S).
+
+    Parameters
+    ----------
+    mean_member, mean_other, sd_member, sd_other : float or array
+        Of the normal laws of a member's and of another record's score.
+    alpha : float
+        The false-positive rate.
+
+    Returns
+    -------
+    float or ndarray
+    """
+    return norm.cdf((mean_member - mean_other + norm.ppf(alpha) * sd_other) / sd_member)
+
+
+def mixture_tprs(alpha: float = 0.01) -> dict[str, float]:
+    """True marginal and conditional rates where z is one of two kinds of record.
+
+    Non-members have scores N(0, 1) or N(3, 1); members N(0, 1) or N(6, 1): the first kind cannot
+    be told apart at all.
+
+    Returns
+    -------
+    dict
+        "marginal": one threshold for all; "conditional": rate alpha for each kind; "best": the
+        likelihood-ratio test that knows z, which spends all false positives on the second kind.
+    """
+    tau = brentq(lambda t: (norm.sf(t) + norm.sf(t - 3)) / 2 - alpha, 0, 20)
+    return {
+        "marginal": float((norm.sf(tau) + norm.sf(tau - 6)) / 2),
+        "conditional": float((alpha + norm.sf(norm.isf(alpha) - 3)) / 2),
+        "best": float(norm.sf(norm.isf(2 * alpha) - 3) / 2),
+    }
+
+
+def _proposition_1(rng: np.random.Generator) -> list[dict]:
+    case = "4.1, means 2 and 0, sd 1.2 and 1, 1% FPR"
+    tau = norm.isf(0.01)
+    rate = (2 + 1.2 * rng.standard_normal(DRAWS) >= tau).mean()
+    error = 1.96 * np.sqrt(rate * (1 - rate) / DRAWS)
+    simulated = {"low": 100 * (rate - error), "high": 100 * (rate + error)}
+    sign_of_4_2 = norm.cdf((2 - norm.ppf(0.01)) / 1.2)
+    listed = [
+        _row(case, "TPR (%), simulated", rate, **simulated),
+        _row(case, "TPR (%), plus sign (4.1 and the proof)", marginal_tpr(2, 0, 1.2, 1, 0.01)),
+        _row(case, "TPR (%), minus sign (statement of 4.2)", sign_of_4_2),
+    ]
+    for sd in (0.5, 1.0, 1.5, 2.0):
+        value = marginal_tpr(1.5, 0, sd, 1, 0.01)
+        listed.append(_row("4.1, does a lower member sd help?", f"TPR (%), sd {sd:g}", value))
+    return listed
+
+
+def _counterexample() -> list[dict]:
+    """Equal means and one non-member law for all z; only the members' sd varies: 0.1 or 1.4."""
+    alpha, sd_other, sds = 0.05, 0.304, np.array([0.1, 1.4])
+    conditional = marginal_tpr(0, 0, sds, sd_other, alpha).mean()
+    marginal = marginal_tpr(0, 0, np.sqrt((sds**2).mean()), sd_other, alpha)
+    exact = norm.sf(norm.isf(alpha) * sd_other / sds).mean()
+    case = "4.2, counterexample: member sd 0.1 or 1.4, other sd 0.304, 5% FPR"
+    return [
+        _row(case, "TPR (%), conditional", conditional),
+        _row(case, "TPR (%), marginal, by the normal law", marginal),
+        _row(case, "TPR (%), marginal, exact", exact),
+    ]
+
+
+def _two_laws() -> list[dict]:
+    case = "4.2, two kinds of record, exact laws, 1% FPR"
+    names = {"marginal": "marginal", "conditional": "conditional, 1% for each kind", "best": "best"}
+    found = mixture_tprs()
+    return [_row(case, f"TPR (%), {names[key]}", value) for key, value in found.items()]
+
+
+def _random(rng: np.random.Generator) -> list[dict]:
+    """How often the inequality fails with random parameters, and under what conditions it holds."""
+    listed = []
+    for kinds in KINDS:
+        fails: dict[str, list[bool]] = {"all": [], "low": [], "same": []}
+        for _ in range(PARAMETERS):
+            mean_member, mean_other = rng.normal([[1.5], [0.0]], 1, (2, kinds))
+            sd_member, sd_other = rng.uniform(0.3, 2, (2, kinds))
+            lost, low = _fails(mean_member, mean_other, sd_member, sd_other)
+            fails["all"].append(lost)
+            if low:
+                fails["low"].append(lost)
+            one_law = np.full(kinds, mean_member[0]), np.full(kinds, sd_member[0])
+            lost, low = _fails(one_law[0], mean_other, one_law[1], sd_other)
+            if low:
+                fails["same"].append(lost)
+        case = f"4.2, random parameters of {kinds} kinds of record, 1% FPR"
+        for key, words in (
+            ("all", "inequality fails (%)"),
+            ("low", "fails (%) where all TPR(z) < 1/2"),
+            ("same", "fails (%) where, too, all members have one law"),
+        ):
+            listed.append(_row(case, f"{words}, of {len(fails[key])}", np.mean(fails[key])))
+    return listed
+
+
+def _fails(mean_member, mean_other, sd_member, sd_other) -> tuple[bool, bool]:
+    """Whether the claimed inequality fails, and whether all conditional rates are below 1/2."""
+    each = marginal_tpr(mean_member, mean_other, sd_member, sd_other, 0.01)
+    spreads = [
+        np.sqrt((sd**2).mean() + mean.var())
+        for mean, sd in ((mean_member, sd_member), (mean_other, sd_other))
+    ]
+    marginal = marginal_tpr(mean_member.mean(), mean_other.mean(), *spreads, 0.01)
+    return bool(each.mean() < marginal - 1e-12), bool((each < 0.5).all())
+
+
+def _row(case: str, quantity: str, rate: float, **interval: float) -> dict:
+    row = {"case": case, "quantity": quantity, "value": 100 * float(rate)}
+    return {**row, "low": np.nan, "high": np.nan, **interval}

@@ -1,0 +1,83 @@
+"""The parameters of the chapter on Liu et al. (2025), and their sizes by profile."""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from membership.settings import ChapterSettings
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "dataset": "digits",
+        "n_targets": 3,
+        "n_reference": 8,
+        "n_samples": 100,
+        "ood_dataset": "shifted",
+        "architectures": ["mlp-32", "logistic"],
+    },
+    "quick": {
+        "dataset": "purchase_like:10000",
+        "also_datasets": ["digits"],
+        "n_targets": 5,
+        "n_reference": 8,
+        "n_samples": 200,
+        "ood_dataset": "shifted",
+        "architectures": ["mlp-128-64", "mlp-32", "mlp-16", "logistic"],
+    },
+    "paper": {
+        "dataset": "purchase_like:25000",
+        "also_datasets": ["location30"],
+        "n_targets": 5,
+        "n_reference": 8,
+        "n_samples": 200,
+        "ood_dataset": "mnist",
+        "architectures": ["mlp-1024-512-256-128", "mlp-256-128", "mlp-32", "logistic"],
+    },
+}
+
+
+class Settings(ChapterSettings):
+    """Parameters of the chapter; the notebook's parameters cell mirrors them."""
+
+    chapter: ClassVar[str] = "bmia"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+
+    also_datasets: list[str] = Field(
+        [], description="further data sets beside dataset, by name or path; []: the profile's"
+    )
+    n_targets: int = Field(
+        0, ge=0, le=100, description="target models attacked, 2 or more; 0: the profile's"
+    )
+    n_reference: int = Field(
+        0, ge=0, le=256, description="reference models, 4 or more; 0: the profile's"
+    )
+    architecture: str = Field(
+        "", description="of all models but Figure 4's, such as mlp-256-128; '': by data set"
+    )
+    epochs: int = Field(
+        0, ge=0, le=10_000, description="passes over the members; 0: by data set and profile"
+    )
+    n_samples: int = Field(
+        0, ge=0, le=10_000, description="Monte-Carlo draws a query, 2 or more; 0: the profile's"
+    )
+    ood_dataset: str = Field(
+        "", description="where Table 2's non-members come from, or 'shifted'; '': the profile's"
+    )
+    architectures: list[str] = Field(
+        [], description="the architectures that Figure 4 pairs, 2 or more; []: the profile's"
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        """Refuse sizes that no interval or variance can be computed from."""
+        for name, least, why in (
+            ("n_targets", 2, "an interval"),
+            ("n_reference", 4, "the reliability of a standard deviation"),
+            ("n_samples", 2, "a standard deviation"),
+        ):
+            value = getattr(self, name)
+            if 0 < value < least:
+                raise ValueError(f"{name} = {value}: {why} needs at least {least}")
+        if len(self.architectures) == 1:
+            raise ValueError("architectures names one; give at least 2 to pair")
+        return self

@@ -1,0 +1,62 @@
+"""Scores of several targets as rows of a tidy table: means with intervals over the targets."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from membership import metrics
+from membership.metrics.arrays import FloatArray
+
+Pairs = list[tuple[FloatArray, np.ndarray]]
+"""Scores and truth of each target's queries."""
+
+GRID = np.logspace(-3, 0, 61)
+RATES = (0.001, 0.01)
+
+
+def spread(values: Any, most: float = np.inf, least: float = -np.inf) -> dict[str, float]:
+    """Mean of repeats with Student's 95% interval, cut to what is possible."""
+    low, high = np.clip(metrics.mean_interval(values), least, most)
+    found = {"value": float(np.mean(values)), "low": float(low), "high": float(high)}
+    return {**found, "n_repeats": len(values)}
+
+
+def tpr(pairs: Pairs, fpr: float) -> list[float]:
+    """The true-positive rate in percent, target by target."""
+    return [100 * metrics.tpr_at_fpr(score, member, fpr) for score, member in pairs]
+
+
+def auc(pairs: Pairs) -> list[float]:
+    """The area under the ROC curve in percent, target by target."""
+    return [100 * metrics.auc(score, member) for score, member in pairs]
+
+
+def rate_name(fpr: float) -> str:
+    """A metric's name as the published tables spell it: "TPR(%)@FPR=0.1%"."""
+    return f"TPR(%)@FPR={100 * fpr:g}%"
+
+
+def measured(pairs: Pairs, rates: tuple[float, ...] = RATES) -> dict[str, list[float]]:
+    """The statistics of every table, by metric, target by target."""
+    return {**{rate_name(fpr): tpr(pairs, fpr) for fpr in rates}, "auc(%)": auc(pairs)}
+
+
+def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) -> list[dict]:
+    """One row a statistic: true-positive rates, then the AUC, in percent."""
+    found = measured(pairs, rates)
+    return [{**key, "metric": name, **spread(v, 100, 0)} for name, v in found.items()]
+
+
+def roc(key: dict[str, Any], pairs: Pairs) -> pd.DataFrame:
+    """The mean ROC curve on a grid of false-positive rates, with intervals over the targets."""
+    curves = []
+    for score, member in pairs:
+        reached, detected = metrics.roc_curve(score, member)
+        # The most the attacker has without exceeding the rate.
+        curves.append(detected[np.searchsorted(reached, GRID + 1e-12, side="right") - 1])
+    mean = np.mean(curves, axis=0)
+    half = stats.t.ppf(0.975, len(curves) - 1) * stats.sem(curves, axis=0)
+    band = {"low": np.clip(mean - half, 0, 1), "high": np.clip(mean + half, 0, 1)}
+    return pd.DataFrame({**key, "fpr": GRID, "tpr": mean, **band, "n_repeats": len(pairs)})

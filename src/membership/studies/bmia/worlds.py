@@ -1,0 +1,247 @@
+"""Data, splits and trained models: who was trained on what, as the paper's Appendix B has it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from membership import data, models, training
+from membership.errors import InputError
+
+TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
+IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
+EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
+DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
+IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
+PAPERS_MLP = TABULAR["paper"]
+LABELS = {
+    "purchase_like": "Purchase-like (simulated)",
+    "location30": "Location-30",
+    "cifar10": "CIFAR-10",
+    "cifar100_20k": "CIFAR-100 (20,000 records)",
+}
+PUBLISHED = {"purchase_like": "Purchase-100", "cifar10": "CIFAR-10", "cifar100_20k": "CIFAR-100"}
+"""The paper's names for data sets that are its own, or stand for them."""
+NETWORKS: dict[str, Callable[..., Any]] = {
+    "resnet18": partial(models.resnet, 18),
+    "resnet34": partial(models.resnet, 34),
+    "resnet50": partial(models.resnet, 50),
+    "wide-resnet50": models.wide_resnet50,
+    "densenet121": models.densenet121,
+    "mobilenet-v2": models.mobilenet_v2,
+    "efficientnet-b0": models.efficientnet_b0,
+}
+"""The paper's seven (Figure 4)."""
+LEAST_RECORDS = 100
+_REFERENCES = 1000
+"""Seeds of reference models lie this far above those of the targets."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model is and how it is trained: SGD with momentum 0.9 and weight decay 1e-4, its
+    learning rate 0.1 divided by 10 at 5/12 and 10/12 of the epochs (1/2 and 3/4 for images).
+    """
+
+    architecture: str
+    epochs: int
+    batch_size: int
+    milestones: tuple[int, int]
+
+    @property
+    def config(self) -> training.TrainingConfig:
+        """The optimisation as the training room takes it."""
+        return training.TrainingConfig(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=0.1,
+            momentum=0.9,
+            weight_decay=1e-4,
+            schedule="milestones",
+            milestones=self.milestones,
+        )
+
+
+@dataclass(frozen=True)
+class World:
+    """One data set split into roles, and who is trained on what.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set.
+    dataset : Dataset
+    pool : int array of shape (queries,)
+        The records that are queried: each target is trained on a random half of them.
+    population : int array
+        Each reference is trained on a random half of these; none is ever queried.
+    validation : int array
+        Records no model is trained on: QMIA's training set and RMIA's Z.
+    targets, references : bool array of shape (models, records of the data set)
+        Who is trained on which record.
+    member : bool array of shape (targets, queries)
+        The truth for each target.
+    recipe : Recipe
+    settings : Settings
+    """
+
+    name: str
+    dataset: data.Dataset
+    pool: np.ndarray
+    population: np.ndarray
+    validation: np.ndarray
+    targets: np.ndarray
+    references: np.ndarray
+    recipe: Recipe
+    settings: Any
+
+    @property
+    def label(self) -> str:
+        """The data set as the tables name it."""
+        return LABELS.get(self.name, self.name)
+
+    @property
+    def device(self) -> str:
+        """Where the models are trained."""
+        return str(training.device_of(self.settings.device))
+
+    @property
+    def deviations(self) -> list[str]:
+        """In what this world differs from the paper's; the batch size is nowhere stated."""
+        n_members, recipe = len(self.pool) // 2, self.recipe
+        found = [f"{n_members:,} members a model, {recipe.architecture}, {recipe.epochs} epochs"]
+        if self.name == "purchase_like":
+            found.insert(0, "simulated data for Purchase-100")
+        elif self.name == "cifar100_20k":
+            found.insert(0, "20,000 of the 60,000 records")
+        elif self.name == "cifar10":
+            full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
+            found = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else found
+        else:
+            found.insert(0, "none of the paper's data sets")
+        return [f"{self.label}: {text}" for text in found]
+
+    @property
+    def member(self) -> np.ndarray:
+        """The truth for each target, (targets, queries)."""
+        return self.targets[:, self.pool]
+
+    def train(self, architecture: str = "", n_reference: int = 0) -> training.Ensemble:
+        """Targets first, then references, of this world's architecture or another."""
+        masks = self.references[: n_reference or None]
+        seed = 10_000 * self.settings.seed
+        seeds = [
+            *range(seed, seed + len(self.targets)),
+            *range(seed + _REFERENCES, seed + _REFERENCES + len(masks)),
+        ]
+        return training.train(
+            factory(architecture or self.recipe.architecture, self.dataset),
+            self.dataset,
+            np.concatenate([self.targets, masks]),
+            self.recipe.config,
+            seeds,
+            device=self.settings.device,
+            n_jobs=self.settings.n_jobs,
+        )
+
+
+def worlds(settings: Any) -> list[World]:
+    """The data sets of a run, split; nothing is trained yet.
+
+    Parameters
+    ----------
+    settings : Settings
+        Uses ``dataset``, ``also_datasets``, ``data_root``, ``n_targets``, ``n_reference``,
+        ``architecture``, ``epochs``, ``profile`` and ``seed``.
+
+    Raises
+    ------
+    InputError
+        A data set is unknown, missing or too small, or the architecture is unknown or does not
+        take its records.
+    """
+    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
+    return [world(name, settings) for name in names]
+
+
+def world(name: str, settings: Any) -> World:
+    """One data set split 20 : 20 : 40 : 20; parameters and errors as for `worlds`."""
+    loaded = data.load(name, root=settings.data_root or None)
+    data.require(loaded, n_records=LEAST_RECORDS)
+    recipe = recipe_of(loaded, settings)
+    factory(recipe.architecture, loaded)
+    order = np.random.default_rng([settings.seed, 20]).permutation(len(loaded))
+    fifth = len(loaded) // 5
+    pool, population = order[: 2 * fifth], order[2 * fifth : 4 * fifth]
+    return World(
+        name=loaded.name,
+        dataset=loaded,
+        pool=pool,
+        population=population,
+        validation=order[4 * fifth :],
+        targets=_halves(pool, settings.n_targets, len(loaded), 2 * settings.seed),
+        references=_halves(population, settings.n_reference, len(loaded), 2 * settings.seed + 1),
+        recipe=recipe,
+        settings=settings,
+    )
+
+
+def recipe_of(dataset: data.Dataset, settings: Any) -> Recipe:
+    """The paper's recipe for this kind of data, at the size of the profile."""
+    digits = dataset.name == "digits"
+    image = dataset.x.ndim == 4 and not digits
+    if digits:
+        architecture, epochs = "mlp-32", DIGITS_EPOCHS[settings.profile]
+    elif image:
+        large = IMAGES.get(dataset.name, "resnet18")
+        architecture = large if settings.profile == "paper" else "small-cnn"
+        epochs = IMAGE_EPOCHS[settings.profile]
+    else:
+        architecture, epochs = TABULAR[settings.profile], EPOCHS[settings.profile]
+    epochs = settings.epochs or epochs
+    drops = (epochs // 2, 3 * epochs // 4) if image else (5 * epochs // 12, 10 * epochs // 12)
+    return Recipe(settings.architecture or architecture, epochs, 64 if digits else 128, drops)
+
+
+def factory(architecture: str, dataset: data.Dataset) -> Callable[[], Any]:
+    """A function that makes an untrained network for these records.
+
+    Parameters
+    ----------
+    architecture : str
+        "logistic"; "mlp" and the widths of its hidden layers, such as "mlp-256-128"; "small-cnn";
+        or one of the large networks, such as "resnet50".
+    dataset : Dataset
+
+    Raises
+    ------
+    InputError
+        The name is unknown, or the records are no images and the network takes nothing else.
+    """
+    size, classes = dataset.x[0].size, dataset.n_classes
+    if architecture == "logistic":
+        return partial(models.logistic_regression, size, classes)
+    kind, *widths = architecture.split("-")
+    if kind == "mlp" and widths and all(width.isdigit() for width in widths):
+        return partial(models.mlp, size, tuple(map(int, widths)), classes)
+    if architecture != "small-cnn" and architecture not in NETWORKS:
+        raise InputError(
+            f"architecture = {architecture!r}: expected logistic, mlp with its widths (such as "
+            f"mlp-256-128), small-cnn, {', '.join(NETWORKS)}"
+        )
+    if dataset.x.ndim != 4:
+        raise InputError(
+            f"architecture = {architecture!r} takes images, and {dataset.name} holds none; take "
+            "an mlp, such as mlp-256-128"
+        )
+    if architecture == "small-cnn":
+        return partial(models.small_cnn, dataset.x.shape[1:], classes)
+    return partial(NETWORKS[architecture], classes, in_channels=dataset.x.shape[1])
+
+
+def _halves(records: np.ndarray, n_models: int, n_records: int, seed: int) -> np.ndarray:
+    masks = np.zeros((n_models, n_records), dtype=bool)
+    masks[:, records] = data.random_halves(n_models, len(records), seed)
+    return masks

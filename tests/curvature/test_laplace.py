@@ -1,0 +1,204 @@
+"""The structured posteriors against dense float64 algebra, and the errors that come first."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from membership.curvature import laplace_full, last_layer_laplace
+from membership.curvature.laplace_prior import GRID
+from membership.errors import InputError
+
+STRUCTURES = ("full", "kron", "diag")
+structures = pytest.mark.parametrize("structure", STRUCTURES)
+
+
+def fit(last_layer_problem, precision, structure, **keywords):
+    return last_layer_laplace(
+        last_layer_problem.features, last_layer_problem.logits, precision, structure, **keywords
+    )
+
+
+@structures
+@pytest.mark.parametrize("precision", [0.01, 1.0, 30.0])
+def test_covariance_is_the_dense_one(last_layer_problem, structure, precision):
+    posterior = fit(last_layer_problem, precision, structure)
+    expected = last_layer_problem.covariance(structure, precision)
+    np.testing.assert_allclose(
+        posterior.covariance(last_layer_problem.query), expected, rtol=1e-10, atol=1e-12
+    )
+    variance = np.einsum("ncc->nc", expected)
+    np.testing.assert_allclose(posterior.variance(last_layer_problem.query), variance, rtol=1e-10)
+
+
+@structures
+def test_difference_variance_is_that_of_the_covariance(last_layer_problem, structure):
+    posterior = fit(last_layer_problem, 0.7, structure)
+    v = last_layer_problem.covariance(structure, 0.7)
+    rng = np.random.default_rng(0)
+    rows, classes = np.arange(len(v)), len(last_layer_problem.bias)
+    first = rng.integers(0, classes, len(v))
+    second = (first + 1) % classes
+    expected = v[rows, first, first] + v[rows, second, second] - 2 * v[rows, first, second]
+    answer = posterior.difference_variance(last_layer_problem.query, first, second)
+    np.testing.assert_allclose(answer, expected, rtol=1e-10)
+
+
+@structures
+@pytest.mark.parametrize("precision", [0.01, 1.0, 30.0])
+def test_marginal_likelihood_is_the_dense_one(last_layer_problem, structure, precision):
+    posterior = fit(last_layer_problem, precision, structure, **last_layer_problem.layer)
+    expected = last_layer_problem.evidence(structure, precision)
+    assert posterior.log_marginal_likelihood == pytest.approx(expected, rel=1e-11)
+
+
+@structures
+def test_marginal_likelihood_is_maximised(last_layer_problem, structure):
+    posterior = fit(
+        last_layer_problem, "marginal-likelihood", structure, **last_layer_problem.layer
+    )
+    best, log_best = posterior.log_marginal_likelihood, np.log(posterior.prior_precision)
+    # The flat top hides the optimum from values; a difference of slopes does not.
+    up, down = (
+        last_layer_problem.evidence(structure, np.exp(log_best + step)) for step in (0.01, -0.01)
+    )
+    assert best > max(up, down)
+    assert abs(up - down) < 0.01 * (2 * best - up - down)
+    everywhere = [last_layer_problem.evidence(structure, d) for d in np.logspace(-6, 6, 200)]
+    assert best >= max(everywhere)
+
+
+@structures
+def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, len(last_layer_problem.bias), len(last_layer_problem.query))
+    logits = last_layer_problem.query @ last_layer_problem.weight.T + last_layer_problem.bias
+    held_out = (last_layer_problem.query, logits, label)
+    posterior = fit(last_layer_problem, "validation", structure, validation=held_out)
+    scores = []
+    for precision in GRID:
+        v = np.einsum("ncc->nc", last_layer_problem.covariance(structure, precision))
+        log_p = log_softmax(logits / np.sqrt(1 + np.pi * v / 8), axis=1)
+        scores.append(log_p[np.arange(len(label)), label].sum())
+    assert posterior.prior_precision == GRID[np.argmax(scores)]
+
+
+@structures
+def test_a_large_prior_precision_leaves_the_prior(last_layer_problem, structure):
+    posterior = fit(last_layer_problem, 1e12, structure)
+    expected = (1 + (last_layer_problem.query**2).sum(axis=1)) * 1e-12
+    variance = posterior.variance(last_layer_problem.query)
+    np.testing.assert_allclose(
+        variance, np.tile(expected, (len(last_layer_problem.bias), 1)).T, rtol=1e-8
+    )
+
+
+def test_full_and_kron_are_one_where_the_records_agree_on_their_curvature():
+    # Without any weights each record has the same Lambda, and features of mean zero leave nothing
+    # between weights and biases: then the Gauss-Newton matrix is a Kronecker product.
+    rng = np.random.default_rng(1)
+    half = rng.standard_normal((30, 3))
+    features, logits = np.vstack([half, -half]), np.zeros((60, 4))
+    full, kron = (last_layer_laplace(features, logits, 1.0, s) for s in ("full", "kron"))
+    query = rng.standard_normal((5, 3))
+    np.testing.assert_allclose(full.covariance(query), kron.covariance(query), rtol=1e-10)
+
+
+def test_records_may_come_in_any_order(last_layer_problem):
+    order = np.random.default_rng(2).permutation(len(last_layer_problem.features))
+    for structure in STRUCTURES:
+        posterior = last_layer_laplace(
+            last_layer_problem.features[order], last_layer_problem.logits[order], 1.0, structure
+        )
+        np.testing.assert_allclose(
+            posterior.covariance(last_layer_problem.query),
+            fit(last_layer_problem, 1.0, structure).covariance(last_layer_problem.query),
+            rtol=1e-10,
+            atol=1e-13,
+        )
+
+
+def test_more_records_than_are_taken_at_once():
+    rng = np.random.default_rng(3)
+    n = laplace_full.RECORDS_AT_ONCE + 10
+    features, logits = rng.standard_normal((n, 2)), rng.standard_normal((n, 3))
+    whole = last_layer_laplace(features, logits, 1.0, "full")
+    answer = whole.covariance(features)
+    apart = np.concatenate([whole.covariance(row[None]) for row in features])
+    np.testing.assert_allclose(answer, apart, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"structure": "block"}, "structure = 'block': expected one of full, kron, diag"),
+        ({"engine": "magic"}, "engine = 'magic': expected one of structured, laplace-torch"),
+        ({"prior_precision": 0}, "prior_precision = 0: expected a positive number"),
+        ({"prior_precision": -1.0}, "prior_precision = -1.0: expected a positive number"),
+        ({"prior_precision": float("nan")}, "prior_precision = nan: expected a positive"),
+        ({"prior_precision": True}, "prior_precision = True: expected a positive"),
+        ({"prior_precision": "marglik"}, "prior_precision = 'marglik': expected a positive"),
+        ({"prior_precision": "marginal-likelihood"}, "give weight, bias and label too"),
+        ({"prior_precision": "validation"}, "give validation = "),
+        ({"engine": "laplace-torch"}, "give weight and bias of the last layer too"),
+        ({"logits": np.zeros((39, 3))}, "logits of shape \\(39, 3\\): expected"),
+        ({"logits": np.zeros((40, 1))}, "at least two classes"),
+        ({"weight": np.zeros((3, 4))}, "weight and bias belong together"),
+        ({"weight": np.zeros((3, 5)), "bias": np.zeros(3)}, "ask for \\(3, 4\\) and \\(3,\\)"),
+        ({"weight": np.zeros((3, 4)), "bias": np.zeros(3)}, "logits differ from features"),
+        ({"label": np.full(40, 3)}, "label: classes 3 to 3 do not fit logits of 3 classes"),
+        ({"label": np.zeros(39)}, "give one class for 40 records"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    rng = np.random.default_rng(0)
+    arguments = {
+        "features": rng.standard_normal((40, 4)),
+        "logits": rng.standard_normal((40, 3)),
+        "prior_precision": 1.0,
+    }
+    with pytest.raises(InputError, match=message):
+        last_layer_laplace(**(arguments | change))
+
+
+def test_features_that_are_not_finite_are_refused(last_layer_problem):
+    last_layer_problem.features[3, 0] = np.inf
+    with pytest.raises(InputError, match="features holds 1 NaN or infinite entries"):
+        last_layer_laplace(last_layer_problem.features, np.zeros((40, 3)), 1.0)
+
+
+def test_validation_of_another_network_is_refused(last_layer_problem):
+    held_out = (last_layer_problem.query, np.zeros((7, 9)), np.zeros(7))
+    with pytest.raises(InputError, match="validation has"):
+        fit(last_layer_problem, "validation", "kron", validation=held_out)
+
+
+def test_full_needs_a_record_for_each_parameter_of_a_class():
+    features, logits = np.ones((4, 4)), np.zeros((4, 3))
+    with pytest.raises(InputError, match="4 records for 5 parameters a class"):
+        last_layer_laplace(features, logits, 1.0, "full")
+    assert last_layer_laplace(features, logits, 1.0, "kron").prior_precision == 1.0
+
+
+def test_full_says_how_much_memory_it_needs(monkeypatch):
+    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 1e9)
+    features, logits = np.zeros((200, 128)), np.zeros((200, 100))
+    # 12,900 parameters: three matrices of 1.33 GB.
+    message = "12900 parameters .* needs about 4.0 gigabytes of memory, and 1.0 are free; take kron"
+    with pytest.raises(InputError, match=message):
+        last_layer_laplace(features, logits, 1.0, "full")
+
+
+def test_zero_weights_have_no_best_prior(last_layer_problem):
+    zero = {
+        "weight": 0 * last_layer_problem.weight,
+        "bias": 0 * last_layer_problem.bias,
+        "label": last_layer_problem.label,
+    }
+    with pytest.raises(InputError, match="there is no maximum"):
+        last_layer_laplace(
+            last_layer_problem.features,
+            0 * last_layer_problem.logits,
+            "marginal-likelihood",
+            "kron",
+            **zero,
+        )

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from membership.studies.bmia import calibration, hard_record, retraining
+
+
+def test_the_published_p_value_accuses_half_and_the_corrected_one_a_hundredth(small, settings):
+    table = calibration.control_2([small], settings)
+    perfect = table[table["panel"].str.startswith(calibration.PERFECT)]
+    value = perfect.set_index(["series", "n_samples"])["value"]
+    for n, expected in ((10, 20.8), (100, 40.7), (1000, 47.1)):
+        assert value["published, exact", n] == pytest.approx(expected, abs=0.1)
+        assert value["published", n] == pytest.approx(value["published, exact", n], abs=0.5)
+        # Four standard errors of 200,000 draws.
+        assert value["corrected", n] == pytest.approx(1.0, abs=0.09)
+
+
+def test_the_exact_rate_against_a_simulation_of_algorithm_1():
+    rng = np.random.default_rng(0)
+    draws, target = rng.standard_normal((20, 50_000)), rng.standard_normal(50_000)
+    t = (target - draws.mean(axis=0)) / (draws.std(axis=0, ddof=1) / np.sqrt(20))
+    rate = (stats.t.sf(t, 19) < 0.01).mean()
+    assert rate == pytest.approx(calibration.exact_rate(20), abs=0.009)
+
+
+def test_ranking_by_a_rounded_p_ties_records(small, settings):
+    table = calibration.control_3([small], settings).set_index(["ranking", "metric"])["value"]
+    top = "non-members at the top(%)"
+    assert table["p, as 1 - F(t)", top] >= table["log survival", top]
+    assert table["log survival", "auc(%)"] == pytest.approx(table["z", "auc(%)"])
+
+
+def test_the_reliability_of_the_same_spread_is_one_and_of_noise_zero():
+    rng = np.random.default_rng(0)
+    truth = np.exp(rng.normal(0, 2, 20_000))
+    models = rng.standard_normal((40, 2_000))
+    assert retraining._reliability(truth[:2_000] * models)[0] > 0.97
+    value, low, high = retraining._reliability(rng.standard_normal((8, 2_000)))
+    assert abs(value) < 0.05
+    assert low < value < high
+
+
+def test_log_standard_deviations_are_unbiased():
+    rng = np.random.default_rng(0)
+    found = retraining._log_sd(3 * rng.standard_normal((5, 100_000)))
+    assert found.mean() == pytest.approx(np.log(3), abs=0.01)
+
+
+def test_the_retraining_controls(small):
+    points = retraining.control_4([small])
+    assert (points[["laplace", "retraining"]] > 0).all(axis=None)
+    table = retraining.control_5([small])
+    rows = table.set_index("quantity")
+    reliability = rows.loc["reliability of the sd over retraining"]
+    known = reliability["low"] > 0
+    assert ("corrected for noise" in rows.index) == known
+    assert ("not identified" in table.attrs["note"]) != known
+    if known:
+        raw = rows["value"]["correlation of the logarithms"]
+        expected = raw / np.sqrt(reliability["value"])
+        assert rows["value"]["corrected for noise"] == pytest.approx(expected)
+
+
+def test_freezing_the_runner_up_raises_the_mean(small):
+    table = retraining.control_7([small]).set_index("quantity")["value"]
+    assert 0 < table["P(another class overtakes), mean"] < 1
+    assert table["frozen mean less mean, in sd"] > 0
+
+
+def test_the_hard_record_is_a_non_member_above_the_quantile(small):
+    table = hard_record.figure_2([small])
+    score = table["target"].iloc[0]
+    others = small.signals.hinge[0][~small.member[0]]
+    assert score > np.quantile(others, 0.95)
+    assert score in others
+    assert table["series"].nunique() == 4
+    # Equation 7: a share of 5% of the validation scores is above it, whatever their law.
+    threshold = table[table["series"] == hard_record.MARGINAL]["threshold"].iloc[0]
+    assert (small.validation.hinge[0] > threshold).mean() == pytest.approx(0.05, abs=0.005)
+    for _, rows in table.groupby("series"):
+        area = np.trapezoid(rows["density"], rows["hinge"])
+        assert area == pytest.approx(1, abs=0.02)

@@ -1,0 +1,26 @@
+import pytest
+
+from membership.errors import InputError
+from membership.studies.bmia.settings import Settings
+
+
+def test_profiles_fill_in_what_is_left_out():
+    quick = Settings.from_values({})
+    assert (quick.n_targets, quick.n_reference) == (5, 8)
+    assert quick.also_datasets == ["digits"]
+    assert Settings.from_values({"profile": "paper"}).ood_dataset == "mnist"
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"n_targets": 1}, "n_targets = 1: an interval needs at least 2"),
+        ({"n_reference": 3}, "n_reference = 3: the reliability"),
+        ({"n_samples": 1}, "n_samples = 1: a standard deviation needs at least 2"),
+        ({"architectures": ["mlp-8"]}, "architectures names one"),
+        ({"n_refrence": 4}, "did you mean 'n_reference'"),
+    ],
+)
+def test_impossible_sizes_are_refused_before_any_work(values, named):
+    with pytest.raises(InputError, match=named):
+        Settings.from_values(values)

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from membership import data
+from membership.errors import InputError
+from membership.studies.bmia import worlds
+from membership.studies.bmia.evidence import evidence
+from membership.studies.bmia.settings import Settings
+
+
+def test_the_roles_share_no_record(small):
+    world = small.world
+    parts = [set(world.pool), set(world.population), set(world.validation)]
+    assert len(set.union(*parts)) == sum(map(len, parts)) == len(world.dataset)
+    fifth = len(world.dataset) // 5
+    assert [len(part) for part in parts[:2]] == [2 * fifth, 2 * fifth]
+
+
+def test_models_are_trained_on_halves_of_their_own_part(small):
+    world = small.world
+    for masks, part in ((world.targets, world.pool), (world.references, world.population)):
+        assert (masks.sum(axis=1) == len(part) // 2).all()
+        outside = np.setdiff1d(np.arange(len(world.dataset)), part)
+        assert not masks[:, outside].any()
+    assert (world.member.sum(axis=1) == len(world.pool) // 2).all()
+
+
+def test_the_papers_recipe_at_paper_size():
+    purchase = data.simulate_purchase(200, 0)
+    recipe = worlds.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
+    config = recipe.config
+    assert recipe.architecture == "mlp-1024-512-256-128"
+    assert (config.epochs, config.milestones) == (120, (50, 100))
+    assert [config.learning_rate_at(e) for e in (0, 50, 100)] == pytest.approx([0.1, 0.01, 1e-3])
+    assert (config.momentum, config.weight_decay) == (0.9, 1e-4)
+
+
+def test_images_have_their_own_recipe():
+    rng = np.random.default_rng(0)
+    images = data.Dataset(
+        rng.random((40, 3, 8, 8)), np.arange(40) % 4, "cifar10", 4, "noise", digest="none"
+    )
+    paper = worlds.recipe_of(images, Settings.from_values({"profile": "paper"}))
+    assert (paper.architecture, paper.epochs, paper.milestones) == ("resnet50", 300, (150, 225))
+    tiny = worlds.recipe_of(images, Settings.from_values({"profile": "tiny"}))
+    assert tiny.architecture == "small-cnn"
+    chosen = worlds.recipe_of(images, Settings.from_values({"architecture": "mlp-8"}))
+    assert chosen.architecture == "mlp-8"
+
+
+def test_unknown_or_unfit_architectures_are_named():
+    purchase = data.simulate_purchase(200, 0)
+    with pytest.raises(InputError, match="architecture = 'mlp-x'"):
+        worlds.factory("mlp-x", purchase)
+    with pytest.raises(InputError, match="'small-cnn' takes images"):
+        worlds.factory("small-cnn", purchase)
+    network = worlds.factory("mlp-16-8", purchase)()
+    assert [p.shape[0] for n, p in network.named_parameters() if "weight" in n] == [16, 8, 100]
+
+
+@pytest.mark.parametrize("name", worlds.NETWORKS)
+def test_the_papers_networks_take_small_images(name):
+    rng = np.random.default_rng(0)
+    images = data.Dataset(
+        rng.random((4, 3, 32, 32)), np.arange(4), "own", 4, "noise", digest="none"
+    )
+    network = worlds.factory(name, images)()
+    assert network.classifier.out_features == 4
+
+
+def test_too_few_records_are_refused(settings):
+    with pytest.raises(InputError, match="100"):
+        worlds.world("purchase_like:60", settings)
+
+
+def test_every_world_says_how_it_differs_from_the_papers(small):
+    assert "digits: none of the paper's data sets" in small.world.deviations
+
+
+def test_a_convolutional_network_trains_and_has_a_posterior(settings, monkeypatch, tmp_path):
+    """The road that images take on a GPU, at the size of a test."""
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    values = {**settings.parameters(), "architecture": "small-cnn", "epochs": 1, "n_reference": 4}
+    found = evidence(worlds.world("digits", Settings.from_values(values)))
+    assert found.layer(2, "queries").features.shape == (len(found.y), 128)
+    assert np.isfinite(found.bmia(0)).all()
