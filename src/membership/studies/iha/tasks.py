@@ -1,0 +1,261 @@
+"""The data sets, networks and training recipes of the chapter: the paper's, and smaller ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from membership import data, models, training
+from membership.errors import InputError
+
+PARITY = "-odd"
+PAPER_MODELS = 128
+# Steps an epoch at least; smaller data sets get smaller batches.
+LEAST_STEPS = 28
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the networks of one data set are trained.
+
+    Attributes
+    ----------
+    label : str
+        What tables call the data set.
+    published : str
+        What the paper calls it, "" where it is none of the paper's.
+    hidden : tuple of int
+        Widths of the hidden layers; none is logistic regression.
+    learning_rate, batch_size, epochs
+        Of the recipe. All have momentum 0.9, weight decay 5e-4 and a cosine schedule.
+    pool : int
+        Records of the paper's pool, half of them members of each model; 0 where it has none.
+    """
+
+    label: str
+    published: str
+    hidden: tuple[int, ...]
+    learning_rate: float
+    batch_size: int
+    epochs: int
+    pool: int = 0
+
+
+RECIPES = {
+    "mnist-odd": Recipe("MNIST-Odd", "MNIST-Odd", (), 0.01, 128, 80, 60_000),
+    "fashion_mnist": Recipe("FashionMNIST", "FashionMNIST", (6,), 0.01, 256, 120, 60_000),
+    "purchase_like": Recipe("Purchase-like(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
+    "digits-odd": Recipe("Digits-Odd", "", (), 0.01, 32, 400),
+    "digits": Recipe("Digits", "", (16,), 0.01, 32, 400),
+}
+DEEP = (512, 256, 128, 64)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Records to train on and everything that training needs.
+
+    Attributes
+    ----------
+    label, published : str
+        As in `Recipe`.
+    pool : data.Dataset
+        An even number of records; each model is trained on half of them.
+    test : data.Dataset or None
+        The official test records, where there are some.
+    factory : callable
+        Makes an untrained network.
+    config : training.TrainingConfig
+    membership : numpy.ndarray of bool, shape (models, records)
+        Random halves, each followed by its complement.
+    origin : dict
+        The digest of the whole data set, by name.
+    deviations : tuple of str
+        In what the set-up differs from the paper's.
+    comparable : bool
+        Whether data, network, recipe and number of models are the paper's.
+    """
+
+    label: str
+    published: str
+    pool: data.Dataset
+    test: data.Dataset | None
+    factory: Callable[[], nn.Module]
+    config: training.TrainingConfig
+    membership: np.ndarray
+    origin: dict[str, str]
+    deviations: tuple[str, ...]
+    comparable: bool
+
+    @property
+    def n_members(self) -> int:
+        """n, the size of each training set."""
+        return int(self.membership[0].sum())
+
+    @property
+    def n_parameters(self) -> int:
+        """p, the number of parameters."""
+        return sum(parameter.numel() for parameter in self.factory().parameters())
+
+
+def tasks(settings: Any) -> list[Task]:
+    """Every data set of a run, ready to train on.
+
+    Raises
+    ------
+    InputError
+        A data set is unknown, missing or too small, or its network cannot be cut to size.
+    """
+    return [task(name, settings) for name in settings.datasets]
+
+
+def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> Task:
+    """One data set, ready to train on.
+
+    Parameters
+    ----------
+    name : str
+        As `data.load` takes it; a name that ends in "-odd" asks for the parity of the label, with
+        logistic regression and the squared error.
+    settings : Settings
+        Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models`` and ``seed``.
+    deep : bool
+        Four hidden layers (the paper's MLP-4).
+    n_models : int
+        Models instead of the settings' number, even; 0: the settings'.
+    """
+    loaded = load(name, settings.data_root)
+    recipe = _recipe(name, loaded)
+    pool, test = _split(loaded)
+    pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
+    count = n_models or settings.n_models
+    single = name.endswith(PARITY)
+    wanted = DEEP if deep else recipe.hidden
+    n_features = int(np.prod(pool.x.shape[1:]))
+    hidden = fitting(n_features, wanted, pool.n_classes, settings.most_parameters)
+    factory = (
+        partial(one_logit, n_features)
+        if single
+        else partial(models.mlp, n_features, hidden, pool.n_classes)
+    )
+    config = training.TrainingConfig(
+        epochs=settings.epochs or recipe.epochs,
+        batch_size=max(2, min(recipe.batch_size, len(pool) // 2 // LEAST_STEPS)),
+        learning_rate=recipe.learning_rate,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+        loss="squared-error" if single else "cross-entropy",
+    )
+    depth = "MLP-4, " if deep else ""
+    made = Task(
+        label=recipe.label if not deep else f"{recipe.label}, MLP-4",
+        published=recipe.published,
+        pool=pool,
+        test=test,
+        factory=factory,
+        config=config,
+        membership=halves(count, len(pool), settings.seed),
+        origin={loaded.name: loaded.digest},
+        deviations=(),
+        comparable=False,
+    )
+    said = _deviations(made, recipe, wanted, hidden)
+    comparable = not said and bool(recipe.published) and not name.startswith("purchase_like")
+    shape = "-".join(map(str, (n_features, *hidden, 1 if single else pool.n_classes)))
+    said = (f"{depth}{shape}: {text}" if text.startswith("hidden") else text for text in said)
+    return replace(made, deviations=tuple(said), comparable=comparable)
+
+
+def load(name: str, root: str) -> data.Dataset:
+    """A data set by name or path, with the parity of its labels where the name ends in "-odd"."""
+    loaded = data.load(name.removesuffix(PARITY), root=root or None)
+    if not name.endswith(PARITY):
+        return loaded
+    y = loaded.y % 2
+    return replace(
+        loaded,
+        y=y,
+        name=name,
+        n_classes=2,
+        source=f"{loaded.source} Labelled by whether the original label is odd.",
+        digest=data.record_digest(loaded.x, y, loaded.official_train),
+        verified=False,
+    )
+
+
+def one_logit(n_features: int) -> nn.Sequential:
+    """Logistic regression with one logit: the log-odds of class 1."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(n_features, 1))
+
+
+def halves(n_models: int, n_records: int, seed: int) -> np.ndarray:
+    """Random halves of the records, each followed by its complement.
+
+    Every record is in exactly half of the models, as in the released code, and every model has
+    as many records, so that all can be trained side by side.
+    """
+    first = data.random_halves(n_models // 2, n_records, seed)
+    return np.stack([first, ~first], axis=1).reshape(n_models, n_records)
+
+
+def fitting(
+    n_features: int, hidden: tuple[int, ...], n_classes: int, most_parameters: int
+) -> tuple[int, ...]:
+    """Widths of the hidden layers, cut to the same limit until the network is small enough.
+
+    Raises
+    ------
+    InputError
+        Not even one unit a layer is small enough.
+    """
+    for limit in range(max(hidden, default=1), 0, -1):
+        widths = tuple(min(limit, width) for width in hidden)
+        sizes = (n_features, *widths, n_classes)
+        if sum((a + 1) * b for a, b in zip(sizes, sizes[1:], strict=False)) <= most_parameters:
+            return widths
+    least = (n_features, *(1 for _ in hidden), n_classes)
+    raise InputError(
+        f"most_parameters = {most_parameters}: a network with layers of {least} units has more; "
+        "give at least as many as it has"
+    )
+
+
+def _recipe(name: str, loaded: data.Dataset) -> Recipe:
+    base = name.split(":", maxsplit=1)[0]
+    if base == "purchase_like" and len(loaded) > 100_000:
+        return replace(
+            RECIPES[base], label="Purchase-like", published="Purchase-100", pool=160_000
+        )
+    hidden = () if name.endswith(PARITY) else (16,)
+    return RECIPES.get(base, Recipe(loaded.name, "", hidden, 0.01, 128, 120))
+
+
+def _split(loaded: data.Dataset) -> tuple[data.Dataset, data.Dataset | None]:
+    """The official training records, and the test records where there is a split."""
+    if loaded.official_train is None:
+        return loaded, None
+    return loaded.select(loaded.official_train), loaded.select(~loaded.official_train)
+
+
+def _deviations(
+    made: Task, recipe: Recipe, wanted: tuple[int, ...], hidden: tuple[int, ...]
+) -> list[str]:
+    """What is smaller than in the paper, or other; empty for the paper's own data and sizes."""
+    if not recipe.published:
+        return [f"{recipe.label} is none of the paper's data sets"]
+    said = []
+    if recipe.published.startswith("Purchase"):
+        said.append(f"simulated records instead of {recipe.published}")
+    if len(made.pool) != recipe.pool:
+        said.append(f"a pool of {len(made.pool):,} records (the paper: {recipe.pool:,})")
+    if made.config.epochs != recipe.epochs:
+        said.append(f"{made.config.epochs} epochs (the released code: {recipe.epochs})")
+    if len(made.membership) != PAPER_MODELS:
+        said.append(f"{len(made.membership)} models (the paper: {PAPER_MODELS})")
+    if hidden != wanted:
+        said.append(f"hidden layers of {hidden} units (the paper: {wanted})")
+    return said
