@@ -18,7 +18,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup book notebooks test browser lint format clean
+.PHONY: help setup book notebooks bench test browser lint format clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -43,6 +43,10 @@ notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab
 
 notebooks/%.ipynb: notebooks/%.md $(STAMP)
 	@$(BIN)/jupytext --quiet --from md:myst --to ipynb --output $@ $<
+
+bench: setup ## Time the fast paths against what one would write first
+	@$(BIN)/membership benchmark
+	@$(BIN)/python -m benchmarks
 
 test: setup notebooks browser lint ## Check the style and run every test
 	@$(BIN)/python -m pytest

@@ -131,7 +131,18 @@ def makefile(tmp_path):
 def test_make_alone_lists_the_targets(makefile):
     shown = makefile()
     targets = [line.split()[0] for line in shown.stdout.splitlines()]
-    wanted = ["help", "setup", "book", "notebooks", "test", "browser", "lint", "format", "clean"]
+    wanted = [
+        "help",
+        "setup",
+        "book",
+        "notebooks",
+        "bench",
+        "test",
+        "browser",
+        "lint",
+        "format",
+        "clean",
+    ]
     assert targets == wanted
 
 

@@ -43,6 +43,7 @@ def test_a_constant_rate_stays():
         ("gamma", 0.0),
         ("schedule", "linear"),
         ("optimiser", "lbfgs"),
+        ("loss", "hinge"),
     ],
 )
 def test_a_value_out_of_range_is_named(name, value):

@@ -106,6 +106,27 @@ def test_an_ensemble_equals_models_trained_one_by_one(config, architecture, tmp_
             torch.testing.assert_close(found[name], tensor, rtol=1e-5, atol=1e-5)
 
 
+def test_the_squared_error_is_that_of_the_probability_of_class_1(tmp_path):
+    dataset = data.keep_classes(blobs(), (0, 1))
+    config = TrainingConfig(epochs=3, batch_size=8, learning_rate=0.5, loss="squared-error")
+    membership = data.random_halves(2, len(dataset.y), seed=1)
+    factory = partial(mlp, n_classes=1)
+    ensemble = train(
+        factory, dataset, membership, config, [3, 4], cache_folder=tmp_path, progress=False
+    )
+    model = initial_module(factory, 4)
+    optimiser = torch.optim.SGD(model.parameters(), 0.5)
+    for epoch in range(3):
+        order = batch_order(4, epoch, np.flatnonzero(membership[1]))
+        for rows in np.split(order, range(8, len(order), 8)):
+            optimiser.zero_grad()
+            probability = torch.sigmoid(model(torch.tensor(dataset.x[rows])))[:, 0]
+            ((probability - torch.tensor(dataset.y[rows])) ** 2).mean().backward()
+            optimiser.step()
+    for name, tensor in ensemble.module(1).state_dict().items():
+        torch.testing.assert_close(tensor, model.state_dict()[name], rtol=1e-5, atol=1e-5)
+
+
 def test_models_with_unequal_numbers_of_members_equal_models_trained_one_by_one(tmp_path):
     dataset = blobs()
     membership = data.leave_one_out(len(dataset.y), [3, 10])
@@ -259,6 +280,10 @@ BAD = {
     "two seeds": ({"seeds": [1, 2]}, "one a model"),
     "architecture": ({"factory": partial(mlp, n_in=13)}, "does not take records of shape"),
     "classes": ({"factory": partial(mlp, n_classes=4)}, r"expected \(1, 3\)"),
+    "squared error of three classes": (
+        {"config": TrainingConfig(epochs=1, batch_size=8, learning_rate=0.1, loss="squared-error")},
+        "3 classes: it takes two",
+    ),
     "device": ({"device": "gpu"}, "auto, cpu or cuda"),
 }
 

@@ -58,6 +58,8 @@ def _provenance(run: Run) -> str:
         "code (SHA-256)": record["code_sha256"],
         "versions": _listed(record["versions"]),
     }
+    if record.get("timing"):
+        facts["wall times"] = "measured in this run; a second run gives others"
     items = "".join(f"<dt>{escape(key)}</dt><dd>{escape(fact)}</dd>" for key, fact in facts.items())
     return (
         f'<p class="exhibit-heading">Provenance: {escape(run.heading)}</p>\n'

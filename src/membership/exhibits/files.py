@@ -15,7 +15,7 @@ from membership.errors import InputError
 from membership.exhibits.listing import find
 
 SUFFIXES = (".csv", ".json", ".svg", ".pdf")
-_ATTRIBUTES = ("data", "deviations", "comparable", "device", "note")
+_ATTRIBUTES = ("data", "deviations", "comparable", "device", "note", "timing")
 
 
 def location(exhibit_id: str, chapter: str, profile: str, root: Path | str | None = None) -> Path:

@@ -44,7 +44,8 @@ def build(
         Such as ``"bayes-optimal-tab-1"``.
     table : pandas.DataFrame
         The tidy table; its ``attrs`` state ``data``, ``deviations``, ``comparable`` and
-        ``device``, and may hold a ``note``.
+        ``device``, and may hold a ``note``, and ``timing`` where it reports wall times, so
+        that a second run differs.
     csv : bytes
         The table as it is saved.
     settings : Settings
@@ -80,6 +81,7 @@ def build(
         "seed": settings.seed,
         **{key: table.attrs[key] for key in _STATED},
         "note": table.attrs.get("note", ""),
+        "timing": bool(table.attrs.get("timing", False)),
         "versions": provenance.versions(),
         "commit": provenance.git_commit(),
         "code_sha256": provenance.code_digest(),

@@ -1,5 +1,6 @@
 """From a text notebook to an executed one, and from executed ones to the site."""
 
+from membership.pipeline.benchmarks import write_benchmarks
 from membership.pipeline.cleaning import clean
 from membership.pipeline.layout import chapters, settings_class, title
 from membership.pipeline.notebook import check, run_notebook
@@ -15,4 +16,5 @@ __all__ = [
     "settings_class",
     "title",
     "write_benchmark",
+    "write_benchmarks",
 ]

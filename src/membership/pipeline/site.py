@@ -9,7 +9,7 @@ from typing import Any
 
 from membership import paths
 from membership.errors import InputError, RunError
-from membership.pipeline import records
+from membership.pipeline import benchmarks, records
 from membership.pipeline.layout import executed_path
 
 _NO_RUNS = """\
@@ -91,7 +91,7 @@ def run_statistics() -> str:
     """Write the page of run times as Markdown, from the records under ``runs``."""
     runs = records.read_all()
     body = _RUNS + "".join(map(_row, runs)) if runs else _NO_RUNS
-    return f"# Run statistics\n\n{body}{_benchmark()}"
+    return f"# Run statistics\n\n{body}{_benchmark()}{benchmarks.sections()}"
 
 
 def _benchmark() -> str:

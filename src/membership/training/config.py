@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 
 from membership.errors import InputError
 
+LOSSES = ("cross-entropy", "squared-error")
 OPTIMISERS = ("sgd", "adam")
 SCHEDULES = ("constant", "cosine", "milestones")
 
@@ -37,6 +39,9 @@ class TrainingConfig:
         The factor of each drop, in (0, 1].
     optimiser : {"sgd", "adam"}
         Adam uses torch's own constants (0.9, 0.999, 1e-8).
+    loss : {"cross-entropy", "squared-error"}
+        What is minimised, as a mean over a batch. "squared-error" is for two classes and a model
+        that answers one logit: ``(sigmoid(logit) - y)**2``.
 
     Raises
     ------
@@ -53,6 +58,7 @@ class TrainingConfig:
     milestones: tuple[int, ...] = ()
     gamma: float = 0.1
     optimiser: Literal["sgd", "adam"] = "sgd"
+    loss: Literal["cross-entropy", "squared-error"] = "cross-entropy"
 
     def __post_init__(self) -> None:
         checks = [
@@ -64,6 +70,7 @@ class TrainingConfig:
             ("gamma", 0 < self.gamma <= 1, "in (0, 1]"),
             ("schedule", self.schedule in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
             ("optimiser", self.optimiser in OPTIMISERS, f"one of {', '.join(OPTIMISERS)}"),
+            ("loss", self.loss in LOSSES, f"one of {', '.join(LOSSES)}"),
         ]
         for name, good, accepted in checks:
             if not good:
@@ -88,6 +95,26 @@ class TrainingConfig:
             passed = sum(epoch >= milestone for milestone in self.milestones)
             return self.learning_rate * self.gamma**passed
         return self.learning_rate
+
+    def loss_of(self, logits: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """The loss of each record.
+
+        Parameters
+        ----------
+        logits : torch.Tensor, shape (..., records, classes), or (..., records, 1)
+            What a model answers; the second shape is that of the squared error.
+        y : torch.Tensor of int, shape (..., records)
+            Labels.
+
+        Returns
+        -------
+        torch.Tensor, shape (..., records)
+            Not negative.
+        """
+        if self.loss == "squared-error":
+            return (torch.sigmoid(logits.squeeze(-1)) - y) ** 2
+        each = F.cross_entropy(logits.flatten(0, -2), y.flatten(), reduction="none")
+        return each.view(y.shape)
 
     def make_optimiser(self, parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
         """The torch optimiser for these parameters.

@@ -25,7 +25,7 @@ class Fits:
     device: torch.device
 
     def check_architecture(self) -> None:
-        """Raise InputError unless one record goes in and one logit a class comes out."""
+        """Raise InputError unless one record goes in and what the loss takes comes out."""
         module = initial_module(self.factory, 0).eval()
         record = torch.tensor(self.dataset.x[:1])
         try:
@@ -36,11 +36,16 @@ class Fits:
                 f"factory: its model does not take records of shape {tuple(record.shape[1:])} "
                 f"({str(error).splitlines()[0]})"
             ) from error
-        expected = (1, self.dataset.n_classes)
+        single = self.config.loss == "squared-error"
+        if single and self.dataset.n_classes != 2:
+            raise InputError(
+                f"loss = 'squared-error' with {self.dataset.n_classes} classes: it takes two"
+            )
+        expected = (1, 1 if single else self.dataset.n_classes)
         if answer != expected:
             raise InputError(
                 f"factory: its model answers one record with shape {answer}; expected {expected}, "
-                "one logit a class"
+                f"one logit{'' if single else ' a class'}"
             )
 
     def keys(self) -> list[str]:

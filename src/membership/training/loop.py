@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from joblib import Parallel, delayed
 from torch import nn
 from tqdm.auto import tqdm
@@ -73,13 +72,13 @@ def train(
     ----------
     factory : callable
         Returns an untrained ``torch.nn.Module`` that maps (batch, ...) to logits
-        (batch, classes).
+        (batch, classes), or (batch, 1) for the squared error.
     dataset : Dataset
         The records.
     membership : array_like of bool, shape (models, records)
         Which records each model is trained on; at least one each.
     config : TrainingConfig
-        Cross-entropy is minimised as it says.
+        What is minimised, and how.
     seeds : sequence of int, one a model
         Not negative.
     device : {"auto", "cpu", "cuda"}
@@ -217,7 +216,7 @@ def _run(
         order = np.stack(
             [batch_order(fits.seeds[i], epoch, m) for i, m in zip(rows, members, strict=True)]
         )
-        total = _epoch(module, parameters, buffers, optimiser, x, y, order, fits.config.batch_size)
+        total = _epoch(module, parameters, buffers, optimiser, x, y, order, fits.config)
         if not torch.isfinite(total).all():
             seed = fits.seeds[rows[int((~torch.isfinite(total)).nonzero()[0])]]
             raise RunError(
@@ -242,17 +241,16 @@ def _epoch(
     x: torch.Tensor,
     y: torch.Tensor,
     order: np.ndarray,
-    batch_size: int,
+    config: TrainingConfig,
 ) -> torch.Tensor:
     """One pass of every model over its members; the summed loss of each model."""
     index = torch.as_tensor(order).to(x.device)
     total = torch.zeros(len(order), device=x.device)
-    for batch in index.split(batch_size, dim=1):
+    for batch in index.split(config.batch_size, dim=1):
         optimiser.zero_grad(set_to_none=True)
         rows = x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
         logits = forward(module, parameters, buffers, rows)
-        each = F.cross_entropy(logits.flatten(0, 1), y[batch].flatten(), reduction="none")
-        per_model = each.view(batch.shape).mean(1)
+        per_model = config.loss_of(logits, y[batch]).mean(1)
         # The sum keeps the models apart: its gradient for one model is that model's own.
         per_model.sum().backward()
         optimiser.step()

@@ -1,0 +1,29 @@
+"""Measurements are kept with the machine, and the page shows them."""
+
+import json
+
+import pandas as pd
+
+from membership import paths
+from membership.pipeline import benchmarks
+from membership.pipeline.site import run_statistics
+
+TABLE = pd.DataFrame(
+    [
+        {"what": "a | b", "size": 10_000, "ours (s)": 0.01234, "ratio": 5432.1, "note": None},
+        {"what": "c", "size": 7, "ours (s)": 2.0, "ratio": float("nan"), "note": "extrapolated"},
+    ]
+)
+
+
+def test_a_table_is_kept_and_shown_on_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    assert "## Benchmark" not in run_statistics()
+    path = benchmarks.write_benchmarks("demo", TABLE)
+    record = json.loads(path.read_text())
+    assert record["rows"][0]["ours (s)"] == 0.01234
+    assert record["rows"][1]["ratio"] is None
+    page = run_statistics()
+    assert "## Benchmark: demo" in page
+    assert "| a \\| b | 10,000 | 0.0123 | 5,432 |  |" in page
+    assert "| c | 7 | 2 |  | extrapolated |" in page
