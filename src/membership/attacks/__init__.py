@@ -2,5 +2,34 @@
 
 from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
 from membership.attacks.glir import glir, glir_steps, gradient_moments
+from membership.attacks.iha import iha
+from membership.attacks.iha_terms import IHAScore, iha_from_view
+from membership.attacks.influence import sif, sif_from_view
+from membership.attacks.residual import residual, residual_from_view
+from membership.attacks.white_box import (
+    OthersGradient,
+    WhiteBoxView,
+    others_gradient,
+    white_box_view,
+)
 
-__all__ = ["glir", "glir_steps", "gradient_moments", "malt", "mast", "matt", "zero_one"]
+__all__ = [
+    "IHAScore",
+    "OthersGradient",
+    "WhiteBoxView",
+    "glir",
+    "glir_steps",
+    "gradient_moments",
+    "iha",
+    "iha_from_view",
+    "malt",
+    "mast",
+    "matt",
+    "others_gradient",
+    "residual",
+    "residual_from_view",
+    "sif",
+    "sif_from_view",
+    "white_box_view",
+    "zero_one",
+]

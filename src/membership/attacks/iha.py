@@ -1,0 +1,131 @@
+"""The inverse Hessian attack (Suri, Zhang and Evans 2024, Section 3.3) on a model.
+
+`membership.attacks.iha_terms` has the formulas and their derivation.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from membership.attacks.iha_terms import (
+    IHAScore,
+    check_recipe,
+    check_stationarity,
+    iha_from_view,
+)
+from membership.attacks.white_box import others_gradient, views
+from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
+from membership.curvature.objective import Loss, objective
+from membership.errors import InputError
+from membership.metrics.arrays import as_bool
+
+SOLVERS = ("exact",)
+
+
+def iha(
+    model: nn.Module,
+    loss: Loss,
+    train: tuple,
+    query: tuple,
+    query_member: Any,
+    learning_rate: float,
+    momentum: float,
+    weight_decay: float,
+    damping: float = 0.2,
+    conditioning: str = "damping",
+    solver: str = "exact",
+    convention: str = "paper",
+    *,
+    stationarity: str = "published",
+    knowledge: str = "leave-one-out",
+    spectrum: Spectrum | None = None,
+) -> IHAScore:
+    r"""Score records by the inverse Hessian attack.
+
+    The adversary has the parameters, the training recipe and **all other training records**; see
+    `knowledge` for what the membership bit is read for.
+
+    Parameters
+    ----------
+    model : nn.Module
+        The target model.
+    loss : callable
+        ``loss(output, y)`` gives one value a record, twice differentiable.
+    train, query : (x, y)
+        All n training records, and the records to query.
+    query_member : array_like of bool, shape (records,)
+        Which queried records are training records.
+    learning_rate : float
+        :math:`\lambda > 0`.
+    momentum : float
+        :math:`0 \le \mu < 1`.
+    weight_decay : float
+        :math:`\alpha \ge 0`, of :math:`\frac{\alpha}{2}\|w\|^2`.
+    damping : float
+        :math:`\epsilon \ge 0`, added to the eigenvalues or the threshold of the low rank.
+    conditioning : {"damping", "low-rank"}
+        See `membership.curvature.conditioned_inverse`.
+    solver : {"exact", "cg"}
+        One eigendecomposition, or conjugate gradients for many records at once; "cg" damps.
+    convention : {"paper", "authors"}
+        "authors" is what the released code computes where it differs: members' gradient over the
+        others is :math:`(n\nabla L_1 - g)/(n-1)`, and low rank goes by :math:`|\sigma|`.
+    stationarity : {"published", "regularised"}
+        "regularised" keeps the weight decay in the stationarity condition; not in the paper (see
+        `membership.attacks.iha_terms`).
+    knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
+        The controls of `membership.attacks.others_gradient`.
+    spectrum : Spectrum, optional
+        Of the Hessian over the training records, where it is at hand.
+
+    Returns
+    -------
+    IHAScore
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range, the mask is of another length, the damped Hessian is not
+        positive definite, the model or the loss will not do, or the memory is too little.
+    """
+    check_recipe(learning_rate, momentum, weight_decay)
+    check_conditioning(damping, conditioning, convention)
+    check_stationarity(stationarity)
+    _check_solver(solver, conditioning)
+    goal = objective(model, loss, *train)
+    goal.records(*query)
+    member = as_bool("query_member", query_member, (len(query[0]),))
+    spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
+    parts, first = [], 0
+    for view in views(goal, train, query, spectrum):
+        last = first + len(view.loss)
+        others = others_gradient(view, member[first:last], knowledge, convention)
+        parts.append(
+            iha_from_view(
+                view,
+                others,
+                spectrum.values,
+                learning_rate,
+                momentum,
+                weight_decay,
+                damping=damping,
+                conditioning=conditioning,
+                convention=convention,
+                stationarity=stationarity,
+            )
+        )
+        first = last
+    names = [field.name for field in fields(IHAScore)]
+    return IHAScore(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _check_solver(solver: str, conditioning: str) -> None:
+    if solver not in SOLVERS:
+        raise InputError(f"solver = {solver!r}: one of {', '.join(SOLVERS)}")
+    if solver == "cg" and conditioning == "low-rank":
+        raise InputError(
+            "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
+            "solver='exact', or conditioning='damping'"
+        )
