@@ -5,7 +5,10 @@ from membership.attacks.glir import glir, glir_steps, gradient_moments
 from membership.attacks.iha import iha
 from membership.attacks.iha_terms import IHAScore, iha_from_view
 from membership.attacks.influence import sif, sif_from_view
+from membership.attacks.lira import lira
+from membership.attacks.ranks import attack_p, attack_r
 from membership.attacks.residual import residual, residual_from_view
+from membership.attacks.rmia import rmia, rmia_tune
 from membership.attacks.white_box import (
     OthersGradient,
     WhiteBoxView,
@@ -17,17 +20,22 @@ __all__ = [
     "IHAScore",
     "OthersGradient",
     "WhiteBoxView",
+    "attack_p",
+    "attack_r",
     "glir",
     "glir_steps",
     "gradient_moments",
     "iha",
     "iha_from_view",
+    "lira",
     "malt",
     "mast",
     "matt",
     "others_gradient",
     "residual",
     "residual_from_view",
+    "rmia",
+    "rmia_tune",
     "sif",
     "sif_from_view",
     "white_box_view",

@@ -1,0 +1,56 @@
+"""What the attacks on signal arrays ask of their arguments."""
+
+from typing import Any
+
+import numpy as np
+
+from membership.errors import InputError
+from membership.metrics.arrays import BoolArray, FloatArray, as_bool, as_float64
+
+
+def as_references(name: str, values: Any, n_records: int) -> FloatArray:
+    """Convert a signal under reference models to float64, (models, `n_records`), and check it."""
+    array = as_float64(name, values, 2)
+    if array.shape[1] != n_records:
+        raise InputError(f"{name} has shape {array.shape}; give (models, {n_records} records)")
+    return array
+
+
+def as_probabilities(name: str, values: FloatArray) -> FloatArray:
+    """Check that every entry lies in [0, 1]."""
+    if values.min() < 0 or values.max() > 1:
+        raise InputError(
+            f"{name} runs from {values.min():g} to {values.max():g}; give probabilities, 0 to 1"
+        )
+    return values
+
+
+def as_membership(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:
+    """Which reference model was trained on which record; none was where the caller says nothing."""
+    if reference_member is None:
+        return np.zeros(shape, dtype=bool)
+    return as_bool("reference_member", reference_member, shape)
+
+
+def require_models(chosen: BoolArray, side: str, needed: int) -> None:
+    """Check that every record has `needed` of the reference models marked in `chosen`.
+
+    Raises
+    ------
+    InputError
+        Names the first record with fewer.
+    """
+    count = chosen.sum(axis=0)
+    short = np.flatnonzero(count < needed)
+    if short.size:
+        raise InputError(
+            f"reference_member: record {short[0]} has {count[short[0]]} {side} models, and "
+            f"{short.size} of {count.size} records have fewer than {needed}; give each {needed}"
+        )
+
+
+def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Check that `value` is one of `choices`."""
+    if value not in choices:
+        listed = " or ".join(f'"{choice}"' for choice in choices)
+        raise InputError(f"{name} is {value!r}; give {listed}")

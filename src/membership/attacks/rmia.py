@@ -1,0 +1,187 @@
+"""The robust membership inference attack, offline (RMIA, Zarifzadeh et al. 2024)."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from membership.attacks.checking import (
+    as_membership,
+    as_probabilities,
+    as_references,
+    require_models,
+)
+from membership.errors import InputError
+from membership.metrics import auc
+from membership.metrics.arrays import FloatArray, as_bool, as_float64
+
+GRID = tuple(step / 10 for step in range(11))
+
+
+def rmia(
+    target_probability: Any,
+    reference_probability: Any,
+    population_target: Any,
+    population_reference: Any,
+    a: float = 0.3,
+    gamma: float = 1.0,
+    *,
+    reference_member: Any = None,
+) -> FloatArray:
+    """Score a record by the share of a population that it beats in a likelihood ratio.
+
+    The adversary knows the probability of the label under the target model and under reference
+    models not trained on the record (OUT), for the queried records x and for population records
+    z that neither the target nor any reference was trained on. With
+
+        r_x = P(x | theta) / P(x),  P(x) = ((1 + a) mean P_out(x) + 1 - a) / 2,
+
+    where a linear guess of the mean over IN models stands in for them (offline), the score is
+    the share of z with r_x / r_z > gamma. Sorting takes O((records + population) log population).
+
+    Parameters
+    ----------
+    target_probability : array of shape (records,)
+        P(x | theta), in [0, 1].
+    reference_probability : array of shape (models, records)
+        The same under each reference model.
+    population_target : array of shape (population,)
+        P(z | theta), in [0, 1].
+    population_reference : array of shape (models, population)
+        The same under each reference model.
+    a : float
+        In [0, 1]: 1 takes IN models to be like OUT models, 0 takes them to be sure of the label.
+        `rmia_tune` chooses it.
+    gamma : float
+        The ratio that counts as beaten, above 0.
+    reference_member : bool array of shape (models, records), optional
+        Which reference model was trained on which record; P_out is the mean of the others.
+        None: all models are OUT.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        In [0, 1], a multiple of 1 / population. The inequality is strict, as in the released
+        code, so ties count against the attacker. A record that no model gives any probability
+        has r = 0.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, a probability lies outside [0, 1], `a` outside [0, 1], `gamma` is not
+        above 0, or a record lacks an OUT model.
+    """
+    target = as_probabilities(
+        "target_probability", as_float64("target_probability", target_probability, 1)
+    )
+    references = _references("reference_probability", reference_probability, target.size)
+    population = as_probabilities(
+        "population_target", as_float64("population_target", population_target, 1)
+    )
+    population_out = _references("population_reference", population_reference, population.size)
+    if len(population_out) != len(references):
+        raise InputError(
+            f"population_reference has {len(population_out)} models; give the {len(references)} "
+            "of reference_probability"
+        )
+    if not _is_number(a) or not 0 <= a <= 1:
+        raise InputError(f"a is {a!r}; give a number from 0 to 1")
+    if not _is_number(gamma) or not 0 < gamma < np.inf:
+        raise InputError(f"gamma is {gamma!r}; give a finite number above 0")
+    inside = as_membership(reference_member, references.shape)
+    require_models(~inside, "OUT", 1)
+    ratio = _ratio(target, references.mean(axis=0, where=~inside), a)
+    threshold = np.sort(gamma * _ratio(population, population_out.mean(axis=0), a))
+    return np.searchsorted(threshold, ratio, side="left") / threshold.size
+
+
+def rmia_tune(
+    reference_probability: Any,
+    reference_member: Any,
+    population_reference: Any,
+    *,
+    attacked: int = 0,
+    grid: Any = GRID,
+) -> float:
+    """Choose `a` of `rmia` by attacking one reference model with the others.
+
+    The adversary knows which reference model it trained on which record, so it can judge each
+    `a` by the AUC of that attack, as Zarifzadeh et al. (2024) do; the target is not touched.
+    Records without an OUT model among the others are left out.
+
+    Parameters
+    ----------
+    reference_probability : array of shape (models, records)
+        The probability of the label, in [0, 1], under two reference models or more, on records
+        that some of them were trained on.
+    reference_member : bool array of shape (models, records)
+        Which reference model was trained on which record.
+    population_reference : array of shape (models, population)
+        The same probability on records that no reference was trained on.
+    attacked : int
+        The reference model in the target's place, 0 to models - 1.
+    grid : sequence of float
+        The values to try, each in [0, 1].
+
+    Returns
+    -------
+    float
+        The value with the largest AUC, the first of equally good ones.
+
+    Raises
+    ------
+    InputError
+        As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
+        members of the attacked model, or none is.
+    """
+    references = as_float64("reference_probability", reference_probability, 2)
+    population = as_float64("population_reference", population_reference, 2)
+    member = as_bool("reference_member", reference_member, references.shape)
+    values = as_float64("grid", grid, 1)
+    if len(references) < 2 or len(population) != len(references):
+        raise InputError(
+            f"reference_probability has {len(references)} models and population_reference "
+            f"{len(population)}; give the same two or more"
+        )
+    if not isinstance(attacked, Integral) or attacked not in range(len(references)):
+        raise InputError(
+            f"attacked is {attacked!r}; give a whole number, 0 to {len(references) - 1}"
+        )
+    others = np.arange(len(references)) != attacked
+    usable = ~member[others].all(axis=0)
+    truth = member[attacked, usable]
+    if truth.all() or not truth.any():
+        raise InputError(
+            f"reference_member leaves {truth.sum()} members and {(~truth).sum()} non-members of "
+            f"model {attacked} with an OUT model; give at least one of each"
+        )
+
+    def attack(a: float) -> float:
+        score = rmia(
+            references[attacked, usable],
+            references[others][:, usable],
+            population[attacked],
+            population[others],
+            a,
+            reference_member=member[others][:, usable],
+        )
+        return auc(score, truth)
+
+    return float(max(values.tolist(), key=attack))
+
+
+def _references(name: str, values: Any, n_records: int) -> FloatArray:
+    return as_probabilities(name, as_references(name, values, n_records))
+
+
+def _ratio(probability: FloatArray, out: FloatArray, a: float) -> FloatArray:
+    """P(x | theta) / P(x); 0 where both are 0."""
+    expected = ((1 + a) * out + (1 - a)) / 2
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.divide(
+            probability, expected, out=np.zeros_like(probability), where=probability > 0
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
