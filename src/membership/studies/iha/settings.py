@@ -14,7 +14,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "n_targets": 2,
         "n_queries": 400,
         "epochs": 20,
-        "most_parameters": 700,
+        "most_parameters": 900,
         "loo_records": 4,
         "loo_models": 6,
     },
@@ -35,8 +35,8 @@ PROFILES: dict[str, dict[str, Any]] = {
         "n_targets": 10,
         "n_queries": 20_000,
         "most_parameters": 6000,
-        "loo_records": 50,
-        "loo_models": 100,
+        "loo_records": 30,
+        "loo_models": 60,
     },
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,9 @@ def tasks(settings: Any) -> list[Task]:
     return [task(name, settings) for name in settings.datasets]
 
 
-def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> Task:
+def task(
+    name: str, settings: Any, *, deep: bool = False, n_models: int = 0, most_parameters: int = 0
+) -> Task:
     """One data set, ready to train on.
 
     Parameters
@@ -124,8 +127,8 @@ def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> 
         Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models`` and ``seed``.
     deep : bool
         Four hidden layers (the paper's MLP-4).
-    n_models : int
-        Models instead of the settings' number, even; 0: the settings'.
+    n_models, most_parameters : int
+        Instead of the settings'; 0: the settings'.
     """
     loaded = load(name, settings.data_root)
     recipe = _recipe(name, loaded)
@@ -134,12 +137,12 @@ def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> 
     count = n_models or settings.n_models
     single = name.endswith(PARITY)
     wanted = DEEP if deep else recipe.hidden
-    n_features = int(np.prod(pool.x.shape[1:]))
-    hidden = fitting(n_features, wanted, pool.n_classes, settings.most_parameters)
+    n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
+    hidden = fitting(n_features, wanted, n_outputs, most_parameters or settings.most_parameters)
     factory = (
         partial(one_logit, n_features)
         if single
-        else partial(models.mlp, n_features, hidden, pool.n_classes)
+        else partial(models.mlp, n_features, hidden, n_outputs)
     )
     config = training.TrainingConfig(
         epochs=settings.epochs or recipe.epochs,
@@ -150,7 +153,6 @@ def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> 
         schedule="cosine",
         loss="squared-error" if single else "cross-entropy",
     )
-    depth = "MLP-4, " if deep else ""
     made = Task(
         label=recipe.label if not deep else f"{recipe.label}, MLP-4",
         published=recipe.published,
@@ -164,9 +166,7 @@ def task(name: str, settings: Any, *, deep: bool = False, n_models: int = 0) -> 
         comparable=False,
     )
     said = _deviations(made, recipe, wanted, hidden)
-    comparable = not said and bool(recipe.published) and not name.startswith("purchase_like")
-    shape = "-".join(map(str, (n_features, *hidden, 1 if single else pool.n_classes)))
-    said = (f"{depth}{shape}: {text}" if text.startswith("hidden") else text for text in said)
+    comparable = not said and not name.startswith("purchase_like")
     return replace(made, deviations=tuple(said), comparable=comparable)
 
 
@@ -203,9 +203,9 @@ def halves(n_models: int, n_records: int, seed: int) -> np.ndarray:
 
 
 def fitting(
-    n_features: int, hidden: tuple[int, ...], n_classes: int, most_parameters: int
+    n_features: int, hidden: tuple[int, ...], n_outputs: int, most_parameters: int
 ) -> tuple[int, ...]:
-    """Widths of the hidden layers, cut to the same limit until the network is small enough.
+    """Widths of the hidden layers, cut to one limit until the network is small enough.
 
     Raises
     ------
@@ -214,22 +214,24 @@ def fitting(
     """
     for limit in range(max(hidden, default=1), 0, -1):
         widths = tuple(min(limit, width) for width in hidden)
-        sizes = (n_features, *widths, n_classes)
-        if sum((a + 1) * b for a, b in zip(sizes, sizes[1:], strict=False)) <= most_parameters:
+        if size_of(n_features, widths, n_outputs) <= most_parameters:
             return widths
-    least = (n_features, *(1 for _ in hidden), n_classes)
+    least = size_of(n_features, tuple(1 for _ in hidden), n_outputs)
     raise InputError(
-        f"most_parameters = {most_parameters}: a network with layers of {least} units has more; "
-        "give at least as many as it has"
+        f"most_parameters = {most_parameters}: the smallest network for records of {n_features} "
+        f"numbers and {n_outputs} outputs has {least:,}; give at least as many"
     )
+
+
+def size_of(n_features: int, hidden: tuple[int, ...], n_outputs: int) -> int:
+    """Parameters of a network of linear layers."""
+    return sum((a + 1) * b for a, b in pairwise((n_features, *hidden, n_outputs)))
 
 
 def _recipe(name: str, loaded: data.Dataset) -> Recipe:
     base = name.split(":", maxsplit=1)[0]
     if base == "purchase_like" and len(loaded) > 100_000:
-        return replace(
-            RECIPES[base], label="Purchase-like", published="Purchase-100", pool=160_000
-        )
+        return replace(RECIPES[base], label="Purchase-like", published="Purchase-100", pool=160_000)
     hidden = () if name.endswith(PARITY) else (16,)
     return RECIPES.get(base, Recipe(loaded.name, "", hidden, 0.01, 128, 120))
 
