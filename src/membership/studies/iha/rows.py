@@ -40,36 +40,29 @@ def measured(
         {
             **key,
             "metric": name,
-            **spread([_number(name, s, m) for s, m in zip(scores, member, strict=True)]),
+            **spread(
+                [_number(name, s, m) for s, m in zip(scores, member, strict=True)],
+                highest=1.0 if name == "AUC" else 100.0,
+            ),
         }
         for name in names
     ]
 
 
-def spread(values: Sequence[float]) -> dict[str, float]:
-    """Mean of repeats with Student's 95% interval, as the columns of a row."""
+def spread(values: Sequence[float], highest: float = np.inf) -> dict[str, float]:
+    """Mean of repeats with Student's 95% interval, as the columns of a row.
+
+    With `highest` the values are rates, and the interval is cut to 0 and that.
+    """
     low, high = metrics.mean_interval(values)
+    if np.isfinite(highest):
+        low, high = max(low, 0.0), min(high, highest)
     return {"value": float(np.mean(values)), "low": low, "high": high, "n_repeats": len(values)}
 
 
 def exactly(value: float) -> dict[str, float]:
     """A number without error, as the columns of a row."""
     return {"value": value, "low": value, "high": value, "n_repeats": 0}
-
-
-def bootstrapped(
-    key: dict[str, Any], score: FloatArray, member: BoolArray, names: Sequence[str], seed: int
-) -> list[dict[str, Any]]:
-    """One row a metric of one set of scores, with bootstrap intervals over the entries."""
-    rows = []
-    for name in names:
-        arguments = {} if name == "AUC" else {"fpr": RATES[name]}
-        statistic = "auc" if name == "AUC" else "tpr_at_fpr"
-        unit = 1.0 if name == "AUC" else 100.0
-        low, high = metrics.interval(statistic, score, member, seed=seed, **arguments)
-        row = {"value": _number(name, score, member), "low": unit * low, "high": unit * high}
-        rows.append({**key, "metric": name, **row, "n_repeats": 1})
-    return rows
 
 
 def judged(

@@ -248,7 +248,7 @@ def _deviations(
 ) -> list[str]:
     """What is smaller than in the paper, or other; empty for the paper's own data and sizes."""
     if not recipe.published:
-        return [f"{recipe.label} is none of the paper's data sets"]
+        return ["none of the paper's data sets"]
     said = []
     if recipe.published.startswith("Purchase"):
         said.append(f"simulated records instead of {recipe.published}")

@@ -44,7 +44,8 @@ def white_box(trained: Trained, target: int, damping: float) -> Scores:
     dict of str to ndarray of shape (queries,)
         IHA and IHA* with their controls, "IHA damping 0.5" and so on, the paper's terms under
         their names in `TERMS`; and ``eigenvalues``, of shape (p,), and the ``damping`` used,
-        which is raised where the Hessian has a negative eigenvalue as large.
+        which is raised where the Hessian has a negative eigenvalue as large, and ``norms``: of the
+        gradient, of it with the weight decay, and of the weight decay.
     """
     task, queries = trained.task, trained.queries(target)
     state = {name: values[target] for name, values in trained.ensemble.parameters.items()}
@@ -111,7 +112,14 @@ def _scored(trained: Trained, target: int, damping: float) -> Scores:
         parts[-1] |= _partial(view, queries[rows], member[rows], known, trained, spectrum, damping)
         first = rows.stop
     scores = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return {**scores, "eigenvalues": spectrum.values, "damping": np.array([damping])}
+    decay = trained.task.config.weight_decay * view.weight
+    sizes = [view.mean_gradient, view.mean_gradient + decay, decay]
+    return {
+        **scores,
+        "eigenvalues": spectrum.values,
+        "damping": np.array([damping]),
+        "norms": np.array([np.linalg.norm(size) for size in sizes]),
+    }
 
 
 def _of_view(
