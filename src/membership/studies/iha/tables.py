@@ -86,9 +86,7 @@ def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 def table_2_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
     """Table 2 beside the published one; for Purchase-100(S) the paper's Table 7 has the numbers."""
     small = published.table("iha_table7").replace({"attack": {"IHA (Ours)": "IHA (Exact)"}})
-    small = small[
-        (small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")
-    ]
+    small = small[(small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")]
     models = published.table("iha_sec4_1").assign(attack="(model)")
     return _judged(table, pd.concat([published.table("iha_table2"), small, models]), audits)
 

@@ -114,7 +114,13 @@ def tasks(settings: Any) -> list[Task]:
 
 
 def task(
-    name: str, settings: Any, *, deep: bool = False, n_models: int = 0, most_parameters: int = 0
+    name: str,
+    settings: Any,
+    *,
+    deep: bool = False,
+    large: bool = False,
+    n_models: int = 0,
+    most_parameters: int = 0,
 ) -> Task:
     """One data set, ready to train on.
 
@@ -126,16 +132,19 @@ def task(
     settings : Settings
         Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models`` and ``seed``.
     deep : bool
-        Four hidden layers (the paper's MLP-4).
+        Four hidden layers (the paper's MLP-4), by the same recipe; not for parities.
+    large : bool
+        Stands for the paper's Purchase-100 rather than its small version.
     n_models, most_parameters : int
         Instead of the settings'; 0: the settings'.
     """
     loaded = load(name, settings.data_root)
-    recipe = _recipe(name, loaded)
+    recipe = _recipe(name, loaded, large)
     pool, test = _split(loaded)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     count = n_models or settings.n_models
     single = name.endswith(PARITY)
+    deep = deep and not single
     wanted = DEEP if deep else recipe.hidden
     n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
     hidden = fitting(n_features, wanted, n_outputs, most_parameters or settings.most_parameters)
@@ -153,9 +162,10 @@ def task(
         schedule="cosine",
         loss="squared-error" if single else "cross-entropy",
     )
+    depth = ", MLP-4" if deep else ""
     made = Task(
-        label=recipe.label if not deep else f"{recipe.label}, MLP-4",
-        published=recipe.published,
+        label=recipe.label + depth,
+        published=recipe.published + depth if recipe.published else "",
         pool=pool,
         test=test,
         factory=factory,
@@ -228,12 +238,13 @@ def size_of(n_features: int, hidden: tuple[int, ...], n_outputs: int) -> int:
     return sum((a + 1) * b for a, b in pairwise((n_features, *hidden, n_outputs)))
 
 
-def _recipe(name: str, loaded: data.Dataset) -> Recipe:
+def _recipe(name: str, loaded: data.Dataset, large: bool) -> Recipe:
     base = name.split(":", maxsplit=1)[0]
-    if base == "purchase_like" and len(loaded) > 100_000:
-        return replace(RECIPES[base], label="Purchase-like", published="Purchase-100", pool=160_000)
     hidden = () if name.endswith(PARITY) else (16,)
-    return RECIPES.get(base, Recipe(loaded.name, "", hidden, 0.01, 128, 120))
+    found = RECIPES.get(base, Recipe(loaded.name, "", hidden, 0.01, 128, 120))
+    if not large:
+        return found
+    return replace(found, label="Purchase-like", published="Purchase-100", pool=160_000)
 
 
 def _split(loaded: data.Dataset) -> tuple[data.Dataset, data.Dataset | None]:
