@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha import rows
+from membership.studies.iha import loo, rows
 from membership.studies.iha.black_box import black_box
 from membership.studies.iha.ensembles import Trained, origin, train
 from membership.studies.iha.tasks import Task, tasks
@@ -51,8 +51,31 @@ class Audit:
         return rows.measured(key, self.scores(name or attack), self.member, metrics)
 
 
+def check_data(settings: Any) -> str:
+    """Load every data set and see that it has the records that each exhibit needs.
+
+    Returns
+    -------
+    str
+        A line a data set: its size, its network, and where it comes from.
+
+    Raises
+    ------
+    InputError
+        A data set is unknown, missing or too small, or its network cannot be cut to size.
+    """
+    every = tasks(settings)
+    for name in loo.names(settings):
+        loo.small_task(name, settings)
+    return "\n".join(
+        f"{task.label}: {len(task.pool):,} records, {task.n_members:,} members a model, "
+        f"{task.n_parameters:,} parameters. {task.pool.source}"
+        for task in every
+    )
+
+
 def audit(task: Task, settings: Any) -> Audit:
-    """Train a task's models and attack its targets."""
+    """Train a task's models, or find them in the cache, and attack its targets."""
     trained = train(task, settings)
     found = [
         white_box(trained, target, settings.damping) | black_box(trained, target)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from membership import data, signals, training
+from membership import signals, training
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.studies.iha.tasks import Task
@@ -64,13 +64,7 @@ def train(task: Task, settings: Any) -> Trained:
     task : Task
     settings : Settings
         Uses ``n_targets``, ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
-
-    Raises
-    ------
-    InputError
-        The pool is too small.
     """
-    data.require(task.pool, n_records=40)
     count = len(task.membership)
     ensemble = training.train(
         task.factory,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from membership import data, training
+from membership import training
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray
 from membership.studies.iha import tasks
@@ -89,10 +89,8 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
     InputError
         There are too few records.
     """
-    task = _small(name, settings)
+    task = small_task(name, settings)
     half, count, models = len(task.pool) // 2, settings.loo_records, settings.loo_models
-    if count > half:
-        raise InputError(f"loo_records = {count}: there are {half} training records only")
     rng = np.random.default_rng([settings.seed, 17])
     inside = np.sort(rng.choice(half, count, replace=False))
     outside = half + np.sort(rng.choice(half, count, replace=False))
@@ -126,15 +124,24 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
     return LeaveOneOut(task, inside, outside, ensemble, groups, scaled)
 
 
-def _small(name: str, settings: Any) -> tasks.Task:
-    """The task of a data set on a few records, its network small enough for many Hessians."""
+def small_task(name: str, settings: Any) -> tasks.Task:
+    """The task of a data set on a few records, its network small enough for many Hessians.
+
+    Raises
+    ------
+    InputError
+        There are too few records.
+    """
     whole = tasks.task(name, settings, n_models=2)
     n_features = int(np.prod(whole.pool.x.shape[1:]))
     least = tasks.size_of(n_features, (1,), whole.pool.n_classes)
     limit = min(settings.most_parameters, max(MOST_PARAMETERS, least))
     small = tasks.task(name, settings, n_models=2, most_parameters=limit)
     half = min(N_BASE, len(small.pool) // 2)
-    data.require(small.pool, n_records=20)
+    if settings.loo_records > half:
+        raise InputError(
+            f"loo_records = {settings.loo_records}: there are {half} training records only"
+        )
     order = np.random.default_rng([settings.seed, 19]).permutation(len(small.pool))[: 2 * half]
     config = replace(
         small.config,

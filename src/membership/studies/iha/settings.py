@@ -25,8 +25,8 @@ PROFILES: dict[str, dict[str, Any]] = {
         "n_targets": 6,
         "n_queries": 1796,
         "most_parameters": 1600,
-        "loo_records": 12,
-        "loo_models": 24,
+        "loo_records": 10,
+        "loo_models": 20,
     },
     "paper": {
         "dataset": "mnist-odd",

@@ -16,6 +16,7 @@ PARITY = "-odd"
 PAPER_MODELS = 128
 # Steps an epoch at least; smaller data sets get smaller batches.
 LEAST_STEPS = 28
+LEAST_RECORDS = 40
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def task(
     loaded = load(name, settings.data_root)
     recipe = _recipe(name, loaded, large)
     pool, test = _split(loaded)
+    data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     count = n_models or settings.n_models
     single = name.endswith(PARITY)
