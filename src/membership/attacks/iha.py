@@ -3,25 +3,29 @@
 `membership.attacks.iha_terms` has the formulas and their derivation.
 """
 
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from torch import nn
 
+from membership.attacks.iha_cg import FormsByCG
 from membership.attacks.iha_terms import (
     IHAScore,
     check_recipe,
     check_stationarity,
     iha_from_view,
+    iha_terms,
 )
-from membership.attacks.white_box import others_gradient, views
+from membership.attacks.white_box import OthersGradient, WhiteBoxView, others_gradient, views
 from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
-from membership.curvature.objective import Loss, objective
+from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.solver import Solver
 from membership.errors import InputError
 from membership.metrics.arrays import as_bool
 
-SOLVERS = ("exact",)
+SOLVERS = ("exact", "cg")
 
 
 def iha(
@@ -41,6 +45,7 @@ def iha(
     stationarity: str = "published",
     knowledge: str = "leave-one-out",
     spectrum: Spectrum | None = None,
+    tolerance: float = 1e-6,
 ) -> IHAScore:
     r"""Score records by the inverse Hessian attack.
 
@@ -78,7 +83,9 @@ def iha(
     knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
         The controls of `membership.attacks.others_gradient`.
     spectrum : Spectrum, optional
-        Of the Hessian over the training records, where it is at hand.
+        Of the Hessian over the training records, where it is at hand; for solver "exact".
+    tolerance : float
+        Relative residual at which conjugate gradients stop, above 0 and below 1.
 
     Returns
     -------
@@ -89,39 +96,76 @@ def iha(
     InputError
         A parameter is out of range, the mask is of another length, the damped Hessian is not
         positive definite, the model or the loss will not do, or the memory is too little.
+    RunError
+        Conjugate gradients did not reach the tolerance.
     """
-    check_recipe(learning_rate, momentum, weight_decay)
+    recipe = (learning_rate, momentum, weight_decay)
+    check_recipe(*recipe)
     check_conditioning(damping, conditioning, convention)
     check_stationarity(stationarity)
-    _check_solver(solver, conditioning)
+    check_solver(solver, conditioning)
     goal = objective(model, loss, *train)
     goal.records(*query)
     member = as_bool("query_member", query_member, (len(query[0]),))
-    spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
-    parts, first = [], 0
-    for view in views(goal, train, query, spectrum):
-        last = first + len(view.loss)
-        others = others_gradient(view, member[first:last], knowledge, convention)
-        parts.append(
+
+    def others(view: WhiteBoxView, rows: slice) -> OthersGradient:
+        return others_gradient(view, member[rows], knowledge, convention)
+
+    if solver == "cg":
+        parts = _by_cg(goal, train, query, others, recipe, damping, stationarity, tolerance)
+    else:
+        spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
+        parts = [
             iha_from_view(
                 view,
-                others,
+                others(view, rows),
                 spectrum.values,
-                learning_rate,
-                momentum,
-                weight_decay,
+                *recipe,
                 damping=damping,
                 conditioning=conditioning,
                 convention=convention,
                 stationarity=stationarity,
             )
-        )
-        first = last
+            for view, rows in views(goal, train, query, spectrum)
+        ]
     names = [field.name for field in fields(IHAScore)]
     return IHAScore(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def _check_solver(solver: str, conditioning: str) -> None:
+def _by_cg(
+    goal: Objective,
+    train: tuple,
+    query: tuple,
+    others: Callable[[WhiteBoxView, slice], OthersGradient],
+    recipe: tuple[float, float, float],
+    damping: float,
+    stationarity: str,
+    tolerance: float,
+) -> list[IHAScore]:
+    """Scores of the queried records in blocks, by conjugate gradients."""
+    _, _, weight_decay = recipe
+    solver = Solver(goal, *goal.records(*train), n_systems=len(query[0]))
+    forms, parts = None, []
+    for view, rows in views(goal, train, query):
+        if forms is None:
+            shift = weight_decay if stationarity == "regularised" else 0.0
+            forms = FormsByCG(
+                solver,
+                view.mean_gradient,
+                shift * view.weight,
+                damping,
+                shift,
+                weight_decay,
+                tolerance,
+            )
+        found, residual = forms(view, others(view, rows))
+        part = iha_terms(found, view.loss, view.n_train, *recipe, stationarity)
+        parts.append(replace(part, residual=residual))
+    return parts
+
+
+def check_solver(solver: str, conditioning: str) -> None:
+    """Raise an InputError unless the solver is known and does this conditioning."""
     if solver not in SOLVERS:
         raise InputError(f"solver = {solver!r}: one of {', '.join(SOLVERS)}")
     if solver == "cg" and conditioning == "low-rank":

@@ -53,6 +53,8 @@ class IHAScore:
         :math:`\ell`.
     i1, i2, i3, i4 : numpy.ndarray
         The paper's terms, as numbered there.
+    residual : numpy.ndarray
+        Relative residual of the system solved for each record; 0 for an exact inverse.
     """
 
     score: FloatArray
@@ -61,6 +63,7 @@ class IHAScore:
     i2: FloatArray
     i3: FloatArray
     i4: FloatArray
+    residual: FloatArray
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ def iha_terms(
     i3 = weight_decay * s2 / (2.0 * n_train) * forms.own3
     i4 = weight_decay * s2 * forms.others3
     score = loss / (1.0 + momentum) - (i1 + i2 + i3 + i4) / learning_rate
-    return IHAScore(score, loss, i1, i2, i3, i4)
+    return IHAScore(score, loss, i1, i2, i3, i4, np.zeros_like(score))
 
 
 def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> None:

@@ -1,10 +1,9 @@
 """Self-influence (Cohen and Giryes 2024) as a membership score."""
 
-from typing import Any
-
 import numpy as np
 from torch import nn
 
+from membership.attacks.iha import check_solver
 from membership.attacks.white_box import WhiteBoxView, views
 from membership.curvature.eigen import (
     Spectrum,
@@ -12,7 +11,9 @@ from membership.curvature.eigen import (
     conditioned_inverse,
     spectrum_of,
 )
+from membership.curvature.gradients import gradient_blocks
 from membership.curvature.objective import Loss, objective
+from membership.curvature.solver import Solver
 from membership.metrics.arrays import FloatArray
 
 
@@ -23,9 +24,11 @@ def sif(
     query: tuple,
     damping: float = 0.2,
     conditioning: str = "damping",
+    solver: str = "exact",
     convention: str = "paper",
     *,
     spectrum: Spectrum | None = None,
+    tolerance: float = 1e-6,
 ) -> FloatArray:
     r"""Score records by minus their self-influence, :math:`-g^\top (H + \epsilon I)^{-1} g`.
 
@@ -35,7 +38,7 @@ def sif(
 
     Parameters
     ----------
-    model, loss, train, query, damping, conditioning, convention, spectrum
+    model, loss, train, query, damping, conditioning, solver, convention, spectrum, tolerance
         As for `iha`.
 
     Returns
@@ -45,22 +48,25 @@ def sif(
 
     Raises
     ------
-    InputError
+    InputError, RunError
         As `iha`.
     """
     check_conditioning(damping, conditioning, convention)
+    check_solver(solver, conditioning)
     goal = objective(model, loss, *train)
     goal.records(*query)
-    spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
-    how: dict[str, Any] = {
-        "damping": damping,
-        "conditioning": conditioning,
-        "convention": convention,
-    }
-    parts = [
-        sif_from_view(view, spectrum.values, **how) for view in views(goal, train, query, spectrum)
-    ]
-    return np.concatenate(parts)
+    records = goal.records(*train)
+    if solver == "cg":
+        systems = Solver(goal, *records, n_systems=len(query[0]))
+        parts = []
+        for gradient, _ in gradient_blocks(goal, *goal.records(*query)):
+            influence = systems.solve(gradient, damping, tolerance).vectors
+            parts.append(0.0 - (gradient * influence).sum(1).cpu().numpy())
+        return np.concatenate(parts)
+    spectrum = spectrum or spectrum_of(goal, *records)
+    how = (damping, conditioning, convention)
+    blocks = views(goal, train, query, spectrum)
+    return np.concatenate([sif_from_view(view, spectrum.values, *how) for view, _ in blocks])
 
 
 def sif_from_view(

@@ -57,12 +57,10 @@ def residual(
     goal = objective(model, loss, *train)
     goal.records(*query)
     member = as_bool("query_member", query_member, (len(query[0]),))
-    parts, first = [], 0
-    for view in views(goal, train, query):
-        last = first + len(view.loss)
-        others = others_gradient(view, member[first:last], knowledge, convention)
+    parts = []
+    for view, rows in views(goal, train, query):
+        others = others_gradient(view, member[rows], knowledge, convention)
         parts.append(residual_from_view(view, others, weight_decay, statistic))
-        first = last
     return np.concatenate(parts)
 
 

@@ -86,8 +86,10 @@ def hessian_products(
 ) -> torch.Tensor:
     """Products (count, p) of the mean loss's Hessian with many vectors (count, p) at once.
 
-    The derivative of the gradient in each direction, all directions over one forward pass.
+    The derivative of the gradient in each direction, a block of directions over one forward pass.
     """
+    if len(vectors) > 64:
+        return torch.cat([hessian_products(goal, x, y, some) for some in vectors.split(64)])
     total = torch.zeros_like(vectors)
     for some_x, some_y in record_blocks(x, y, size=max(1, BLOCK_NUMBERS // (8 * len(vectors)))):
 
