@@ -18,7 +18,13 @@ from membership.attacks.iha_terms import (
     iha_from_view,
     iha_terms,
 )
-from membership.attacks.white_box import OthersGradient, WhiteBoxView, others_gradient, views
+from membership.attacks.white_box import (
+    OthersGradient,
+    WhiteBoxView,
+    others_gradient,
+    views,
+    with_rows,
+)
 from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
 from membership.curvature.objective import Loss, Objective, objective
 from membership.curvature.solver import Solver
@@ -126,7 +132,7 @@ def iha(
                 convention=convention,
                 stationarity=stationarity,
             )
-            for view, rows in views(goal, train, query, spectrum)
+            for view, rows in with_rows(views(goal, train, query, spectrum))
         ]
     names = [field.name for field in fields(IHAScore)]
     return IHAScore(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -146,7 +152,7 @@ def _by_cg(
     _, _, weight_decay = recipe
     solver = Solver(goal, *goal.records(*train), n_systems=len(query[0]))
     forms, parts = None, []
-    for view, rows in views(goal, train, query):
+    for view, rows in with_rows(views(goal, train, query)):
         if forms is None:
             shift = weight_decay if stationarity == "regularised" else 0.0
             forms = FormsByCG(

@@ -66,7 +66,7 @@ def sif(
     spectrum = spectrum or spectrum_of(goal, *records)
     how = (damping, conditioning, convention)
     blocks = views(goal, train, query, spectrum)
-    return np.concatenate([sif_from_view(view, spectrum.values, *how) for view, _ in blocks])
+    return np.concatenate([sif_from_view(view, spectrum.values, *how) for view in blocks])
 
 
 def sif_from_view(

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership.attacks.white_box import OthersGradient, WhiteBoxView, others_gradient, views
+from membership.attacks.white_box import (
+    OthersGradient,
+    WhiteBoxView,
+    others_gradient,
+    views,
+    with_rows,
+)
 from membership.curvature.objective import Loss, objective
 from membership.errors import InputError
 from membership.metrics.arrays import FloatArray, as_bool
@@ -58,7 +64,7 @@ def residual(
     goal.records(*query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     parts = []
-    for view, rows in views(goal, train, query):
+    for view, rows in with_rows(views(goal, train, query)):
         others = others_gradient(view, member[rows], knowledge, convention)
         parts.append(residual_from_view(view, others, weight_decay, statistic))
     return np.concatenate(parts)

@@ -5,7 +5,7 @@ Everything the attacks of Suri et al. (2024) need of a model is linear in gradie
 dampings and controls can be scored from it without touching the model again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,7 @@ def white_box_view(
     size = 8.0 * len(query[0]) * goal.size
     what = f"{len(query[0]):,} gradients"
     require_memory(2 * size, torch.device("cpu"), what, "query fewer records at a time")
-    parts = [view for view, _ in views(goal, train, query, spectrum)]
+    parts = list(views(goal, train, query, spectrum))
     return WhiteBoxView(
         np.concatenate([part.gradient for part in parts]),
         np.concatenate([part.loss for part in parts]),
@@ -109,8 +109,8 @@ def white_box_view(
 
 def views(
     goal: Objective, train: tuple, query: tuple, spectrum: Spectrum | None = None
-) -> Iterator[tuple[WhiteBoxView, slice]]:
-    """Views of the queried records in blocks, each with its rows; as `white_box_view`."""
+) -> Iterator[WhiteBoxView]:
+    """Views of the queried records in blocks, in their order; as `white_box_view`."""
     if spectrum is not None and len(spectrum.values) != goal.size:
         raise InputError(
             f"spectrum: it has {len(spectrum.values):,} eigenvalues, and the model {goal.size:,} "
@@ -123,13 +123,18 @@ def views(
     train, query = goal.records(*train), goal.records(*query)
     mean = numbers(mean_gradient(goal, *train))
     weight = numbers(goal.vector())
-    first = 0
     for gradient, losses in gradient_blocks(goal, *query):
         if not torch.isfinite(gradient).all():
             raise InputError("query: the gradients of some records are not finite")
-        view = WhiteBoxView(numbers(gradient), losses.cpu().numpy(), mean, weight, len(train[0]))
-        yield view, slice(first, first + len(losses))
-        first += len(losses)
+        yield WhiteBoxView(numbers(gradient), losses.cpu().numpy(), mean, weight, len(train[0]))
+
+
+def with_rows(blocks: Iterable[WhiteBoxView]) -> Iterator[tuple[WhiteBoxView, slice]]:
+    """Each block of queried records with the rows that it holds of them all."""
+    first = 0
+    for view in blocks:
+        yield view, slice(first, first + len(view.loss))
+        first += len(view.loss)
 
 
 def others_gradient(
