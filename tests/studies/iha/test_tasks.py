@@ -56,7 +56,7 @@ def test_the_size_counted_is_the_size_built(settings):
 
 
 def test_a_network_that_cannot_be_cut_enough_is_refused(settings):
-    with pytest.raises(InputError, match="most_parameters = 10: the smallest network .* 85"):
+    with pytest.raises(InputError, match=r"most_parameters = 10: the smallest network .* 85"):
         tasks.task("digits", settings, most_parameters=10)
 
 

@@ -15,7 +15,7 @@ from membership import attacks, curvature, training
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.ensembles import Trained, scaled_logits
-from membership.studies.iha.white_box import recipe, records, training_records
+from membership.studies.iha.white_box import enough, recipe, records, training_records
 
 TARGETS = 3
 LEAST_QUERIES = 60
@@ -70,8 +70,8 @@ def table_6(audit: Audit, settings: Any) -> pd.DataFrame:
     member = trained.task.membership[0, queries]
     model, loss = trained.ensemble.module(0), trained.task.config.loss_of
     train, query = training_records(trained, 0), records(trained, queries)
-    how = {**recipe(trained), "damping": settings.damping}
     decomposed, precompute = _timed(lambda: curvature.spectrum(model, loss, *train))
+    how = {**recipe(trained), "damping": enough(decomposed.values, settings.damping)}
     arguments = (model, loss, train, query, member)
     _, exact = _timed(lambda: attacks.iha(*arguments, **how, spectrum=decomposed))
     _, cg = _timed(lambda: attacks.iha(*arguments, **how, solver="cg"))
@@ -123,7 +123,8 @@ def _both_solvers(trained: Trained, settings: Any) -> tuple[dict[str, list], lis
         train, query = training_records(trained, target), records(trained, chosen)
         model, loss = trained.ensemble.module(target), trained.task.config.loss_of
         decomposed = curvature.spectrum(model, loss, *train)
-        how = {**recipe(trained), "damping": settings.damping}
+        damping = enough(decomposed.values, settings.damping)
+        how = {**recipe(trained), "damping": damping}
         arguments = (model, loss, train, query, members[-1])
         exact = attacks.iha(*arguments, **how, spectrum=decomposed)
         scores["IHA (Exact)"].append(exact.score)

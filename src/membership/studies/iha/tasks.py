@@ -14,6 +14,8 @@ from membership.errors import InputError
 
 PARITY = "-odd"
 PAPER_MODELS = 128
+# Simulated records have no published number to meet: fewer models do.
+SIMULATED_MODELS = 32
 # Steps an epoch at least; smaller data sets get smaller batches.
 LEAST_STEPS = 28
 LEAST_RECORDS = 40
@@ -145,6 +147,8 @@ def task(
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     count = n_models or settings.n_models
+    if name.startswith("purchase_like"):
+        count = min(count, SIMULATED_MODELS)
     single = name.endswith(PARITY)
     deep = deep and not single
     wanted = DEEP if deep else recipe.hidden

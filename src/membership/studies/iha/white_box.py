@@ -21,6 +21,8 @@ from membership.training import cache
 DAMPINGS = (0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 RANKS = (0.01, 0.1, 0.2)
 FRACTIONS = (0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+ATTACK_FILES = ("iha_terms", "influence", "residual", "white_box")
+CURVATURE_FILES = ("eigen", "gradients", "hessians", "layered", "objective")
 TERMS = ("loss", "i1", "i2", "i3", "i4")
 LEARNT_BY = {"IHA": "published", "IHA*": "regularised"}
 """The corrected attack has a name of its own wherever it appears."""
@@ -218,9 +220,9 @@ def _partial(
 
 def code_digest() -> list[str]:
     """The code that the scores depend on, so that a change of it computes them anew."""
-    room = Path(attacks.__file__).parent
-    files = [room / f"{name}.py" for name in ("iha_terms", "influence", "residual", "white_box")]
-    files += [Path(__file__), *sorted(Path(curvature.__file__).parent.glob("*.py"))]
+    places = ((attacks, ATTACK_FILES), (curvature, CURVATURE_FILES))
+    files = [Path(room.__file__).parent / f"{name}.py" for room, names in places for name in names]
+    files.append(Path(__file__))
     return [_without_docstrings(path.read_text(encoding="utf-8")) for path in files]
 
 
