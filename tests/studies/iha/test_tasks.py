@@ -23,14 +23,6 @@ def test_every_record_is_in_exactly_half_of_the_models(n_models, n_records):
     assert np.array_equal(member[1::2], ~member[::2])
 
 
-def test_parity_is_that_of_the_digit(settings):
-    digits, odd = data.load("digits"), tasks.load("digits-odd", "")
-    assert np.array_equal(odd.y, digits.y % 2)
-    assert np.array_equal(odd.x, digits.x)
-    assert odd.n_classes == 2
-    assert odd.digest != digits.digest
-
-
 def test_parity_is_learnt_by_logistic_regression_on_the_squared_error(settings):
     made = tasks.task("digits-odd", settings)
     assert made.n_parameters == 65

@@ -10,9 +10,9 @@ import numpy as np
 from torch import nn
 
 from membership import data, models, training
+from membership.data.loading import PARITY
 from membership.errors import InputError
 
-PARITY = "-odd"
 PAPER_MODELS = 128
 # Simulated records have no published number to meet: fewer models do.
 SIMULATED_MODELS = 32
@@ -141,7 +141,7 @@ def task(
     n_models, most_parameters : int
         Instead of the settings'; 0: the settings'.
     """
-    loaded = load(name, settings.data_root)
+    loaded = data.load(name, root=settings.data_root or None)
     recipe = _recipe(name, loaded, large)
     pool, test = _split(loaded)
     data.require(pool, n_records=LEAST_RECORDS)
@@ -184,23 +184,6 @@ def task(
     said = _deviations(made, recipe, wanted, hidden)
     comparable = not said and not name.startswith("purchase_like")
     return replace(made, deviations=tuple(said), comparable=comparable)
-
-
-def load(name: str, root: str) -> data.Dataset:
-    """A data set by name or path, with the parity of its labels where the name ends in "-odd"."""
-    loaded = data.load(name.removesuffix(PARITY), root=root or None)
-    if not name.endswith(PARITY):
-        return loaded
-    y = loaded.y % 2
-    return replace(
-        loaded,
-        y=y,
-        name=name,
-        n_classes=2,
-        source=f"{loaded.source} Labelled by whether the original label is odd.",
-        digest=data.record_digest(loaded.x, y, loaded.official_train),
-        verified=False,
-    )
 
 
 def one_logit(n_features: int) -> nn.Sequential:

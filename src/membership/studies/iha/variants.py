@@ -5,9 +5,10 @@ from typing import Any
 import pandas as pd
 
 from membership import published
+from membership.data.loading import PARITY
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, audit, table_of
-from membership.studies.iha.tasks import PARITY, task
+from membership.studies.iha.tasks import task
 
 # The paper's pools: 160,000 records against 50,000.
 LARGER = 3.2
