@@ -66,6 +66,7 @@ def test_the_papers_own_set_up_is_comparable_and_each_change_is_said():
         origin={},
         deviations=(),
         comparable=True,
+        n_targets=10,
     )
     assert tasks._deviations(made, recipe, (), ()) == []
     smaller = type(made)(**{**vars(made), "pool": range(50), "membership": np.zeros((8, 1))})

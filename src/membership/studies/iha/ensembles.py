@@ -63,7 +63,7 @@ def train(task: Task, settings: Any) -> Trained:
     ----------
     task : Task
     settings : Settings
-        Uses ``n_targets``, ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
+        Uses ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
     """
     count = len(task.membership)
     ensemble = training.train(
@@ -79,7 +79,7 @@ def train(task: Task, settings: Any) -> Trained:
         task,
         ensemble,
         scaled_logits(ensemble, task.pool.x, task.pool.y),
-        list(range(min(settings.n_targets, count))),
+        list(range(task.n_targets)),
         min(settings.n_queries, len(task.pool)) // 2 * 2,
         settings.seed,
         str(ensemble.device),

@@ -34,9 +34,9 @@ PROFILES: dict[str, dict[str, Any]] = {
         "n_models": 128,
         "n_targets": 10,
         "n_queries": 20_000,
-        "most_parameters": 6000,
-        "loo_records": 30,
-        "loo_models": 60,
+        "most_parameters": 4800,
+        "loo_records": 24,
+        "loo_models": 40,
     },
 }
 

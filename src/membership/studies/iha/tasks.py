@@ -14,8 +14,8 @@ from membership.data.loading import PARITY
 from membership.errors import InputError
 
 PAPER_MODELS = 128
-# Simulated records have no published number to meet: fewer models do.
-SIMULATED_MODELS = 32
+# Simulated records have no published number to meet: fewer models and targets do.
+SIMULATED_MODELS, SIMULATED_TARGETS = 32, 4
 # Steps an epoch at least; smaller data sets get smaller batches.
 LEAST_STEPS = 28
 LEAST_RECORDS = 40
@@ -81,6 +81,8 @@ class Task:
         In what the set-up differs from the paper's.
     comparable : bool
         Whether data, network, recipe and number of models are the paper's.
+    n_targets : int
+        How many of the models are attacked.
     """
 
     label: str
@@ -93,6 +95,7 @@ class Task:
     origin: dict[str, str]
     deviations: tuple[str, ...]
     comparable: bool
+    n_targets: int
 
     @property
     def n_members(self) -> int:
@@ -133,7 +136,8 @@ def task(
         As `data.load` takes it; a name that ends in "-odd" asks for the parity of the label, with
         logistic regression and the squared error.
     settings : Settings
-        Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models`` and ``seed``.
+        Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models``, ``n_targets`` and
+        ``seed``.
     deep : bool
         Four hidden layers (the paper's MLP-4), by the same recipe; not for parities.
     large : bool
@@ -146,9 +150,9 @@ def task(
     pool, test = _split(loaded)
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
-    count = n_models or settings.n_models
+    count, n_targets = n_models or settings.n_models, settings.n_targets
     if name.startswith("purchase_like"):
-        count = min(count, SIMULATED_MODELS)
+        count, n_targets = min(count, SIMULATED_MODELS), min(n_targets, SIMULATED_TARGETS)
     single = name.endswith(PARITY)
     deep = deep and not single
     wanted = DEEP if deep else recipe.hidden
@@ -180,6 +184,7 @@ def task(
         origin={loaded.name: loaded.digest},
         deviations=(),
         comparable=False,
+        n_targets=min(n_targets, count),
     )
     said = _deviations(made, recipe, wanted, hidden)
     comparable = not said and not name.startswith("purchase_like")
