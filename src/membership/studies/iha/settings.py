@@ -33,10 +33,10 @@ PROFILES: dict[str, dict[str, Any]] = {
         "also_datasets": ["fashion_mnist", "purchase_like:50000"],
         "n_models": 128,
         "n_targets": 10,
-        "n_queries": 20_000,
+        "n_queries": 10_000,
         "most_parameters": 4800,
-        "loo_records": 24,
-        "loo_models": 40,
+        "loo_records": 16,
+        "loo_models": 32,
     },
 }
 
