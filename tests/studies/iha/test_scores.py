@@ -99,15 +99,19 @@ def test_damping_is_raised_only_where_the_hessian_asks_for_it():
     assert white_box.allowed(np.array([-0.05, 1.0]), (0.01, 0.1)) == [0.1]
 
 
-def test_lira_leaves_the_target_out_unless_its_name_says_otherwise(trained):
+def test_lira_leaves_the_target_and_its_complement_out(trained):
     scores = black_box.black_box(trained, 1)
     queries = trained.queries(1)
     phi, seen = trained.scaled[:, queries], trained.task.membership[:, queries]
-    others = [0, 2, 3, 4, 5]
+    others = [2, 3, 4, 5]
     expected = attacks.lira(phi[1], phi[others], seen[others])
     np.testing.assert_allclose(scores["LiRA"], expected, rtol=1e-9)
     name = "LiRA, target among its references"
-    np.testing.assert_allclose(scores[name], attacks.lira(phi[1], phi, seen), rtol=1e-9)
+    with_target = [1, 2, 3, 4, 5]
+    expected = attacks.lira(phi[1], phi[with_target], seen[with_target])
+    np.testing.assert_allclose(scores[name], expected, rtol=1e-9)
+    member = trained.task.membership
+    assert not (member[1] & member[black_box.complement(1)]).any()
     np.testing.assert_allclose(scores["LOSS"], -ensembles.loss_of(trained.task, phi[1]))
 
 
