@@ -36,7 +36,7 @@ def table_3(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """
     found = []
     for audit in audits:
-        scores, member = _both_solvers(audit.trained, settings)
+        scores, member = _both_solvers(audit, settings)
         for attack, parts in scores.items():
             key = {"dataset": audit.label, "attack": attack}
             found += rows.measured(key, parts, member)
@@ -108,27 +108,30 @@ def table_6(audit: Audit, settings: Any) -> pd.DataFrame:
     return table.drop(columns="n_repeats")
 
 
-def _both_solvers(trained: Trained, settings: Any) -> tuple[dict[str, list], list]:
-    """Scores of the first targets by both solvers."""
+def _both_solvers(audit: Audit, settings: Any) -> tuple[dict[str, list], list]:
+    """Scores of the first targets by both solvers; the exact ones are the audit's own."""
+    trained = audit.trained
     scores: dict[str, list] = {"IHA (Exact)": [], "IHA (CG)": []}
     members = []
     for target in trained.targets[:TARGETS]:
         rng = np.random.default_rng([settings.seed, 29, target])
-        queries = trained.queries(target)
-        member = trained.task.membership[target, queries]
+        found, member = audit.found[target], audit.member[target]
         half = _count(trained, settings) // 2
-        sides = [rng.choice(queries[side], half, replace=False) for side in (member, ~member)]
-        chosen = np.concatenate(sides)
-        members.append(np.arange(len(chosen)) < half)
-        train, query = training_records(trained, target), records(trained, chosen)
-        model, loss = trained.ensemble.module(target), trained.task.config.loss_of
-        decomposed = curvature.spectrum(model, loss, *train)
-        damping = enough(decomposed.values, settings.damping)
-        how = {**recipe(trained), "damping": damping}
-        arguments = (model, loss, train, query, members[-1])
-        exact = attacks.iha(*arguments, **how, spectrum=decomposed)
-        scores["IHA (Exact)"].append(exact.score)
-        scores["IHA (CG)"].append(attacks.iha(*arguments, **how, solver="cg").score)
+        sides = [np.flatnonzero(member), np.flatnonzero(~member)]
+        chosen = np.concatenate([rng.choice(side, half, replace=False) for side in sides])
+        members.append(member[chosen])
+        scores["IHA (Exact)"].append(found["IHA"][chosen])
+        cg = attacks.iha(
+            trained.ensemble.module(target),
+            trained.task.config.loss_of,
+            training_records(trained, target),
+            records(trained, trained.queries(target)[chosen]),
+            members[-1],
+            **recipe(trained),
+            damping=float(found["damping"][0]),
+            solver="cg",
+        )
+        scores["IHA (CG)"].append(cg.score)
     return scores, members
 
 

@@ -15,7 +15,7 @@ from membership.errors import InputError
 
 PAPER_MODELS = 128
 # Simulated records have no published number to meet: fewer models and targets do.
-SIMULATED_MODELS, SIMULATED_TARGETS = 32, 4
+SIMULATED_MODELS, SIMULATED_TARGETS = 32, 3
 # Steps an epoch at least; smaller data sets get smaller batches.
 LEAST_STEPS = 28
 LEAST_RECORDS = 40
