@@ -91,7 +91,8 @@ def iha(
     spectrum : Spectrum, optional
         Of the Hessian over the training records, where it is at hand; for solver "exact".
     tolerance : float
-        Relative residual at which conjugate gradients stop, above 0 and below 1.
+        Relative error of the terms that conjugate gradients aim at, above 0 and below 1; systems
+        are solved to its square root, because errors enter the terms by products of two.
 
     Returns
     -------
@@ -161,7 +162,6 @@ def _by_cg(
                 shift * view.weight,
                 damping,
                 shift,
-                weight_decay,
                 tolerance,
             )
         found, residual = forms(view, others(view, rows))

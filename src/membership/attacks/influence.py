@@ -60,8 +60,10 @@ def sif(
         systems = Solver(goal, *records, n_systems=len(query[0]))
         parts = []
         for gradient, _ in gradient_blocks(goal, *goal.records(*query)):
-            influence = systems.solve(gradient, damping, tolerance).vectors
-            parts.append(0.0 - (gradient * influence).sum(1).cpu().numpy())
+            found = systems.solve(gradient, damping, tolerance**0.5)
+            # The error of the solution enters this sum by its square.
+            form = (found.vectors * (gradient + found.remainder)).sum(1)
+            parts.append(0.0 - form.cpu().numpy())
         return np.concatenate(parts)
     spectrum = spectrum or spectrum_of(goal, *records)
     how = (damping, conditioning, convention)

@@ -19,13 +19,16 @@ class Solution:
     Attributes
     ----------
     vectors : torch.Tensor, shape (count, p)
+    remainder : torch.Tensor, shape (count, p)
+        What is left of the right-hand sides, b - (H + damping I) x.
     residual : torch.Tensor, shape (count,)
-        The norm of b - (H + damping I) x over that of b.
+        The norm of the remainder over that of b.
     iterations : int
         Of the system that took most.
     """
 
     vectors: torch.Tensor
+    remainder: torch.Tensor
     residual: torch.Tensor
     iterations: int
 
@@ -88,7 +91,7 @@ def conjugate_gradients(
     power = (residual[left] * direction).sum(1)
     for iteration in range(max_iterations):
         if len(left) == 0:
-            return Solution(solution, _relative(residual, size), iteration)
+            return Solution(solution, residual, _relative(residual, size), iteration)
         moved = product(direction) + damping * direction
         curvature = (direction * moved).sum(1)
         if not (curvature > 0).all():

@@ -23,6 +23,10 @@ class LowRank:
     values: torch.Tensor
     vectors: torch.Tensor
 
+    def to(self, dtype: torch.dtype) -> "LowRank":
+        """The same in another precision."""
+        return LowRank(self.values.to(dtype), self.vectors.to(dtype))
+
     def precondition(self, vectors: torch.Tensor, damping: float) -> torch.Tensor:
         """Divide (count, p) by the damped Hessian, as far as the eigenpairs go.
 
@@ -39,13 +43,13 @@ def low_rank(product: Product, size: int, n_systems: int, device: torch.device) 
     """Leading eigenpairs, as many as pay for themselves over a number of systems.
 
     A random start, two steps of subspace iteration and the Rayleigh-Ritz step: three products a
-    vector. The start is drawn with a fixed seed; the solutions depend on it only within their
-    tolerance.
+    vector, in single precision, since a preconditioner may be rough. The start is drawn with a
+    fixed seed; the solutions depend on it only within their tolerance.
 
     Parameters
     ----------
     product : callable
-        From vectors (count, p) to their products with the Hessian.
+        From vectors (count, p) of float32 to their products with the Hessian.
     size : int
         p.
     n_systems : int
@@ -61,7 +65,7 @@ def low_rank(product: Product, size: int, n_systems: int, device: torch.device) 
     if rank < 2:
         return None
     generator = torch.Generator(device).manual_seed(0)
-    basis = torch.randn(rank, size, dtype=torch.float64, device=device, generator=generator)
+    basis = torch.randn(rank, size, device=device, generator=generator)
     for _ in range(2):
         basis = torch.linalg.qr(product(basis).T).Q.T.contiguous()
     small = basis @ product(basis).T

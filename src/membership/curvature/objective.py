@@ -64,6 +64,16 @@ class Objective:
             for part, (name, value) in zip(parts, self.parameters.items(), strict=True)
         }
 
+    def to(self, dtype: torch.dtype) -> "Objective":
+        """The same in another precision, for what need not be exact."""
+        module = copy.deepcopy(self.module).to(dtype)
+        return Objective(
+            module,
+            self.loss,
+            {name: value.detach() for name, value in module.named_parameters()},
+            {name: value.detach() for name, value in module.named_buffers()},
+        )
+
     def losses(self, parameters: dict, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Losses (records,) of the model with these parameters."""
         return self.loss(functional_call(self.module, (parameters, self.buffers), (x,)), y)
