@@ -13,6 +13,8 @@ from membership.metrics.arrays import FloatArray
 from membership.studies.iha.tasks import Task
 
 CHUNK = 8192
+# Numbers in the batches of one step, all models together, below which a second thread only waits.
+WORTH_A_THREAD = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def train(task: Task, settings: Any) -> Trained:
         task.config,
         [settings.seed * 10_000 + model for model in range(count)],
         device=settings.device,
-        n_jobs=settings.n_jobs,
+        n_jobs=settings.n_jobs if _worth_threads(task) else 1,
     )
     return Trained(
         task,
@@ -130,6 +132,12 @@ def origin(some: list[Trained], more: tuple[str, ...] = ()) -> dict[str, Any]:
         "comparable": all(one.task.comparable for one in some),
         "device": some[0].device,
     }
+
+
+def _worth_threads(task: Task) -> bool:
+    """Whether a step is large enough for more than one core."""
+    numbers = len(task.membership) * task.config.batch_size * task.pool.x[0].size
+    return numbers >= WORTH_A_THREAD
 
 
 def _signal(signal, ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
