@@ -21,7 +21,7 @@ from torch.func import grad, jacfwd, vmap
 
 from membership.curvature.objective import Objective
 
-# Numbers that the brackets of one unit may hold: 256 MB in float64.
+# Numbers that the brackets of one unit, or all small Hessians D, may hold: 256 MB in float64.
 BLOCK_NUMBERS = 1 << 25
 # Records whose small Hessians D are computed at a time; D has (all units)^2 numbers a record.
 SHIFT_NUMBERS = 1 << 22
@@ -78,7 +78,8 @@ def layered_hessian(
 ) -> torch.Tensor:
     """The Hessian (p, p) of the mean loss over the records."""
     matrix = torch.zeros(goal.size, goal.size, dtype=torch.float64, device=goal.device)
-    size = max(1, BLOCK_NUMBERS // goal.size)
+    units = sum(layer.out_features for layer in chain.linear)
+    size = max(1, BLOCK_NUMBERS // max(goal.size, units**2))
     with torch.no_grad():
         for some_x, some_y in zip(x.split(size), y.split(size), strict=True):
             _add_records(matrix, goal, chain, some_x, some_y)
