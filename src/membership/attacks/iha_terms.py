@@ -23,10 +23,11 @@ With :math:`u = H^{-1} g`, :math:`u_0 = H^{-1}\nabla L_0`,
    = s_2 \|\delta\|^2 + \alpha s_2\, \delta^\top H^{-1} \delta
    - \tfrac{\lambda}{1+\mu}\, \delta^\top K \delta ,
 
-and :math:`\tfrac12 \delta^\top K \delta` is the regularised loss above its minimum, whose
-difference between the two worlds is :math:`\ell/n`. Subtracting the worlds, whose R differ by
-:math:`g/n`, gives the same score with :math:`u = K^{-1} g`, :math:`u_0 = K^{-1} R_0` and
-:math:`s_2 / 2` in the place of :math:`s_1`. No step but the paper's own assumptions is left out.
+and :math:`\tfrac12 \delta^\top K \delta` is the regularised loss above its minimum. With equal
+minima in the two worlds (the paper's Assumption 3, here for the regularised loss) it differs
+between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same score with
+:math:`u = K^{-1} g`, :math:`u_0 = K^{-1} R_0` and :math:`s_2 / 2` in the place of :math:`s_1`.
+`membership.studies.iha.theory` shows it to be the exact log-likelihood ratio on a quadratic.
 """
 
 from dataclasses import dataclass
