@@ -30,7 +30,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "dataset": "mnist-odd",
-        "also_datasets": ["fashion_mnist", "purchase_like:10000"],
+        "also_datasets": ["fashion_mnist", "purchase_like:20000"],
         "n_models": 128,
         "n_targets": 10,
         "n_queries": 10_000,
