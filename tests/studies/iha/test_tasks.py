@@ -82,6 +82,18 @@ def test_simulated_records_are_never_comparable(settings):
         assert any("simulated" in text for text in made.deviations)
 
 
+def test_a_narrow_network_learns_the_largest_classes_only(settings):
+    narrow = tasks.task("purchase_like:800", settings)
+    whole = data.load("purchase_like:800")
+    sizes = np.sort(np.bincount(whole.y, minlength=100))[::-1]
+    assert len(narrow.pool) == sizes[:10].sum() // 2 * 2
+    assert any("10 of 100 classes" in text for text in narrow.deviations)
+    wide = tasks.task("purchase_like:800", settings, most_parameters=22_532)
+    assert wide.n_parameters == 22_532
+    assert wide.pool.n_classes == 100
+    assert not any("classes" in text or "hidden" in text for text in wide.deviations)
+
+
 def test_an_odd_number_of_records_loses_one(settings):
     assert len(data.load("digits")) == 1797
     made = tasks.task("digits", settings)

@@ -9,7 +9,7 @@ from membership.settings import ChapterSettings
 PROFILES: dict[str, dict[str, Any]] = {
     "tiny": {
         "dataset": "digits-odd",
-        "also_datasets": ["digits", "purchase_like:800"],
+        "also_datasets": ["digits", "purchase_like:3000"],
         "n_models": 8,
         "n_targets": 2,
         "n_queries": 400,
@@ -20,17 +20,17 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "quick": {
         "dataset": "digits-odd",
-        "also_datasets": ["digits", "purchase_like:2000"],
+        "also_datasets": ["digits", "purchase_like:8000"],
         "n_models": 24,
         "n_targets": 5,
         "n_queries": 1200,
-        "most_parameters": 1600,
+        "most_parameters": 2500,
         "loo_records": 10,
         "loo_models": 20,
     },
     "paper": {
         "dataset": "mnist-odd",
-        "also_datasets": ["fashion_mnist", "purchase_like:20000"],
+        "also_datasets": ["fashion_mnist", "purchase_like:50000"],
         "n_models": 128,
         "n_targets": 10,
         "n_queries": 10_000,

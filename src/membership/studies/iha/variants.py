@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from membership import published
-from membership.data.loading import PARITY
+from membership.data.loading import PARITY, purchase_records
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, audit, table_of
 from membership.studies.iha.tasks import task
@@ -26,7 +26,7 @@ def variants(audits: list[Audit], settings: Any) -> list[Audit]:
     count = min(settings.n_models, FEWER)
     made = []
     if name.startswith("purchase_like"):
-        larger = LARGER * len(audits[-1].trained.task.pool)
+        larger = LARGER * purchase_records(name)
         made.append(task(f"purchase_like:{larger}", settings, large=True, n_models=count))
     if not name.endswith(PARITY):
         made.append(task(name, settings, deep=True, n_models=count))
