@@ -160,6 +160,16 @@ def test_both_solvers_agree(audits, settings):
         assert cg == pytest.approx(exact, abs=0.01)
 
 
+def test_published_times_stand_beside_without_a_verdict(audits):
+    audit = audits[0]
+    known = type(audit)(_as_published(audit.trained, "Purchase-100(S)", False), [], [])
+    table = published.table("iha_table6").assign(dataset=audit.label, low=0.0, high=1e6)
+    table.attrs = {"comparable": True, "deviations": ["another machine"]}
+    judged = solvers.beside(table, "iha_table6", [known])
+    assert judged["published"].notna().all()
+    assert set(judged["verdict"]) == {"not comparable"}
+
+
 def test_table_6_is_marked_as_measured(audits, settings):
     table = solvers.table_6(audits[0], settings)
     assert table.attrs["timing"] is True

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from membership import attacks, curvature, training
+from membership import attacks, curvature, published, training
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.ensembles import Trained, scaled_logits
@@ -52,6 +52,19 @@ def table_3(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
         for audit in audits
     ]
     return table_of(found, audits, said)
+
+
+def beside(table: pd.DataFrame, name: str, audits: Sequence[Audit]) -> pd.DataFrame:
+    """Tables 3 and 6 beside the published ones: other sizes, or another machine."""
+    labels = {audit.trained.task.published: audit.label for audit in audits}
+    reference = published.table(name)
+    # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.
+    small = labels.get("Purchase-100(S)", "Purchase-100")
+    reference["dataset"] = reference["dataset"].replace({"Purchase-100": small, **labels})
+    judged = table.copy()
+    judged.attrs = {**table.attrs, "comparable": False}
+    keys = ["dataset", "attack", "metric"]
+    return published.compare(judged, reference[[*keys, "value"]], keys)
 
 
 def table_6(audit: Audit, settings: Any) -> pd.DataFrame:
