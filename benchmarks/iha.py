@@ -171,7 +171,7 @@ def _score(model: nn.Module, x: torch.Tensor, y: torch.Tensor, mean, solve: Call
     n, s1 = N_TRAIN, 1 - RATE * DECAY / (1 + MOMENTUM)
     s2 = 1 + s1
     g = _flat_gradient(model, x[None].double(), y[None]).numpy()
-    loss = float(_cross_entropy(model(x[None].double()), y[None]))
+    loss = _cross_entropy(model(x[None].double()), y[None]).item()
     others, own = solve(mean - g / n), solve(g)
     twice = solve(own)
     i1, i2 = s1 / n * own @ own, 2 * s1 * others @ own
