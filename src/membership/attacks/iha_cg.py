@@ -5,8 +5,9 @@ approximate :math:`K^{-1} g` and r = g - K x what is left,
 
 .. math:: \|K^{-1} g\|^2 = \|x\|^2 + 2\, r^\top K^{-1} x + O(\|r\|^2) ,
 
-and the second system, for :math:`K^{-1} x`, is the one that I3 and I4 ask for anyway. Whatever
-multiplies the gradient over the others is solved for once, with that gradient on the right.
+and the second system, for :math:`K^{-1} x`, is the one that I3 and I4 ask for anyway; these are
+right to first order in the error only. Whatever multiplies the gradient over the others is solved
+for once, with that gradient on the right.
 """
 
 import numpy as np

@@ -81,6 +81,36 @@ def test_pooled_and_record_by_record_are_what_they_are_called():
     assert pooled["value"] == pytest.approx(metrics.auc(score.ravel(), np.tile(coin, 5)))
     assert each["value"] == pytest.approx(np.mean([metrics.auc(row, coin) for row in score]))
     assert pooled["low"] <= pooled["value"] <= pooled["high"]
+    assert each["low"] <= each["value"] <= each["high"]
+
+
+def test_weighted_numbers_are_those_of_all_pairs_one_by_one():
+    """Against every pair of scores, with ties, as the weights of a bootstrap ask for."""
+    rng = np.random.default_rng(2)
+    out, ins = rng.integers(6, size=(5, 4)), rng.integers(2, 8, size=(5, 4))
+    w, v, u = rng.integers(3, size=5), rng.integers(1, 4, size=(5, 4)), rng.integers(1, 4, size=4)
+    wins = (ins[:, :, None, None] > out) + 0.5 * (ins[:, :, None, None] == out)
+    auc = np.einsum("risj,ri,j->rs", wins, v / v.sum(1, keepdims=True), u / u.sum())
+    pair = np.outer(w, w) * (1 - np.eye(5))
+    mean = (w * auc.diagonal()).sum() / w.sum()
+    pooled, each = game._Compared(out, ins).numbers(w, v, u)
+    assert each == pytest.approx(mean)
+    assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
+
+
+def test_one_record_drawn_alone_is_compared_with_itself():
+    out, ins = np.array([[0.0, 1.0], [5.0, 6.0]]), np.array([[0.5, 2.0], [7.0, 8.0]])
+    found = game._Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
+    assert found == pytest.approx((0.75, 0.75))
+
+
+def test_the_interval_allows_for_the_shared_models_of_the_base():
+    """With many records and two models on D', one much the lower, these decide the value."""
+    rng = np.random.default_rng(3)
+    base = np.repeat([[-9.0, 9.0]], 60, axis=0)
+    score = np.concatenate([base, rng.normal(size=(60, 2))], axis=1)
+    for row in game._numbers({}, score, np.array([False, False, True, True]), seed=0):
+        assert (row["low"], row["value"], row["high"]) == pytest.approx((0.0, 0.5, 1.0))
 
 
 def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, settings):

@@ -113,8 +113,8 @@ def table_of(found: list[dict], audits: Sequence[Audit], more: Sequence[str] = (
 def design(audits: Sequence[Audit]) -> list[str]:
     """What all tables share: who is a member, and who is asked."""
     said = [
-        "memberships are random halves and their complements (the paper: 64 of 128 a record), "
-        "and a target's complement is none of its references"
+        "memberships are random halves and their complements (the released code: 64 of 128 a "
+        "record), and a target's complement is none of its references"
     ]
     for one in (audit.trained for audit in audits):
         if one.n_queries < len(one.task.pool):

@@ -114,7 +114,9 @@ def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
         for name, values in numbers.items():
             found.append({**key, "quantity": f"AUC of {name}", **rows.spread(values, 1.0)})
         gain = np.subtract(numbers["IHA*"], numbers["IHA"])
-        found.append({**key, "quantity": "AUC, IHA* less IHA", **rows.spread(gain.tolist())})
+        found.append(
+            {**key, "quantity": "AUC, IHA* less IHA", **rows.spread(gain.tolist(), 1.0, -1.0)}
+        )
         norms = np.stack(audit.scores("norms"))
         names = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
         for column, quantity in enumerate(names):

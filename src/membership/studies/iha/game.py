@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 import torch
 
-from membership import attacks, metrics
+from membership import attacks
 from membership.attacks.white_box import views
 from membership.curvature.eigen import spectrum_of
 from membership.curvature.objective import objective
 from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha import rows
 from membership.studies.iha.loo import LeaveOneOut, origin
 from membership.studies.iha.white_box import LEARNT_BY, code_digest, enough
 from membership.training import cache
 
 RESAMPLES = 400
+METRICS = ("AUC", "AUC, record by record")
 WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
 NORM = "norm of the others' gradient"
 
@@ -37,8 +37,9 @@ def play(some: list[LeaveOneOut], settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats. "AUC": all records pooled,
-        with a bootstrap over records. "AUC, record by record": the mean, with Student's interval.
+        Columns dataset, attack, metric, value, low, high, n_repeats. "AUC": all records pooled.
+        "AUC, record by record": the mean over records. Both with 95% intervals of a bootstrap that
+        redraws the records, the models of each and the models trained on D', which all share.
     """
     found = []
     for experiment in some:
@@ -166,17 +167,65 @@ def _of_model(experiment: LeaveOneOut, model: int, z: np.ndarray, damping: float
 def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:
     """Rows of one attack: pooled over the records, and record by record."""
     rng = np.random.default_rng([seed, 23])
-    count = len(score)
-    draws = rng.integers(count, size=(RESAMPLES, count))
-    pooled = [_pooled(score[draw], trained_on) for draw in draws]
-    low, high = np.quantile(pooled, [0.025, 0.975])
-    whole = {"value": _pooled(score, trained_on), "low": low, "high": high, "n_repeats": count}
-    each = [metrics.auc(part, trained_on) for part in score]
+    compared = _Compared(score[:, ~trained_on], score[:, trained_on])
+    count, n_out = compared.out.shape
+    n_in = compared.ins.shape[1]
+    ones = np.ones(count), np.ones((count, n_in)), np.ones(n_out)
+    draws = [
+        compared.numbers(
+            rng.multinomial(count, np.full(count, 1 / count)),
+            rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
+            rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
+        )
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     return [
-        {**key, "metric": "AUC", **whole},
-        {**key, "metric": "AUC, record by record", **rows.spread(each, highest=1.0)},
+        {**key, "metric": metric, "value": v, "low": a, "high": b, "n_repeats": count}
+        for metric, v, a, b in zip(METRICS, compared.numbers(*ones), low, high, strict=True)
     ]
 
 
-def _pooled(score: FloatArray, trained_on: BoolArray) -> float:
-    return metrics.auc(score.ravel(), np.tile(trained_on, len(score)))
+class _Compared:
+    """AUC of one attack when records and models count with weights, as in a bootstrap.
+
+    Two records drawn from a bootstrap sample can be one and the same, which compares models on
+    one record more often than the game does. Pairs of the same record and pairs of different
+    records are therefore kept apart, and each keeps the share that it has among all records.
+
+    Parameters
+    ----------
+    out, ins : ndarray of shape (R, K)
+        Scores of the models trained on D', which all records share, and on D' + z.
+    """
+
+    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
+        self.out, self.ins = out, ins
+        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
+        self.same = lower + 0.5 * equal
+        self.order = np.argsort(out, axis=None)
+        ranked = out.ravel()[self.order]
+        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
+
+    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+        """AUC of all records pooled, and the mean over records.
+
+        Parameters
+        ----------
+        w : ndarray of shape (R,)
+            Weights of the records.
+        v : ndarray of shape (R, K)
+            Weights of the models trained on D' + z.
+        u : ndarray of shape (K,)
+            Weights of the models trained on D'.
+        """
+        v, u, count = v / v.sum(1, keepdims=True), u / u.sum(), len(w)
+        own = np.einsum("rij,ri,j->r", self.same, v, u)
+        each = float(w @ own / w.sum())
+        pairs = w.sum() ** 2 - w @ w
+        if not pairs:
+            return each, each
+        below = np.concatenate([[0.0], np.cumsum(np.outer(w, u).ravel()[self.order])])
+        won = 0.5 * sum(below[index] for index in self.below)
+        different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
+        return float(each / count + (1 - 1 / count) * different), each

@@ -65,7 +65,7 @@ class LeaveOneOut:
         return (
             f"{self.task.label}: {len(self.base)} training records, {n_records} records left out "
             f"and {n_records} added, {n_models} models each (the paper: 25,000 records of "
-            "Purchase-100, 500 left out, 100 models each)"
+            "Purchase-100(S), 500 left out, 100 models each)"
         )
 
 

@@ -49,14 +49,15 @@ def measured(
     ]
 
 
-def spread(values: Sequence[float], highest: float = np.inf) -> dict[str, float]:
+def spread(
+    values: Sequence[float], highest: float = np.inf, lowest: float = 0.0
+) -> dict[str, float]:
     """Mean of repeats with Student's 95% interval, as the columns of a row.
 
-    With `highest` the values are rates, and the interval is cut to 0 and that.
+    The interval is cut to the values that are possible, from `lowest` to `highest`.
     """
     low, high = metrics.mean_interval(values)
-    if np.isfinite(highest):
-        low, high = max(low, 0.0), min(high, highest)
+    low, high = max(low, lowest), min(high, highest)
     return {"value": float(np.mean(values)), "low": low, "high": high, "n_repeats": len(values)}
 
 

@@ -130,7 +130,7 @@ def table_8_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame
 
 
 def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """IHA with a fraction of the other records known (Table 9), and a coin that explains it.
+    """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
 
     "as the appendix describes": z is taken out of the known records where it is one of them.
     "as released": g/n is taken away for every member, whether it is known or not. "coin": with
@@ -153,7 +153,7 @@ def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
                 fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
                 for full, none, truth in zip(*pairs, strict=True)
             ]
-            found.append({**key, "attack": "coin", "metric": "AUC", **rows.spread(mixed)})
+            found.append({**key, "attack": "coin", "metric": "AUC", **rows.spread(mixed, 1.0)})
     return table_of(found, audits)
 
 

@@ -48,7 +48,7 @@ def control_6(settings: Any) -> pd.DataFrame:
         "deviations": [],
         "comparable": True,
         "device": "cpu",
-        "note": f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. A "
+        "note": f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. An "
         "error of 0 means that the formula is exact there, up to rounding.",
     }
     return table
