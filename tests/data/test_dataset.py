@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from membership.data import Dataset, deduplicate, keep_classes, record_digest, require
+from membership.data import (
+    Dataset,
+    deduplicate,
+    keep_classes,
+    label_parity,
+    load,
+    record_digest,
+    require,
+)
 from membership.errors import InputError
 
 
@@ -102,3 +110,20 @@ def test_require():
         require(dataset, n_records=7)
     with pytest.raises(InputError, match="has 3 classes and this design needs 4"):
         require(dataset, n_classes=4)
+
+
+def test_parity_labels_a_record_by_whether_its_label_is_odd():
+    dataset = make(y=np.array([0, 1, 2, 3, 4, 5]), n_classes=6)
+    odd = label_parity(dataset)
+    assert odd.y.tolist() == [0, 1, 0, 1, 0, 1]
+    assert (odd.name, odd.n_classes) == ("toy-odd", 2)
+    assert odd.digest == record_digest(odd.x, odd.y)
+    assert np.array_equal(odd.x, dataset.x)
+
+
+def test_parity_is_asked_for_behind_a_name():
+    digits, odd = load("digits"), load("digits-odd")
+    assert np.array_equal(odd.y, digits.y % 2)
+    assert not odd.verified
+    with pytest.raises(InputError, match="dataset='digit' is not known"):
+        load("digit-odd")

@@ -53,6 +53,10 @@ def test_a_pivot_is_for_many_quantities_with_keys():
         (["differs"], "1 published number: 0 agree, 1 differs."),
         (["not comparable"] * 2, "2 published numbers: none comparable (digits; 5 splits)."),
         ([], "The paper gives none of these numbers."),
+        (
+            ["agrees", "not comparable", "differs"],
+            "3 published numbers: 1 agrees, 1 differs, 1 not comparable (digits; 5 splits).",
+        ),
     ],
 )
 def test_verdicts_are_counted(verdicts, words):

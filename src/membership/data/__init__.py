@@ -3,7 +3,7 @@
 Data sets
     `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`
 A whole data set changed
-    `keep_classes`, `deduplicate`, `one_hot`, `require`, and `Dataset.select`
+    `keep_classes`, `label_parity`, `deduplicate`, `one_hot`, `require`, and `Dataset.select`
 Simulators
     `simulate_purchase`, `gaussian_game`, `GaussianGame`
 Who is a member
@@ -16,7 +16,7 @@ The registry of public sets, with upstream addresses, licences and digests, is
 """
 
 from membership.data.checking import Report, check
-from membership.data.dataset import Dataset, deduplicate, keep_classes, require
+from membership.data.dataset import Dataset, deduplicate, keep_classes, label_parity, require
 from membership.data.digest import record_digest
 from membership.data.encoding import one_hot
 from membership.data.gaussian import GaussianGame, gaussian_game
@@ -41,6 +41,7 @@ __all__ = [
     "fetch",
     "gaussian_game",
     "keep_classes",
+    "label_parity",
     "leave_one_out",
     "load",
     "names",

@@ -163,6 +163,23 @@ def keep_classes(dataset: Dataset, classes: Sequence[int]) -> Dataset:
     )
 
 
+def label_parity(dataset: Dataset) -> Dataset:
+    """Label every record by whether its label is odd (1) or even (0).
+
+    Suri et al. (2024), Section 4.1, make a binary task of MNIST in this way.
+    """
+    y = dataset.y % 2
+    return replace(
+        dataset,
+        y=y,
+        name=f"{dataset.name}-odd",
+        n_classes=2,
+        source=f"{dataset.source} Labelled by whether the original label is odd.",
+        digest=record_digest(dataset.x, y, dataset.official_train),
+        verified=False,
+    )
+
+
 def deduplicate(dataset: Dataset) -> Dataset:
     """Drop every record that repeats an earlier one in both features and label.
 

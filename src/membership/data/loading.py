@@ -8,7 +8,7 @@ import numpy as np
 
 from membership import paths
 from membership.data import npz, registry, upstream
-from membership.data.dataset import Dataset
+from membership.data.dataset import Dataset, label_parity
 from membership.data.locate import locate, looked_in
 from membership.data.npz import Prepared
 from membership.data.own import load_own
@@ -19,6 +19,7 @@ from membership.errors import InputError
 
 PURCHASE_RECORDS = 10_000
 PURCHASE_SEED = 0
+PARITY = "-odd"
 
 
 class UnverifiedDataWarning(UserWarning):
@@ -39,6 +40,7 @@ def load(
     name_or_path : str or path
         A name from ``data/registry.toml``; ``purchase_like`` (10,000 simulated records, seed 0)
         or ``purchase_like:25000``; or anything that ends in ``.npz`` or holds a path separator.
+        With ``-odd`` behind a name, as in ``mnist-odd``, the label is whether it is odd.
     root : str or path, optional
         A folder to look in first; empty is the same as None.
 
@@ -59,6 +61,8 @@ def load(
         `membership.data.prepare.identify`).
     """
     text = os.fspath(name_or_path)
+    if text.endswith(PARITY):
+        return label_parity(load(text.removesuffix(PARITY), root))
     if text.endswith(".npz") or os.sep in text:
         return load_own(Path(text).expanduser())
     if is_purchase_like(text):

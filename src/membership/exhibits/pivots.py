@@ -63,9 +63,13 @@ def summary(verdicts: list[str], deviations: list[str]) -> str:
     if not verdicts:
         return "The paper gives none of these numbers."
     counted = f"{len(verdicts)} published number{'s' if len(verdicts) > 1 else ''}"
-    if "not comparable" in verdicts:
+    apart = verdicts.count("not comparable")
+    if apart == len(verdicts):
         return f"{counted}: none comparable ({'; '.join(deviations)})."
-    return f"{counted}: {_count(verdicts, 'agree')}, {_count(verdicts, 'differ')}."
+    judged = f"{counted}: {_count(verdicts, 'agree')}, {_count(verdicts, 'differ')}"
+    if not apart:
+        return f"{judged}."
+    return f"{judged}, {apart} not comparable ({'; '.join(deviations)})."
 
 
 def _repeated(entries: list[Entry], key: str) -> bool:

@@ -51,9 +51,10 @@ def data_files(settings: ChapterSettings) -> list[Path]:
         return []
     if Path(settings.dataset).is_file():
         return [Path(settings.dataset).resolve()]
+    from membership.data.loading import PARITY
     from membership.data.locate import locate
 
-    found = locate(settings.dataset, settings.data_root or None)
+    found = locate(settings.dataset.removesuffix(PARITY), settings.data_root or None)
     return sorted(found.parent.glob("*.npz")) if found else []
 
 

@@ -1,0 +1,83 @@
+"""Self-influence (Cohen and Giryes 2024) as a membership score."""
+
+import numpy as np
+from torch import nn
+
+from membership.attacks.iha import check_solver
+from membership.attacks.white_box import WhiteBoxView, views
+from membership.curvature.eigen import (
+    Spectrum,
+    check_conditioning,
+    conditioned_inverse,
+    spectrum_of,
+)
+from membership.curvature.gradients import gradient_blocks
+from membership.curvature.objective import Loss, objective
+from membership.curvature.solver import Solver
+from membership.metrics.arrays import FloatArray
+
+
+def sif(
+    model: nn.Module,
+    loss: Loss,
+    train: tuple,
+    query: tuple,
+    damping: float = 0.2,
+    conditioning: str = "damping",
+    solver: str = "exact",
+    convention: str = "paper",
+    *,
+    spectrum: Spectrum | None = None,
+    tolerance: float = 1e-6,
+) -> FloatArray:
+    r"""Score records by minus their self-influence, :math:`-g^\top (H + \epsilon I)^{-1} g`.
+
+    The adversary has the parameters and the training records, of which only the Hessian enters.
+    A record that was trained on has a small gradient, so a large influence speaks against
+    membership (the released code flips the sign in its plotting script).
+
+    Parameters
+    ----------
+    model, loss, train, query, damping, conditioning, solver, convention, spectrum, tolerance
+        As for `iha`.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (records,)
+        0 or less; exactly 0 where a low rank keeps no eigenvalue.
+
+    Raises
+    ------
+    InputError, RunError
+        As `iha`.
+    """
+    check_conditioning(damping, conditioning, convention)
+    check_solver(solver, conditioning)
+    goal = objective(model, loss, *train)
+    goal.records(*query)
+    records = goal.records(*train)
+    if solver == "cg":
+        systems = Solver(goal, *records, n_systems=len(query[0]))
+        parts = []
+        for gradient, _ in gradient_blocks(goal, *goal.records(*query)):
+            found = systems.solve(gradient, damping, tolerance**0.5)
+            # The error of the solution enters this sum by its square.
+            form = (found.vectors * (gradient + found.remainder)).sum(1)
+            parts.append(0.0 - form.cpu().numpy())
+        return np.concatenate(parts)
+    spectrum = spectrum or spectrum_of(goal, *records)
+    how = (damping, conditioning, convention)
+    blocks = views(goal, train, query, spectrum)
+    return np.concatenate([sif_from_view(view, spectrum.values, *how) for view in blocks])
+
+
+def sif_from_view(
+    view: WhiteBoxView,
+    values: FloatArray,
+    damping: float = 0.2,
+    conditioning: str = "damping",
+    convention: str = "paper",
+) -> FloatArray:
+    """As `sif`, on gradients already read in the eigenbasis with its eigenvalues `values`."""
+    inverse = conditioned_inverse(values, damping, conditioning, convention)
+    return 0.0 - np.square(view.gradient) @ inverse

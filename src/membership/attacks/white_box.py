@@ -1,0 +1,187 @@
+r"""What a white-box adversary reads off a model: gradients of queried and of training records.
+
+Everything the attacks of Suri et al. (2024) need of a model is linear in gradients. A
+`WhiteBoxView` holds them once, in the basis where the Hessian is diagonal, so that any number of
+dampings and controls can be scored from it without touching the model again.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from membership.curvature.eigen import CONVENTIONS, Spectrum
+from membership.curvature.gradients import gradient_blocks, mean_gradient
+from membership.curvature.memory import require_memory
+from membership.curvature.objective import Loss, Objective, objective
+from membership.errors import InputError
+from membership.metrics.arrays import BoolArray, FloatArray, as_bool
+
+KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")
+
+
+@dataclass(frozen=True)
+class WhiteBoxView:
+    r"""Gradients and losses at the target model's parameters w, in one basis.
+
+    Attributes
+    ----------
+    gradient : numpy.ndarray, shape (records, p)
+        :math:`g = \nabla \ell(w, z)` of each queried record.
+    loss : numpy.ndarray, shape (records,)
+        :math:`\ell(w, z)`.
+    mean_gradient : numpy.ndarray, shape (p,)
+        :math:`\nabla L_1(w)`, of the mean loss over the training records.
+    weight : numpy.ndarray, shape (p,)
+        w itself.
+    n_train : int
+        Training records, n.
+    """
+
+    gradient: FloatArray
+    loss: FloatArray
+    mean_gradient: FloatArray
+    weight: FloatArray
+    n_train: int
+
+
+@dataclass(frozen=True)
+class OthersGradient:
+    r"""The gradient over the records other than the queried one, of each queried record.
+
+    :math:`\nabla L_0 = \text{scale} \cdot \text{mean} + \text{own} \cdot g`.
+
+    Attributes
+    ----------
+    mean : numpy.ndarray, shape (p,)
+        In the basis of the view it goes with.
+    scale, own : numpy.ndarray, shape (records,)
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    own: FloatArray
+
+
+def white_box_view(
+    model: nn.Module, loss: Loss, train: tuple, query: tuple, spectrum: Spectrum | None = None
+) -> WhiteBoxView:
+    """Read a model once, for any number of scores.
+
+    Parameters
+    ----------
+    model : nn.Module
+        The target model.
+    loss : callable
+        ``loss(output, y)`` gives one value a record.
+    train, query : (x, y)
+        All training records, and the records to query.
+    spectrum : Spectrum, optional
+        Of the Hessian over the training records; the view is then in its eigenbasis. Without one
+        it is in the model's own parameters.
+
+    Returns
+    -------
+    WhiteBoxView
+        8 p bytes a queried record: query many in parts.
+
+    Raises
+    ------
+    InputError
+        As `membership.curvature.per_record_gradients`, or the spectrum is another model's.
+    """
+    goal = objective(model, loss, *train)
+    size = 8.0 * len(query[0]) * goal.size
+    what = f"{len(query[0]):,} gradients"
+    require_memory(2 * size, torch.device("cpu"), what, "query fewer records at a time")
+    parts = list(views(goal, train, query, spectrum))
+    return WhiteBoxView(
+        np.concatenate([part.gradient for part in parts]),
+        np.concatenate([part.loss for part in parts]),
+        parts[0].mean_gradient,
+        parts[0].weight,
+        parts[0].n_train,
+    )
+
+
+def views(
+    goal: Objective, train: tuple, query: tuple, spectrum: Spectrum | None = None
+) -> Iterator[WhiteBoxView]:
+    """Views of the queried records in blocks, in their order; as `white_box_view`."""
+    if spectrum is not None and len(spectrum.values) != goal.size:
+        raise InputError(
+            f"spectrum: it has {len(spectrum.values):,} eigenvalues, and the model {goal.size:,} "
+            "parameters; pass the spectrum of this model"
+        )
+
+    def numbers(vectors: torch.Tensor) -> FloatArray:
+        return (vectors if spectrum is None else spectrum.rotate(vectors)).cpu().numpy()
+
+    train, query = goal.records(*train), goal.records(*query)
+    mean = numbers(mean_gradient(goal, *train))
+    weight = numbers(goal.vector())
+    for gradient, losses in gradient_blocks(goal, *query):
+        if not torch.isfinite(gradient).all():
+            raise InputError("query: the gradients of some records are not finite")
+        yield WhiteBoxView(numbers(gradient), losses.cpu().numpy(), mean, weight, len(train[0]))
+
+
+def with_rows(blocks: Iterable[WhiteBoxView]) -> Iterator[tuple[WhiteBoxView, slice]]:
+    """Each block of queried records with the rows that it holds of them all."""
+    first = 0
+    for view in blocks:
+        yield view, slice(first, first + len(view.loss))
+        first += len(view.loss)
+
+
+def others_gradient(
+    view: WhiteBoxView,
+    query_member: Any,
+    knowledge: str = "leave-one-out",
+    convention: str = "paper",
+) -> OthersGradient:
+    r"""The gradient over the other records, as the adversary is taken to know it.
+
+    Parameters
+    ----------
+    view : WhiteBoxView
+    query_member : array_like of bool, shape (records,)
+        Which queried records are among the training records.
+    knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
+        "leave-one-out": the truth, :math:`\nabla L_1 - g/n` for a member and
+        :math:`\nabla L_1` for others. **This reads the membership bit**: an adversary who knows
+        all other records can compute it without the bit, a program that only has the model's
+        training set cannot. The two controls take it the same way for every record:
+        "everyone" :math:`\nabla L_1`, "everyone-less-own" :math:`\nabla L_1 - g/n`.
+    convention : {"paper", "authors"}
+        "authors": as the released code, :math:`(n \nabla L_1 - g)/(n - 1)` for members.
+
+    Returns
+    -------
+    OthersGradient
+
+    Raises
+    ------
+    InputError
+        A choice is unknown, or the mask is not a boolean a queried record.
+    """
+    if knowledge not in KNOWLEDGE:
+        raise InputError(f"knowledge = {knowledge!r}: one of {', '.join(KNOWLEDGE)}")
+    if convention not in CONVENTIONS:
+        raise InputError(f"convention = {convention!r}: one of {', '.join(CONVENTIONS)}")
+    without = as_bool("query_member", query_member, view.loss.shape)
+    if knowledge != "leave-one-out":
+        without = np.full(view.loss.shape, knowledge == "everyone-less-own")
+    n = view.n_train
+    if convention == "authors":
+        return _remove(view, without, n / max(n - 1, 1), -1.0 / max(n - 1, 1))
+    return _remove(view, without, 1.0, -1.0 / n)
+
+
+def _remove(view: WhiteBoxView, without: BoolArray, scale: float, own: float) -> OthersGradient:
+    return OthersGradient(
+        view.mean_gradient, np.where(without, scale, 1.0), np.where(without, own, 0.0)
+    )

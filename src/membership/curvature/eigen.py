@@ -1,0 +1,136 @@
+"""The eigendecomposition of a Hessian, and the inverses that attacks condition on it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from membership.curvature.hessians import hessian_matrix
+from membership.curvature.memory import require_memory
+from membership.curvature.objective import Loss, Objective, objective
+from membership.errors import InputError
+
+CONDITIONINGS = ("damping", "low-rank")
+CONVENTIONS = ("paper", "authors")
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    r"""Eigenvalues and eigenvectors of the mean loss's Hessian, :math:`H = Q \Lambda Q^\top`.
+
+    In the eigenbasis every function of H is elementwise: one decomposition serves any number of
+    dampings, ranks and controls.
+
+    Attributes
+    ----------
+    values : numpy.ndarray of float64, shape (p,)
+        Ascending.
+    vectors : torch.Tensor of float64, shape (p, p)
+        Eigenvectors in columns, on the device they were computed on.
+    """
+
+    values: np.ndarray
+    vectors: torch.Tensor
+
+    def rotate(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Vectors (..., p) in the eigenbasis."""
+        return vectors.to(self.vectors.device) @ self.vectors
+
+
+def spectrum(model: nn.Module, loss: Loss, x: Any, y: Any) -> Spectrum:
+    """Decompose the exact Hessian of the mean loss, without the weight decay's part.
+
+    Parameters
+    ----------
+    model, loss, x, y
+        As for :func:`hessian`.
+
+    Returns
+    -------
+    Spectrum
+
+    Raises
+    ------
+    InputError
+        As for :func:`hessian`; the memory counted is that of the decomposition.
+    """
+    goal = objective(model, loss, x, y)
+    return spectrum_of(goal, *goal.records(x, y))
+
+
+def spectrum_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Spectrum:
+    """As `spectrum`, of a checked objective."""
+    require_memory(
+        # The matrix, its eigenvectors, and twice as much for the divide-and-conquer method.
+        4 * 8.0 * goal.size**2,
+        goal.device,
+        f"the eigendecomposition for {goal.size:,} parameters",
+        "use solver='cg', which needs none of it",
+    )
+    values, vectors = torch.linalg.eigh(hessian_matrix(goal, x, y))
+    return Spectrum(values.cpu().numpy(), vectors)
+
+
+def conditioned_inverse(
+    values: np.ndarray,
+    damping: float = 0.2,
+    conditioning: str = "damping",
+    convention: str = "paper",
+    shift: float = 0.0,
+) -> np.ndarray:
+    r"""Eigenvalues of a conditioned inverse of :math:`H + sI`.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (p,)
+        Eigenvalues :math:`\sigma_i` of the Hessian.
+    damping : float
+        :math:`\epsilon`, from 0 up: added to all eigenvalues, or the threshold of the low rank.
+    conditioning : {"damping", "low-rank"}
+        "damping": :math:`1/(\sigma_i + s + \epsilon)`. "low-rank": :math:`1/(\sigma_i + s)` where
+        the eigenvalue is above :math:`\epsilon`, else 0. With none above it the result is 0
+        throughout: nothing is known of the curvature, and no error.
+    convention : {"paper", "authors"}
+        "authors": low rank keeps :math:`|\sigma_i| > \epsilon`, so large negative ones too.
+    shift : float
+        :math:`s`, from 0 up: the weight decay, where the regularised loss is meant.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (p,)
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range, or the damped matrix is not positive definite; the
+        message says which damping would do.
+    """
+    check_conditioning(damping, conditioning, convention)
+    values = np.asarray(values, dtype=np.float64)
+    if conditioning == "damping":
+        require_positive(float(values.min()) + shift, damping)
+        return 1.0 / (values + shift + damping)
+    kept = np.abs(values) > damping if convention == "authors" else values > damping
+    return np.divide(1.0, values + shift, out=np.zeros_like(values), where=kept)
+
+
+def check_conditioning(damping: float, conditioning: str, convention: str) -> None:
+    """Raise an InputError for a parameter of `conditioned_inverse` out of its range."""
+    if not 0 <= damping < float("inf"):
+        raise InputError(f"damping = {damping!r}: expected a number from 0 up")
+    if conditioning not in CONDITIONINGS:
+        raise InputError(f"conditioning = {conditioning!r}: one of {', '.join(CONDITIONINGS)}")
+    if convention not in CONVENTIONS:
+        raise InputError(f"convention = {convention!r}: one of {', '.join(CONVENTIONS)}")
+
+
+def require_positive(smallest: float, damping: float) -> None:
+    """Raise an InputError unless `smallest` + `damping` is above 0, naming a damping that is."""
+    if smallest + damping <= 0:
+        enough = float(f"{-1.1 * smallest + 1e-6:.2g}")
+        raise InputError(
+            f"damping = {damping:g}: the Hessian's smallest eigenvalue is {smallest:.3g}, so the "
+            f"damped matrix is not positive definite; a damping of {enough:g} would do"
+        )

@@ -1,0 +1,104 @@
+"""The exact Hessian of the mean loss, and products with it."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.func import grad, jvp, vmap
+
+from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
+from membership.curvature.layered import layered_hessian, linear_chain
+from membership.curvature.memory import require_memory
+from membership.curvature.objective import Loss, Objective, objective
+from membership.errors import InputError
+
+
+def hessian(model: nn.Module, loss: Loss, x: Any, y: Any, weight_decay: float = 0.0) -> np.ndarray:
+    r"""The exact Hessian of the mean loss over the records.
+
+    Networks of linear layers in a row go by closed form, layer by layer (see
+    `membership.curvature.layered`); any other goes by Hessian-vector products with the identity,
+    many at a time.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Any small network whose answer for a record depends on that record alone.
+    loss : callable
+        ``loss(output, y)`` gives one value a record, twice differentiable.
+    x, y : array_like or torch.Tensor, shape (records, ...)
+        Records and their targets.
+    weight_decay : float
+        :math:`\alpha \ge 0`: adds :math:`\alpha I`, for the loss with
+        :math:`\frac{\alpha}{2}\|w\|^2`.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (p, p)
+        Symmetric; parameters in the order of ``model.parameters()``.
+
+    Raises
+    ------
+    InputError
+        See `membership.curvature.objective`; `weight_decay` is negative; or the matrix does not
+        fit in memory.
+    """
+    goal = objective(model, loss, x, y)
+    x, y = goal.records(x, y)
+    return hessian_matrix(goal, x, y, weight_decay).cpu().numpy()
+
+
+def hessian_matrix(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, weight_decay: float = 0.0
+) -> torch.Tensor:
+    """As `hessian`, of a checked objective and as a tensor on its device."""
+    if not 0 <= weight_decay < float("inf"):
+        raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+    require_memory(
+        8.0 * goal.size**2 + 16.0 * BLOCK_NUMBERS,
+        goal.device,
+        f"the exact Hessian of {goal.size:,} parameters",
+        "use solver='cg', which needs none of it",
+    )
+    chain = linear_chain(goal, x[:1])
+    matrix = (
+        hessian_by_products(goal, x, y) if chain is None else layered_hessian(goal, chain, x, y)
+    )
+    matrix.diagonal().add_(weight_decay)
+    return matrix
+
+
+def hessian_by_products(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The Hessian (p, p) of the mean loss by products with blocks of the identity."""
+    matrix = torch.empty(goal.size, goal.size, dtype=torch.float64, device=goal.device)
+    size = max(1, min(256, BLOCK_NUMBERS // goal.size))
+    for first in range(0, goal.size, size):
+        count = min(size, goal.size - first)
+        rows = torch.zeros(count, goal.size, dtype=torch.float64, device=goal.device)
+        rows[torch.arange(count), first + torch.arange(count)] = 1.0
+        matrix[first : first + count] = hessian_products(goal, x, y, rows)
+    return matrix
+
+
+def hessian_products(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, vectors: torch.Tensor
+) -> torch.Tensor:
+    """Products (count, p) of the mean loss's Hessian with many vectors (count, p) at once.
+
+    The derivative of the gradient in each direction, a block of directions over one forward pass.
+    """
+    if len(vectors) > 64:
+        return torch.cat([hessian_products(goal, x, y, some) for some in vectors.split(64)])
+    total = torch.zeros_like(vectors)
+    for some_x, some_y in record_blocks(x, y, size=max(1, BLOCK_NUMBERS // (8 * len(vectors)))):
+
+        def gradient(parameters, x=some_x, y=some_y):
+            return grad(lambda p: goal.losses(p, x, y).sum())(parameters)
+
+        def product(vector, gradient=gradient):
+            tangent = jvp(gradient, (goal.parameters,), (goal.unflatten(vector),))[1]
+            return goal.flatten(tangent)
+
+        total += vmap(product)(vectors)
+    return total / len(x)

@@ -1,0 +1,156 @@
+"""Trained models of one data set, what they answer, and which records each target is asked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from membership import signals, training
+from membership.errors import InputError
+from membership.metrics.arrays import FloatArray
+from membership.studies.iha.tasks import Task
+
+CHUNK = 8192
+# Numbers in the batches of one step, all models together, below which a second thread only waits.
+WORTH_A_THREAD = 4_000_000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The models of one task.
+
+    Attributes
+    ----------
+    task : Task
+    ensemble : training.Ensemble
+        In the order of the task's memberships.
+    scaled : numpy.ndarray, shape (models, records)
+        Log-odds of the true label, of every record of the pool.
+    targets : list of int
+        The models that are attacked.
+    n_queries : int
+        Records asked of each, half of them members.
+    seed : int
+    device : str
+    """
+
+    task: Task
+    ensemble: training.Ensemble
+    scaled: FloatArray
+    targets: list[int]
+    n_queries: int
+    seed: int
+    device: str
+
+    def queries(self, target: int) -> np.ndarray:
+        """Records that one target is asked about, sorted: as many members as others, at random."""
+        rng = np.random.default_rng([self.seed, 11, target])
+        member = self.task.membership[target]
+        half = min(self.n_queries // 2, self.task.n_members)
+        sides = [np.flatnonzero(member), np.flatnonzero(~member)]
+        return np.sort(np.concatenate([rng.choice(side, half, replace=False) for side in sides]))
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The origin of a table made from these models alone."""
+        return origin([self])
+
+
+def train(task: Task, settings: Any) -> Trained:
+    """Train the models of one task, or find them in the cache.
+
+    Parameters
+    ----------
+    task : Task
+    settings : Settings
+        Uses ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
+    """
+    count = len(task.membership)
+    ensemble = training.train(
+        task.factory,
+        task.pool,
+        task.membership,
+        task.config,
+        [settings.seed * 10_000 + model for model in range(count)],
+        device=settings.device,
+        n_jobs=settings.n_jobs if _worth_threads(task) else 1,
+    )
+    return Trained(
+        task,
+        ensemble,
+        scaled_logits(ensemble, task.pool.x, task.pool.y),
+        list(range(task.n_targets)),
+        min(settings.n_queries, len(task.pool)) // 2 * 2,
+        settings.seed,
+        str(ensemble.device),
+    )
+
+
+def scaled_logits(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    """Log-odds of the true label, shape (models, records), also of models with one logit."""
+    return _signal(signals.scaled_logit, ensemble, x, y)
+
+
+def utility(trained: Trained) -> dict[str, FloatArray]:
+    """Accuracy and mean loss of every model on unseen records.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (models,)
+        "test accuracy (%)" and "test loss", on the official test records where there are some,
+        else on the half of the pool that a model has not seen.
+    """
+    task = trained.task
+    records = task.pool if task.test is None else task.test
+    right = _signal(signals.correct, trained.ensemble, records.x, records.y)
+    unseen = ~task.membership if task.test is None else np.ones(right.shape, bool)
+    scaled = scaled_logits(trained.ensemble, records.x, records.y)
+    each = loss_of(task, scaled)
+    return {
+        "test accuracy (%)": 100.0 * np.mean(right, axis=1, where=unseen),
+        "test loss": np.mean(each, axis=1, where=unseen),
+    }
+
+
+def loss_of(task: Task, scaled: FloatArray) -> FloatArray:
+    """The loss that a task's models minimise, from the log-odds of the true label."""
+    if task.config.loss == "squared-error":
+        return np.exp(-2 * np.logaddexp(0, scaled))
+    return np.logaddexp(0, -scaled)
+
+
+def origin(some: list[Trained], more: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a table made from these models says about its origin."""
+    if not some:
+        raise InputError("no models were given; name at least one data set")
+    said = [f"{one.task.label}: {text}" for one in some for text in one.task.deviations]
+    return {
+        "data": {name: digest for one in some for name, digest in one.task.origin.items()},
+        "deviations": [*said, *more],
+        "comparable": all(one.task.comparable for one in some),
+        "device": some[0].device,
+    }
+
+
+def _worth_threads(task: Task) -> bool:
+    """Whether a step is large enough for more than one core."""
+    numbers = len(task.membership) * task.config.batch_size * task.pool.x[0].size
+    return numbers >= WORTH_A_THREAD
+
+
+def _signal(signal, ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    """One of `membership.signals` in parts, where a single logit becomes the two (0, logit)."""
+    found = []
+    for rows in _chunks(len(y)):
+        logits = ensemble.logits(x[rows])
+        if logits.shape[-1] == 1:
+            logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
+        found.append(signal(logits, None, y[rows]))
+    return np.concatenate(found, axis=1)
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    for first in range(0, n, CHUNK):
+        yield slice(first, first + CHUNK)

@@ -1,0 +1,231 @@
+"""The clean game: D' and z are fixed, a coin is flipped, and a model trained on D' or D' + z.
+
+No score can read the coin here. The gradient over the others is that over D', whatever the model
+was trained on, and so is the Hessian. Adversaries differ in what they look at only: parameters
+without retraining, or outputs, with models of their own retrained on D' and on D' + z.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from membership import attacks
+from membership.attacks.white_box import views
+from membership.curvature.eigen import spectrum_of
+from membership.curvature.objective import objective
+from membership.metrics.arrays import BoolArray, FloatArray
+from membership.studies.iha.loo import LeaveOneOut, origin
+from membership.studies.iha.white_box import LEARNT_BY, code_digest, enough
+from membership.training import cache
+
+RESAMPLES = 400
+METRICS = ("AUC", "AUC, record by record")
+WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
+NORM = "norm of the others' gradient"
+
+Scores = dict[str, FloatArray]
+
+
+def play(some: list[LeaveOneOut], settings: Any) -> pd.DataFrame:
+    """Control 5: every attack in the clean game, and the norm that a per-model curve rewards.
+
+    Half of the models retrained on D' and on D' + z are played for; the other half are the
+    references of the attacks that need some.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, attack, metric, value, low, high, n_repeats. "AUC": all records pooled.
+        "AUC, record by record": the mean over records. Both with 95% intervals of a bootstrap that
+        redraws the records, the models of each and the models trained on D', which all share.
+    """
+    found = []
+    for experiment in some:
+        scores, trained_on = scored(experiment, settings.damping)
+        for name, score in scores.items():
+            key = {"dataset": experiment.task.label, "attack": name}
+            found += _numbers(key, score, trained_on, settings.seed)
+    table = pd.DataFrame(found)
+    table.attrs = origin(some)
+    return table
+
+
+def scored(experiment: LeaveOneOut, damping: float) -> tuple[dict[str, FloatArray], BoolArray]:
+    """Scores of every played model for its record.
+
+    Returns
+    -------
+    scores : dict of str to ndarray of shape (R, models)
+        For each record the models trained on D', then those trained on D' + z.
+    trained_on : ndarray of bool, shape (models,)
+        The coin.
+    """
+    half = experiment.groups["with"].shape[1] // 2
+    out = experiment.groups["targets"][:half]
+    parts = [
+        _black(experiment, z, out, experiment.groups["with"][r], half)
+        for r, z in enumerate(experiment.outside)
+    ]
+    scores = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    trained_on = np.repeat([False, True], [half, half])
+    return {**scores, **_white(experiment, out, half, damping)}, trained_on
+
+
+def _black(
+    experiment: LeaveOneOut, z: int, out: np.ndarray, retrained: np.ndarray, half: int
+) -> Scores:
+    """Attacks on outputs: for each played model the score of the one record z."""
+    played = np.concatenate([out, retrained[half : 2 * half]])
+    references = [experiment.groups["references"], retrained[:half]]
+    seen = np.repeat([False, True], [len(group) for group in references])
+    phi, loss = experiment.scaled[:, z], experiment.loss[:, z]
+    of_target, count = phi[played], len(played)
+
+    def repeated(rows: np.ndarray, signal: FloatArray) -> FloatArray:
+        return np.repeat(signal[rows][:, None], count, axis=1)
+
+    outside = repeated(references[0], phi)
+    every = repeated(np.concatenate(references), phi)
+    member = np.repeat(seen[:, None], count, axis=1)
+    return {
+        "LOSS": attacks.malt(loss[played]),
+        "L-attack": attacks.attack_r(loss[played], repeated(references[0], loss)),
+        "LiRA-L, one-sided": attacks.lira(of_target, outside, mode="offline"),
+        "LiRA-L, two-sided": attacks.lira(of_target, outside, mode="offline", sided="two"),
+        "LiRA-L, online": attacks.lira(of_target, every, member),
+    }
+
+
+def _white(experiment: LeaveOneOut, out: np.ndarray, half: int, damping: float) -> Scores:
+    """Attacks on parameters, shape (R, models) each; cached."""
+    retrained = experiment.groups["with"][:, half : 2 * half]
+    state = experiment.ensemble.parameters
+    key = cache.digest(
+        [code_digest(), repr(experiment.task.config), damping, "clean game"],
+        experiment.task.origin,
+        experiment.outside,
+        *(part for name in sorted(state) for part in (name, state[name])),
+    )
+    store = cache.Cache()
+    found = store.load(key)
+    if found is None:
+        # A model trained on D' is asked about every z, one trained on D' + z about that one.
+        every = [_of_model(experiment, model, experiment.outside, damping) for model in out]
+        own = [
+            [_of_model(experiment, model, experiment.outside[[r]], damping) for model in models]
+            for r, models in enumerate(retrained)
+        ]
+        found = {
+            name: torch.as_tensor(
+                np.concatenate(
+                    [
+                        np.stack([part[name] for part in every], axis=1),
+                        np.array([[part[name][0] for part in parts] for parts in own]),
+                    ],
+                    axis=1,
+                )
+            )
+            for name in every[0]
+        }
+        store.save(key, found)
+    return {name: found[name].numpy() for name in (*WHITE, NORM)}
+
+
+def _of_model(experiment: LeaveOneOut, model: int, z: np.ndarray, damping: float) -> Scores:
+    """Scores of some records for one model, with D' as the training set whatever it was."""
+    task = experiment.task
+
+    def records(chosen: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.tensor(task.pool.x[chosen]), torch.tensor(task.pool.y[chosen])
+
+    train, query = records(experiment.base), records(z)
+    goal = objective(experiment.ensemble.module(model), task.config.loss_of, *train)
+    spectrum = spectrum_of(goal, *goal.records(*train))
+    (view,) = views(goal, train, query, spectrum)
+    damping = enough(spectrum.values, damping)
+    others = attacks.others_gradient(view, np.zeros(len(z), bool), "everyone")
+    config = task.config
+    how = (config.learning_rate, config.momentum, config.weight_decay)
+    found = {
+        name: attacks.iha_from_view(
+            view, others, spectrum.values, *how, damping=damping, stationarity=stationarity
+        ).score
+        for name, stationarity in LEARNT_BY.items()
+    }
+    found["IHA, identity"] = attacks.iha_from_view(view, others, None, *how).score
+    for statistic in ("norm", "cosine"):
+        found[f"residual {statistic}"] = attacks.residual_from_view(
+            view, others, config.weight_decay, statistic
+        )
+    found["SIF"] = attacks.sif_from_view(view, spectrum.values, damping)
+    found[NORM] = np.full(len(z), np.linalg.norm(view.mean_gradient))
+    return found
+
+
+def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:
+    """Rows of one attack: pooled over the records, and record by record."""
+    rng = np.random.default_rng([seed, 23])
+    compared = _Compared(score[:, ~trained_on], score[:, trained_on])
+    count, n_out = compared.out.shape
+    n_in = compared.ins.shape[1]
+    ones = np.ones(count), np.ones((count, n_in)), np.ones(n_out)
+    draws = [
+        compared.numbers(
+            rng.multinomial(count, np.full(count, 1 / count)),
+            rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
+            rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
+        )
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    return [
+        {**key, "metric": metric, "value": v, "low": a, "high": b, "n_repeats": count}
+        for metric, v, a, b in zip(METRICS, compared.numbers(*ones), low, high, strict=True)
+    ]
+
+
+class _Compared:
+    """AUC of one attack when records and models count with weights, as in a bootstrap.
+
+    Two records drawn from a bootstrap sample can be one and the same, which compares models on
+    one record more often than the game does. Pairs of the same record and pairs of different
+    records are therefore kept apart, and each keeps the share that it has among all records.
+
+    Parameters
+    ----------
+    out, ins : ndarray of shape (R, K)
+        Scores of the models trained on D', which all records share, and on D' + z.
+    """
+
+    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
+        self.out, self.ins = out, ins
+        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
+        self.same = lower + 0.5 * equal
+        self.order = np.argsort(out, axis=None)
+        ranked = out.ravel()[self.order]
+        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
+
+    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+        """AUC of all records pooled, and the mean over records.
+
+        Parameters
+        ----------
+        w : ndarray of shape (R,)
+            Weights of the records.
+        v : ndarray of shape (R, K)
+            Weights of the models trained on D' + z.
+        u : ndarray of shape (K,)
+            Weights of the models trained on D'.
+        """
+        v, u, count = v / v.sum(1, keepdims=True), u / u.sum(), len(w)
+        own = np.einsum("rij,ri,j->r", self.same, v, u)
+        each = float(w @ own / w.sum())
+        pairs = w.sum() ** 2 - w @ w
+        if not pairs:
+            return each, each
+        below = np.concatenate([[0.0], np.cumsum(np.outer(w, u).ravel()[self.order])])
+        won = 0.5 * sum(below[index] for index in self.below)
+        different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
+        return float(each / count + (1 - 1 / count) * different), each

@@ -1,0 +1,211 @@
+"""Leave-one-out reference models: Section 4.4 (Control 8) and Table 5, by the paper's protocol."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from membership import attacks, metrics, published
+from membership.attacks.white_box import views
+from membership.curvature.eigen import spectrum_of
+from membership.curvature.objective import objective
+from membership.metrics.arrays import BoolArray, FloatArray
+from membership.studies.iha import rows
+from membership.studies.iha.loo import LeaveOneOut, origin
+from membership.studies.iha.white_box import LEARNT_BY, enough
+
+RATES = (0.05, 0.3)
+TABLE_5 = {"LiRA": "LiRA", "L": "L-attack", "LiRA-L": "LiRA-L, one-sided", "IHA": "IHA"}
+SECTION_4_4 = {
+    "IHA": "IHA",
+    "L-attack": "L-attack",
+    "LiRA": "LiRA",
+    "LiRA-L, two-sided": "LiRA-L (offline, LOO refs)",
+    "LiRA-L, one-sided": "LiRA-L (offline, LOO refs)",
+}
+TPR_30 = "TPR@30%FPR"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Scores of several targets trained on D, asked about records left out and records outside.
+
+    Attributes
+    ----------
+    experiment : LeaveOneOut
+    scores : dict of str to ndarray of shape (targets, queries)
+    member : ndarray of bool, shape (queries,)
+    """
+
+    experiment: LeaveOneOut
+    scores: dict[str, FloatArray]
+    member: BoolArray
+
+
+def protocol(experiment: LeaveOneOut, settings: Any) -> Protocol:
+    """Every attack of Section 4.4 on models trained on D.
+
+    The references of a member were trained without it; those of a non-member are models
+    retrained on D. IHA is asked as in the paper: by records of one model at a time.
+    """
+    targets = experiment.groups["targets"][: settings.n_targets]
+    outside = np.arange(len(experiment.base), len(experiment.task.pool))
+    queries = np.concatenate([experiment.inside, outside])
+    member = np.arange(len(queries)) < len(experiment.inside)
+    references = np.stack(
+        [
+            *experiment.groups["without"],
+            *(experiment.groups["references"] for _ in outside),
+        ],
+        axis=1,
+    )
+    parts = [
+        _black(experiment, target, queries, references)
+        | _white(experiment, target, queries, member, settings.damping)
+        for target in targets
+    ]
+    scores = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    return Protocol(experiment, scores, member)
+
+
+def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
+    """Attacks with leave-one-out references beside IHA (Section 4.4).
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, attack, metric, value, low, high, n_repeats: means over targets, which
+        share their training records.
+    """
+    found = []
+    for one in played:
+        for name, scores in one.scores.items():
+            key = {"dataset": one.experiment.task.label, "attack": name}
+            found.append(
+                {
+                    **key,
+                    "metric": "AUC",
+                    **rows.spread([metrics.auc(s, one.member) for s in scores], 1.0),
+                }
+            )
+            at_30 = [metrics.tpr_at_fpr(s, one.member, 0.3) for s in scores]
+            found.append({**key, "metric": TPR_30, **rows.spread(at_30, 1.0)})
+    table = pd.DataFrame(found)
+    table.attrs = origin([one.experiment for one in played])
+    return table
+
+
+def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Control 8 beside the numbers of Section 4.4, which are of another data set."""
+    printed = published.table("iha_sec4_4")
+    parts = []
+    for dataset in table["dataset"].unique():
+        for name, label in SECTION_4_4.items():
+            part = printed[printed["attack"] == label].assign(attack=name, dataset=dataset)
+            parts.append(part)
+    reference = pd.concat(parts)
+    keys = ["dataset", "attack", "metric"]
+    return published.compare(table, reference[[*keys, "value"]], keys)
+
+
+def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
+    """How often two attacks agree on members, and on non-members (Tables 5a and 5b).
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, attack ("LiRA vs L"; GT is the truth), metric, value, low, high,
+        n_repeats: means over the targets.
+    """
+    found = []
+    for one in played:
+        truth = np.tile(one.member, (len(next(iter(one.scores.values()))), 1))
+        for rate in RATES:
+            said = {
+                name: np.stack([_called(s, one.member, rate) for s in one.scores[attack]])
+                for name, attack in TABLE_5.items()
+            }
+            said["GT"] = truth
+            found += _agreements(one.experiment.task.label, said, one.member, rate)
+    table = pd.DataFrame(found)
+    table.attrs = origin([one.experiment for one in played])
+    return table
+
+
+def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 5 beside the published one, which is of another data set."""
+    printed = pd.concat([published.table("iha_table5a"), published.table("iha_table5b")])
+    keys = ["dataset", "attack", "metric"]
+    labels = table["dataset"].unique()
+    reference = pd.concat([printed.assign(dataset=dataset) for dataset in labels])
+    return published.compare(table, reference[[*keys, "value"]], keys)
+
+
+def _agreements(label: str, said: dict[str, BoolArray], member: BoolArray, rate: float) -> list:
+    """Pairs as in the paper: above the diagonal on members, below it on non-members."""
+    found, names = [], list(said)
+    for i, first in enumerate(names):
+        for j, second in enumerate(names):
+            if i != j:
+                side, kind = (member, "members") if i < j else (~member, "non-members")
+                same = np.mean(said[first][:, side] == said[second][:, side], axis=1)
+                key = {"dataset": label, "attack": f"{first} vs {second}"}
+                metric = {"metric": f"agreement on {kind} @FPR {rate:g}"}
+                found.append({**key, **metric, **rows.spread(same.tolist(), 1.0)})
+    return found
+
+
+def _called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
+    """Who is called a member at the lowest threshold with at most this false positive rate."""
+    others = np.sort(score[~member])[::-1]
+    allowed = int(np.floor(rate * len(others) + 1e-9))
+    return score > others[allowed]
+
+
+def _black(
+    experiment: LeaveOneOut, target: int, queries: np.ndarray, references: np.ndarray
+) -> dict[str, FloatArray]:
+    phi, loss = experiment.scaled[target, queries], experiment.loss[target, queries]
+    of_references = experiment.scaled[references, queries]
+    ordinary = experiment.groups["ordinary"]
+    # Every other row is a random half of the pool; its complement follows (see `tasks.halves`).
+    seen = _ordinary_members(experiment)[:, queries]
+    return {
+        "LOSS": attacks.malt(loss),
+        "L-attack": attacks.attack_r(loss, experiment.loss[references, queries]),
+        "LiRA": attacks.lira(phi, experiment.scaled[np.ix_(ordinary, queries)], seen),
+        "LiRA-L, one-sided": attacks.lira(phi, of_references, mode="offline"),
+        "LiRA-L, two-sided": attacks.lira(phi, of_references, mode="offline", sided="two"),
+    }
+
+
+def _ordinary_members(experiment: LeaveOneOut) -> BoolArray:
+    return experiment.ensemble.membership[experiment.groups["ordinary"]]
+
+
+def _white(
+    experiment: LeaveOneOut, target: int, queries: np.ndarray, member: BoolArray, damping: float
+) -> dict[str, FloatArray]:
+    task = experiment.task
+    pool = task.pool
+    train, query = (
+        (torch.tensor(pool.x[chosen]), torch.tensor(pool.y[chosen]))
+        for chosen in (experiment.base, queries)
+    )
+    goal = objective(experiment.ensemble.module(target), task.config.loss_of, *train)
+    spectrum = spectrum_of(goal, *goal.records(*train))
+    (view,) = views(goal, train, query, spectrum)
+    others = attacks.others_gradient(view, member)
+    config = task.config
+    how = (config.learning_rate, config.momentum, config.weight_decay)
+    damping = enough(spectrum.values, damping)
+    found = {
+        name: attacks.iha_from_view(
+            view, others, spectrum.values, *how, damping=damping, stationarity=stationarity
+        ).score
+        for name, stationarity in LEARNT_BY.items()
+    }
+    found["residual norm"] = attacks.residual_from_view(view, others, config.weight_decay)
+    return found

@@ -1,0 +1,111 @@
+"""The parameters of the chapter on Suri et al. (2024), and their sizes by profile."""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from membership.settings import ChapterSettings
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "dataset": "digits-odd",
+        "also_datasets": ["digits", "purchase_like:3000"],
+        "n_models": 8,
+        "n_targets": 2,
+        "n_queries": 400,
+        "epochs": 20,
+        "most_parameters": 900,
+        "loo_records": 4,
+        "loo_models": 6,
+    },
+    "quick": {
+        "dataset": "digits-odd",
+        "also_datasets": ["digits", "purchase_like:8000"],
+        "n_models": 24,
+        "n_targets": 5,
+        "n_queries": 1200,
+        "most_parameters": 2500,
+        "loo_records": 10,
+        "loo_models": 20,
+    },
+    "paper": {
+        "dataset": "mnist-odd",
+        "also_datasets": ["fashion_mnist", "purchase_like:50000"],
+        "n_models": 128,
+        "n_targets": 10,
+        "n_queries": 10_000,
+        "most_parameters": 4800,
+        "loo_records": 16,
+        "loo_models": 32,
+    },
+}
+
+
+class Settings(ChapterSettings):
+    """Parameters of the chapter; the notebook's parameters cell mirrors them."""
+
+    chapter: ClassVar[str] = "iha"
+    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+
+    # The paper's, for every data set; Table 8 and the damping control try others.
+    damping: ClassVar[float] = 0.2
+
+    also_datasets: list[str] = Field(
+        [],
+        description="further data sets beside dataset, by name (-odd: parity, squared error) or "
+        "path; []: the profile's",
+    )
+    n_models: int = Field(
+        0, ge=0, le=1000, description="models a data set, even, at least 6; 0: the profile's"
+    )
+    n_targets: int = Field(
+        0, ge=0, le=1000, description="models attacked, 2 to n_models; 0: the profile's"
+    )
+    n_queries: int = Field(
+        0,
+        ge=0,
+        description="records queried a target, half of them members, 40 or more; 0: the profile's",
+    )
+    epochs: int = Field(
+        0, ge=0, le=10_000, description="epochs; 0: the profile's, else those of the recipe"
+    )
+    most_parameters: int = Field(
+        0,
+        ge=0,
+        description="widest model; hidden layers are cut to fit, since its Hessian is formed; "
+        "0: the profile's",
+    )
+    loo_records: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description="records a leave-one-out experiment plays for, 2 or more; 0: the profile's",
+    )
+    loo_models: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="models retrained for each of these records, 4 or more; 0: the profile's",
+    )
+
+    @model_validator(mode="after")
+    def _sizes_make_sense(self) -> Self:
+        checks = [
+            ("n_models", self.n_models >= 6 and self.n_models % 2 == 0, "even, at least 6"),
+            ("n_targets", self.n_targets >= 2, "at least 2, for an interval"),
+            ("n_queries", self.n_queries >= 40, "at least 40"),
+            ("loo_records", self.loo_records >= 2, "at least 2"),
+            ("loo_models", self.loo_models >= 4, "at least 4"),
+        ]
+        for name, good, accepted in checks:
+            value = getattr(self, name)
+            if value and not good:
+                raise ValueError(f"{name} = {value}: {accepted} (0: the profile's)")
+        if self.n_models and self.n_targets > self.n_models:
+            raise ValueError(f"n_targets = {self.n_targets}: there are {self.n_models} models")
+        return self
+
+    @property
+    def datasets(self) -> list[str]:
+        """Every data set of a run, each once, the main one first."""
+        return list(dict.fromkeys([self.dataset, *self.also_datasets]))

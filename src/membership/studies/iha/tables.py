@@ -1,0 +1,175 @@
+"""The paper's tables on trained ensembles: 2, 4, 8 and 9, and the curves of Figure 1."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import metrics, published
+from membership.metrics.arrays import BoolArray, FloatArray
+from membership.studies.iha import rows
+from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.ensembles import utility
+from membership.studies.iha.white_box import FRACTIONS
+
+TABLE_2 = {"LOSS": "LOSS", "SIF": "SIF", "LiRA": "LiRA", "IHA (Exact)": "IHA"}
+FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
+GRID = np.logspace(-4, 0, 81)
+TERMS = {
+    "IHA[I1]": ("i1",),
+    "IHA[I2]": ("i2",),
+    "IHA[I1,I2]": ("i1", "i2"),
+    "IHA[I1,I2,I3,I4]": ("i1", "i2", "i3", "i4"),
+    "IHA[loss,I1]": ("loss", "i1"),
+    "IHA[loss,I2]": ("loss", "i2"),
+    "IHA[loss,I1,I2]": ("loss", "i1", "i2"),
+    "IHA[All]": ("loss", "i1", "i2", "i3", "i4"),
+}
+CONDITIONINGS = {
+    "IHA (low-rank eps=1e-2)": "IHA, low rank 0.01",
+    "IHA (low-rank eps=1e-1)": "IHA, low rank 0.1",
+    "IHA (low-rank eps=2e-1)": "IHA, low rank 0.2",
+    "IHA (damping eps=1e-2)": "IHA, damping 0.01",
+    "IHA (damping eps=1e-1)": "IHA, damping 0.1",
+    "IHA (damping eps=2e-1)": "IHA, damping 0.2",
+}
+KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
+KEYS = ["dataset", "attack", "metric"]
+
+
+def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """ROC curves at low false positive rates (Figure 1): means over the targets.
+
+    Returns
+    -------
+    DataFrame
+        Columns panel, series, fpr, tpr.
+    """
+    parts = []
+    for audit in audits:
+        least = 1 / min(int((~member).sum()) for member in audit.member)
+        grid = GRID[least <= GRID]
+        for name in FIGURE_1:
+            curves = [
+                _tpr(score, member, grid)
+                for score, member in zip(audit.scores(name), audit.member, strict=True)
+            ]
+            key = {"panel": audit.label, "series": name}
+            parts.append(pd.DataFrame({**key, "fpr": grid, "tpr": np.mean(curves, axis=0)}))
+    table = table_of([], audits)
+    joined = pd.concat(parts, ignore_index=True)
+    joined.attrs = {**table.attrs, "comparable": False}
+    return joined
+
+
+def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """The paper's main comparison (Table 2), and how good the models are (Section 4.1).
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, attack, metric, value, low, high, n_repeats: means over the targets.
+    """
+    found = []
+    for audit in audits:
+        squared = audit.trained.task.config.loss == "squared-error"
+        for metric, values in utility(audit.trained).items():
+            name = "test loss (MSE)" if squared and metric == "test loss" else metric
+            key = {"dataset": audit.label, "attack": "(model)", "metric": name}
+            found.append({**key, **rows.spread(values.tolist())})
+        for attack, name in TABLE_2.items():
+            found += audit.rows(attack, name)
+    return table_of(found, audits)
+
+
+def table_2_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+    """Table 2 beside the published one; for Purchase-100(S) the paper's Table 7 has the numbers."""
+    small = published.table("iha_table7").replace({"attack": {"IHA (Ours)": "IHA (Exact)"}})
+    small = small[(small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")]
+    models = published.table("iha_sec4_1").assign(attack="(model)")
+    return _judged(table, pd.concat([published.table("iha_table2"), small, models]), audits)
+
+
+def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
+    found = []
+    for audit in audits:
+        config = audit.trained.task.config
+        for attack, terms in TERMS.items():
+            weights = {
+                term: 1 / (1 + config.momentum) if term == "loss" else -1 / config.learning_rate
+                for term in terms
+            }
+            scores = [
+                sum(weight * one[term] for term, weight in weights.items()) for one in audit.found
+            ]
+            key = {"dataset": audit.label, "attack": attack}
+            found += rows.measured(key, scores, audit.member)
+    return table_of(found, audits)
+
+
+def table_4_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+    """Table 4 beside the published one."""
+    return _judged(table, published.table("iha_table4"), audits)
+
+
+def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """Damping against low rank (Table 8); columns as `table_2`, AUC only."""
+    found = []
+    for audit in audits:
+        for attack, name in CONDITIONINGS.items():
+            if audit.has(name):
+                found += audit.rows(attack, name, ["AUC"])
+    return table_of(found, audits)
+
+
+def table_8_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+    """Table 8 beside the published one."""
+    return _judged(table, published.table("iha_table8"), audits)
+
+
+def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
+
+    "as the appendix describes": z is taken out of the known records where it is one of them.
+    "as released": g/n is taken away for every member, whether it is known or not. "coin": with
+    the fraction's probability the AUC of full knowledge, else that of none.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, fraction, attack, metric, value, low, high, n_repeats.
+    """
+    found = []
+    for audit in audits:
+        for fraction in FRACTIONS:
+            key = {"dataset": audit.label, "fraction": fraction}
+            for attack, name in KNOWN.items():
+                scores = audit.scores(f"{name} {fraction:g}")
+                found += rows.measured({**key, "attack": attack}, scores, audit.member)
+            pairs = [audit.scores("IHA"), audit.scores("IHA, everyone"), audit.member]
+            mixed = [
+                fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
+                for full, none, truth in zip(*pairs, strict=True)
+            ]
+            found.append({**key, "attack": "coin", "metric": "AUC", **rows.spread(mixed, 1.0)})
+    return table_of(found, audits)
+
+
+def table_9_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+    """Table 9 beside the published one, which the released code made."""
+    reference = published.table("iha_table9").rename(columns={"row": "fraction"})
+    reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
+    on = ["dataset", "fraction", "attack", "metric"]
+    return rows.judged(table, reference[[*on, "value"]], on, [a.trained for a in audits])
+
+
+def _judged(table: pd.DataFrame, reference: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+    return rows.judged(table, reference[[*KEYS, "value"]], KEYS, [a.trained for a in audits])
+
+
+def _tpr(score: FloatArray, member: BoolArray, grid: FloatArray) -> FloatArray:
+    fpr, tpr = metrics.roc_curve(score, member)
+    # The most the attacker has without exceeding the rate.
+    return tpr[np.searchsorted(fpr, grid + 1e-12, side="right") - 1]

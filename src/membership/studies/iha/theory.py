@@ -1,0 +1,212 @@
+"""Theorems 2.2, 3.1 and 3.2 where they can be exact: SGD on a quadratic (Control 6)."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import multivariate_normal
+
+from membership import metrics
+from membership.attacks.iha_terms import QuadraticForms, iha_terms
+from membership.metrics.arrays import FloatArray
+from membership.studies.iha.stationary import (
+    Sgd,
+    simulated_covariance,
+    stationary_covariance,
+    theorem_covariance,
+)
+
+SIZE, BATCH, N_TRAIN, MINIMUM = 6, 16, 50, 0.5
+RATE, MOMENTUM = 0.1, 0.9
+# Records that scores are pooled over, and steps after which a simulated run is stationary.
+RECORDS, STEPS = 100, 300
+# Smaller errors are rounding, and are given as 0.
+ROUNDING = 1e-10
+WEIGHT_DECAYS = (0.0, 5e-4, 0.05)
+COLUMNS = ["check", "momentum", "weight_decay", "case", "metric", "value"]
+
+
+def control_6(settings: Any) -> pd.DataFrame:
+    """The paper's formulas against exact solutions (Control 6).
+
+    Parameters
+    ----------
+    settings : Settings
+        The seed, and the profile: "tiny" draws a fifth of the final parameters.
+
+    Returns
+    -------
+    DataFrame
+        Columns check, momentum, weight_decay, case, metric, value.
+    """
+    rng = np.random.default_rng(settings.seed)
+    draws = 4_000 if settings.profile == "tiny" else 20_000
+    rows = [*covariance_rows(rng, draws), *score_rows(rng, draws), *regression_rows(rng, draws)]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table.attrs = {
+        "data": {},
+        "deviations": [],
+        "comparable": True,
+        "device": "cpu",
+        "note": f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. An "
+        "error of 0 means that the formula is exact there, up to rounding.",
+    }
+    return table
+
+
+def covariance_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
+    """Theorem 2.2 and simulated SGD against the discrete Lyapunov equation."""
+    hessian = _spd(rng)
+    noises = {
+        "noise 2 L H / S (commutes with H)": 2.0 * MINIMUM / BATCH * hessian,
+        "any noise (does not commute)": 2.0 * MINIMUM / BATCH * _spd(rng),
+    }
+    rows = []
+    for momentum in (0.0, MOMENTUM):
+        for weight_decay in (0.0, 0.05):
+            sgd = Sgd(RATE, momentum, weight_decay)
+            key = ("stationary covariance", momentum, weight_decay)
+            for name, noise in noises.items():
+                exact = stationary_covariance(sgd, hessian, noise)
+                error = _distance(theorem_covariance(sgd, hessian, noise), exact)
+                rows.append((*key, name, "relative error, Theorem 2.2", error))
+                found = simulated_covariance(sgd, hessian, noise, draws // 4, STEPS, seed=0)
+                error = _distance(found, exact)
+                rows.append((*key, name, "relative error, simulated SGD", error))
+    return rows
+
+
+def score_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
+    """Theorem 3.2 against the true log-likelihood ratio, its assumptions made exact.
+
+    A record's loss is linear, so that adding it leaves the Hessian alone; its constant makes the
+    regularised loss at the two minima the same; and the noise is 2 L H / S in both worlds. The
+    scores of many records are pooled, as an attack would.
+    """
+    hessian, centre = _spd(rng), rng.standard_normal(SIZE)
+    factor = BATCH * (1.0 - MOMENTUM) / (2.0 * N_TRAIN * MINIMUM)
+    rows = []
+    for weight_decay in WEIGHT_DECAYS:
+        sgd = Sgd(RATE, MOMENTUM, weight_decay)
+        key = ("optimal score", MOMENTUM, weight_decay)
+        played = [
+            _linear_record(rng, sgd, hessian, centre, draws // RECORDS) for _ in range(RECORDS)
+        ]
+        found = {name: np.concatenate([part[name] for part in played]) for name in played[0]}
+        member, ratio = found.pop("member").astype(bool), found["true ratio"]
+        for name, score in found.items():
+            if name not in ("true ratio", "LOSS"):
+                error = _exact(np.abs(factor * score - ratio).max() / ratio.std())
+                rows.append((*key, name, "largest error (sd of the true ratio)", error))
+            rows.append((*key, name, "AUC(%)", 100 * metrics.auc(score, member)))
+    return rows
+
+
+def _linear_record(
+    rng: np.random.Generator, sgd: Sgd, hessian: FloatArray, centre: FloatArray, draws: int
+) -> dict[str, FloatArray]:
+    """One record with a linear loss, played for: scores, the true ratio and the coins."""
+    gradient, k = 2.0 * rng.standard_normal(SIZE), sgd.total(hessian)
+    noise = 2.0 * MINIMUM / BATCH * hessian
+    covariance = stationary_covariance(sgd, hessian, noise)
+    minimum0 = np.linalg.solve(k, hessian @ centre)
+    minimum1 = minimum0 - np.linalg.solve(k, gradient) / N_TRAIN
+    w, member, ratio = _worlds(rng, minimum0, minimum1, covariance, covariance, draws)
+    # Halfway between the minima of two equal quadratics both losses are the same.
+    loss = (w - (minimum0 + minimum1) / 2.0) @ gradient
+    forms = {
+        "L0": (w - centre) @ hessian,
+        "gradient": np.broadcast_to(gradient, w.shape),
+        "hessian": hessian,
+        "w": w,
+    }
+    return {"member": member, "true ratio": ratio, **_scores(forms, loss, sgd)}
+
+
+def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
+    """Least squares, where each assumption holds only nearly: mean AUC over the records left out.
+
+    Both worlds have their own Hessian, and the covariance of their own minibatch noise at the
+    minimum; the adversary uses the Hessian and the gradient of the other records.
+    """
+    x = rng.standard_normal((N_TRAIN, SIZE)) * np.sqrt(np.geomspace(0.2, 2.0, SIZE))
+    y = x @ rng.standard_normal(SIZE) + rng.standard_normal(N_TRAIN)
+    rows = []
+    for weight_decay in WEIGHT_DECAYS:
+        sgd = Sgd(RATE, MOMENTUM, weight_decay)
+        found: dict[str, list[float]] = {}
+        for left_out in range(N_TRAIN // 2):
+            others = np.arange(N_TRAIN) != left_out
+            minimum0, covariance0, hessian = _regression(sgd, x[others], y[others])
+            minimum1, covariance1, _ = _regression(sgd, x, y)
+            w, member, ratio = _worlds(
+                rng, minimum0, minimum1, covariance0, covariance1, draws // 10
+            )
+            error = w @ x[left_out] - y[left_out]
+            forms = {
+                "L0": (w @ x[others].T - y[others]) @ x[others] / N_TRAIN,
+                "gradient": error[:, None] * x[left_out],
+                "hessian": hessian,
+                "w": w,
+            }
+            scores = {"true ratio": ratio, **_scores(forms, error**2 / 2.0, sgd)}
+            for name, score in scores.items():
+                found.setdefault(name, []).append(100 * metrics.auc(score, member))
+        key = ("least squares", MOMENTUM, weight_decay)
+        rows += [(*key, name, "AUC(%)", float(np.mean(values))) for name, values in found.items()]
+    return rows
+
+
+def _scores(forms: dict[str, FloatArray], loss: FloatArray, sgd: Sgd) -> dict[str, FloatArray]:
+    """IHA and IHA* at many final parameters, and what becomes of IHA with another loss term."""
+    recipe = (sgd.learning_rate, sgd.momentum, sgd.weight_decay)
+    between = np.linalg.inv(forms["hessian"])
+    scores = {}
+    for name, stationarity in (("IHA", "published"), ("IHA*", "regularised")):
+        decay = sgd.weight_decay if stationarity == "regularised" else 0.0
+        inverse = np.linalg.inv(forms["hessian"] + decay * np.eye(SIZE))
+        u = forms["gradient"] @ inverse
+        u0 = (forms["L0"] + decay * forms["w"]) @ inverse
+        products = [np.sum(a * b, axis=1) for b in (u, u @ between) for a in (u, u0)]
+        scores[name] = iha_terms(
+            QuadraticForms(*products), loss, N_TRAIN, *recipe, stationarity
+        ).score
+    term = loss / (1.0 + sgd.momentum)
+    scores["IHA* without the loss"] = scores["IHA*"] - term
+    scores["IHA* with minus the loss"] = scores["IHA*"] - 2.0 * term
+    scores["LOSS"] = -loss
+    return scores
+
+
+def _worlds(rng, minimum0, minimum1, covariance0, covariance1, draws: int):
+    """Final parameters from both worlds, the coin, and the log of the ratio of their densities."""
+    worlds = [
+        multivariate_normal(minimum0, covariance0),
+        multivariate_normal(minimum1, covariance1),
+    ]
+    w = np.concatenate([world.rvs(draws, random_state=rng) for world in worlds])
+    ratio = worlds[1].logpdf(w) - worlds[0].logpdf(w)
+    return w, np.arange(2 * draws) >= draws, ratio
+
+
+def _regression(sgd: Sgd, x: FloatArray, y: FloatArray):
+    """Minimum, stationary covariance and Hessian of least squares, the loss summed over n."""
+    hessian = x.T @ x / N_TRAIN
+    minimum = np.linalg.solve(sgd.total(hessian), x.T @ y / N_TRAIN)
+    gradients = (x @ minimum - y)[:, None] * x
+    noise = np.cov(gradients.T, bias=True) / BATCH
+    return minimum, stationary_covariance(sgd, hessian, noise), hessian
+
+
+def _spd(rng: np.random.Generator) -> FloatArray:
+    """A symmetric matrix of random orientation with eigenvalues from 0.2 to 2."""
+    turn, _ = np.linalg.qr(rng.standard_normal((SIZE, SIZE)))
+    return turn @ np.diag(np.geomspace(0.2, 2.0, SIZE)) @ turn.T
+
+
+def _distance(found: FloatArray, exact: FloatArray) -> float:
+    return _exact(float(np.linalg.norm(found - exact) / np.linalg.norm(exact)))
+
+
+def _exact(error: float) -> float:
+    return 0.0 if error < ROUNDING else float(error)

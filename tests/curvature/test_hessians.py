@@ -1,0 +1,131 @@
+import curvlinops
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from membership import curvature, models
+from membership.curvature import hessians, layered, products
+from membership.curvature.objective import objective
+from membership.errors import InputError
+
+
+def cross_entropy(output, y):
+    return nn.functional.cross_entropy(output, y, reduction="none")
+
+
+def test_it_is_the_hessian_of_the_mean_loss(problem, reference):
+    ours = curvature.hessian(*problem)
+    assert ours.dtype == np.float64
+    np.testing.assert_allclose(ours, reference, atol=1e-10)
+    np.testing.assert_allclose(ours, ours.T, atol=1e-15)
+    with_decay = curvature.hessian(*problem, weight_decay=0.3)
+    np.testing.assert_allclose(with_decay, reference + 0.3 * np.eye(len(ours)), atol=1e-10)
+
+
+def test_chains_of_linear_layers_take_the_short_way():
+    x, y = torch.randn(4, 6), torch.zeros(4).long()
+
+    def chain(model):
+        goal = objective(model, cross_entropy, x, y)
+        return layered.linear_chain(goal, goal.records(x, y)[0])
+
+    assert len(chain(models.mlp(6, (5, 4), 3)).linear) == 3
+    twice = nn.Linear(6, 6)
+    assert chain(nn.Sequential(twice, nn.Tanh(), twice)) is None
+    assert chain(nn.Sequential(nn.Linear(6, 4), nn.PReLU())) is None
+    assert chain(nn.Sequential(nn.Linear(6, 4), nn.LayerNorm(4))) is None
+    assert chain(nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Linear(3, 2), nn.Flatten())) is None
+
+
+def test_products_are_products_with_it(problem, reference, monkeypatch):
+    goal = objective(*problem)
+    x, y = goal.records(*problem[2:])
+    vectors = torch.randn(7, goal.size, dtype=torch.float64)
+    expected = vectors.numpy() @ reference
+    product = products.hessian_product(goal, x, y)
+    np.testing.assert_allclose(product(vectors).numpy(), expected, atol=1e-10)
+    by_autograd = hessians.hessian_products(goal, x, y, vectors)
+    np.testing.assert_allclose(by_autograd.numpy(), expected, atol=1e-10)
+    # Blocks of records and of vectors do not show.
+    monkeypatch.setattr(products, "BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(products, "BLOCK_VECTORS", 3)
+    np.testing.assert_allclose(product(vectors).numpy(), expected, atol=1e-10)
+
+
+def test_blocks_of_records_do_not_show(problem, reference, monkeypatch):
+    monkeypatch.setattr(layered, "BLOCK_NUMBERS", 1)
+    monkeypatch.setattr(layered, "SHIFT_NUMBERS", 1)
+    np.testing.assert_allclose(curvature.hessian(*problem), reference, atol=1e-10)
+    monkeypatch.setattr(hessians, "BLOCK_NUMBERS", 300)
+    goal = objective(*problem)
+    generic = hessians.hessian_by_products(goal, *goal.records(*problem[2:]))
+    np.testing.assert_allclose(generic.numpy(), reference, atol=1e-10)
+
+
+def test_curvlinops_has_the_same_operator():
+    torch.manual_seed(1)
+    model = models.mlp(6, (5,), 3).double()
+    x, y = torch.randn(30, 6, dtype=torch.float64), torch.randint(0, 3, (30,))
+    operator = curvlinops.HessianLinearOperator(
+        model, nn.CrossEntropyLoss(), list(model.parameters()), [(x, y)]
+    )
+    columns = torch.eye(sum(p.numel() for p in model.parameters()), dtype=torch.float64)
+    expected = (operator @ columns).detach().numpy()
+    np.testing.assert_allclose(curvature.hessian(model, cross_entropy, x, y), expected, atol=1e-10)
+
+
+def test_float32_models_are_differentiated_in_float64():
+    torch.manual_seed(2)
+    model, x, y = models.mlp(6, (5,), 3), torch.randn(30, 6), torch.randint(0, 3, (30,))
+    single = curvature.hessian(model, cross_entropy, x, y)
+    assert next(model.parameters()).dtype == torch.float32
+    np.testing.assert_array_equal(curvature.hessian(model.double(), cross_entropy, x, y), single)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31 - 1))
+def test_the_order_of_records_and_of_hidden_units_does_not_matter(seed):
+    generator = torch.Generator().manual_seed(seed)
+    torch.manual_seed(seed)
+    model = models.mlp(4, (3,), 2, activation="tanh").double()
+    x = torch.randn(12, 4, generator=generator, dtype=torch.float64)
+    y = torch.randint(0, 2, (12,), generator=generator)
+    first = curvature.hessian(model, cross_entropy, x, y)
+    order = torch.randperm(12, generator=generator)
+    again = curvature.hessian(model, cross_entropy, x[order], y[order])
+    np.testing.assert_allclose(again, first, atol=1e-12)
+    units = torch.randperm(3, generator=generator)
+    hidden, out = model[0][1], model[1]
+    with torch.no_grad():
+        hidden.weight.copy_(hidden.weight[units].clone())
+        hidden.bias.copy_(hidden.bias[units].clone())
+        out.weight.copy_(out.weight[:, units].clone())
+    moved = torch.cat(
+        [
+            torch.arange(12).view(3, 4)[units].flatten(),
+            12 + units,
+            15 + torch.arange(6).view(2, 3)[:, units].flatten(),
+            torch.arange(21, 23),
+        ]
+    ).numpy()
+    relabelled = curvature.hessian(model, cross_entropy, x, y)
+    np.testing.assert_allclose(relabelled, first[np.ix_(moved, moved)], atol=1e-12)
+
+
+def test_too_little_memory_is_said_before_the_work(monkeypatch):
+    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 1e9)
+    model = models.mlp(600, (32,), 100)
+    x, y = torch.randn(4, 600), torch.arange(4)
+    with pytest.raises(InputError, match=r"22,532 parameters needs about 4\.\d gigab.*solver='cg'"):
+        curvature.hessian(model, cross_entropy, x, y)
+    with pytest.raises(InputError, match=r"needs about 16\.2 gigabytes.*1\.0 are free.*'cg'"):
+        curvature.spectrum(model, cross_entropy, x, y)
+
+
+def test_a_negative_weight_decay_is_refused():
+    model, x, y = models.mlp(6, (5,), 3), torch.randn(4, 6), torch.zeros(4).long()
+    with pytest.raises(InputError, match="weight_decay = -1"):
+        curvature.hessian(model, cross_entropy, x, y, weight_decay=-1)

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from membership import curvature, models
+from membership.curvature.objective import objective
+from membership.errors import InputError
+
+X, Y = torch.randn(8, 6, generator=torch.Generator().manual_seed(0)), torch.arange(8) % 3
+
+
+def cross_entropy(output, y):
+    return nn.functional.cross_entropy(output, y, reduction="none")
+
+
+def refused(model=None, loss=cross_entropy, x=X, y=Y):
+    with pytest.raises(InputError) as error:
+        curvature.hessian(model or models.mlp(6, (5,), 3), loss, x, y)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_training_mode_is_refused_where_it_matters():
+    normalised = nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, 3))
+    assert "1 is BatchNorm1d in training mode" in refused(normalised)
+    assert "model.eval()" in refused(nn.Sequential(nn.Linear(6, 4), nn.Dropout(), nn.Linear(4, 3)))
+    assert curvature.hessian(normalised.eval(), cross_entropy, X, Y).shape == (51, 51)
+    # Without such layers the mode makes no difference.
+    assert curvature.hessian(models.mlp(6, (), 3).train(), cross_entropy, X, Y).shape == (21, 21)
+
+
+def test_frozen_and_missing_parameters_are_refused():
+    model = models.mlp(6, (5,), 3)
+    model.features[1].weight.requires_grad_(False)
+    assert "features.1.weight is frozen" in refused(model)
+    assert "no parameters" in refused(nn.Sequential(nn.Flatten()))
+    assert "expected a torch nn.Module" in refused(lambda x: x)
+
+
+def test_a_model_that_has_diverged_is_refused():
+    model = models.mlp(6, (5,), 3)
+    with torch.no_grad():
+        model.classifier.bias[0] = torch.nan
+    assert "parameters are not finite" in refused(model)
+
+
+def test_a_loss_must_give_one_differentiable_value_a_record():
+    assert "shape (2,)" in refused(loss=nn.CrossEntropyLoss())
+    assert "one value a record" in refused(loss=lambda output, y: 1.0)
+    wrong = refused(loss=lambda output, y: (output.argmax(1) != y).double())
+    assert "cannot be differentiated" in wrong
+    by_numpy = refused(loss=lambda output, y: np.log(output.numpy()))
+    assert "they fail on the first records" in by_numpy
+    assert "not finite" in refused(loss=lambda output, y: output.sum(1) / 0)
+
+
+def test_records_must_fit():
+    assert "the same number of records" in refused(y=Y[:7])
+    assert "the same number of records" in refused(x=X[:0], y=Y[:0])
+    assert "not finite" in refused(x=torch.full((8, 6), torch.inf))
+    assert "they fail on the first records" in refused(x=X[:, :4])
+
+
+def test_vectors_and_named_values_are_the_same_thing():
+    goal = objective(models.mlp(6, (5,), 3), cross_entropy, X, Y)
+    vector = torch.arange(goal.size, dtype=torch.float64)
+    torch.testing.assert_close(goal.flatten(goal.unflatten(vector)), vector)
+    assert goal.device.type == "cpu"

@@ -1,0 +1,140 @@
+"""Leave-one-out retraining, and a game in which no score can read the coin."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from membership import attacks, metrics
+from membership.studies.iha import game, loo_attacks
+
+
+def test_each_model_differs_from_the_base_by_its_own_record(experiment):
+    member, groups = experiment.ensemble.membership, experiment.groups
+    base = np.arange(member.shape[1]) < len(experiment.base)
+    assert (member[groups["targets"]] == base).all()
+    for r, (inside, outside) in enumerate(zip(experiment.inside, experiment.outside, strict=True)):
+        for model in groups["without"][r]:
+            assert np.flatnonzero(member[model] != base).tolist() == [inside]
+        for model in groups["with"][r]:
+            assert np.flatnonzero(member[model] != base).tolist() == [outside]
+    assert base[experiment.inside].all()
+    assert not base[experiment.outside].any()
+    assert len(np.unique(np.concatenate([g.ravel() for g in groups.values()]))) == len(member)
+
+
+def test_no_score_of_the_game_reads_the_coin(experiment, settings):
+    """With every membership bit turned round, the scores stay as they are."""
+    turned = replace(experiment.ensemble, membership=~experiment.ensemble.membership)
+    blind = replace(experiment, ensemble=turned)
+    model, z = int(experiment.groups["with"][0, 0]), experiment.outside[[0]]
+    truth = game._of_model(experiment, model, z, settings.damping)
+    found = game._of_model(blind, model, z, settings.damping)
+    assert all(np.array_equal(found[name], truth[name]) for name in truth)
+    black = [
+        game._black(e, z[0], e.groups["targets"][:3], e.groups["with"][0], 3)
+        for e in (experiment, blind)
+    ]
+    assert all(np.array_equal(black[0][name], black[1][name]) for name in black[0])
+
+
+def test_the_games_iha_is_the_attack_on_a_record_outside(experiment, settings):
+    model, z = int(experiment.groups["targets"][0]), experiment.outside
+    task = experiment.task
+    config = task.config
+    public = attacks.iha(
+        experiment.ensemble.module(model),
+        config.loss_of,
+        (task.pool.x[experiment.base], task.pool.y[experiment.base]),
+        (task.pool.x[z], task.pool.y[z]),
+        np.zeros(len(z), bool),
+        config.learning_rate,
+        config.momentum,
+        config.weight_decay,
+        settings.damping,
+    )
+    found = game._of_model(experiment, model, z, settings.damping)
+    np.testing.assert_allclose(found["IHA"], public.score, rtol=1e-9)
+
+
+def test_the_targets_are_not_among_the_references(experiment, settings):
+    scores, coin = game.scored(experiment, settings.damping)
+    half = len(coin) // 2
+    out = experiment.groups["targets"][:half]
+    retrained = experiment.groups["with"][0]
+    references = np.concatenate([experiment.groups["references"], retrained[:half]])
+    z = experiment.outside[0]
+    seen = experiment.ensemble.membership[references, z][:, None]
+    for column, model in enumerate([*out, *retrained[half : 2 * half]]):
+        assert model not in references
+        phi = experiment.scaled[:, [z]]
+        expected = attacks.lira(phi[model], phi[references], seen)
+        assert scores["LiRA-L, online"][0, column] == pytest.approx(expected[0])
+        assert coin[column] == experiment.ensemble.membership[model, z]
+
+
+def test_pooled_and_record_by_record_are_what_they_are_called():
+    rng = np.random.default_rng(1)
+    coin = np.array([False, False, True, True])
+    score = rng.normal(size=(5, 4)) + coin + np.arange(5)[:, None]
+    pooled, each = game._numbers({}, score, coin, seed=0)
+    assert pooled["value"] == pytest.approx(metrics.auc(score.ravel(), np.tile(coin, 5)))
+    assert each["value"] == pytest.approx(np.mean([metrics.auc(row, coin) for row in score]))
+    assert pooled["low"] <= pooled["value"] <= pooled["high"]
+    assert each["low"] <= each["value"] <= each["high"]
+
+
+def test_weighted_numbers_are_those_of_all_pairs_one_by_one():
+    """Against every pair of scores, with ties, as the weights of a bootstrap ask for."""
+    rng = np.random.default_rng(2)
+    out, ins = rng.integers(6, size=(5, 4)), rng.integers(2, 8, size=(5, 4))
+    w, v, u = rng.integers(3, size=5), rng.integers(1, 4, size=(5, 4)), rng.integers(1, 4, size=4)
+    wins = (ins[:, :, None, None] > out) + 0.5 * (ins[:, :, None, None] == out)
+    auc = np.einsum("risj,ri,j->rs", wins, v / v.sum(1, keepdims=True), u / u.sum())
+    pair = np.outer(w, w) * (1 - np.eye(5))
+    mean = (w * auc.diagonal()).sum() / w.sum()
+    pooled, each = game._Compared(out, ins).numbers(w, v, u)
+    assert each == pytest.approx(mean)
+    assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
+
+
+def test_one_record_drawn_alone_is_compared_with_itself():
+    out, ins = np.array([[0.0, 1.0], [5.0, 6.0]]), np.array([[0.5, 2.0], [7.0, 8.0]])
+    found = game._Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
+    assert found == pytest.approx((0.75, 0.75))
+
+
+def test_the_interval_allows_for_the_shared_models_of_the_base():
+    """With many records and two models on D', one much the lower, these decide the value."""
+    rng = np.random.default_rng(3)
+    base = np.repeat([[-9.0, 9.0]], 60, axis=0)
+    score = np.concatenate([base, rng.normal(size=(60, 2))], axis=1)
+    for row in game._numbers({}, score, np.array([False, False, True, True]), seed=0):
+        assert (row["low"], row["value"], row["high"]) == pytest.approx((0.0, 0.5, 1.0))
+
+
+def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, settings):
+    played = loo_attacks.protocol(experiment, settings)
+    table = loo_attacks.table_5([played], settings).set_index(["attack", "metric"])["value"]
+    score, member = played.scores["IHA"], played.member
+    called = np.stack([loo_attacks._called(s, member, 0.3) for s in score])
+    tpr, tnr = called[:, member].mean(), (~called[:, ~member]).mean()
+    assert table["IHA vs GT", "agreement on members @FPR 0.3"] == pytest.approx(tpr)
+    assert table["GT vs IHA", "agreement on non-members @FPR 0.3"] == pytest.approx(tnr)
+    assert tnr >= 0.7
+
+
+def test_references_of_a_member_have_not_seen_it(experiment, settings):
+    """The L-attack of the protocol, by hand for one member and one non-member."""
+    played = loo_attacks.protocol(experiment, settings)
+    target = experiment.groups["targets"][0]
+    for column, rows in (
+        (0, experiment.groups["without"][0]),
+        (len(experiment.inside), experiment.groups["references"]),
+    ):
+        record = experiment.inside[0] if column == 0 else len(experiment.base)
+        assert not experiment.ensemble.membership[rows, record].any()
+        expected = attacks.attack_r(
+            experiment.loss[[target], record], experiment.loss[rows, record][:, None]
+        )
+        assert played.scores["L-attack"][0, column] == pytest.approx(expected[0])

@@ -1,0 +1,190 @@
+"""Every exhibit's table: keys, published numbers beside, and what it says of its origin."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership import metrics, published
+from membership.studies.iha import (
+    controls,
+    inconsistencies,
+    requirements,
+    rows,
+    solvers,
+    tables,
+    variants,
+)
+
+KEYS = ["dataset", "attack", "metric"]
+
+
+@pytest.mark.parametrize(
+    "study",
+    [tables.table_2, tables.table_4, tables.table_8, controls.control_1, controls.control_3],
+)
+def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, audits, settings):
+    table = study(audits, settings)
+    assert not table.duplicated(KEYS).any()
+    assert (table["low"] <= table["value"]).all()
+    assert (table["value"] <= table["high"]).all()
+    assert set(table["dataset"]) == {"Digits-Odd", "Digits"}
+    assert table.attrs["comparable"] is False
+    assert any("complements" in text for text in table.attrs["deviations"])
+
+
+def test_an_entry_is_the_mean_over_the_targets(audits, settings):
+    audit = audits[0]
+    table = tables.table_2(audits, settings).set_index(KEYS)["value"]
+    each = [metrics.auc(s, m) for s, m in zip(audit.scores("IHA"), audit.member, strict=True)]
+    assert table["Digits-Odd", "IHA (Exact)", "AUC"] == pytest.approx(np.mean(each))
+
+
+def test_all_terms_together_are_the_attack(audits, settings):
+    table = tables.table_4(audits, settings).set_index(KEYS)["value"]
+    whole = tables.table_2(audits, settings).set_index(KEYS)["value"]
+    for metric in rows.METRICS:
+        for audit in audits:
+            key = (audit.label, "IHA[All]", metric)
+            assert table[key] == pytest.approx(whole[audit.label, "IHA (Exact)", metric])
+
+
+def test_the_coin_has_full_knowledge_at_fraction_one(audits, settings):
+    table = tables.table_9(audits, settings)
+    table = table[(table["fraction"] == 1) & (table["metric"] == "AUC")]
+    for _, part in table.groupby("dataset"):
+        assert part["value"].nunique() == 1
+        assert len(part) == 3
+
+
+def test_each_data_set_is_judged_by_its_own_deviations(audits, settings):
+    """One data set called the paper's own, the other not: two kinds of verdict in one table."""
+    table = tables.table_2(audits, settings)
+    reference = published.table("iha_table2")
+    first, second = (audit.trained for audit in audits)
+    changed = [
+        _as_published(first, "MNIST-Odd", comparable=True),
+        _as_published(second, "FashionMNIST", comparable=False),
+    ]
+    judged = rows.judged(table, reference[[*KEYS, "value"]], KEYS, changed)
+    verdicts = judged[judged["published"].notna()].groupby("dataset")["verdict"].unique()
+    assert set(verdicts["Digits-Odd"]) <= {"agrees", "differs"}
+    assert set(verdicts["Digits"]) == {"not comparable"}
+    assert len(judged) == len(table)
+
+
+def _as_published(trained, name, comparable):
+    from dataclasses import replace
+
+    return replace(trained, task=replace(trained.task, published=name, comparable=comparable))
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "attack"),
+    [
+        ("iha_table4", "Purchase-100(S)", tables.TERMS),
+        ("iha_table8", "MNIST-Odd", tables.CONDITIONINGS),
+        ("iha_table2", "MNIST-Odd", tables.TABLE_2),
+        ("iha_table7", "Purchase-100", variants.TABLE_7),
+    ],
+)
+def test_attacks_are_spelt_as_in_the_published_tables(name, dataset, attack):
+    printed = published.table(name)
+    assert set(attack) <= set(printed[printed["dataset"] == dataset]["attack"])
+
+
+def test_published_dampings_are_points_of_the_sweep(audits):
+    points = controls.published_dampings([])
+    assert points.empty
+    audit = audits[0]
+    known = type(audit)(_as_published(audit.trained, "MNIST-Odd", True), audit.found, audit.member)
+    points = controls.published_dampings([known])
+    assert points["damping"].tolist() == [0.01, 0.1, 0.2]
+    assert points["value"].tolist() == [0.513, 0.535, 0.542]
+    assert set(points["panel"]) == {"Digits-Odd: AUC"}
+
+
+def test_the_correction_is_the_pairwise_difference(audits, settings):
+    table = controls.control_4(audits, settings).set_index(["dataset", "quantity"])["value"]
+    for audit in audits:
+        gain = table[audit.label, "AUC of IHA*"] - table[audit.label, "AUC of IHA"]
+        assert table[audit.label, "AUC, IHA* less IHA"] == pytest.approx(gain)
+
+
+def test_curves_do_not_reach_below_one_non_member(audits, settings):
+    curves = tables.figure_1(audits, settings)
+    assert curves["fpr"].min() >= 1 / 60
+    for _, curve in curves.groupby(["panel", "series"]):
+        assert curve["tpr"].is_monotonic_increasing
+
+
+def test_table_1_agrees_with_the_papers_where_both_say():
+    table = requirements.table_1(None).set_index("attack")
+    paper = {
+        "LOSS": ("black-box", False, "no"),
+        "LiRA": ("black-box", True, "no"),
+        "SIF": ("white-box", False, "no"),
+        "L": ("black-box", True, "yes"),
+        "LiRA-L": ("black-box", True, "yes"),
+        "IHA": ("white-box", False, "yes"),
+    }
+    for name, (access, references, others) in paper.items():
+        assert table.loc[name, "model access"] == access
+        assert (table.loc[name, "reference models"] != "none") == references
+        assert table.loc[name, "leave-one-out knowledge"] == others
+
+
+def test_requirements_are_arguments_of_the_functions():
+    for attack in requirements.ATTACKS:
+        names = inspect.signature(attack.function).parameters
+        assert set(attack.arguments) <= set(names)
+        assert attack.uses_references == bool(attack.references)
+
+
+def test_what_is_printed_twice_is_read_from_the_tables():
+    table = inconsistencies.control_7(None).set_index("quantity")
+    first = table.loc["LOSS on Purchase-100, AUC"]
+    assert first["printed"] == 0.531
+    assert first["printed there"] == 0.529
+    assert first["difference"] == pytest.approx(0.002)
+    (order,) = (q for q in table.index if q.startswith("TPR at FPR 0.3"))
+    assert table.loc[order, "difference"] < 0
+
+
+def test_both_solvers_agree(audits, settings):
+    table = solvers.table_3(audits, settings).set_index(KEYS)["value"]
+    for audit in audits:
+        assert table[audit.label, "IHA (CG)", "largest difference from exact, relative"] < 1e-4
+        exact, cg = (table[audit.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
+        assert cg == pytest.approx(exact, abs=0.01)
+
+
+def test_published_times_stand_beside_without_a_verdict(audits):
+    audit = audits[0]
+    known = type(audit)(_as_published(audit.trained, "Purchase-100(S)", False), [], [])
+    table = published.table("iha_table6").assign(dataset=audit.label, low=0.0, high=1e6)
+    table.attrs = {"comparable": True, "deviations": ["another machine"]}
+    judged = solvers.beside(table, "iha_table6", [known])
+    assert judged["published"].notna().all()
+    assert set(judged["verdict"]) == {"not comparable"}
+
+
+def test_table_6_is_marked_as_measured(audits, settings):
+    table = solvers.table_6(audits[0], settings)
+    assert table.attrs["timing"] is True
+    printed = set(published.table("iha_table6")["metric"])
+    assert printed <= set(table["metric"])
+    assert (table["value"] >= 0).all()
+    ratio = table[table["metric"].str.startswith("time for 1000") & (table["attack"] == "IHA")]
+    assert ratio["value"].tolist() == [1.0]
+
+
+def test_variants_are_larger_and_deeper(audits, settings):
+    found = variants.variants(audits, settings)
+    assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]
+    table = variants.table_7(found, settings)
+    judged = variants.table_7_judged(table, found)
+    assert isinstance(judged, pd.DataFrame)
+    assert not judged.duplicated(KEYS).any()
+    assert judged["published"].isna().all()

@@ -1,0 +1,113 @@
+"""Data sets, recipes, memberships: what is the paper's, and what is said where it is not."""
+
+import numpy as np
+import pytest
+
+from membership import data
+from membership.errors import InputError
+from membership.studies.iha import loo, tasks
+from membership.studies.iha.settings import Settings
+
+
+@pytest.fixture
+def settings():
+    return Settings.from_strings({"profile": "tiny"})
+
+
+@pytest.mark.parametrize("n_models", [2, 8])
+@pytest.mark.parametrize("n_records", [10, 64])
+def test_every_record_is_in_exactly_half_of_the_models(n_models, n_records):
+    member = tasks.halves(n_models, n_records, seed=3)
+    assert (member.sum(0) == n_models // 2).all()
+    assert (member.sum(1) == n_records // 2).all()
+    assert np.array_equal(member[1::2], ~member[::2])
+
+
+def test_parity_is_learnt_by_logistic_regression_on_the_squared_error(settings):
+    made = tasks.task("digits-odd", settings)
+    assert made.n_parameters == 65
+    assert made.config.loss == "squared-error"
+    assert tasks.task("digits-odd", settings, deep=True).n_parameters == 65
+
+
+@pytest.mark.parametrize(("hidden", "limit", "expected"), [((16,), 700, (9,)), ((), 700, ())])
+def test_hidden_layers_are_cut_to_the_limit_and_no_further(hidden, limit, expected):
+    widths = tasks.fitting(64, hidden, 10, limit)
+    assert widths == expected
+    assert tasks.size_of(64, widths, 10) <= limit
+    wider = tuple(width + 1 for width in widths)
+    assert not hidden or tasks.size_of(64, wider, 10) > limit
+
+
+def test_the_size_counted_is_the_size_built(settings):
+    for name in ("digits", "purchase_like:800"):
+        made = tasks.task(name, settings)
+        assert made.n_parameters <= settings.most_parameters
+    deep = tasks.task("digits", settings, deep=True)
+    assert sum(1 for part in deep.factory().modules() if hasattr(part, "weight")) == 5
+
+
+def test_a_network_that_cannot_be_cut_enough_is_refused(settings):
+    with pytest.raises(InputError, match=r"most_parameters = 10: the smallest network .* 85"):
+        tasks.task("digits", settings, most_parameters=10)
+
+
+def test_the_papers_own_set_up_is_comparable_and_each_change_is_said():
+    paper = Settings.from_strings({"profile": "paper"})
+    recipe = tasks.RECIPES["mnist-odd"]
+    made = tasks.Task(
+        label="",
+        published="",
+        pool=range(recipe.pool),
+        test=None,
+        factory=None,
+        config=type("Config", (), {"epochs": recipe.epochs}),
+        membership=np.zeros((paper.n_models, 1)),
+        origin={},
+        deviations=(),
+        comparable=True,
+        n_targets=10,
+    )
+    assert tasks._deviations(made, recipe, (), ()) == []
+    smaller = type(made)(**{**vars(made), "pool": range(50), "membership": np.zeros((8, 1))})
+    said = tasks._deviations(smaller, recipe, (6,), (2,))
+    assert [text.split(" ")[0] for text in said] == ["a", "8", "hidden"]
+
+
+def test_simulated_records_are_never_comparable(settings):
+    for large, name in ((False, "Purchase-100(S)"), (True, "Purchase-100")):
+        made = tasks.task("purchase_like:800", settings, large=large)
+        assert made.published == name
+        assert not made.comparable
+        assert any("simulated" in text for text in made.deviations)
+
+
+def test_a_narrow_network_learns_the_largest_classes_only(settings):
+    narrow = tasks.task("purchase_like:800", settings)
+    whole = data.load("purchase_like:800")
+    sizes = np.sort(np.bincount(whole.y, minlength=100))[::-1]
+    assert len(narrow.pool) == sizes[:10].sum() // 2 * 2
+    assert any("10 of 100 classes" in text for text in narrow.deviations)
+    wide = tasks.task("purchase_like:800", settings, most_parameters=22_532)
+    assert wide.n_parameters == 22_532
+    assert wide.pool.n_classes == 100
+    assert not any("classes" in text or "hidden" in text for text in wide.deviations)
+
+
+def test_an_odd_number_of_records_loses_one(settings):
+    assert len(data.load("digits")) == 1797
+    made = tasks.task("digits", settings)
+    assert len(made.pool) == 1796
+    assert made.n_members == 898
+
+
+def test_too_few_records_are_refused(settings, tmp_path):
+    np.savez(tmp_path / "few.npz", x=np.eye(20, 5, dtype=np.float32), y=np.arange(20) % 2)
+    with pytest.raises(InputError, match="20 records and this design needs 40"):
+        tasks.task(str(tmp_path / "few.npz"), settings)
+
+
+def test_more_records_left_out_than_there_are_is_refused():
+    settings = Settings.from_strings({"profile": "tiny", "loo_records": "300"})
+    with pytest.raises(InputError, match="loo_records = 300: there are 200"):
+        loo.small_task("digits", settings)
