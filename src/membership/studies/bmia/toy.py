@@ -139,11 +139,17 @@ def _fit(x: FloatArray, y: FloatArray, outputs: int, loss: Any, seed: int) -> nn
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
     given, truth = torch.tensor(x)[:, None], torch.tensor(y)[:, None]
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss(network(given), truth).backward()
-        optimiser.step()
-        schedule.step()
+    cores = torch.get_num_threads()
+    # One core: the same sums, whatever else the run may use.
+    torch.set_num_threads(1)
+    try:
+        for _ in range(STEPS):
+            optimiser.zero_grad()
+            loss(network(given), truth).backward()
+            optimiser.step()
+            schedule.step()
+    finally:
+        torch.set_num_threads(cores)
     return network
 
 
