@@ -20,6 +20,7 @@ N_BASE = 200
 MOST_PARAMETERS = 800
 BATCH_SIZE = 32
 EPOCHS = 300
+FEW_MODELS = 256
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
         task.config,
         [settings.seed * 100_000 + i for i in range(len(member))],
         device=settings.device,
-        n_jobs=settings.n_jobs,
+        # Starting processes takes longer than training a few models.
+        n_jobs=settings.n_jobs if len(member) > FEW_MODELS else 1,
     )
     ends = np.cumsum([len(mask) for mask in masks.values()])
     rows = np.split(np.arange(len(member)), ends[:-1])
