@@ -35,7 +35,7 @@ def write_benchmarks(name: str, table: pd.DataFrame) -> Path:
         ``runs/benchmark-<name>.json``.
     """
     path = paths.project_root() / "runs" / f"benchmark-{name}.json"
-    rows = json.loads(table.to_json(orient="records", double_precision=6))
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
     record = {"name": name, "rows": rows, "machine": machine("cpu"), "cpus": os.cpu_count()}
     paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     return path
