@@ -17,7 +17,25 @@ def as_references(name: str, values: Any, n_records: int) -> FloatArray:
 
 
 def as_probabilities(name: str, values: FloatArray) -> FloatArray:
-    """Check that every entry lies in [0, 1]."""
+    """Check that every entry lies in [0, 1].
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    values : ndarray of float64, any shape
+        Finite and not empty.
+
+    Returns
+    -------
+    ndarray
+        `values`, unchanged.
+
+    Raises
+    ------
+    InputError
+        An entry is below 0 or above 1.
+    """
     if values.min() < 0 or values.max() > 1:
         raise InputError(
             f"{name} runs from {values.min():g} to {values.max():g}; give probabilities, 0 to 1"
@@ -50,7 +68,22 @@ def require_models(chosen: BoolArray, side: str, needed: int) -> None:
 
 
 def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Check that `value` is one of `choices`."""
+    """Check that `value` is one of `choices`.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    value : object
+        What the caller gave.
+    choices : tuple of str
+        What is accepted.
+
+    Raises
+    ------
+    InputError
+        It is none of them.
+    """
     if value not in choices:
         listed = " or ".join(f'"{choice}"' for choice in choices)
         raise InputError(f"{name} is {value!r}; give {listed}")

@@ -47,7 +47,23 @@ def _factor(matrix: FloatArray, ridge: float) -> FloatArray:
 
 
 def lower_factor(matrix: FloatArray) -> FloatArray:
-    """Lower triangular L with L L' = matrix."""
+    """Cholesky's factor of a covariance, L with L L' = matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (n, n)
+        Symmetric; it is not changed.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+        Lower triangular.
+
+    Raises
+    ------
+    InputError
+        The matrix is not positive definite in float64.
+    """
     return _cholesky(matrix.copy(), lower=True)
 
 

@@ -97,7 +97,23 @@ def audit_all(settings: Any) -> list[Audit]:
 
 
 def table_of(found: list[dict], audits: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows as a table that states its origin."""
+    """Rows as a table that states its origin.
+
+    Parameters
+    ----------
+    found : list of dict
+        The rows.
+    audits : sequence of Audit
+        What they were computed from.
+    more : sequence of str
+        Deviations from the paper beside those of all tables.
+
+    Returns
+    -------
+    DataFrame
+        Its ``attrs`` hold data, deviations, comparable and device, and a note where a damping
+        had to be raised.
+    """
     table = pd.DataFrame(found)
     said = [*more, *design(audits)]
     table.attrs = origin([audit.trained for audit in audits], tuple(said))

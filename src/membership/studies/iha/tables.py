@@ -110,7 +110,20 @@ def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def table_4_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
-    """Table 4 beside the published one."""
+    """Table 4 beside the published one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `table_4` returned.
+    audits : sequence of Audit
+        What it was computed from; their data say which rows are comparable.
+
+    Returns
+    -------
+    DataFrame
+        As `membership.published.compare`: published value, interval and verdict a row.
+    """
     return _judged(table, published.table("iha_table4"), audits)
 
 
@@ -125,7 +138,20 @@ def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def table_8_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
-    """Table 8 beside the published one."""
+    """Table 8 beside the published one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `table_8` returned.
+    audits : sequence of Audit
+        What it was computed from; their data say which rows are comparable.
+
+    Returns
+    -------
+    DataFrame
+        As `membership.published.compare`: published value, interval and verdict a row.
+    """
     return _judged(table, published.table("iha_table8"), audits)
 
 

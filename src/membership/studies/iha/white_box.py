@@ -79,12 +79,38 @@ def recipe(trained: Trained) -> dict[str, float]:
 
 
 def training_records(trained: Trained, target: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """x and y of a target's members."""
+    """Return the records that a target was trained on.
+
+    Parameters
+    ----------
+    trained : Trained
+        A data set with its models.
+    target : int
+        Row of the membership mask.
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        x of shape (members, ...) and y of shape (members,), copies on the CPU.
+    """
     return records(trained, np.flatnonzero(trained.task.membership[target]))
 
 
 def records(trained: Trained, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """x and y of some records of the pool."""
+    """Return some records of the pool.
+
+    Parameters
+    ----------
+    trained : Trained
+        A data set with its models.
+    rows : ndarray of int, shape (records,)
+        Row numbers within the pool.
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        x of shape (records, ...) and y of shape (records,), copies on the CPU.
+    """
     pool = trained.task.pool
     return torch.tensor(pool.x[rows]), torch.tensor(pool.y[rows])
 

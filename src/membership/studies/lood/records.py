@@ -105,7 +105,18 @@ def attrs(some: list[Records], settings: Any, more: tuple[str, ...] = ()) -> dic
 
 
 def simulated(more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The same for a table without data."""
+    """State the origin of a table that is computed from formulas or drawn at random.
+
+    Parameters
+    ----------
+    more : tuple of str
+        In what it differs from the paper.
+
+    Returns
+    -------
+    dict
+        For ``DataFrame.attrs``: data (none), deviations, comparable (True) and device.
+    """
     return {"data": {}, "deviations": list(more), "comparable": True, "device": "cpu"}
 
 

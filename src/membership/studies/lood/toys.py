@@ -157,7 +157,18 @@ def locations(settings: Any) -> pd.DataFrame:
 
 
 def figures(settings: Any) -> dict[str, pd.DataFrame]:
-    """The three figures by exhibit."""
+    """Compute the one-dimensional toys (Figures 7, 11 and 12).
+
+    Parameters
+    ----------
+    settings : Settings
+        The chapter's, resolved.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        By exhibit; columns panel, series, x, value.
+    """
     return {
         "lood-fig-7": figure_7(settings),
         "lood-fig-11": figure_11(settings),
