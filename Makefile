@@ -18,10 +18,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup book notebooks bench test browser lint format clean
+.PHONY: help setup book notebooks bench test test-faults browser lint format clean
 
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 setup: $(STAMP) ## Make the environment in .venv
 
@@ -51,10 +51,11 @@ bench: setup ## Time the fast paths against what one would write first
 test: setup notebooks browser lint ## Check the style and run every test
 	@$(BIN)/python -m pytest
 
-browser: setup ## See that there is a Chromium for the tests of the site
-	@for name in chromium chromium-browser google-chrome; do \
-		if command -v $$name >/dev/null; then exit 0; fi; done; \
-	echo "The tests of the site need a Chromium, for example: sudo apt-get install chromium" >&2; exit 1
+test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
+	@$(BIN)/python -m pytest tests/faults
+
+browser: setup ## Find a Chromium for the tests of the site, or install one
+	@$(BIN)/python tests/chromium.py
 
 lint: setup ## Check the style
 	@$(BIN)/ruff check .

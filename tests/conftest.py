@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,8 +55,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from membership import paths
+from membership import paths, processes
 from membership.errors import InputError
+from membership.exhibits import files
 from membership.settings import ChapterSettings
 
 
@@ -68,20 +70,58 @@ class Settings(ChapterSettings):
     n_repeats: int = Field(0, ge=0, description="how often; 0: the profile's")
     act: str = Field("", description="what the second cell does")
 
+    def check_data(self):
+        from membership import data
+
+        if self.dataset:
+            data.outline(self.dataset, self.data_root or None)
+
 
 def perform(settings):
-    exhibit = paths.results_dir() / settings.profile / "demo" / "demo-tab-1.csv"
-    paths.atomic_write(exhibit, f"n_repeats,{settings.n_repeats}\\n")
+    exhibit = files.location("demo-tab-1", "demo", settings.profile, settings.results_dir)
+    files.write_together(exhibit, {".csv": f"n_repeats,{settings.n_repeats}\\n".encode()})
     paths.atomic_write(paths.project_root() / "kernel.pid", str(os.getpid()))
     if settings.act == "raise":
         raise ArithmeticError("first line\\nthe last line")
     if settings.act == "refuse":
         raise InputError("parameter 'act' = 'refuse': cannot be done")
+    if settings.act == "memory":
+        bytearray(2**60)
     if settings.act == "die":
         os.kill(os.getpid(), 9)
     if settings.act == "sleep":
         time.sleep(120)
+    if settings.act == "write":
+        while True:
+            paths.atomic_write(paths.in_run(exhibit), os.urandom(2**22))
+            paths.atomic_write(
+                paths.made_cache_dir() / "models" / "key.safetensors", os.urandom(2**22)
+            )
+    if settings.act == "train":
+        train()
+
+
+def train():
+    """Keep two workers of joblib busy without end, with an array that lies in a file for them."""
+    import joblib
+    import numpy as np
+
+    zeros = np.zeros(2**18)
+    joblib.Parallel(2)(joblib.delayed(work)(zeros, name) for name in ("one", "two"))
+
+
+def work(zeros, name):
+    processes.follow_parent()
+    paths.atomic_write(paths.project_root() / f"worker-{name}.pid", str(os.getpid()))
+    while True:
+        zeros.sum()
 '''
+
+
+def _hear_signals() -> None:
+    """A shell's job in the background ignores Ctrl-C, and hands that on to all it starts."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -99,12 +139,13 @@ class Project:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
         environment |= {"PYTHONPATH": str(self.root / "src"), **variables}
         return subprocess.Popen(
-            [sys.executable, "-m", "membership.cli", *arguments],
+            [sys.executable, "-m", "membership", *arguments],
             cwd=cwd or self.root,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hear_signals,
         )
 
     def run(
@@ -120,10 +161,8 @@ class Project:
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
+def make_project(root: Path) -> Project:
     """Make the miniature: the package, one chapter called ``demo``, and an empty book."""
-    root = tmp_path / "project"
     shutil.copytree(REPOSITORY / "src" / "membership", root / "src" / "membership")
     study = root / "src" / "membership" / "studies" / "demo"
     study.mkdir()
@@ -135,3 +174,15 @@ def project(tmp_path: Path) -> Project:
     shutil.copy(REPOSITORY / "data" / "registry.toml", root / "data")
     (root / "_toc.yml").write_text("format: jb-book\nroot: intro\n")
     return Project(root)
+
+
+@pytest.fixture(scope="session")
+def miniature() -> Callable[[Path], Project]:
+    """A function that makes a project of its own in a folder that is not there yet."""
+    return make_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project of its own for one test."""
+    return make_project(tmp_path / "project")

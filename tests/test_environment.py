@@ -138,6 +138,7 @@ def test_make_alone_lists_the_targets(makefile):
         "notebooks",
         "bench",
         "test",
+        "test-faults",
         "browser",
         "lint",
         "format",

@@ -1,7 +1,10 @@
 """A file is written whole or not at all, and a refusal is one clear line."""
 
 import errno
+import fcntl
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -19,6 +22,17 @@ def test_text_and_bytes_are_written_and_folders_made(tmp_path):
     assert (tmp_path / "a" / "b.txt").read_bytes() == "Gauß".encode()
     assert (tmp_path / "a" / "c.bin").read_bytes() == b"\x00\xff"
     assert names(tmp_path / "a") == ["b.txt", "c.bin"]
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
+def test_a_file_is_as_open_as_the_umask_says(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        paths.atomic_write(tmp_path / "x", "")
+        paths.atomic_write(tmp_path / "x", "again")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == mode
 
 
 @pytest.mark.parametrize("stop", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
@@ -70,3 +84,64 @@ def test_everything_else_lies_in_the_project():
     root = paths.project_root()
     assert (root / "src" / "membership" / "paths.py").is_file()
     assert {paths.data_dir(), paths.results_dir()} == {root / "data", root / "results"}
+
+
+@pytest.fixture
+def dead():
+    """The pid of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_only_what_dead_writers_left_is_cleared(tmp_path, dead):
+    left = tmp_path / f".a.csv.{dead}-0123abcd"
+    written = tmp_path / f".b.csv.{dead}-0123abcd"
+    kept = [
+        *("a.csv", ".a.csv", f".a.csv.{dead}", f".a.csv.{dead}-x", f"a.csv.{dead}-0123abcd"),
+        *(f".a.csv.{os.getpid()}-0123abcd", ".a.csv.1-0123abcd", f".a.csv.{'9' * 30}-0123abcd"),
+    ]
+    for path in [left, written, *(tmp_path / name for name in kept)]:
+        path.write_text("half")
+    with written.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        paths.clear_parts(tmp_path, "another.csv")
+        assert left.exists()
+        paths.clear_parts(tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {*kept, written.name}
+    paths.clear_parts(tmp_path / "nowhere")
+
+
+def test_a_file_is_locked_while_it_is_written(tmp_path, monkeypatch):
+    """So that a run on another machine, which knows no pid here, leaves its part alone."""
+    monkeypatch.setattr(paths, "_lives", lambda pid: False)
+    sync = os.fsync
+
+    def cleared_meanwhile(number):
+        paths.clear_parts(tmp_path)
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", cleared_meanwhile)
+    paths.atomic_write(tmp_path / "a", "whole")
+    assert (tmp_path / "a").read_text() == "whole"
+
+
+def test_a_cache_is_marked_although_its_first_maker_was_killed(tmp_path, dead):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / f".{paths.MARK}.{dead}-0123abcd").write_text("Signat")
+    paths.made_cache_dir(cache)
+    assert paths.is_marked(cache)
+    assert [p.name for p in cache.iterdir()] == [paths.MARK]
+
+
+def test_only_a_cache_of_ours_is_cleared(tmp_path, dead, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    left = tmp_path / "models" / f".a.safetensors.{dead}-0123abcd"
+    left.parent.mkdir()
+    left.write_text("half")
+    paths.clear_cache()
+    assert left.exists()
+    paths.made_cache_dir()
+    paths.clear_cache()
+    assert not left.exists()

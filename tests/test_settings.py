@@ -1,15 +1,25 @@
 """Parameters: profiles fill neutral values; every mistake is named in one line."""
 
+import ast
 import types
 from typing import Any, ClassVar
 
+import jupytext
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, model_validator
 
+from membership import pipeline
 from membership.errors import InputError
-from membership.settings import PROFILES, ChapterSettings, Parameter, read_parameters_cell
+from membership.pipeline import layout
+from membership.settings import (
+    PROFILES,
+    ChapterSettings,
+    Parameter,
+    _near,
+    read_parameters_cell,
+)
 
 
 class Settings(ChapterSettings):
@@ -144,6 +154,64 @@ def test_running_the_cell_again_does_not_trip_over_what_it_made():
     settings = Settings.from_notebook(notebook_globals())
     again = Settings.from_notebook(notebook_globals(settings=settings, figure=object()))
     assert again == settings
+
+
+def test_a_reader_s_own_variables_are_let_be():
+    own = {"i": 3, "rows": [1], "note": "mine", "total": 2.5, "repeat": 7}
+    assert Settings.from_notebook(notebook_globals(**own)) == Settings.from_values({})
+
+
+@pytest.mark.parametrize("chapter", pipeline.chapters())
+def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter):
+    notebook = jupytext.reads(layout.source_path(chapter).read_text(), "md:myst")
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    stored = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
+    names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+    fields = pipeline.settings_class(chapter).model_fields
+    assert set(fields) < names
+    assert [name for name in names - set(fields) if _near(name, fields)] == []
+
+
+def test_what_papermill_injects_must_be_a_parameter_whatever_its_name():
+    injected = ["", "n_repeats: int = 0", "# Parameters\nn_repeats = 3\nzzz = 5\n", "i = 1"]
+    given = notebook_globals(In=injected, n_repeats=3, zzz=5, i=1)
+    with pytest.raises(InputError, match="unknown parameter 'zzz'; the parameters are"):
+        Settings.from_notebook(given)
+    del given["zzz"]
+    assert Settings.from_notebook(given).n_repeats == 3
+
+
+@pytest.mark.parametrize("text", ["7" * 5000, "[" * 100_000, "[1" + "0" * 5000 + "]"])
+def test_text_beyond_sense_is_refused_in_one_short_line(text):
+    with pytest.raises(InputError) as caught:
+        Settings.from_strings({"n_repeats": text, "sizes": text})
+    assert "'n_repeats'" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\0b", "a\udcffb", "x" * 5000])
+def test_text_that_names_no_file_is_refused(value):
+    with pytest.raises(InputError, match="'data_root'"):
+        Settings.from_values({"data_root": value})
+
+
+def test_what_a_run_needs_is_checked_in_a_notebook_and_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write .*file.results: Not a directory"):
+        Settings.from_notebook(notebook_globals(results_dir=str(tmp_path / "file" / "results")))
+    Settings.from_notebook(notebook_globals(results_dir=str(tmp_path / "new")))
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(InputError, match=r"cannot write .*file.cache"):
+        Settings.from_notebook(notebook_globals())
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_gpu_that_is_not_there_is_missed_before_any_work(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("membership.settings._GPU_DRIVER", "/nowhere")
+    with pytest.raises(InputError, match="'device' = 'cuda': torch finds no GPU here"):
+        Settings.from_values({"device": "cuda"}).check_run()
 
 
 def test_settings_cannot_be_changed_afterwards():

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.special import expit
+from torch import nn
 
-from membership import signals
+from membership import signals, training
 from membership.errors import InputError
 
 LOGITS = hnp.arrays(np.float64, (2, 5, 4), elements=st.floats(-8, 8))
@@ -59,13 +62,68 @@ def test_losses_of_confident_models_stay_apart():
 @pytest.mark.parametrize(
     ("logits", "labels", "message"),
     [
-        (np.zeros((5, 4)), LABELS, "models, records, classes"),
+        (np.zeros(4), LABELS, "models, records, classes"),
         (np.zeros((2, 5, 4)), LABELS[:4], "models, records, classes"),
         (np.full((2, 5, 4), np.nan), LABELS, "not finite"),
         (np.zeros((2, 5, 3)), LABELS, "do not fit 3 classes"),
         (np.zeros((2, 5, 4)), LABELS - 1, "labels -1"),
+        (np.zeros((2, 5, 4)), LABELS + 0.5, "whole numbers"),
+        (np.zeros((2, 5, 1)), LABELS, "0 or 1 for models with one logit"),
+        ("logits", LABELS, "source is str; give an Ensemble, a torch.nn.Module, or logits"),
+        (nn.Linear(3, 4), LABELS, "x is None"),
     ],
 )
 def test_bad_input_is_named(logits, labels, message):
     with pytest.raises(InputError, match=message):
         signals.loss(logits, None, labels)
+
+
+def test_a_module_is_asked_in_evaluation_mode_and_left_in_its_own():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.Dropout(0.9), nn.Linear(8, 4))
+    x = np.random.default_rng(0).standard_normal((5, 3))
+    found = signals.hinge(model, x, LABELS)
+    assert model.training
+    expected = model.eval()(torch.tensor(x, dtype=torch.float32)).detach()
+    np.testing.assert_allclose(found, signals.hinge(expected[None], None, LABELS))
+    assert found.shape == (1, 5)
+    double = model.double()
+    np.testing.assert_allclose(signals.hinge(double, x, LABELS), found, rtol=1e-4)
+
+
+def test_records_that_do_not_fit_a_module_are_named():
+    with pytest.raises(InputError, match=r"x of shape \(5, 2\) cannot be put to the model"):
+        signals.loss(nn.Linear(3, 4), np.zeros((5, 2)), LABELS)
+
+
+def test_logits_may_be_of_one_model_and_part_of_a_graph():
+    logits = torch.randn(5, 4, requires_grad=True)
+    found = signals.loss(logits, None, torch.tensor(LABELS))
+    np.testing.assert_allclose(found, signals.loss(logits.detach()[None], None, LABELS))
+
+
+@pytest.mark.parametrize("signal", [signals.loss, signals.hinge, signals.scaled_logit])
+def test_one_logit_answers_for_two_classes(signal):
+    f = np.array([[2.0, -1.0, 0.5]])
+    y = np.array([1, 1, 0])
+    two = np.stack([np.zeros_like(f), f], axis=-1)
+    np.testing.assert_allclose(signal(f[..., None], None, y), signal(two, None, y))
+    np.testing.assert_allclose(signals.scaled_logit(f[..., None], None, y), [[2.0, -1.0, -0.5]])
+
+
+@given(LOGITS)
+def test_probability_is_the_softmax(logits):
+    np.testing.assert_allclose(signals.probability(logits, None, LABELS), probability(logits))
+
+
+def test_losses_follow_from_the_log_odds():
+    s = np.array([[-3.0, 0.0, 40.0]])
+    np.testing.assert_allclose(signals.loss_of_log_odds(s), np.log1p(np.exp(-s)), rtol=1e-12)
+    squared = signals.loss_of_log_odds(s, "squared-error")
+    np.testing.assert_allclose(squared, expit(-s) ** 2)
+    config = training.TrainingConfig(1, 10, 0.1, loss="squared-error")
+    logit = torch.tensor(s[..., None])
+    expected = config.loss_of(logit, torch.ones(1, 3)).numpy()
+    np.testing.assert_allclose(squared, expected, atol=1e-12)
+    with pytest.raises(InputError, match="loss = 'hinge'"):
+        signals.loss_of_log_odds(s, "hinge")

@@ -43,7 +43,7 @@ const gmip = {
     const gdpStep = tau > 0 ? (2 * clip) / (n * tau) : Infinity;
     const byTheorem = gmip.allSteps(mipStep, n, records, steps);
     const gdp = gmip.allSteps(gdpStep, n, records, steps);
-    const oneSided = gmip.allSteps(mipStep, n, records, steps, true);
+    const oneSided = gmip.allSteps(Math.min(mipStep, gdpStep), n, records, steps, true);
     return { steps, effective, mipStep, gdpStep, byTheorem, gdp, mip: Math.min(byTheorem, gdp), oneSided };
   },
 

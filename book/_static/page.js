@@ -1,7 +1,29 @@
 // What the theme leaves without a name or with a role that does not fit, for screen readers.
 "use strict";
 
+// The theme listens to the first button of each kind only, and that one is hidden: the others pass
+// their clicks on to it, and all tell whether their menu is open.
+function connectMenu(kind) {
+  const menu = document.getElementById(`pst-${kind}-sidebar`);
+  const modal = document.getElementById(`pst-${kind}-sidebar-modal`);
+  const [bound, ...others] = document.querySelectorAll(`.${kind}-toggle`);
+  if (!bound || !menu || !modal) return;
+  for (const other of others) other.addEventListener("click", () => bound.click());
+  const beside = window.matchMedia("(min-width: 992px)");
+  const tell = () => {
+    const shown = beside.matches && kind === "primary" && !menu.classList.contains("pst-sidebar-hidden");
+    for (const each of [bound, ...others]) each.setAttribute("aria-expanded", modal.open || shown);
+  };
+  for (const watched of [menu, modal]) {
+    new MutationObserver(tell).observe(watched, { attributes: true });
+  }
+  beside.addEventListener("change", tell);
+  tell();
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  connectMenu("primary");
+  connectMenu("secondary");
   for (const summary of document.querySelectorAll(".bd-sidebar-primary summary")) {
     const page = summary.closest("li").querySelector("a").textContent.trim();
     summary.setAttribute("aria-label", `Pages under ${page}`);

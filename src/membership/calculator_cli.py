@@ -45,14 +45,27 @@ def gmip(**sizes: Any) -> None:
     click.echo(f"mu of all steps, membership inference   {_level(found.mip)}")
     click.echo(f"mu of all steps, differential privacy   {_level(found.gdp)}")
     click.echo(f"one-sided limit, membership inference   {_level(found.mip_one_sided)}")
-    click.echo("best attack's true positive rate")
-    for rate in RATES:
-        rates = [float(privacy.gaussian_tpr(rate, mu)) for mu in (found.mip, found.gdp)]
-        shown = ", ".join(
-            f"{kind} {100 * tpr:.3f} %"
-            for kind, tpr in zip(("membership", "differential privacy"), rates, strict=True)
-        )
+    click.echo("best attack's true positive rate (for differential privacy a limit, no bound)")
+    for rate, most in zip(RATES, _most(found, sizes["n"], sizes["n_records"]), strict=True):
+        limit = float(privacy.gaussian_tpr(rate, found.gdp))
+        shown = f"membership at most {_percent(most)}, differential privacy {_percent(limit)}"
         click.echo(f"  at {100 * rate:g} % false positives: {shown}")
+
+
+def _most(found: Any, n: float, n_records: float) -> list[float]:
+    """The TPR at each rate that no attack on membership exceeds, composed without a limit."""
+    from membership import privacy
+
+    mu_step = min(found.mip_step, found.gdp_step)
+    # Beyond, one step in which the record takes part tells all.
+    if mu_step > privacy.MOST_NUMERICAL_MU:
+        return [1.0 for _ in RATES]
+    low = privacy.numerical_tradeoff(RATES, mu_step, n, n_records, found.steps).low
+    return [float(1 - fnr) for fnr in low]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3f} %"
 
 
 def _level(mu: float) -> str:

@@ -1,12 +1,17 @@
 """The ``membership`` command: thin commands over the pipeline, the data and the settings."""
 
+import contextlib
 import os
+import re
 import sys
+import tempfile
+import traceback
 from pathlib import Path
 
 import click
 
-from membership import __version__, pipeline
+from membership import __version__, limits, pipeline, processes
+from membership.audit_cli import audit
 from membership.calculator_cli import calculate
 from membership.errors import InputError, RunError
 from membership.settings import ChapterSettings
@@ -21,6 +26,7 @@ def cli() -> None:
 
     Exit codes: 0 done, 1 a run failed, 2 what was asked for cannot be used.
     """
+    limits.require()
 
 
 @cli.command()
@@ -55,6 +61,48 @@ def run(
         click.echo(pipeline.run_notebook(name, typed[name], quiet=quiet, force=force))
 
 
+@cli.command()
+@click.argument("chapter", nargs=-1)
+@click.option("--check", is_flag=True, help="Write nothing; compare with what is committed.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-6,
+    show_default=True,
+    help="Relative difference at which two numbers are the same, for --check.",
+)
+def recompute(chapter: tuple[str, ...], check: bool, tolerance: float) -> None:
+    """Make the paper-size tables and figures of each CHAPTER from committed evidence.
+
+    No data, no training, no GPU. Exit code 1 where --check finds a difference.
+    """
+    from membership.exhibits import recompute as room
+
+    report = room.Report()
+    names = list(dict.fromkeys(chapter)) or pipeline.chapters()
+    run = [pipeline.settings_class(name).from_values({"profile": "paper"}) for name in names]
+    for settings in run:
+        report.add(room.recompute(settings, check=check, tolerance=tolerance))
+    for line in report.differences:
+        click.echo(line)
+    click.echo(report.last_line(checked=check))
+    if report.differences:
+        sys.exit(1)
+
+
+@cli.command()
+@click.argument("exhibit")
+def cite(exhibit: str) -> None:
+    """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
+    from membership import exhibits, published
+    from membership.exhibits.declaration import chapter_of
+
+    entry = exhibits.bibtex(exhibit)
+    run = exhibits.load(exhibit, "paper")
+    click.echo(exhibits.bibtex(exhibit, run[1]) if run else entry)
+    click.echo(published.bibtex(chapter_of(exhibit)), nl=False)
+
+
 @cli.command("list")
 @click.argument("chapter", required=False)
 def list_(chapter: str | None) -> None:
@@ -65,11 +113,11 @@ def list_(chapter: str | None) -> None:
         return
     settings = pipeline.settings_class(chapter)
     show(f"Parameters of {chapter}", *parameter_table(settings))
-    from membership import published
+    from membership import exhibits
 
-    exhibits = published.exhibits().query("chapter == @chapter")[["id", "label", "content"]]
-    if len(exhibits):
-        show(f"Exhibits of {chapter}", list(exhibits.columns), exhibits.to_numpy().tolist())
+    found = exhibits.catalogue().query("chapter == @chapter")[["id", "label", "content"]]
+    if len(found):
+        show(f"Exhibits of {chapter}", list(found.columns), found.to_numpy().tolist())
 
 
 @cli.group()
@@ -88,8 +136,11 @@ ROOT = click.option(
 def fetch(name: str, root: Path | None) -> None:
     """Download the data set NAME from upstream, where it is not there yet."""
     from membership import data as room
+    from membership import paths
 
-    click.echo(room.fetch(name, root=root))
+    file = room.fetch(name, root=root)
+    paths.clear_parts(file.parent, file.name)
+    click.echo(file)
 
 
 @data.command("check")
@@ -112,11 +163,26 @@ def build() -> None:
 
 
 @cli.command()
+@click.argument("chapter", nargs=-1)
+def seal(chapter: tuple[str, ...]) -> None:
+    """Note the digests of each CHAPTER's committed paper-size results (all where none is named).
+
+    For maintainers who have made them anew; a run notes them itself, and `build` checks them.
+    """
+    from membership import manifest, paths
+
+    committed = paths.results_dir() / "paper"
+    for name in chapter or pipeline.chapters():
+        click.echo(manifest.seal(committed / name))
+
+
+@cli.command()
 def benchmark() -> None:
     """Time batched training of 32 small networks against training them one by one."""
     from membership.studies.benchmark import batched_against_one_by_one
 
-    (row,) = batched_against_one_by_one().to_dict("records")
+    with processes.supervised():
+        (row,) = batched_against_one_by_one().to_dict("records")
     pipeline.write_benchmark(row)
     shown = [[k, f"{v:,}" if isinstance(v, int) else f"{v:.3g}"] for k, v in row.items()]
     show("Batched training", ["quantity", "value"], shown)
@@ -132,6 +198,7 @@ def clean(cache: bool, results: bool) -> None:
 
 
 cli.add_command(calculate)
+cli.add_command(audit)
 
 
 def collect(given: tuple[tuple[str, str], ...], profile: str | None) -> dict[str, str]:
@@ -178,29 +245,60 @@ def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
 def main() -> None:
     """Run the command; every foreseen failure is one line and its exit code."""
-    # Notebooks run in the project's folder: anchor relative folders where the user stands.
-    for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
-        if os.environ.get(name):
-            os.environ[name] = os.path.abspath(os.environ[name])
     try:
+        processes.raise_on_signals()
+        # Notebooks run in the project's folder: anchor relative folders where the user stands.
+        for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
+            if os.environ.get(name):
+                os.environ[name] = os.path.abspath(os.environ[name])
         sys.exit(cli.main(prog_name="membership", standalone_mode=False))
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "membership"
+        fail(f"{error.format_message()} See `{command} --help`", error.exit_code)
     except InputError as error:
         fail(error, 2)
     except RunError as error:
         fail(error, 1)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", 1)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         fail(error, 1)
+    except Exception as error:
+        fail(unforeseen(error), 1)
 
 
 def fail(message: object, code: int) -> None:
     """Say in one line what went wrong, and leave."""
-    click.echo(f"membership: {message}", err=True)
+    one_line = re.sub(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*", " ", str(message))
+    with contextlib.suppress(OSError):  # the terminal may have been closed
+        click.echo(f"membership: {one_line}", err=True)
     sys.exit(code)
+
+
+def unforeseen(error: Exception) -> str:
+    """Keep the traceback of a fault of our own in a log, and say where it is and whom to tell."""
+    from membership import paths
+
+    kind, details = type(error).__name__, "".join(traceback.format_exception(error))
+    told = f"{__version__}, Python {sys.version.split()[0]}\n{sys.argv!r}\n\n{details}"
+    for folder in (paths.project_root() / "logs", Path(tempfile.gettempdir())):
+        log = folder / "membership-error.log"
+        try:
+            paths.atomic_write(log, told.encode(errors="backslashreplace"))
+        except (InputError, RunError):
+            continue
+        return (
+            f"a fault of the program itself ({kind}); what happened is in {log}: please report it, "
+            "with that file, as CONTRIBUTING.md says"
+        )
+    return f"a fault of the program itself ({kind}: {error}); please report it as CONTRIBUTING says"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,27 @@
 """Where things lie: the project, its data, its cache and its results."""
 
+import contextlib
 import errno
+import fcntl
+import json
 import os
+import re
+import secrets
 import tempfile
 from pathlib import Path
 
 from membership.errors import InputError, RunError
+
+# Set for a kernel of `membership run`: the results folder, and where its files go meanwhile.
+RUN = "MEMBERSHIP_RUN"
+MARK = "CACHEDIR.TAG"
+# The first line is the convention's, for programs that make backups; the second is ours.
+_MARKED = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder was made by `membership` to keep trained models in; it can be made again.\n"
+)
+_IN_A_CACHE = {"evidence", "models", "locks"}
+_PART = re.compile(r"\.(?P<name>.+)\.(?P<writer>\d+)-[0-9a-f]{8}")
 
 
 def project_root() -> Path:
@@ -25,9 +41,71 @@ def cache_dir() -> Path:
     return Path(named) if named else project_root() / ".cache"
 
 
+def made_cache_dir(folder: Path | None = None) -> Path:
+    """Make a cache where there is none, and mark what was made.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        `cache_dir` unless given.
+
+    Returns
+    -------
+    Path
+        The folder. A folder that holds anything else than a cache is used, but not marked.
+
+    Raises
+    ------
+    InputError
+        It cannot be written to.
+    RunError
+        The disk is full.
+    """
+    folder = cache_dir() if folder is None else folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / MARK).exists():
+            clear_parts(folder, MARK)
+        if not (folder / MARK).exists() and {p.name for p in folder.iterdir()} <= _IN_A_CACHE:
+            atomic_write(folder / MARK, _MARKED)
+    except (OSError, InputError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(
+            f"cannot write to the cache {folder}: {reason}; set MEMBERSHIP_CACHE to a folder that "
+            "can be written to"
+        ) from error
+    return folder
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder carries the mark of a cache that was made here."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return (folder / MARK).read_text(encoding="utf-8") == _MARKED
+    return False
+
+
 def results_dir() -> Path:
     """The folder exhibits are written to unless a run says otherwise."""
     return project_root() / "results"
+
+
+def in_run(path: Path) -> Path:
+    """Where a file of the results lies now: while `membership run` is at work, in its own folder.
+
+    Whoever writes or reads back results inside a notebook asks here. A run's files change places
+    with those of the run before as a whole, when it has ended well.
+
+    Parameters
+    ----------
+    path : Path
+        The place that it has in the results folder.
+    """
+    path = Path(path)
+    if os.environ.get(RUN):
+        final, meanwhile = json.loads(os.environ[RUN])
+        if path.absolute().is_relative_to(final):
+            return Path(meanwhile) / path.absolute().relative_to(final)
+    return path
 
 
 def atomic_write(path: Path, content: bytes | str) -> None:
@@ -36,7 +114,7 @@ def atomic_write(path: Path, content: bytes | str) -> None:
     Parameters
     ----------
     path : Path
-        The file to write; its folder is made where it is missing.
+        The file to write, readable by whom the umask says; its folder is made where it is missing.
     content : bytes or str
         Text is encoded as UTF-8.
 
@@ -48,23 +126,66 @@ def atomic_write(path: Path, content: bytes | str) -> None:
         The disk is full; nothing is left behind.
     """
     payload = content.encode() if isinstance(content, str) else content
-    part = None
+    part = part_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
+        # Not tempfile: its files are for their owner alone, whatever the umask.
+        with part.open("xb") as file:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.write(payload)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(part, 0o644)
         os.replace(part, path)
     except OSError as error:
         raise write_error(path, error) from error
     finally:
         # After the replace there is nothing under this name; before it, whatever stopped the
         # write (Ctrl-C too) must leave no part behind.
-        if part is not None:
-            Path(part).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """A name for a file until it is whole, which says who writes it; see `clear_parts`."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def clear_parts(folder: Path, name: str | None = None) -> None:
+    """Remove what writers that were killed in the middle have left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Not what lies deeper in it.
+    name : str, optional
+        Only parts of the file of this name.
+    """
+    for part in folder.glob(".*"):
+        found = _PART.fullmatch(part.name)
+        if found and name in (None, found["name"]) and not _lives(int(found["writer"])):
+            with contextlib.suppress(OSError), part.open("rb") as file:
+                # On another machine that shares the folder, its writer may live.
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()
+
+
+def clear_cache() -> None:
+    """Remove what killed writers left in the cache, where the cache is ours."""
+    folder = cache_dir()
+    if is_marked(folder):
+        for below in (folder, *(folder / name for name in sorted(_IN_A_CACHE))):
+            clear_parts(below)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def write_error(path: Path, error: OSError) -> InputError | RunError:
@@ -97,6 +218,39 @@ def require_writable(folder: Path) -> None:
             probe.write(b"\0")
     except OSError as error:
         raise write_error(folder, error) from error
+
+
+def own_path(text: str) -> Path:
+    """A user's path, with ``~`` filled in.
+
+    Raises
+    ------
+    InputError
+        There is no such user.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{text!r}: there is no such user's folder; write the path out") from error
+
+
+def check_writable(folder: Path) -> None:
+    """See that a folder can be written to or made, and write nothing.
+
+    Raises
+    ------
+    InputError
+        As `atomic_write`; a full disk shows only when something is written.
+    """
+    try:
+        there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except (OSError, ValueError) as error:
+        known = error if isinstance(error, OSError) else OSError(str(error))
+        raise write_error(folder, known) from error
 
 
 def shown(path: Path) -> Path:

@@ -1,17 +1,33 @@
 """What a notebook can be told: typed, documented parameters, and the profiles that size them."""
 
 import ast
+import contextlib
 import difflib
 import json
 import re
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from membership import paths
 from membership.errors import InputError
 
 PROFILES = ("tiny", "quick", "paper")
+# Every seed derived from this one stays below 2**64, which is what torch takes.
+LARGEST_SEED = 2**32 - 1
+MOST_JOBS = 1024
+LONGEST_TEXT = 4096
+LONGEST_LIST = 100
+# Control characters and line breaks, and bytes of a file name that are no UTF-8.
+UNSHOWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
+_GPU_DRIVER = "/dev/nvidiactl"
+# What papermill writes above the values that it injects.
+INJECTED = "# Parameters"
+# How alike a name is to a parameter's before it counts as a misspelling of it.
+ALIKE = 0.91
 
 
 class Parameter(NamedTuple):
@@ -35,14 +51,33 @@ class ChapterSettings(BaseModel):
 
     chapter: ClassVar[str] = ""
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+    # Data sets that a run may read beside those that its parameters name.
+    further_data: ClassVar[tuple[str, ...]] = ()
 
     profile: Literal[PROFILES] = Field("quick", description="sizes of the run: tiny, quick, paper")
     dataset: str = Field("", description="name of a data set or path of an .npz; '': the profile's")
     data_root: str = Field("", description="folder to look for data in; '': $MEMBERSHIP_DATA, data")
-    seed: int = Field(0, ge=0, description="seed of every random choice, 0 or more")
+    seed: int = Field(
+        0, ge=0, le=LARGEST_SEED, description="seed of every random choice, 0 or more"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu or cuda")
-    n_jobs: int = Field(0, ge=0, description="CPU cores to use; 0: all")
+    n_jobs: int = Field(0, ge=0, le=MOST_JOBS, description="CPU cores to use; 0: all")
     results_dir: str = Field("", description="folder for the exhibits; '': results")
+
+    @field_validator("*")
+    @classmethod
+    def _text_is_sane(cls, value: Any) -> Any:
+        """Refuse text that no file can be named by, and lists that no run gets through."""
+        if isinstance(value, list) and len(value) > LONGEST_LIST:
+            raise ValueError(f"has {len(value):,} entries, more than {LONGEST_LIST}")
+        for text in value if isinstance(value, list) else [value]:
+            if not isinstance(text, str):
+                continue
+            if len(text) > LONGEST_TEXT:
+                raise ValueError(f"has {len(text):,} characters, more than {LONGEST_TEXT:,}")
+            if UNSHOWABLE.search(text):
+                raise ValueError("holds a character that cannot be shown, such as a line break")
+        return value
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
@@ -72,27 +107,33 @@ class ChapterSettings(BaseModel):
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> Self:
-        """Check the globals of a notebook whose parameters cell has run.
+        """Check the globals of a notebook whose parameters cell has run, and all that a run needs.
 
         Parameters
         ----------
         namespace : mapping of str to Any
-            ``globals()`` of the notebook.
+            ``globals()`` of the notebook. Names that papermill injected, and those that look like
+            a misspelt parameter, must be parameters; a reader's own variables are let be.
 
         Returns
         -------
         ChapterSettings
-            As `from_values`.
+            As `from_values`; `check_run` has passed.
 
         Raises
         ------
         InputError
-            A plain value (a number, text, list or mapping, as papermill injects them) stands
-            under a name that is no parameter, or a parameter's own value cannot be used.
+            A name is misspelt, a value cannot be used, or the machine lacks what it asks for.
         """
-        fields = cls.model_fields
-        meant = {name: v for name, v in namespace.items() if name in fields or _plain(name, v)}
-        return cls.from_values(meant)
+        fields, injected = cls.model_fields, _injected(namespace)
+        meant = {
+            name: value
+            for name, value in namespace.items()
+            if name in fields or name in injected or (_plain(name, value) and _near(name, fields))
+        }
+        settings = cls.from_values(meant)
+        settings.check_run()
+        return settings
 
     @classmethod
     def typed(cls, strings: Mapping[str, str]) -> dict[str, Any]:
@@ -128,6 +169,24 @@ class ChapterSettings(BaseModel):
                 values[name] = value
         return self._checked(values)
 
+    def check_run(self) -> None:
+        """See that the machine has what a run with these settings needs; nothing is written.
+
+        Raises
+        ------
+        InputError
+            There is no GPU where one is asked for, a folder cannot be written to, or the data are
+            missing, damaged, too small or of the wrong kind.
+        """
+        if self.device == "cuda":
+            _require_gpu()
+        for folder in (self.results_dir or paths.results_dir(), paths.cache_dir()):
+            paths.check_writable(Path(folder))
+        self.check_data()
+
+    def check_data(self) -> None:
+        """See that the data can carry every exhibit; a chapter that takes data says how."""
+
     def parameters(self) -> dict[str, Any]:
         """Return the values as plain JSON types, in the order of the fields."""
         return self.model_dump(mode="json")
@@ -151,18 +210,26 @@ class ChapterSettings(BaseModel):
         if details["type"] == "extra_forbidden":
             return f"unknown parameter {suggest(name, cls.model_fields, 'parameters')}"
         within = "".join(f"[{place}]" for place in details["loc"][1:])
-        shown = re.sub(r"\s+", " ", repr(values[name]))
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        accepted = cls.model_fields[name].description
+        shown, accepted = brief(values[name]), cls.model_fields[name].description
         return f"parameter {name!r} = {shown}: {name}{within} {wrong}; accepted: {accepted}"
 
 
 def suggest(name: str, known: Any, kind: str) -> str:
     """Complete "unknown ...": the name, then the nearest known one or all that are known."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name[:LONGEST_TEXT], list(known), n=1)
     if near:
-        return f"{name!r}; did you mean {near[0]!r}?"
-    return f"{name!r}; the {kind} are: {', '.join(known) or 'none'}"
+        return f"{brief(name)}; did you mean {near[0]!r}?"
+    return f"{brief(name)}; the {kind} are: {', '.join(known) or 'none'}"
+
+
+def brief(value: Any, most: int = 80) -> str:
+    """Show any value within a line, however long or deep it is."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits; a list in a list in...
+        shown = f"a value of type {type(value).__name__}"
+    shown = re.sub(r"\s+", " ", shown)
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
 
 
 def read_parameters_cell(text: str) -> list[Parameter]:
@@ -205,6 +272,32 @@ def _plain(name: str, value: Any) -> bool:
     )
 
 
+def _near(name: str, known: Any) -> bool:
+    return bool(difflib.get_close_matches(name, list(known), n=1, cutoff=ALIKE))
+
+
+def _injected(namespace: Mapping[str, Any]) -> set[str]:
+    """The names that papermill's cell of parameters assigned, from IPython's list of inputs."""
+    names: set[str] = set()
+    for source in namespace.get("In", ()):
+        if str(source).startswith(INJECTED):
+            with contextlib.suppress(SyntaxError):
+                body = ast.parse(source).body
+                targets = [t for node in body if isinstance(node, ast.Assign) for t in node.targets]
+                names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names & set(namespace)
+
+
+def _require_gpu() -> None:
+    """Refuse a machine without a GPU; torch, slow to import, is asked only where there may be."""
+    if shutil.which("nvidia-smi") or Path(_GPU_DRIVER).exists():
+        import torch
+
+        if torch.cuda.is_available():
+            return
+    raise InputError("parameter 'device' = 'cuda': torch finds no GPU here; give auto or cpu")
+
+
 def _neutral(value: Any) -> bool:
     return not isinstance(value, bool) and value in (0, "", [])
 
@@ -220,5 +313,5 @@ def _read(text: str, type_name: str) -> Any:
         return text
     try:
         return json.loads(text.lower() if type_name == "bool" else text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, thousands of digits, lists in lists in lists
         return text

@@ -1,16 +1,26 @@
 """What an adversary observes of a model: one number a record.
 
-Every function takes an ensemble with the records to query, or the logits of shape
-(models, records, classes) that it gave for them, and returns float64 of shape (models, records).
+Every function takes an ensemble or a model with the records to query, or the logits of shape
+(models, records, classes) or (records, classes) that were answered for them, and returns float64 of
+shape (models, records). A model with one logit f answers for two classes, 0 with logit 0 and 1
+with logit f.
 """
+
+from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import expit
+from torch import nn
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.training import Ensemble
 
-Source = Ensemble | np.ndarray | torch.Tensor
+Source = Ensemble | nn.Module | np.ndarray | torch.Tensor
+
+BATCH = 2048
+LOSSES = ("cross-entropy", "squared-error")
 
 
 def loss(source: Source, x, y) -> np.ndarray:
@@ -21,12 +31,13 @@ def loss(source: Source, x, y) -> np.ndarray:
 
     Parameters
     ----------
-    source : Ensemble, or logits of shape (models, records, classes)
-        With logits, `x` is not used and may be None.
+    source : Ensemble, torch.nn.Module, or logits of shape ([models,] records, classes)
+        A module is asked in evaluation mode and counts as one model. With logits, `x` is not used
+        and may be None.
     x : array_like, shape (records, ...)
-        The records to query.
+        The records to query, in the form that the models take.
     y : array_like of int, shape (records,)
-        Their labels, 0 to classes - 1.
+        Their labels, 0 to classes - 1; 0 or 1 for models with one logit.
 
     Returns
     -------
@@ -36,9 +47,18 @@ def loss(source: Source, x, y) -> np.ndarray:
     Raises
     ------
     InputError
-        Logits are not finite, or shapes or labels do not fit.
+        The source is none of these, the records cannot be put to the model, logits are not
+        finite, or shapes or labels do not fit.
     """
     return np.logaddexp(0.0, -scaled_logit(source, x, y))
+
+
+def probability(source: Source, x, y) -> np.ndarray:
+    """Probability of the true label, in [0, 1]; otherwise as :func:`loss`.
+
+    Near 1 it rounds, so that records tie: rank by :func:`scaled_logit` where the attack allows.
+    """
+    return expit(scaled_logit(source, x, y))
 
 
 def hinge(source: Source, x, y) -> np.ndarray:
@@ -68,11 +88,33 @@ def correct(source: Source, x, y) -> np.ndarray:
     return (logits.argmax(-1) == label).double().numpy()
 
 
+def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
+    r"""The training loss of records from the log-odds s of their labels.
+
+    Parameters
+    ----------
+    log_odds : array of any shape
+    loss : {"cross-entropy", "squared-error"}
+        :math:`\log(1 + e^{-s})`, or :math:`(1 - p)^2` with :math:`p = 1/(1 + e^{-s})`.
+
+    Raises
+    ------
+    InputError
+        Another loss.
+    """
+    if loss not in LOSSES:
+        raise InputError(f"loss = {loss!r}: one of {', '.join(LOSSES)}")
+    surprise = np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
+    if loss == "cross-entropy":
+        return surprise
+    return np.exp(-2.0 * np.logaddexp(0.0, np.asarray(log_odds, dtype=np.float64)))
+
+
 def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
-    if isinstance(source, Ensemble):
-        source = source.logits(x)
-    logits = torch.tensor(np.asarray(source), dtype=torch.float64)
-    label = torch.tensor(np.asarray(y)).long()
+    logits = _logits(source, x)
+    label = y.detach().cpu() if isinstance(y, torch.Tensor) else torch.tensor(np.asarray(y))
+    if logits.ndim == 2:
+        logits = logits[None]
     if logits.ndim != 3 or label.shape != logits.shape[1:2]:
         raise InputError(
             f"logits of shape {tuple(logits.shape)} with labels of shape {tuple(label.shape)}: "
@@ -80,13 +122,55 @@ def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
         )
     if not torch.isfinite(logits).all():
         raise InputError("logits: some are not finite; the model that gave them has diverged")
+    if logits.shape[-1] == 1:
+        logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
     classes = logits.shape[-1]
-    if classes < 2 or label.min() < 0 or label.max() >= classes:
+    if label.numel() == 0 or (label != label.long()).any():
+        raise InputError(f"y: labels of type {label.dtype}; expected whole numbers, one a record")
+    label = label.long()
+    if label.min() < 0 or label.max() >= classes:
         raise InputError(
             f"y: labels {int(label.min())} to {int(label.max())} do not fit {classes} classes; "
-            "expected 0 to classes - 1 and at least two classes"
+            "expected 0 to classes - 1, and 0 or 1 for models with one logit"
         )
     return logits, label
+
+
+def _logits(source: Source, x) -> torch.Tensor:
+    """What the source answers, float64 on the CPU."""
+    if isinstance(source, Ensemble | nn.Module):
+        if x is None:
+            raise InputError("x is None; give the records to put to the model")
+        answer = source.logits(x) if isinstance(source, Ensemble) else _answers(source, x)
+        return answer.detach().cpu().double()
+    if isinstance(source, torch.Tensor):
+        return source.detach().cpu().double()
+    try:
+        return torch.tensor(np.asarray(source, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module, or logits of "
+            "shape (models, records, classes)"
+        ) from None
+
+
+def _answers(model: nn.Module, x) -> torch.Tensor:
+    """Logits of one model in evaluation mode, which is put back into its mode."""
+    x = torch.as_tensor(x if isinstance(x, torch.Tensor) else np.asarray(x))
+    first = next(model.parameters(), torch.zeros(1))
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            parts = x.to(device=first.device, dtype=first.dtype).split(BATCH)
+            return torch.cat([model(part) for part in parts])
+    except (RuntimeError, TypeError, ValueError) as error:
+        said = str(error).splitlines()[0]
+        raise InputError(
+            f"x of shape {tuple(x.shape)} cannot be put to the model: {said}"
+        ) from None
+    finally:
+        model.train(training)
 
 
 def _of_label(logits: torch.Tensor, label: torch.Tensor) -> torch.Tensor:

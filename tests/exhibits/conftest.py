@@ -1,17 +1,20 @@
 """A chapter's settings and tables, made up, and results that go to a temporary folder."""
 
+import importlib.util
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from membership import paths, published
-from membership.exhibits import record
-from membership.exhibits.runs import Run
+from membership.exhibits import product
+from membership.exhibits.declaration import declared
 
 ID = "bayes-optimal-tab-1"
-VOID = {"br", "hr", "img", "input", "meta", "link"}
+EXHIBIT = next(one for one in declared("bayes_optimal") if one.id == ID)
+VOID = {"br", "col", "hr", "img", "input", "meta", "link"}
 KEYS = ["n", "attack", "metric"]
 
 
@@ -33,6 +36,15 @@ class Settings:
             "results_dir": self.results_dir,
             "sizes": [400, 1000],
         }
+
+
+@pytest.fixture(scope="session")
+def toy():
+    """The made-up chapter of ``toy.py``."""
+    spec = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
@@ -67,17 +79,28 @@ def make_table(comparable=True, deviations=(), **attrs):
     table.attrs = {
         "data": {"digits": "ab" * 32},
         "deviations": list(deviations),
-        "comparable": comparable,
+        "setup": {str(n): _setup(n, comparable) for n in (400, 1000, 2000, 4000, 6000)},
         "device": "cpu",
         **attrs,
     }
     return table
 
 
-def make_comparison(table, tolerance=0.0):
-    reference = published.table("bayes_optimal_table1")
-    reference["n"] = reference["dataset"].str.extract(r"n=(\d+)", expand=False).astype(int)
-    return published.compare(table, reference, KEYS, tolerance=tolerance)
+def _setup(n, comparable):
+    stated = published.setup("bayes_optimal")[f"Table 1, n={n}"]
+    facts = ("data", "members", "queried_members", "queried_non_members", "architecture", "recipe")
+    own = {} if comparable else {"data": "digits"}
+    return {**{name: stated[name] for name in facts}, "reference_models": 1, **own}
+
+
+@pytest.fixture
+def save():
+    """Saves a table as this run's Table 1 of the Bayes-optimal chapter."""
+
+    def save(table, settings):
+        product.save(replace(EXHIBIT, draw=None), table, settings, {})
+
+    return save
 
 
 @pytest.fixture
@@ -88,26 +111,6 @@ def table():
 @pytest.fixture(name="make_table")
 def _make_table():
     return make_table
-
-
-@pytest.fixture(name="make_comparison")
-def _make_comparison():
-    return make_comparison
-
-
-@pytest.fixture
-def make_run(settings):
-    """A run of Table 1 with a CSV and, with ``drawn``, an SVG."""
-
-    def make(table, heading="this run, quick", *, judged=True, linked=True, drawn=False, **changed):
-        comparison = make_comparison(table, tolerance=0.05) if judged else None
-        described = record.build(ID, table, b"", replace(settings, **changed), comparison)
-        folder = f"../../results/{changed.get('profile', 'quick')}/bayes_optimal"
-        kinds = ("csv", "svg") if drawn else ("csv",)
-        files = {kind.upper(): f"{folder}/x.{kind}" for kind in kinds}
-        return Run(heading, table, described, files, linked)
-
-    return make
 
 
 class Reader(HTMLParser):
@@ -169,6 +172,6 @@ def long_table():
     table = reference[["attack", "metric", "value"]].assign(value=lambda t: t["value"] + 0.1)
     table.insert(0, "n", n)
     half = table["n"].map(lambda size: 0.2 if size == 400 else 0.05)
-    table = table.assign(low=table["value"] - half, high=table["value"] + half)
+    table = table.assign(low=table["value"] - half, high=table["value"] + half, n_repeats=5)
     table.attrs = make_table().attrs
     return table.sort_values("n", kind="stable", ignore_index=True)

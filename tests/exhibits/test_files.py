@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from membership import exhibits, paths
+from membership import exhibits, manifest, paths
 from membership.errors import InputError, RunError
 from membership.exhibits import files
 
-CONTENTS = {suffix: suffix.encode() for suffix in files.SUFFIXES}
+CONTENTS = {suffix: b"{}" for suffix in files.SUFFIXES}
+
+
+def written(folder):
+    found = (p for p in folder.iterdir() if p.is_file() and p.name != manifest.NAME)
+    return {p.name: p.read_bytes() for p in found}
 
 
 def test_location_is_by_profile_and_chapter(results, tmp_path):
@@ -48,11 +53,11 @@ def test_json_is_sorted():
 def test_all_files_are_written_and_stale_ones_removed(tmp_path):
     target = tmp_path / "deep" / "down" / "x"
     files.write_together(target, CONTENTS)
-    assert {p.name: p.read_bytes() for p in target.parent.iterdir()} == {
-        f"x{suffix}": content for suffix, content in CONTENTS.items()
-    }
-    files.write_together(target, {".csv": b"1", ".json": b"2"})
-    assert sorted(p.name for p in target.parent.iterdir()) == ["x.csv", "x.json"]
+    assert written(target.parent) == {f"x{suffix}": c for suffix, c in CONTENTS.items()}
+    assert manifest.listed(target.parent).keys() == written(target.parent).keys()
+    files.write_together(target, {".csv": b"1", ".json": b"{}"})
+    assert sorted(written(target.parent)) == sorted(manifest.listed(target.parent))
+    assert sorted(written(target.parent)) == ["x.csv", "x.json"]
 
 
 @pytest.mark.parametrize("survivors", range(4))
@@ -60,21 +65,20 @@ def test_all_files_are_written_and_stale_ones_removed(tmp_path):
 def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch, survivors, error):
     target = tmp_path / "x"
     files.write_together(target, CONTENTS)
-    written, real = [], paths.atomic_write
+    done, real = [], paths.atomic_write
 
     def fails_after(path, content):
-        if len(written) == survivors:
+        if len(done) == survivors:
             raise error
-        written.append(path)
+        done.append(path)
         real(path, content)
 
     monkeypatch.setattr(paths, "atomic_write", fails_after)
     with pytest.raises(type(error)):
         files.write_together(target, {suffix: b"new" for suffix in files.SUFFIXES})
-    assert len(written) == survivors
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {
-        f"x{suffix}": content for suffix, content in CONTENTS.items()
-    }
+    assert len(done) == survivors
+    assert written(tmp_path) == {f"x{suffix}": content for suffix, content in CONTENTS.items()}
+    manifest.require(tmp_path)
 
 
 def test_a_folder_in_the_way_is_found_first(tmp_path):
@@ -97,13 +101,13 @@ def test_a_folder_without_permission(tmp_path):
         files.write_together(tmp_path / "x", CONTENTS)
 
 
-def test_load_gives_back_what_was_published(results, settings, make_table):
+def test_load_gives_back_what_was_published(results, settings, make_table, save):
     table = make_table(False, ["digits"], note="as it was")
     table.loc[0, "attack"] = "None"
-    exhibits.publish("bayes-optimal-tab-1", table, settings)
+    save(table, settings)
     read, record = exhibits.load("bayes-optimal-tab-1", "quick")
     pd.testing.assert_frame_equal(read, table, rtol=1e-9)
-    assert read.attrs == {**table.attrs, "timing": False}
+    assert read.attrs == {**table.attrs, "sizes": {}, "timing": False, "residue": 1e-9}
     assert record["id"] == "bayes-optimal-tab-1"
 
 
@@ -116,17 +120,20 @@ def test_load_refuses_an_unknown_exhibit(results):
         exhibits.load("../secrets")
 
 
-def test_load_refuses_a_table_that_was_changed(results, settings, table):
-    exhibits.publish("bayes-optimal-tab-1", table, settings)
+def test_load_refuses_a_table_that_was_changed(results, settings, table, save):
+    save(table, settings)
     csv = results / "quick" / "bayes_optimal" / "bayes-optimal-tab-1.csv"
     csv.write_bytes(csv.read_bytes().replace(b"54.1", b"55.1"))
+    with pytest.raises(InputError, match=r"tab-1\.csv is not the file that its run wrote; run it"):
+        exhibits.load("bayes-optimal-tab-1", "quick")
+    (csv.parent / manifest.NAME).unlink()  # the record alone knows its table
     with pytest.raises(InputError, match="not the table its record describes"):
         exhibits.load("bayes-optimal-tab-1", "quick")
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "no digest"])
-def test_load_names_damaged_files(results, settings, table, damage):
-    exhibits.publish("bayes-optimal-tab-1", table, settings)
+def test_load_names_damaged_files(results, settings, table, damage, save):
+    save(table, settings)
     folder = results / "quick" / "bayes_optimal"
     record = folder / "bayes-optimal-tab-1.json"
     if damage == "cut":

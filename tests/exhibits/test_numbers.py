@@ -57,10 +57,3 @@ def test_what_is_shown_is_within_a_tenth_of_the_interval(value, below, above):
     if "[" in text and "e" not in text:
         shown = [float(x) for x in re.findall(r"-?\d+\.?\d*", text)]
         assert shown == pytest.approx([value, low, high], abs=max(0.06 * (high - low), 6e-5))
-
-
-def test_published_numbers_keep_their_decimals():
-    values = [57.0, 54.4, 0.531, 0.6, 2580.0, math.nan]
-    metrics = ["accuracy", "accuracy", "AUC", "AUC", "time", "AUC"]
-    shown = ["57.0", "54.4", "0.531", "0.600", "2580", numbers.MISSING]
-    assert numbers.printed(values, metrics) == shown

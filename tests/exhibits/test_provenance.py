@@ -61,6 +61,23 @@ def test_the_commit_and_whether_the_sources_differ_from_it(checkout):
     assert provenance.git_commit(checkout) == f"{commit}-dirty"
 
 
-def test_no_git_is_no_commit(checkout, monkeypatch):
+def test_without_git_a_checkout_is_still_one(checkout, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert provenance.git_commit(checkout) == ""
+    assert provenance.git_commit(checkout) == provenance.UNREAD
+    assert provenance.git_commit(tmp_path_factory.mktemp("no checkout")) == ""
+
+
+def test_another_user_s_clone_has_its_commit(checkout, monkeypatch):
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-q", "-m", "one")
+    commit = provenance.git_commit(checkout)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert provenance.git_commit(checkout) == commit != ""
+
+
+def test_no_program_of_the_clone_s_configuration_is_started(checkout):
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-q", "-m", "one")
+    git(checkout, "config", "core.fsmonitor", f"touch {checkout / 'started'}; false")
+    assert provenance.git_commit(checkout)
+    assert not (checkout / "started").exists()

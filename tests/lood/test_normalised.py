@@ -68,3 +68,19 @@ def test_bad_input_is_refused(task):
         lood.compare_normalised(KERNEL, task.x, task.y, (task.x[3], task.y[3]), 0.1)
     with pytest.raises(InputError, match="noise = -2"):
         lood.compare_normalised(KERNEL, task.x[1:], task.y[1:], (task.x[0], task.y[0]), -2)
+
+
+def test_near_the_mean_a_homogeneous_kernel_tells_without_bound():
+    """Under D' the mean has no variance, under D it has: the KL grows as the query nears it."""
+    rng = np.random.default_rng(0)
+    x, y = rng.random((30, 5)), rng.choice([-1.0, 1.0], size=(30, 1))
+    for row in range(3):
+        kept = np.arange(30) != row
+        compared = lood.compare_normalised(
+            nngp.fully_connected(2), x[kept], y[kept], (x[row], y[row]), 0.05
+        )
+        step = rng.standard_normal(5)
+        near = compared.with_s.mean + np.array([[1e-3], [1e-4], [1e-5]]) * step
+        found = compared.measure(near) / compared.measure(x[row])
+        assert found[2] > 50 * found[1] > 2000 * found[0]
+        assert found[2] > 1000

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from membership import nngp
 from membership.errors import InputError
@@ -37,3 +38,17 @@ def test_no_edge_is_said_and_so_is_bad_input():
         nngp.edge_of_chaos("gelu", 0)
     with pytest.raises(InputError, match="activation = 'swish'"):
         nngp.edge_of_chaos("swish", 1.0)
+
+
+@pytest.mark.parametrize(("q", "stable"), [(0.5, False), (4.0, True), (8.0, True), (16.0, True)])
+def test_the_variance_is_stable_at_large_fixed_points_of_gelu_only(q, stable):
+    """1 + w^2 E[phi phi''] by a Gauss-Hermite rule, and by the kernel of a nudged input."""
+    w_std, b_std = nngp.edge_of_chaos("gelu", q)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
+    z, weights = np.sqrt(q) * nodes, weights / np.sqrt(2 * np.pi)
+    second = norm.pdf(z) * (2 - z**2)
+    factor = 1 + w_std**2 * np.sum(weights * z * norm.cdf(z) * second)
+    assert bool(factor < 1) == stable
+    nudged = np.sqrt((q - b_std**2) / w_std**2 + np.array([[0.0], [1e-6]]) / w_std**2)
+    kept, moved = np.diag(nngp.fully_connected(1, "gelu", w_std, b_std)(nudged))
+    assert (moved - kept) / 1e-6 == pytest.approx(factor, rel=1e-4)

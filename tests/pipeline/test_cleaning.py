@@ -14,12 +14,14 @@ MADE = [
     "notebooks/demo.ipynb",
 ]
 RESULTS = ["results/quick/demo/demo-tab-1.csv", "runs/quick/demo.json"]
-CACHE = [".cache/model.safetensors"]
+CACHE = [".cache/CACHEDIR.TAG", ".cache/models/a.safetensors"]
 KEPT = [
     "results/paper/demo/demo-tab-1.csv",
+    "results/mine/notes.txt",
     "runs/paper/demo.json",
     "book/index.md",
     "notebooks/demo.md",
+    "notebooks/mine.ipynb",
     "data/mnist.npz",
     "src/membership/paths.py",
 ]
@@ -31,6 +33,8 @@ def root(tmp_path, monkeypatch):
     monkeypatch.delenv("MEMBERSHIP_CACHE", raising=False)
     for name in MADE + RESULTS + CACHE + KEPT:
         paths.atomic_write(tmp_path / "project" / name, name)
+    (tmp_path / "project" / CACHE[0]).unlink()
+    paths.made_cache_dir()
     return tmp_path / "project"
 
 
@@ -63,9 +67,32 @@ def test_a_cache_outside_the_project_is_left_and_nothing_is_removed(root, tmp_pa
     assert (tmp_path / "elsewhere" / "model.safetensors").is_file()
 
 
+@pytest.mark.parametrize("named", [".", "src", "src/membership", ".git", "book", "data", "results"])
+@pytest.mark.parametrize("marked", [False, True])
+def test_the_project_s_own_folders_are_never_a_cache(root, monkeypatch, named, marked):
+    (root / ".git").mkdir()
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(root / named))
+    if marked:
+        paths.atomic_write(root / named / paths.MARK, (root / CACHE[0]).read_text())
+    before = left(root)
+    with pytest.raises(InputError, match="one of the project's own folders"):
+        clean(cache=True)
+    assert left(root) == before
+
+
+def test_a_folder_without_the_mark_is_no_cache(root, monkeypatch):
+    paths.atomic_write(root / "mine" / "thesis.tex", "years of work")
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(root / "mine"))
+    paths.made_cache_dir()  # a run may use it as a cache, and still does not own it
+    before = left(root)
+    with pytest.raises(InputError, match="carries no mark"):
+        clean(cache=True)
+    assert left(root) == before
+
+
 def test_a_link_that_leads_outside_is_not_followed(root, tmp_path):
     paths.atomic_write(tmp_path / "elsewhere" / "table.csv", "mine")
-    (root / "results" / "mine").symlink_to(tmp_path / "elsewhere")
+    (root / "results" / "tiny").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="lies outside the project"):
         clean(results=True)
     assert (tmp_path / "elsewhere" / "table.csv").is_file()

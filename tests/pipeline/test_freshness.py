@@ -2,19 +2,25 @@
 
 import json
 import os
+import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import membership
-from membership import paths
+from membership import manifest, paths
 from membership.pipeline import freshness
+from membership.pipeline.layout import chapters, results_path, settings_class
 from membership.settings import ChapterSettings
 
 
 class Settings(ChapterSettings):
     chapter: ClassVar[str] = "demo"
     profiles: ClassVar[dict[str, dict[str, Any]]] = {"tiny": {}, "quick": {}, "paper": {}}
+    further_data: ClassVar[tuple[str, ...]] = ("cifar100",)
+    ood_dataset: str = ""
+    also_datasets: list[str] = []  # noqa: RUF012
 
 
 @pytest.fixture
@@ -43,9 +49,10 @@ def put(path, content="changed"):
     "changed",
     [
         "notebooks/demo.md",
-        "src/membership/signals.py",
+        "src/membership/data/outline.py",
         "src/membership/studies/demo/settings.py",
-        "src/membership/studies/__init__.py",
+        "src/membership/studies/demo/gather.py",
+        "src/membership/exhibits/templates/new.html",
         "src/membership/published/exhibits.csv",
         "requirements.lock",
         "data/registry.toml",
@@ -63,6 +70,7 @@ def test_what_determines_a_notebook_changes_its_fingerprint(root, changed):
     [
         "notebooks/other.md",
         "src/membership/studies/other/settings.py",
+        "src/membership/lood/process.py",
         "src/membership/pipeline/site.py",
         "src/membership/cli.py",
         "results/quick/demo/demo-tab-1.csv",
@@ -76,6 +84,28 @@ def test_what_has_no_part_in_a_notebook_does_not(root, changed):
     assert fingerprint() == before
 
 
+def test_a_docstring_or_a_comment_has_no_part_and_what_is_computed_has(root):
+    before = fingerprint()
+    path = root / "src" / "membership" / "studies" / "demo" / "settings.py"
+    text = path.read_text()
+    put(path, text.replace("Settings of a chapter that exists in tests only.", "Other words."))
+    assert fingerprint() == before
+    put(path, text.replace("import time", "import time  # a comment"))
+    assert fingerprint() == before
+    put(path, text.replace("time.sleep(120)", "time.sleep(121)"))
+    assert fingerprint() != before
+
+
+def test_a_cell_that_is_no_plain_python_counts_by_its_text(root):
+    path = root / "notebooks" / "demo.md"
+    text = path.read_text()
+    prints = set()
+    for command in ("%pip list", "%pip check"):
+        put(path, text.replace("perform(settings)", command))
+        prints.add(freshness._code(Settings.from_values({}))["code"])
+    assert len(prints) == 2
+
+
 def test_a_paper_size_run_does_not_depend_on_what_it_writes(root):
     before = fingerprint(profile="paper")
     put(root / "results" / "paper" / "demo" / "demo-tab-1.csv")
@@ -87,44 +117,102 @@ def test_parameters_count(root):
     assert len(prints) == 3
 
 
-def test_a_data_file_counts_by_its_identity(root, tmp_path):
+@pytest.mark.parametrize("parity", ["", "-odd"])
+@pytest.mark.parametrize(
+    ("name", "listed"), [("dataset", False), ("ood_dataset", False), ("also_datasets", True)]
+)
+def test_a_data_file_counts_by_its_content_and_not_by_its_time(
+    root, tmp_path, name, listed, parity
+):
     own = tmp_path / "own.npz"
     put(own, "one")
-    before = fingerprint(dataset=str(own))
+    given = {name: [f"{own}{parity}"] if listed else f"{own}{parity}"}
+    before = fingerprint(**given)
     os.utime(own, (1, 1))
-    assert fingerprint(dataset=str(own)) != before
+    assert fingerprint(**given) == before
+    put(own, "two")
+    os.utime(own, (1, 1))
+    assert fingerprint(**given) != before
 
 
-def test_files_beside_a_named_data_set_count_and_an_embedded_one_has_none(
+def test_what_features_are_trained_on_counts_where_a_data_set_lies_in_a_file(
     root, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("MEMBERSHIP_DATA", str(tmp_path / "data"))
-    put(tmp_path / "data" / "mnist.npz")
+    for name in ("mnist", "cifar100", "cifar10"):
+        put(tmp_path / "data" / f"{name}.npz", name)
     embedded, named = fingerprint(dataset="digits"), fingerprint(dataset="mnist")
     put(tmp_path / "data" / "cifar100.npz")
+    put(tmp_path / "data" / "cifar10.npz")
     assert fingerprint(dataset="digits") == embedded
     assert fingerprint(dataset="mnist") != named
     files = freshness.data_files(Settings.from_values({"dataset": "mnist"}))
     assert [f.name for f in files] == ["cifar100.npz", "mnist.npz"]
 
 
-def test_a_notebook_is_up_to_date_while_its_stamp_and_its_exhibits_are_there(root):
+def literals(chapter):
+    """Data sets that a chapter's code loads by a name of its own."""
+    sources = (Path(membership.__file__).parent / "studies" / chapter).rglob("*.py")
+    found = re.findall(r'data\.load\(\s*"([^"]+)"', "".join(s.read_text() for s in sources))
+    return set(found) - {"digits"}
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_what_a_chapter_reads_unasked_is_among_its_further_data(chapter):
+    assert literals(chapter) <= set(settings_class(chapter).further_data)
+
+
+def page_of(settings, mark):
+    cells = [{"cell_type": "markdown", "source": "The page"}]
+    page = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    files = manifest.digests(results_path(settings))
+    page["metadata"]["membership"] = freshness.stamp(settings, mark, files, json.dumps(page))
+    manifest.seal(results_path(settings))
+    return page
+
+
+def test_a_notebook_is_up_to_date_while_it_and_its_exhibits_are_what_the_run_wrote(root):
     settings = Settings.from_values({})
     mark = freshness.fingerprint(settings)
-    exhibit = root / "results" / "quick" / "demo" / "demo-tab-1.csv"
+    folder = root / "results" / "quick" / "demo"
     executed = root / "book" / "chapters" / "demo.ipynb"
     assert not freshness.is_up_to_date(settings, mark)
 
-    put(exhibit)
-    put(executed, json.dumps({"metadata": {"membership": freshness.stamp(settings, mark)}}))
+    put(folder / "demo-tab-1.csv", "1")
+    put(folder / "demo-fig-1.pdf", "%PDF")
+    page = page_of(settings, mark)
+    put(executed, json.dumps(page))
     assert freshness.is_up_to_date(settings, mark)
     assert not freshness.is_up_to_date(settings, "another")
 
-    exhibit.unlink()
+    put(folder / "demo-fig-1.pdf", "")
+    assert not freshness.is_up_to_date(settings, mark)
+    (folder / "demo-fig-1.pdf").unlink()
+    assert not freshness.is_up_to_date(settings, mark)
+    put(folder / "demo-fig-1.pdf", "%PDF")
+    assert freshness.is_up_to_date(settings, mark)
+    (folder / manifest.NAME).unlink()
+    assert not freshness.is_up_to_date(settings, mark)
+    manifest.seal(folder)
+    assert freshness.is_up_to_date(settings, mark)
+
+    page["cells"][0]["source"] = "Another page"
+    put(executed, json.dumps(page))
     assert not freshness.is_up_to_date(settings, mark)
 
 
-@pytest.mark.parametrize("broken", ["", "{", "{}", '{"metadata": {"membership": {}}}'])
+@pytest.mark.parametrize("files", [[], {"../x": "0" * 64}, {"x": "0"}, {"x": None}])
+def test_a_note_that_names_no_plain_files_is_none(root, files):
+    put(root / "results" / "quick" / "demo" / "x")
+    page = page_of(Settings.from_values({}), "any")
+    page["metadata"]["membership"]["files"] = files
+    put(root / "book" / "chapters" / "demo.ipynb", json.dumps(page))
+    assert freshness.read_stamp("demo") is None
+
+
+@pytest.mark.parametrize(
+    "broken", ["", "{", "[]", "[" * 100_000, '{"metadata": {"membership": {}}}']
+)
 def test_a_notebook_that_cannot_be_read_is_out_of_date(root, broken):
     put(root / "book" / "chapters" / "demo.ipynb", broken)
     assert not freshness.is_up_to_date(Settings.from_values({}), "any")

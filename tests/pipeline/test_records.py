@@ -1,5 +1,7 @@
 """The record of a run adds up and survives a broken neighbour."""
 
+import json
+
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -32,9 +34,28 @@ def test_the_machine_has_a_name_on_one_line(device):
     assert "\n" not in name
 
 
-def test_a_broken_record_is_left_out(tmp_path, monkeypatch):
+def test_a_broken_record_is_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
     assert records.read_all() == []
-    paths.atomic_write(tmp_path / "runs" / "quick" / "a.json", '{"chapter": "a"}')
-    paths.atomic_write(tmp_path / "runs" / "tiny" / "b.json", "{")
-    assert records.read_all() == [{"chapter": "a"}]
+    whole = {
+        "title": "A", "profile": "quick", "seconds": 1.0, "sections": [], "machine": "m",
+        "cpus": 2, "python": "3.11", "started": "2026-11-21T09:00:00+00:00",
+    }  # fmt: skip
+    damaged = ["{", "[]", "7", "{}", "[" * 100_000, json.dumps({**whole, "sections": 5})]
+    damaged += [json.dumps({k: v for k, v in whole.items() if k != left}) for left in whole]
+    paths.atomic_write(tmp_path / "runs" / "quick" / "a.json", json.dumps(whole))
+    for i, text in enumerate(damaged):
+        paths.atomic_write(tmp_path / "runs" / "tiny" / f"{i:02}.json", text)
+    assert records.read_all() == [whole]
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == len(damaged)
+    assert told[0] == "runs/tiny/00.json is damaged and left out; restore it or delete it"
+
+
+def test_a_broken_benchmark_is_left_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    path = tmp_path / "runs" / "benchmark.json"
+    for text in ("[]", "{", '{"measured": {"a": "b"}, "machine": "m", "cpus": 2}'):
+        paths.atomic_write(path, text)
+        assert records.read_benchmark() is None
+        assert "runs/benchmark.json is damaged" in capsys.readouterr().err

@@ -3,6 +3,10 @@
 import json
 
 import pytest
+from bs4 import BeautifulSoup
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
 from membership import paths
 from membership.errors import InputError
@@ -27,16 +31,21 @@ def book(project):
     return project
 
 
-def test_a_site_is_built_with_the_results_beside_the_pages(book):
-    paths.atomic_write(book.root / "results" / "quick" / "demo" / "demo-tab-1.csv", "n\n1\n")
+def test_a_site_is_built_with_the_results_of_its_pages_beside_them(book):
+    toc = book.root / "_toc.yml"
+    toc.write_text(toc.read_text() + "- file: book/chapters/demo\n")
+    assert book.run("run", "demo").returncode == 0
+    paths.atomic_write(book.root / "results" / "tiny" / "demo" / "of-no-page.csv", "n\n1\n")
     done = book.run("build")
     assert done.returncode == 0, done.stderr
     site = book.root / "_build" / "html"
     assert done.stdout.splitlines()[-1] == str(site / "index.html")
     assert (site / "index.html").is_file()
-    assert (site / "results" / "quick" / "demo" / "demo-tab-1.csv").read_text() == "n\n1\n"
+    copied = {p.relative_to(site).as_posix() for p in (site / "results").rglob("*") if p.is_file()}
+    assert copied == {f"results/quick/demo/{name}" for name in ("demo-tab-1.csv", "run.manifest")}
+    assert (site / "results" / "quick" / "demo" / "demo-tab-1.csv").read_text() == "n_repeats,2\n"
     page = (site / "book" / "generated" / "run_statistics.html").read_text()
-    assert "No chapter has been run here yet" in page
+    assert "A demonstration" in page
 
 
 def test_a_warning_stops_the_build_and_is_quoted_every_time(book):
@@ -75,6 +84,31 @@ def test_the_statistics_page_shows_each_run(tmp_path, monkeypatch):
         "| A \\| demonstration | tiny | 12 | Two (10 s) | A processor, 2 CPUs, Python 3.11.7 "
         "| 2026-11-21 |"
     )
+
+
+HOSTILE = "x | <script>alert(1)</script> [a](javascript:b) ![i](//c) $y$ `z` {raw}`d`\n\n# e"
+
+
+def test_nothing_from_a_record_is_markup(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    words = dict.fromkeys(("title", "profile", "machine", "python", "started"), HOSTILE)
+    sections = [{"title": HOSTILE, "seconds": 1}]
+    run = {**words, "seconds": 1, "cpus": HOSTILE, "sections": sections}
+    paths.atomic_write(tmp_path / "runs" / "tiny" / "demo.json", json.dumps(run))
+    record = {"measured": {HOSTILE: 1.0}, "machine": HOSTILE, "cpus": 2}
+    paths.atomic_write(tmp_path / "runs" / "benchmark.json", json.dumps(record))
+    table = {"name": HOSTILE, "rows": [{HOSTILE: HOSTILE}], "machine": HOSTILE, "cpus": 2}
+    paths.atomic_write(tmp_path / "runs" / "benchmark-x.json", json.dumps(table))
+    page = run_statistics()
+    config = MdParserConfig(enable_extensions={"dollarmath", "colon_fence", "substitution"})
+    html = create_md_parser(config, RendererHTML).render(page)
+    rendered = BeautifulSoup(html, "html.parser")
+    marked = {element.name for element in rendered.find_all()}
+    assert not marked & {"script", "a", "img", "h3"}
+    assert [h.get_text() for h in rendered.find_all("h1")] == ["Run statistics"]
+    assert rendered.get_text().count("<script>alert(1)</script>") == 12
+    assert "{raw}`d`" in rendered.get_text()
+    assert [len(r.find_all("td")) for r in rendered.find_all("tr") if r.find("td")] == [6, 2, 1]
 
 
 def test_the_statistics_page_shows_the_benchmark_once_it_was_run(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from membership import plots
 from membership.errors import InputError
@@ -119,6 +120,23 @@ def test_bytes_do_not_depend_on_the_process():
         for seed in ("1", "2")
     }
     assert len(printed) == 1
+
+
+@pytest.mark.parametrize("name", ["a$b$", "$\\frac{1", "x_1 $", "$$", "\\alpha & <b>"])
+def test_a_name_is_drawn_as_it_is(accuracies, name):
+    """A dollar begins no formula, wherever a name may stand; powers of ten stay powers."""
+    named = accuracies.assign(attack=name, n=10.0 ** np.arange(len(accuracies)))
+    figure = plots.lines_with_intervals(named, "n")
+    axis = figure.axes[0]
+    axis.set(title=name, xscale="log")
+    for fmt in ("svg", "pdf"):
+        assert look.save_bytes(figure, fmt)
+    drawn = [text for text in figure.findobj(Text) if text.get_text() == name]
+    assert len(drawn) >= 2
+    assert not any(text.get_parse_math() for text in drawn)
+    powers = [label for label in axis.get_xticklabels() if "10^" in label.get_text()]
+    assert powers
+    assert all(label.get_parse_math() for label in powers)
 
 
 def test_an_unknown_format_is_refused():

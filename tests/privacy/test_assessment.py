@@ -25,6 +25,7 @@ def test_with_noise_the_smaller_level_counts():
     assert found.steps == 1200
     assert found.gdp == pytest.approx(0.4, rel=1e-9)
     assert found.mip == found.gdp < found.mip_by_theorem
+    assert found.mip_one_sided < found.mip
     assert found.effective_batch_size == pytest.approx(400 + (tau * 400 / 500) ** 2)
 
 

@@ -42,7 +42,7 @@ def test_the_0_1_column_agrees_with_the_accuracies_of_its_models():
 
 def test_only_an_empty_cell_is_missing():
     for file in files("membership.published").iterdir():
-        if file.name.endswith(".csv") and file.name not in ("exhibits.csv", "controls.csv"):
+        if file.name.endswith(".csv") and file.name != "exhibits.csv":
             read = published.table(file.name.removesuffix(".csv"))
             text = pd.read_csv(file, dtype=str, keep_default_na=False)
             assert read.shape == text.shape
@@ -56,13 +56,12 @@ def test_an_unknown_table_is_named_beside_the_known_ones():
         published.table("../published/exhibits")
 
 
-def test_the_catalogue_has_the_papers_53_exhibits_and_the_controls():
+def test_the_catalogue_has_the_papers_53_exhibits():
     listed = published.exhibits()
-    assert (listed["kind"] != "control").sum() == 53
+    assert len(listed) == 53
+    assert set(listed["kind"]) == {"table", "figure"}
     assert listed["id"].is_unique
     assert set(listed["chapter"]) == set(published.papers)
-    controls = published.exhibits("bayes_optimal").query("kind == 'control'")
-    assert list(controls["label"]) == [f"Control {i}" for i in range(1, 8)]
 
 
 def test_an_unknown_chapter_is_refused():

@@ -1,6 +1,6 @@
 import math
 
-import pandas as pd
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,156 +8,117 @@ from hypothesis import strategies as st
 from membership import published
 from membership.errors import InputError
 
-NUMBERS = st.floats(-1e6, 1e6)
-LENGTHS = st.floats(0, 1e3)
+INF = math.inf
+
+# value, standard error, degrees, published; margin; spread, n_models; decimals; word, low, high
+CASES = [
+    ((1.5, 0, INF, 1.5), {"margin": 0.01}, "agrees", 0.0, 0.0),
+    ((0.61, 0, INF, 0.60), {"margin": 0.01}, "agrees", 0.01, 0.01),
+    ((2.8377, 0, INF, 2.84), {"margin": 0.011, "decimals": 2}, "agrees", -0.0080, 0.0034),
+    ((2.8449, 0, INF, 2.84), {"margin": 0.011, "decimals": 2}, "agrees", -0.0008, 0.0106),
+    ((2.8449, 0, INF, 2.84), {"margin": 0.01, "decimals": 2}, "compatible", -0.0008, 0.0106),
+    ((2.853, 0, INF, 2.84), {"margin": 0.011, "decimals": 2}, "differs", 0.0073, 0.0187),
+    ((0.606, 0.001, 9, 0.60), {"margin": 0.01}, "agrees", 0.0037, 0.0083),
+    ((0.608, 0.002, 9, 0.60), {"margin": 0.01}, "differs", 0.0035, 0.0125),
+    (
+        (0.608, 0.002, 9, 0.60),
+        {"margin": 0.01, "spread": 0.0063246, "n_models": 10},
+        *("differs", 0.0021, 0.0139),
+    ),
+    (
+        (0.6038, 0.002209, 9, 0.594),
+        {"margin": 0.01, "spread": 0.019, "n_models": 10, "decimals": 3},
+        *("compatible", -0.0042, 0.0238),
+    ),
+    ((53, 0.5, 4, 50), {"margin": 1, "decimals": 1}, "differs", 1.6131, 4.3869),
+    ((53, 1.2247449, 4, 50), {"margin": 1, "decimals": 1}, "compatible", -0.3999, 6.3999),
+]
 
 
-@given(NUMBERS, NUMBERS, LENGTHS, LENGTHS, LENGTHS)
-def test_a_verdict_is_what_its_definition_says(printed, value, below, above, tolerance):
-    low, high = value - below, value + above
-    word = published.verdict(printed, value, low, high, tolerance=tolerance)
-    inside = low <= printed <= high or abs(printed - value) <= tolerance
-    gap = min(abs(printed - low), abs(printed - high), abs(abs(printed - value) - tolerance))
-    if gap > 1e-2:  # away from the edges, where a rounding of doubles may decide
-        assert word == ("agrees" if inside else "differs")
-    else:
-        assert word in ("agrees", "differs")
+@pytest.mark.parametrize(("numbers", "known", "word", "low", "high"), CASES)
+def test_the_rules_own_cases(numbers, known, word, low, high):
+    found = published.verdict(*numbers, **known)
+    assert found.word == word
+    assert found.difference == pytest.approx(numbers[0] - numbers[3])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=6e-5)
 
 
-@given(NUMBERS, NUMBERS, LENGTHS, LENGTHS)
-def test_a_wider_interval_or_tolerance_never_ends_an_agreement(printed, value, length, more):
-    narrow = published.verdict(printed, value, value - length, value + length, tolerance=length)
-    if narrow == "agrees":
-        wide = length + more
-        assert published.verdict(printed, value, value - wide, value + wide) == "agrees"
-        assert published.verdict(printed, value, value, value, tolerance=wide) == "agrees"
-
-
-@given(NUMBERS, LENGTHS)
-def test_the_ends_of_the_interval_belong_to_it(value, length):
-    low, high = value - length, value + length
-    assert published.verdict(low, value, low, high) == "agrees"
-    assert published.verdict(high, value, low, high) == "agrees"
-
-
-@given(NUMBERS, NUMBERS, LENGTHS, LENGTHS)
-def test_other_data_are_never_an_agreement(printed, value, length, tolerance):
-    word = published.verdict(
-        printed, value, value - length, value + length, tolerance=tolerance, comparable=False
-    )
-    assert word == "not comparable"
-
-
-def test_a_tolerance_of_a_tenth_covers_a_tenth():
-    assert abs(51.0 - 50.9) > 0.1
-    assert published.verdict(50.9, 51.0, 51.0, 51.0, tolerance=0.1) == "agrees"
-    assert published.verdict(50.8, 51.0, 51.0, 51.0, tolerance=0.1) == "differs"
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"spread": 0.01, "n_models": None},
+        {"spread": None, "n_models": 10},
+        {"spread": 0.01, "n_models": 1},
+        {"spread": -0.01, "n_models": 10},
+        {"spread": math.inf, "n_models": 10},
+        {"margin": -0.01},
+        {"margin": math.nan},
+        {"decimals": math.nan},
+    ],
+)
+def test_a_published_error_or_margin_that_says_nothing_is_refused(known):
+    with pytest.raises(InputError, match="|".join(known)):
+        published.verdict(0.6, 0.01, 9, 0.6, **{"margin": 0.01, **known})
 
 
 @pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-@pytest.mark.parametrize("comparable", [True, False])
-def test_numbers_must_be_finite(place, bad, comparable):
-    numbers = [1.0, 1.0, 0.0, 2.0]
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_numbers_must_be_finite_and_degrees_may_be_infinite(place, bad):
+    numbers = [0.6, 0.01, 9.0, 0.6]
     numbers[place] = bad
-    with pytest.raises(InputError, match="finite"):
-        published.verdict(*numbers, comparable=comparable)
+    if place == 2 and bad == math.inf:
+        assert published.verdict(*numbers, margin=0.1).word == "agrees"
+        return
+    with pytest.raises(InputError, match=r"finite|degrees"):
+        published.verdict(*numbers, margin=0.1)
 
 
-def test_an_inverted_interval_is_refused():
-    with pytest.raises(InputError, match=r"low = 2\.0 is above high = 1\.0"):
-        published.verdict(1.0, 1.5, 2.0, 1.0)
+@pytest.mark.parametrize(("error", "degrees"), [(-0.1, 9), (0.1, 0), (0.1, -1)])
+def test_an_error_below_zero_or_no_degrees_are_refused(error, degrees):
+    with pytest.raises(InputError, match=r"at least 0|above 0"):
+        published.verdict(0.6, error, degrees, 0.6, margin=0.1)
 
 
-@pytest.mark.parametrize("tolerance", [-0.1, math.nan, math.inf])
-def test_a_tolerance_must_be_a_distance(tolerance):
-    with pytest.raises(InputError, match="tolerance"):
-        published.verdict(1.0, 1.0, 1.0, 1.0, tolerance=tolerance)
+SIZES = st.floats(0, 10)
 
 
-def study(comparable=True, deviations=()):
-    table = pd.DataFrame(
-        {
-            "n": [1000, 400, 400, 100],
-            "attack": ["MALT", "MALT", "MATT", "MALT"],
-            "value": [52.5, 56.0, 56.9, 60.0],
-            "low": [52.0, 55.0, 56.0, 59.0],
-            "high": [53.0, 57.0, 57.5, 61.0],
-            "n_repeats": 5,
-        }
-    )
-    table.attrs = {"comparable": comparable, "deviations": list(deviations)}
-    return table
+@given(st.floats(-100, 100), st.floats(-100, 100), SIZES, st.floats(1, 50), SIZES)
+def test_the_word_says_where_the_interval_lies(value, printed, error, degrees, margin):
+    found = published.verdict(value, error, degrees, printed, margin=margin)
+    slack = 1e-6
+    if -margin + slack < found.low and found.high < margin - slack:
+        assert found.word == "agrees"
+    elif found.low > slack or found.high < -slack:
+        assert found.word in ("differs", "agrees")
+        if found.high > margin + slack or found.low < -margin - slack:
+            assert found.word == "differs"
+    elif found.low < -slack and found.high > slack:
+        assert found.word in ("compatible", "agrees")
 
 
-REFERENCE = pd.DataFrame(
-    {
-        "n": [400, 400, 1000, 6000],
-        "attack": ["MALT", "MATT", "MALT", "MALT"],
-        "value": [54.4, 57.0, 52.6, 51.0],
-    }
-)
+@given(st.floats(-1, 1), st.floats(0, 0.1), st.integers(2, 30), st.floats(0.001, 0.1))
+def test_no_published_error_turns_a_difference_into_its_opposite(value, error, n, spread):
+    """More uncertainty on the paper's side never makes a number differ that did not."""
+    bare = published.verdict(value, error, 9, 0.0, margin=0.01)
+    wide = published.verdict(value, error, 9, 0.0, margin=0.01, spread=spread, n_models=n)
+    if bare.word == "compatible":
+        # Welch's degrees may rise, so that the interval can shrink a little, but not by more.
+        assert wide.high - wide.low > 0.9 * (bare.high - bare.low)
 
 
-def test_compare_keeps_the_rows_and_their_order():
-    rows = published.compare(study(), REFERENCE, ["n", "attack"])
-    assert list(rows.columns) == [
-        *["n", "attack", "published", "value", "low", "high", "verdict", "reason"]
-    ]
-    assert list(rows["n"]) == [1000, 400, 400, 100]
-    assert list(rows["verdict"]) == ["agrees", "differs", "agrees", ""]
-    assert rows["published"].isna().tolist() == [False, False, False, True]
-    assert rows["reason"].tolist() == [
-        "published inside the interval",
-        "published 0.6 below the interval",
-        "published inside the interval",
-        "the paper gives no number",
-    ]
+@pytest.mark.parametrize("decimals", [0, 1, 2, 3, -1])
+def test_a_correctly_rounded_exact_number_always_agrees_with_the_least_margin(decimals):
+    unit = 10.0**-decimals
+    for value in np.linspace(-0.5, 0.5, 101) * unit:
+        found = published.verdict(value, 0, INF, 0.0, margin=1.1 * unit, decimals=decimals)
+        assert found.word == "agrees"
 
 
-def test_compare_uses_and_states_the_tolerance():
-    rows = published.compare(study(), REFERENCE, ["n", "attack"], tolerance=2.0)
-    assert rows["verdict"].iloc[1] == "agrees"
-    assert rows["reason"].iloc[1] == "published within 2 of the regenerated value"
-    assert rows.attrs["tolerance"] == 2.0
-
-
-def test_compare_says_why_a_run_is_not_comparable():
-    table = study(False, ["digits in place of CIFAR-10", "n up to 1000"])
-    rows = published.compare(table, REFERENCE, ["n", "attack"])
-    assert list(rows["verdict"]) == ["not comparable"] * 3 + [""]
-    assert rows["reason"].iloc[0] == "digits in place of CIFAR-10; n up to 1000"
-
-
-def test_a_run_must_say_why_it_is_not_comparable():
-    with pytest.raises(InputError, match="say why"):
-        published.compare(study(False), REFERENCE, ["n", "attack"])
-
-
-def test_a_table_must_state_whether_it_is_comparable():
-    table = study()
-    table.attrs = {}
-    with pytest.raises(InputError, match="comparable"):
-        published.compare(table, REFERENCE, ["n", "attack"])
-
-
-def test_ambiguous_keys_are_refused():
-    with pytest.raises(InputError, match=r"table holds \(400\) twice"):
-        published.compare(study(), REFERENCE, ["n"])
-    doubled = pd.concat([REFERENCE, REFERENCE])
-    with pytest.raises(InputError, match=r"reference holds \(400, MALT\) twice"):
-        published.compare(study(), doubled, ["n", "attack"])
-
-
-def test_missing_columns_are_named():
-    with pytest.raises(InputError, match=r"reference lacks the columns \['dataset'\]"):
-        published.compare(study().assign(dataset="x"), REFERENCE, ["n", "attack", "dataset"])
-    with pytest.raises(InputError, match=r"table lacks the columns \['low'\]"):
-        published.compare(study().drop(columns="low"), REFERENCE, ["n", "attack"])
-
-
-def test_text_is_no_published_number():
-    with pytest.raises(InputError, match="holds text"):
-        published.compare(study(), REFERENCE.assign(value="lost"), ["n", "attack"])
-    with pytest.raises(InputError, match="differ in type"):
-        published.compare(study(), REFERENCE.assign(n="400", attack=range(4)), ["n", "attack"])
+def test_an_imputed_error_is_that_of_both_means():
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.normal(size=(40_000, 5)), rng.normal(size=(40_000, 3))
+    apart = (ours.mean(axis=1) - theirs.mean(axis=1)).std()
+    known = published.imputed(1 / math.sqrt(5), 5, 3)
+    assert apart == pytest.approx(known, rel=4 / math.sqrt(2 * 40_000))
+    assert published.imputed(0.5, 5) == pytest.approx(1.2247449)
+    assert published.imputed(0.1, 5, 10, ratio=2.0) == pytest.approx(0.1 * math.sqrt(3))

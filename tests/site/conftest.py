@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from membership import paths
+from tests import chromium
 
 PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -94,12 +94,11 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless Chromium; without one the tests are skipped, but never in CI."""
-    program = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    program = chromium.find()
     if program is None:
-        reason = f"no Chromium on the path (looked for {', '.join(CHROMIUM_NAMES)})"
         if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+            pytest.fail(chromium.ADVICE)
+        pytest.skip(chromium.ADVICE)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
             executable_path=program, args=list(CHROMIUM_ARGS), timeout=PATIENCE

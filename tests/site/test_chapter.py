@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import metrics, pipeline, published
+from membership import exhibits, metrics, pipeline
+from membership.studies.bayes_optimal import cnn, logistic
 
 CHAPTER = "bayes_optimal"
+JUDGES = {"bayes-optimal-tab-1": logistic.judged, "bayes-optimal-tab-2": cnn.judged}
 NOT_RUN = {"bayes-optimal-tab-3"}
 AGAIN = """
 import sys
@@ -40,7 +42,7 @@ def read(results, end):
 @pytest.mark.parametrize("chapter", pipeline.chapters())
 def test_every_exhibit_of_a_chapter_is_there(chapter, site):
     found = folder(site, chapter)
-    listed = set(published.exhibits(chapter)["id"]) - NOT_RUN
+    listed = set(exhibits.catalogue().query("chapter == @chapter")["id"]) - NOT_RUN
     assert {path.stem for path in found.glob("*.csv")} == listed
     assert {path.stem for path in found.glob("*.json")} == listed
     for drawing in found.glob("*.svg"):
@@ -52,16 +54,17 @@ def test_records_name_seed_and_versions(chapter, site):
     for path in folder(site, chapter).glob("*.json"):
         record = json.loads(path.read_text())
         assert record["seed"] == 0
-        assert record["parameters"]["profile"] == "tiny"
+        assert record["profile"] == "tiny"
         assert "torch" in record["versions"]
 
 
 def test_nothing_on_digits_is_called_agreement(results):
     for path in results.glob("*.json"):
         record = json.loads(path.read_text())
-        if record["comparison"]:
-            verdicts = {row["verdict"] for row in record["comparison"]["rows"]}
-            assert verdicts <= {"", "not comparable"}
+        assert "comparison" not in record
+        if record["id"] in JUDGES:
+            table, _ = exhibits.load(record["id"], record["profile"], results.parents[1])
+            assert set(JUDGES[record["id"]](table)["verdict"]) <= {"", "not comparable"}
 
 
 def test_figure_1_separates_by_record_and_not_by_loss(results):
@@ -75,7 +78,8 @@ def test_figure_1_separates_by_record_and_not_by_loss(results):
 
 
 def test_simulated_accuracies_agree_with_the_exact_ones(results):
-    rows = read(results, "ctl-7").query("metric == 'attack_accuracy(%)'").set_index("attack")
+    rows = read(results, "ctl-1").query("metric == 'attack_accuracy(%)'").set_index("attack")
+    rows = rows.drop(index="MAST less MALT")  # a paired difference: no closed form stands beside it
     exact = rows["exact"]
     assert exact["MALT"] == pytest.approx(73.65, abs=0.005)
     assert exact["MAST"] == pytest.approx(99.93, abs=0.005)
@@ -93,12 +97,12 @@ def test_table_1_obeys_the_papers_equation_41(results):
 
 
 def test_matt_and_the_loss_difference_rank_records_alike(results):
-    rows = read(results, "ctl-2").query("metric == 'rank_correlation'")
+    rows = read(results, "ctl-3").query("metric == 'rank_correlation'")
     assert (rows["value"] > 0.95).all()
 
 
 def test_theorem_1_holds_with_the_posterior_and_not_with_the_prior(results):
-    table = read(results, "ctl-5")
+    table = read(results, "ctl-7")
     for case, rows in table.groupby(["theta", "z"]):
         rows = rows.set_index("expectation")
         exact = rows.loc["exact", "value"]
@@ -109,8 +113,8 @@ def test_theorem_1_holds_with_the_posterior_and_not_with_the_prior(results):
         assert case == (0.0, 1.0) or distance["prior"] > 10
 
 
-def test_control_4_compares_four_attacks_on_the_networks(results):
-    rows = read(results, "ctl-4").query("game == 'networks' and metric == 'auc(%)'")
+def test_the_averages_compare_four_attacks_on_the_networks(results):
+    rows = read(results, "ctl-5").query("game == 'networks' and metric == 'auc(%)'")
     assert np.isfinite(rows["value"]).all()
     assert set(rows["attack"]) == {
         "MALT",
@@ -134,7 +138,7 @@ def test_a_second_run_from_nothing_writes_the_same_bytes(chapter, site, tmp_path
     again = tmp_path / "results" / "tiny" / chapter
     assert {path.name for path in again.iterdir()} == {path.name for path in first.iterdir()}
     records = {path.stem: json.loads(path.read_text()) for path in first.glob("*.json")}
-    compared = [path for path in again.iterdir() if not records[path.stem]["timing"]]
+    compared = [path for path in again.iterdir() if not records.get(path.stem, {}).get("timing")]
     assert compared
     for path in compared:
         assert path.read_bytes() == (first / path.name).read_bytes(), path.name

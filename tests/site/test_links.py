@@ -41,7 +41,8 @@ def test_no_dead_link(site: Path, parsed: dict[Path, BeautifulSoup]) -> None:
 
 def test_exhibits_can_be_downloaded(site: Path, parsed: dict[Path, BeautifulSoup]) -> None:
     chapter = parsed[site / "book" / "chapters" / "bayes_optimal.html"]
-    links = [a["href"] for a in chapter.select(".exhibit-card a[href*='results/']")]
+    cards = ".exhibit"
+    links = [a["href"] for a in chapter.select(f"{cards} a[href*='results/']")]
     assert {Path(link).suffix for link in links} >= {".csv", ".json", ".svg", ".pdf"}
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import safetensors
+import safetensors.torch
 import torch
-from torch import nn
 
+from membership import paths
 from membership.errors import InputError, RunError
-from membership.training.cache import Cache, digest, source_of
+from membership.training.cache import Cache, digest
 
 
 @pytest.fixture
@@ -61,6 +63,68 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
+def test_a_file_under_another_s_name_is_not_taken_for_it(tmp_path, tensors):
+    cache = Cache(tmp_path)
+    cache.save("one", tensors)
+    cache.save("two", {name: 2 * tensor for name, tensor in tensors.items()})
+    first, second = cache.path("one").read_bytes(), cache.path("two").read_bytes()
+    cache.path("one").write_bytes(second)
+    cache.path("two").write_bytes(first)
+    for key in ("one", "two"):
+        with pytest.warns(UserWarning, match="not the model its name says"):
+            assert cache.load(key) is None
+        assert not cache.path(key).exists()
+
+
+def test_a_file_without_a_key_is_computed_anew(tmp_path, tensors):
+    cache = Cache(tmp_path)
+    cache.save("key", tensors)
+    digest = {"digest": safetensors.safe_open(cache.path("key"), "pt").metadata()["digest"]}
+    safetensors.torch.save_file(tensors, cache.path("key"), metadata=digest)
+    with pytest.warns(UserWarning, match="not the model its name says"):
+        assert cache.load("key") is None
+
+
+def test_a_damaged_file_that_cannot_be_removed_is_one_line(tmp_path, tensors, monkeypatch):
+    cache = Cache(tmp_path)
+    cache.save("key", tensors)
+    cache.path("key").write_bytes(b"")
+
+    def refused(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.unlink", refused)
+    with (
+        pytest.warns(UserWarning, match="damaged"),
+        pytest.raises(InputError, match="is damaged and cannot be removed: Read-only file system"),
+    ):
+        cache.load("key")
+
+
+def test_a_lock_that_cannot_be_taken_is_one_line(tmp_path):
+    (tmp_path / "locks" / "key.lock").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"cannot lock .*key\.lock: "), Cache(tmp_path).lock("key"):
+        pass
+
+
+def test_an_error_under_a_lock_is_left_as_it_is(tmp_path):
+    with pytest.raises(OSError, match="the work's own"), Cache(tmp_path).lock("key"):
+        raise OSError("the work's own")
+    with Cache(tmp_path).lock("key"):
+        pass
+
+
+def test_a_new_cache_is_marked_and_a_folder_of_others_is_not(tmp_path, tensors):
+    Cache(tmp_path / "new").save("key", tensors)
+    assert paths.is_marked(tmp_path / "new")
+    (tmp_path / "old" / "models").mkdir(parents=True)
+    with Cache(tmp_path / "old").lock("key"):
+        assert paths.is_marked(tmp_path / "old")
+    paths.atomic_write(tmp_path / "mine" / "thesis.tex", "")
+    Cache(tmp_path / "mine").save("key", tensors)
+    assert not paths.is_marked(tmp_path / "mine")
+
+
 def test_digest_tells_arrays_apart_by_content_shape_and_type():
     values = np.arange(6)
     variants = [
@@ -74,13 +138,3 @@ def test_digest_tells_arrays_apart_by_content_shape_and_type():
     assert len({digest(v) for v in variants}) == len(variants)
     assert digest(torch.arange(6)) == digest(values)
     assert digest(values[::-1]) == digest(values[::-1].copy())
-
-
-def test_the_source_of_own_classes_counts_and_that_of_torch_does_not():
-    class Doubling(nn.Module):
-        def forward(self, x):
-            return 2 * x
-
-    assert source_of(nn.Sequential(nn.Linear(2, 2), nn.Tanh())) == []
-    (source,) = source_of(nn.Sequential(nn.Linear(2, 2), Doubling()))
-    assert "2 * x" in source

@@ -1,18 +1,36 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
-from membership.attacks.bayes_optimal import malt, mast, matt, zero_one
-from membership.attacks.bmia import bmia, bmia_mixture, bmia_p_value, bmia_sampled, difference
+from membership.attacks.bayes_optimal import malt, mast, matt, matt_from_log_odds, zero_one
+from membership.attacks.bmia import (
+    bmia,
+    bmia_from_moments,
+    bmia_mixture,
+    bmia_p_value,
+    bmia_sampled,
+    difference,
+)
 from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
+from membership.attacks.entry import KNOWLEDGE, Attack
+from membership.attacks.forms import (
+    iha_from_forms,
+    quadratic_forms,
+    residual_from_forms,
+    sif_from_forms,
+)
 from membership.attacks.gaussian_hinge import runner_up, sampled_hinge
-from membership.attacks.glir import glir, glir_steps, gradient_moments
+from membership.attacks.glir import glir, glir_from_distance, glir_steps, gradient_moments
 from membership.attacks.iha import iha
 from membership.attacks.iha_terms import IHAScore, iha_from_view
 from membership.attacks.influence import sif, sif_from_view
+from membership.attacks.learned import learned
 from membership.attacks.lira import lira
+from membership.attacks.observed import Observed, observe
 from membership.attacks.qmia import fit_qmia, qmia
 from membership.attacks.ranks import attack_p, attack_r
+from membership.attacks.registry import registry, requirements
 from membership.attacks.residual import residual, residual_from_view
 from membership.attacks.rmia import rmia, rmia_tune
+from membership.attacks.scores import Scores, ScoreTable, score_table, scores
 from membership.attacks.white_box import (
     OthersGradient,
     WhiteBoxView,
@@ -21,37 +39,55 @@ from membership.attacks.white_box import (
 )
 
 __all__ = [
+    "KNOWLEDGE",
+    "Attack",
     "ConditionalNormal",
     "ConditionalQuantiles",
     "IHAScore",
+    "Observed",
     "OthersGradient",
+    "ScoreTable",
+    "Scores",
     "WhiteBoxView",
     "attack_p",
     "attack_r",
     "bmia",
+    "bmia_from_moments",
     "bmia_mixture",
     "bmia_p_value",
     "bmia_sampled",
     "difference",
     "fit_qmia",
     "glir",
+    "glir_from_distance",
     "glir_steps",
     "gradient_moments",
     "iha",
+    "iha_from_forms",
     "iha_from_view",
+    "learned",
     "lira",
     "malt",
     "mast",
     "matt",
+    "matt_from_log_odds",
+    "observe",
     "others_gradient",
     "qmia",
+    "quadratic_forms",
+    "registry",
+    "requirements",
     "residual",
+    "residual_from_forms",
     "residual_from_view",
     "rmia",
     "rmia_tune",
     "runner_up",
     "sampled_hinge",
+    "score_table",
+    "scores",
     "sif",
+    "sif_from_forms",
     "sif_from_view",
     "white_box_view",
     "zero_one",

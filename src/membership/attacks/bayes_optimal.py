@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import BoolArray, FloatArray, as_bool, as_float64
 
 
 def zero_one(target_correct: Any) -> FloatArray:
@@ -186,6 +186,43 @@ def matt(
     if leverage is None:
         return score - second
     return score - second / (1 + _checked_leverage(leverage, score.shape))
+
+
+def matt_from_log_odds(
+    log_odds: Any, reference_log_odds: Any, leverage: Any = None, newton: bool = True
+) -> FloatArray:
+    r"""`matt` of a model that is linear in its parameters, from what it answers.
+
+    With :math:`\ell = \log(1 + e^{-f})` and f linear in the parameters, the gradient at theta0 is
+    :math:`-\sigma(-f_0)` times that of f, so that Equation 40 is :math:`\sigma(-f_0)(f - f_0)`, and
+    :math:`g^\top H_0^{-1} g = e^{-f_0} h`.
+
+    Parameters
+    ----------
+    log_odds, reference_log_odds : array of shape (records,)
+        f and :math:`f_0`, the log-odds of the label at theta and at theta0.
+    leverage : array of shape (records,), optional
+        h >= 0 at theta0; given, the second-order term of Equation 39 is added.
+    newton : bool
+        Whether that term is divided by 1 + h, as a Newton step on the loss with z has it.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, or a leverage is negative.
+    """
+    f, start = as_float64("log_odds", log_odds, 1), reference_log_odds
+    start = as_float64("reference_log_odds", start, 1)
+    _require_shape("reference_log_odds", start, f.shape)
+    first = expit(-start) * (f - start)
+    if leverage is None:
+        return first
+    h = _checked_leverage(leverage, f.shape)
+    return first - np.exp(-start) * h / (2 * (1 + h if newton else 1))
 
 
 def _trained_on(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from membership.arrays import FloatArray, as_float64
 from membership.attacks.gaussian_hinge import frozen_moments, sampled_hinge
 from membership.attacks.student import student_log_survival
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 
 def bmia(
@@ -180,6 +180,45 @@ def bmia_mixture(
             for model in range(len(mean))
         ]
     )
+    return _mixture(z)
+
+
+def bmia_from_moments(target_hinge: Any, mean: Any, sd: Any) -> FloatArray:
+    r"""Score records by moments of the predicted hinge, of one reference or of several.
+
+    Parameters
+    ----------
+    target_hinge : array of shape (records,)
+    mean, sd : array of shape (records,) or (references, records)
+        Of the hinge that each reference predicts; standard deviations above 0.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        Of one reference z = (s0 - mean) / sd, as `bmia`; of several the log-odds of their
+        mixture, as `bmia_mixture`.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite, or a standard deviation is not positive.
+    """
+    target = as_float64("target_hinge", target_hinge, 1)
+    axes = max(1, np.ndim(mean))
+    mean, sd = as_float64("mean", mean, axes), as_float64("sd", sd, axes)
+    if mean.shape != sd.shape or mean.shape[-1] != target.size or axes > 2:
+        raise InputError(
+            f"mean of shape {mean.shape} and sd of shape {sd.shape}: give both ({target.size},) or "
+            f"(references, {target.size})"
+        )
+    if not (sd > 0).all():
+        raise InputError(f"sd is as low as {sd.min():g}; give standard deviations above 0")
+    z = (target - mean) / sd
+    return z if axes == 1 else _mixture(z)
+
+
+def _mixture(z: FloatArray) -> FloatArray:
+    """Log-odds of the equal mixture of Gaussians, from z of shape (references, records)."""
     return special.logsumexp(stats.norm.logcdf(z), axis=0) - special.logsumexp(
         stats.norm.logsf(z), axis=0
     )

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import BoolArray, FloatArray, as_bool, as_float64
 
 
 def as_references(name: str, values: Any, n_records: int) -> FloatArray:

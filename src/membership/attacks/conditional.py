@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 # Numbers drawn at once.
 CHUNK = 2**24

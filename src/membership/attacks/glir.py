@@ -15,8 +15,8 @@ from scipy.linalg import LinAlgError, eigh, solve_triangular
 from scipy.stats import ncx2
 from sklearn.covariance import ledoit_wolf
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 from membership.privacy import chi2
 
 CONVENTIONS = ("paper", "authors")
@@ -80,7 +80,7 @@ def glir(
     if convention not in CONVENTIONS:
         raise InputError(f"convention = {convention!r}: give one of {', '.join(CONVENTIONS)}")
     if convention == "authors":
-        return _authors(m, x, mean, covariance, n)
+        return released_score(*released_distances(m, x, mean, covariance), n, len(m))
     root = whitening(covariance)
     return glir_whitened((m - mean) @ root, (x - mean) @ root, n)
 
@@ -102,7 +102,46 @@ def glir_whitened(step_mean: Any, query_gradient: Any, batch_size: int) -> Float
     if x.shape[1] != m.size:
         raise InputError(f"query_gradient has {x.shape[1]} entries a gradient, not {m.size}")
     distance, susceptibility = np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)
-    return -chi2.log_cdf(n * distance, m.size, n * susceptibility)
+    return glir_from_distance(distance, susceptibility, n, m.size)
+
+
+def glir_from_distance(
+    distance: Any, susceptibility: Any, batch_size: int, rank: float
+) -> FloatArray:
+    """Score records by the two numbers that `glir` computes of each.
+
+    Parameters
+    ----------
+    distance : array of shape (records,)
+        D^2 of the step from the record's gradient, 0 or more.
+    susceptibility : array of shape (records,)
+        K of the record's gradient, 0 or more.
+    batch_size : int
+        n, 2 or more.
+    rank : float
+        Of the covariance: degrees of freedom, above 0.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        -log p, as `glir` with convention "paper".
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, entries are not finite or negative, or a number is out of its range.
+    """
+    distance = as_float64("distance", distance, 1)
+    susceptibility = as_float64("susceptibility", susceptibility, 1)
+    n = _batch_size(batch_size)
+    if susceptibility.shape != distance.shape or min(distance.min(), susceptibility.min()) < 0:
+        raise InputError(
+            f"distance of shape {distance.shape} and susceptibility of shape "
+            f"{susceptibility.shape}: give equal shapes, entries of 0 or more"
+        )
+    if not 0 < rank < np.inf:
+        raise InputError(f"rank = {rank}: give a number above 0")
+    return -chi2.log_cdf(n * distance, rank, n * susceptibility)
 
 
 def glir_steps(
@@ -237,9 +276,8 @@ def whitening(covariance: Any) -> FloatArray:
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-def _authors(
-    m: FloatArray, x: FloatArray, mean: FloatArray, covariance: FloatArray, n: int
-) -> FloatArray:
+def released_distances(m: Any, x: Any, mean: Any, covariance: Any) -> tuple[FloatArray, FloatArray]:
+    """D^2 and K of each record by the inverse that the released code takes; errors as `glir`."""
     lower = np.tril(covariance)
     if not np.diag(lower).all():
         raise InputError("covariance has a zero on its diagonal; drop entries that never change")
@@ -247,7 +285,12 @@ def _authors(
         np.square(solve_triangular(lower, (x - centre).T, lower=True)).sum(axis=0)
         for centre in (m, mean)
     )
-    log_p = ncx2.logcdf((n - 1) * distance, len(m), n * susceptibility)
+    return distance, susceptibility
+
+
+def released_score(distance: Any, susceptibility: Any, n: int, d: int) -> FloatArray:
+    """-log p of the released code from what `released_distances` gives, d the parameters."""
+    log_p = ncx2.logcdf((n - 1) * distance, d, n * susceptibility)
     return -np.maximum(log_p, AUTHORS_FLOOR)
 
 

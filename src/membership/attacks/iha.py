@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from membership.arrays import as_bool
 from membership.attacks.iha_cg import FormsByCG
 from membership.attacks.iha_terms import (
     IHAScore,
@@ -29,7 +30,6 @@ from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
 from membership.curvature.objective import Loss, Objective, objective
 from membership.curvature.solver import Solver
 from membership.errors import InputError
-from membership.metrics.arrays import as_bool
 
 SOLVERS = ("exact", "cg")
 

@@ -13,10 +13,10 @@ for once, with that gradient on the right.
 import numpy as np
 import torch
 
+from membership.arrays import FloatArray
 from membership.attacks.iha_terms import QuadraticForms
 from membership.attacks.white_box import OthersGradient, WhiteBoxView
 from membership.curvature.solver import Solver
-from membership.metrics.arrays import FloatArray
 
 
 class FormsByCG:

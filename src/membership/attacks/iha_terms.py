@@ -34,10 +34,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.attacks.white_box import OthersGradient, WhiteBoxView
 from membership.curvature.eigen import conditioned_inverse
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 STATIONARITIES = ("published", "regularised")
 

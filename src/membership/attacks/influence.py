@@ -3,6 +3,7 @@
 import numpy as np
 from torch import nn
 
+from membership.arrays import FloatArray
 from membership.attacks.iha import check_solver
 from membership.attacks.white_box import WhiteBoxView, views
 from membership.curvature.eigen import (
@@ -14,7 +15,6 @@ from membership.curvature.eigen import (
 from membership.curvature.gradients import gradient_blocks
 from membership.curvature.objective import Loss, objective
 from membership.curvature.solver import Solver
-from membership.metrics.arrays import FloatArray
 
 
 def sif(

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from membership.arrays import BoolArray, FloatArray, as_float64
 from membership.attacks.checking import (
     as_membership,
     as_references,
@@ -12,7 +13,6 @@ from membership.attacks.checking import (
     require_models,
 )
 from membership.errors import InputError
-from membership.metrics.arrays import BoolArray, FloatArray, as_float64
 
 
 class _Normal(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray, as_float64
 from membership.attacks.checking import require_choice
 from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
 from membership.attacks.regression import LEAST_LOG_SIGMA, Schedule, fit_network, fit_trees
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 HEADS = ("gaussian", "pinball", "boosted")
 # 1 - 10^-4, ..., 1 - 10^-0.1. The released code's 41st level is 0, which has no finite quantile.

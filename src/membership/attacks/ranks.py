@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray, as_float64
 from membership.attacks.checking import as_references
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 
 def attack_p(target_loss: Any, population_loss: Any) -> FloatArray:

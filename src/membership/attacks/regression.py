@@ -13,8 +13,8 @@ import torch
 from sklearn.ensemble import HistGradientBoostingRegressor
 from torch import nn
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 Predict = Callable[[FloatArray], FloatArray]
 # Records of a leaf above the quantile that the leaf estimates.

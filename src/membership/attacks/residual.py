@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from membership.arrays import FloatArray, as_bool
 from membership.attacks.white_box import (
     OthersGradient,
     WhiteBoxView,
@@ -20,7 +21,6 @@ from membership.attacks.white_box import (
 )
 from membership.curvature.objective import Loss, objective
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_bool
 
 STATISTICS = ("norm", "product", "cosine")
 
@@ -59,7 +59,7 @@ def residual(
     InputError
         `statistic` is unknown; otherwise as `iha`.
     """
-    _check(statistic, weight_decay)
+    check_residual(statistic, weight_decay)
     goal = objective(model, loss, *train)
     goal.records(*query)
     member = as_bool("query_member", query_member, (len(query[0]),))
@@ -74,7 +74,7 @@ def residual_from_view(
     view: WhiteBoxView, others: OthersGradient, weight_decay: float, statistic: str = "norm"
 ) -> FloatArray:
     """As `residual`, on gradients already read, in any orthonormal basis."""
-    _check(statistic, weight_decay)
+    check_residual(statistic, weight_decay)
     decay = weight_decay * view.weight
     own = np.square(view.gradient).sum(axis=1)
     with_mean, with_decay = view.gradient @ others.mean, view.gradient @ decay
@@ -94,7 +94,8 @@ def residual_from_view(
     return -np.divide(product, size, out=np.zeros_like(product), where=size > 0)
 
 
-def _check(statistic: str, weight_decay: float) -> None:
+def check_residual(statistic: str, weight_decay: float) -> None:
+    """Raise an InputError unless the statistic is known and the weight decay 0 or more."""
     if statistic not in STATISTICS:
         raise InputError(f"statistic = {statistic!r}: one of {', '.join(STATISTICS)}")
     if not 0 <= weight_decay < float("inf"):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray, as_bool, as_float64
 from membership.attacks.checking import (
     as_membership,
     as_probabilities,
@@ -13,7 +14,6 @@ from membership.attacks.checking import (
 )
 from membership.errors import InputError
 from membership.metrics import auc
-from membership.metrics.arrays import FloatArray, as_bool, as_float64
 
 GRID = tuple(step / 10 for step in range(11))
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special, stats
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 # Below this the survival function loses digits, and soon is 0.
 SMALLEST = 1e-280

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from membership.arrays import BoolArray, FloatArray, as_bool
 from membership.curvature.eigen import CONVENTIONS, Spectrum
 from membership.curvature.gradients import gradient_blocks, mean_gradient
 from membership.curvature.memory import require_memory
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
-from membership.metrics.arrays import BoolArray, FloatArray, as_bool
 
 KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")
 
@@ -168,20 +168,22 @@ def others_gradient(
     InputError
         A choice is unknown, or the mask is not a boolean a queried record.
     """
+    member = as_bool("query_member", query_member, view.loss.shape)
+    return OthersGradient(view.mean_gradient, *removal(member, view.n_train, knowledge, convention))
+
+
+def removal(
+    member: BoolArray, n_train: int, knowledge: str, convention: str
+) -> tuple[FloatArray, FloatArray]:
+    """Scale and own part of an `OthersGradient`; choices and errors as `others_gradient`."""
     if knowledge not in KNOWLEDGE:
         raise InputError(f"knowledge = {knowledge!r}: one of {', '.join(KNOWLEDGE)}")
     if convention not in CONVENTIONS:
         raise InputError(f"convention = {convention!r}: one of {', '.join(CONVENTIONS)}")
-    without = as_bool("query_member", query_member, view.loss.shape)
+    without = member
     if knowledge != "leave-one-out":
-        without = np.full(view.loss.shape, knowledge == "everyone-less-own")
-    n = view.n_train
+        without = np.full(member.shape, knowledge == "everyone-less-own")
+    scale, own = 1.0, -1.0 / n_train
     if convention == "authors":
-        return _remove(view, without, n / max(n - 1, 1), -1.0 / max(n - 1, 1))
-    return _remove(view, without, 1.0, -1.0 / n)
-
-
-def _remove(view: WhiteBoxView, without: BoolArray, scale: float, own: float) -> OthersGradient:
-    return OthersGradient(
-        view.mean_gradient, np.where(without, scale, 1.0), np.where(without, own, 0.0)
-    )
+        scale, own = n_train / max(n_train - 1, 1), -1.0 / max(n_train - 1, 1)
+    return np.where(without, scale, 1.0), np.where(without, own, 0.0)

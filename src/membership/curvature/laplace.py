@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from scipy.special import softmax
 
+from membership.arrays import FloatArray, as_float64
 from membership.curvature import laplace_prior
 from membership.curvature.laplace_full import MATRICES, Full
 from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
 from membership.curvature.laplace_structured import Diagonal, Kronecker
 from membership.curvature.memory import require_memory
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
 ENGINES = ("structured", "laplace-torch")

@@ -12,8 +12,8 @@ from typing import Self
 import numpy as np
 from scipy.linalg import blas, eigvalsh, lapack, solve_triangular
 
+from membership.arrays import FloatArray
 from membership.errors import RunError
-from membership.metrics.arrays import FloatArray
 
 # Curvature, its Cholesky factor and the covariance of the parameters.
 MATRICES = 3

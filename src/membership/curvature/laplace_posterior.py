@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from membership.arrays import FloatArray, as_float64
 from membership.curvature.memory import require_memory
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 # The grid of laplace-torch's own search, in steps of a fifth of a decade.
 GRID = np.logspace(-4, 4, 41)

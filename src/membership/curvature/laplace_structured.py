@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 with warnings.catch_warnings():
     # What the library imports uses parts of torch that are on their way out.

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 Data sets
     `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`
+Before any work
+    `outline`, `Outline`, `require_known`, `require_scaled`
 A whole data set changed
     `keep_classes`, `label_parity`, `deduplicate`, `one_hot`, `require`, and `Dataset.select`
 Simulators
@@ -27,12 +29,14 @@ from membership.data.masks import (
     random_halves,
     random_membership,
 )
+from membership.data.outline import Outline, outline, require_known, require_scaled
 from membership.data.purchase import simulate_purchase
 from membership.data.registry import names
 
 __all__ = [
     "Dataset",
     "GaussianGame",
+    "Outline",
     "Report",
     "UnverifiedDataWarning",
     "check",
@@ -46,9 +50,12 @@ __all__ = [
     "load",
     "names",
     "one_hot",
+    "outline",
     "random_halves",
     "random_membership",
     "record_digest",
     "require",
+    "require_known",
+    "require_scaled",
     "simulate_purchase",
 ]

@@ -64,10 +64,10 @@ class Dataset:
 
     def _check(self) -> None:
         n = len(self.x)
-        if n == 0 or self.x.ndim not in (2, 4):
+        if self.x.size == 0 or self.x.ndim not in (2, 4):
             raise InputError(
                 f"{self.name}: x has shape {self.x.shape}; give (records, features) or "
-                "(records, channels, height, width), with at least one record"
+                "(records, channels, height, width), with at least one record and feature"
             )
         if self.y.shape != (n,):
             raise InputError(

@@ -1,7 +1,10 @@
 """One way in: a name or a path becomes a verified `Dataset`."""
 
+import gzip
+import importlib.util
 import os
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +13,13 @@ from membership import paths
 from membership.data import npz, registry, upstream
 from membership.data.dataset import Dataset, label_parity
 from membership.data.locate import locate, looked_in
-from membership.data.npz import Prepared
+from membership.data.npz import Prepared, reason
 from membership.data.own import load_own
 from membership.data.prepare import as_dataset, identify
-from membership.data.purchase import simulate_purchase
+from membership.data.purchase import MOST_RECORDS, simulate_purchase
 from membership.data.registry import DIGITS, PURCHASE_LIKE
 from membership.errors import InputError
+from membership.settings import brief
 
 PURCHASE_RECORDS = 10_000
 PURCHASE_SEED = 0
@@ -64,7 +68,7 @@ def load(
     if text.endswith(PARITY):
         return label_parity(load(text.removesuffix(PARITY), root))
     if text.endswith(".npz") or os.sep in text:
-        return load_own(Path(text).expanduser())
+        return load_own(paths.own_path(text))
     if is_purchase_like(text):
         return simulate_purchase(purchase_records(text), PURCHASE_SEED)
     entry = registry.entry(text)
@@ -116,7 +120,13 @@ def fetch(name: str, root: str | os.PathLike[str] | None = None) -> Path:
             f"{looked_in(name, root)}, and {error}; put it there, or take the embedded "
             f"{entry.stand_in!r}"
         ) from error
-    identified = identify(entry, upstream.convert(entry, folder), str(folder))
+    converted = upstream.convert(entry, folder)
+    try:
+        identified = identify(entry, converted, str(folder))
+    except InputError:
+        # Other records than the public ones, once more: the next fetch must ask again.
+        upstream.discard(entry)
+        raise
     target = paths.data_dir() / f"{name}.npz"
     npz.write(target, identified.arrays)
     upstream.discard(entry)
@@ -130,10 +140,19 @@ def _stored(name: str, root: str | os.PathLike[str] | None) -> tuple[Prepared, s
 
 def digits() -> Prepared:
     """Read the digits that scikit-learn carries, 8 x 8 pixels of 0 to 16."""
-    from sklearn.datasets import load_digits  # a second to import, and rarely needed
-
-    bunch = load_digits()
-    return Prepared(bunch.images.astype(np.uint8), bunch.target.astype(np.int64), None)
+    # Its file alone: scikit-learn's own reader takes seconds to import. The digest is checked.
+    spec = importlib.util.find_spec("sklearn")
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError("dataset='digits' comes with scikit-learn, which is not installed here")
+    path = Path(spec.submodule_search_locations[0], "datasets", "data", "digits.csv.gz")
+    try:
+        with gzip.open(path, "rt") as file:
+            table = np.loadtxt(file, delimiter=",", dtype=np.uint8)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise InputError(
+            f"cannot read {path}: {reason(error)}; install scikit-learn anew"
+        ) from error
+    return Prepared(table[:, :-1].reshape(-1, 8, 8), table[:, -1].astype(np.int64), None)
 
 
 def is_purchase_like(name: str) -> bool:
@@ -147,14 +166,15 @@ def purchase_records(name: str) -> int:
     Raises
     ------
     InputError
-        N is no positive whole number.
+        N is no whole number of 1 to 2,000,000.
     """
     _, colon, size = name.partition(":")
     if not colon:
         return PURCHASE_RECORDS
-    if not (size.isascii() and size.isdigit() and int(size) > 0):
+    digits_only = size.isascii() and size.isdigit() and len(size) <= len(str(MOST_RECORDS))
+    if not (digits_only and 0 < int(size) <= MOST_RECORDS):
         raise InputError(
-            f"dataset={name!r}: give a number of records of at least 1 after the colon, as in "
-            f"{PURCHASE_LIKE}:25000"
+            f"dataset={brief(name)}: give a number of records of 1 to {MOST_RECORDS:,} after the "
+            f"colon, as in {PURCHASE_LIKE}:25000"
         )
     return int(size)

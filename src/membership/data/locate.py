@@ -22,8 +22,8 @@ def places(root: str | os.PathLike[str] | None = None) -> list[Path]:
     for origin, folder in named.items():
         if not folder:
             continue
-        path = Path(folder).expanduser()
-        if not path.is_dir():
+        path = paths.own_path(str(folder))
+        if not os.path.isdir(path):  # unlike the method it has no error of its own
             raise InputError(f"{origin}={str(folder)!r} is no folder; give one that exists")
         found.append(path)
     return [*found, paths.data_dir()]
@@ -32,7 +32,7 @@ def places(root: str | os.PathLike[str] | None = None) -> list[Path]:
 def locate(name: str, root: str | os.PathLike[str] | None = None) -> Path | None:
     """Return the first ``<name>.npz`` in those folders, None where there is none."""
     candidates = (folder / f"{name}.npz" for folder in places(root))
-    return next((file for file in candidates if file.is_file()), None)
+    return next((file for file in candidates if os.path.isfile(file)), None)
 
 
 def looked_in(name: str, root: str | os.PathLike[str] | None = None) -> str:

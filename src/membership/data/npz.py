@@ -1,6 +1,10 @@
 """Reading and writing prepared files: plain arrays in a .npz, never a pickle."""
 
 import io
+import math
+import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -10,7 +14,19 @@ import numpy as np
 
 from membership import paths
 from membership.errors import InputError
+from membership.settings import brief
 
+# What NumPy and zipfile raise for files that are damaged or made to harm.
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, SyntaxError, RuntimeError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# Deflate makes nothing smaller than a 1,032nd of it.
+_MOST_PACKED = 1032
 KEYS = "x_train, y_train, x_test, y_test (or x, y where there is no split)"
 
 
@@ -64,11 +80,12 @@ def read(path: Path) -> Prepared:
     Raises
     ------
     InputError
-        The file is missing, truncated, no .npz, lacks an array, needs pickle, or its shapes
-        disagree.
+        The file is missing, truncated, no .npz, lacks an array, needs pickle, its shapes
+        disagree, or an array is not as large as it says. No memory is taken before that is known.
     """
-    if not path.is_file():
-        raise InputError(f"dataset={str(path)!r}: there is no such file; give a .npz with {KEYS}")
+    require_file(path)
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path} may not be read; change its permissions or give another file")
     if not zipfile.is_zipfile(path):
         raise InputError(f"{path} is truncated or no .npz; give a whole .npz with {KEYS}")
     try:
@@ -76,41 +93,100 @@ def read(path: Path) -> Prepared:
             return _collect(path, archive)
     except InputError:
         raise
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         raise InputError(
             f"cannot read {path}: {reason(error)}; give a whole .npz of plain arrays with {KEYS}"
         ) from error
+
+
+def require_file(path: Path) -> None:
+    """Refuse a path at which no file lies."""
+    if not os.path.isfile(path):  # unlike the method it has no error of its own
+        shown = brief(str(path), most=200)
+        raise InputError(f"dataset={shown}: there is no such file; give a .npz with {KEYS}")
 
 
 def _collect(path: Path, archive: np.lib.npyio.NpzFile) -> Prepared:
     held = set(archive.files)
     if {"x_train", "y_train"} <= held:
         splits = ["train", "test"] if {"x_test", "y_test"} <= held else ["train"]
-        x, y = ([archive[f"{key}_{split}"] for split in splits] for key in "xy")
-        ranks = [archive[f"rank_{s}"] for s in splits if f"rank_{s}" in held]
+        x, y = ([array(archive, f"{key}_{split}") for split in splits] for key in "xy")
+        ranks = [array(archive, f"rank_{s}") for s in splits if f"rank_{s}" in held]
     elif {"x", "y"} <= held:
-        splits, x, y, ranks = ["all"], [archive["x"]], [archive["y"]], []
+        splits, x, y, ranks = ["all"], [array(archive, "x")], [array(archive, "y")], []
     else:
         raise InputError(f"{path} holds {', '.join(sorted(held)) or 'nothing'}; give {KEYS}")
     for split, records, labels in zip(splits, x, y, strict=True):
         _check_split(path, split, records, labels, x[0].shape[1:])
     train = np.repeat([True, False], [len(x[0]), len(x[1])]) if len(splits) == 2 else None
-    columns = tuple(map(str, archive["columns"])) if "columns" in held else ()
+    columns = _words(path, archive, "columns") if "columns" in held else ()
+    if columns and len(columns) != x[0][0].size:
+        raise InputError(
+            f"{path}: columns names {len(columns)} features and a record has {x[0][0].size}; name "
+            "each once, or leave columns out"
+        )
     return Prepared(
         np.concatenate(x),
         np.concatenate(y).astype(np.int64),
         train,
         columns,
-        {c: tuple(map(str, archive[f"names_{c}"])) for c in columns if f"names_{c}" in held},
+        {c: _words(path, archive, f"names_{c}") for c in columns if f"names_{c}" in held},
         {"rank": np.concatenate(ranks)} if len(ranks) == len(splits) else {},
     )
+
+
+def array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    """Read one array, but only if what its header declares is there and fits into memory.
+
+    Raises
+    ------
+    ValueError
+        The member is encrypted, packed in an unusual way, no array, or not as large as it says.
+    """
+    info = archive.zip.getinfo(f"{name}.npy" if f"{name}.npy" in archive.zip.namelist() else name)
+    if info.flag_bits & 1:
+        raise ValueError(f"{name} is encrypted")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is packed in a way that NumPy does not write")
+    with archive.zip.open(info) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"{name} is of an unknown version of NumPy's format")
+        shape, _, dtype = _HEADERS[version](file)
+        size = math.prod(shape) * dtype.itemsize
+        if not dtype.hasobject and file.tell() + size != info.file_size:
+            raise ValueError(f"{name} declares {size:,} bytes of data, which are not there")
+    if info.file_size > _MOST_PACKED * (info.compress_size + 1):
+        raise ValueError(f"{name} declares {size:,} bytes, more than its packed form can hold")
+    if size > free_memory():
+        raise ValueError(f"{name} takes {size:,} bytes, more memory than is free")
+    return archive[name]
+
+
+def free_memory() -> float:
+    """Bytes that could still be taken, infinite where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return math.inf
+    sizes = dict(line.split(":", 1) for line in lines)
+    return 1024 * float(sizes["MemAvailable"].split()[0])
+
+
+def _words(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> tuple[str, ...]:
+    words = array(archive, name)
+    if words.ndim != 1 or words.dtype.kind != "U":
+        raise InputError(
+            f"{path}: {name} has shape {words.shape} and type {words.dtype}; give a list of words"
+        )
+    return tuple(map(str, words))
 
 
 def _check_split(
     path: Path, split: str, x: np.ndarray, y: np.ndarray, record_shape: tuple[int, ...]
 ) -> None:
     where = "" if split == "all" else f"_{split}"
-    if x.ndim < 2 or x.dtype.kind not in "buif":
+    if x.ndim < 2 or x.dtype.kind not in "buif" or 0 in x.shape[1:]:
         raise InputError(
             f"{path}: x{where} has shape {x.shape} and type {x.dtype}; "
             "give numbers of shape (records, features) or images"

@@ -23,6 +23,7 @@ WORLD_SEED = 0
 CENTRE_RECORDS = 20_000
 LLOYD_ITERATIONS = 30
 CHUNK = 10_000  # records drawn at a time, to bound memory
+MOST_RECORDS = 2_000_000  # nearly 5 GB as float32
 BLOCK = 500  # records labelled at a time, to stay in the processor's cache
 
 
@@ -37,7 +38,7 @@ def simulate_purchase(n: int, seed: int, n_classes: int = 100) -> Dataset:
     Parameters
     ----------
     n : int
-        Number of records, at least 1.
+        Number of records, 1 to 2,000,000.
     seed : int
         At least 0. It draws the records; products and centres are one fixed world, so two
         seeds give independent samples of the same population.
@@ -55,10 +56,10 @@ def simulate_purchase(n: int, seed: int, n_classes: int = 100) -> Dataset:
     InputError
         A size or the seed is out of range.
     """
-    if n < 1 or seed < 0 or not 2 <= n_classes <= CENTRE_RECORDS:
+    if not 1 <= n <= MOST_RECORDS or seed < 0 or not 2 <= n_classes <= CENTRE_RECORDS:
         raise InputError(
-            f"simulate_purchase(n={n}, seed={seed}, n_classes={n_classes}): give n of at least "
-            f"1, a seed of at least 0 and 2 to {CENTRE_RECORDS:,} classes"
+            f"simulate_purchase(n={n}, seed={seed}, n_classes={n_classes}): give n of 1 to "
+            f"{MOST_RECORDS:,}, a seed of at least 0 and 2 to {CENTRE_RECORDS:,} classes"
         )
     x = _draw(n, np.random.default_rng([2, seed]))
     y = _nearest(x, _centres(n_classes))

@@ -10,6 +10,7 @@ from pathlib import Path
 from membership import paths
 from membership.data.npz import reason
 from membership.errors import InputError
+from membership.settings import brief
 
 PURCHASE_LIKE = "purchase_like"
 DIGITS = "digits"
@@ -124,6 +125,6 @@ def unknown(name: str) -> InputError:
     close = difflib.get_close_matches(wanted, plain, n=1)
     hint = f"did you mean {plain[close[0]]!r}? " if close else ""
     return InputError(
-        f"dataset={name!r} is not known: {hint}Give one of {', '.join(known)}, "
+        f"dataset={brief(name)} is not known: {hint}Give one of {', '.join(known)}, "
         "or the path of your own .npz file"
     )

@@ -22,7 +22,9 @@ PARSERS: dict[str, Callable[[Path], Prepared]] = {
     "texas100": tables.texas100,
     "adult": tables.adult,
 }
-RETRIES = 3
+RETRIES = 1
+# Seconds that a server may keep silent; a slow one that goes on sending is waited for.
+TIMEOUT = 10
 
 
 def download_folder(entry: Entry) -> Path:
@@ -34,7 +36,8 @@ def download(entry: Entry) -> Path:
     """Fetch every upstream file of a data set, each checked against its published hash.
 
     A file that is already there whole is not fetched again, so an interrupted download goes on
-    with the next file. Mirrors are tried in turn, each up to four times.
+    with the next file. Mirrors are tried in turn, each twice; one that keeps silent for ten seconds
+    counts as a failure.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def download(entry: Entry) -> Path:
                 _fetch(mirror, file, known_hash, folder)
                 break
             except (OSError, ValueError) as error:
-                failures.append(f"{mirror}{file} ({type(error).__name__})")
+                failures.append(f"{mirror}{file} ({_why(error)})")
         else:
             raise InputError(f"cannot be downloaded from {', '.join(failures)}")
     return folder
@@ -66,7 +69,15 @@ def _fetch(mirror: str, file: str, known_hash: str, folder: Path) -> None:
     pooch.get_logger().setLevel("WARNING")
     pooch.create(
         path=folder, base_url=mirror, registry={file: known_hash or None}, retry_if_failed=RETRIES
-    ).fetch(file, progressbar=True)
+    ).fetch(file, downloader=pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT))
+
+
+def _why(error: Exception) -> str:
+    """Why a mirror did not do: pooch raises a plain ValueError for another hash."""
+    if type(error) is ValueError:
+        return "another file than the published one: its hash differs"
+    name = type(error).__name__
+    return f"no answer within {TIMEOUT} s, {name}" if "Timeout" in name else name
 
 
 def convert(entry: Entry, folder: Path) -> Prepared:
@@ -75,16 +86,20 @@ def convert(entry: Entry, folder: Path) -> Prepared:
     Raises
     ------
     InputError
-        A file is truncated or of another format.
+        A file is truncated or of another format. Where no hash of it is published, nothing else
+        tells that the download was bad: it is deleted, so that the next fetch asks again.
     """
     try:
         return PARSERS[entry.parser](folder)
     except (
         OSError, EOFError, ValueError, KeyError, struct.error, tarfile.TarError, zlib.error
     ) as error:  # fmt: skip
+        remedy = "delete that folder and fetch again"
+        if not all(entry.files.values()):
+            discard(entry)
+            remedy = "they are deleted: fetch again, later or over another network"
         raise InputError(
-            f"cannot read the upstream files of {entry.name} in {folder}: {reason(error)}; delete "
-            "that folder and fetch again"
+            f"cannot read the upstream files of {entry.name} in {folder}: {reason(error)}; {remedy}"
         ) from error
 
 

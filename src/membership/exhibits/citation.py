@@ -6,13 +6,12 @@ from typing import Any
 import pandas as pd
 
 import membership
-from membership import published
 from membership.exhibits import files
-from membership.exhibits.listing import find, name
+from membership.exhibits.listing import find, listed, name
 from membership.published.bibliography import entry
 
 # As in CITATION.cff.
-_AUTHOR = "{The membership companion's authors}"
+_AUTHOR = "{The Membership companion's contributors}"
 
 
 def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
@@ -41,8 +40,10 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         "title": f"{{{name(exhibit_id)}, regenerated: {_plain(exhibit['content'])}}}",
         "author": _AUTHOR,
         "howpublished": "membership: the reference companion to five membership-inference papers",
+        "year": membership.__date__[:4],
         "version": membership.__version__,
         "note": _plain(_note(exhibit_id, record)),
+        "url": permalink(exhibit_id),
     }
     return entry("misc", f"membership-{exhibit_id}", fields)
 
@@ -60,21 +61,34 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
     Returns
     -------
     pandas.DataFrame
-        `membership.published.exhibits` with a boolean column ``run``.
+        Columns ``chapter``, ``id``, ``label``, ``kind``, ``content`` and, boolean, ``run``.
     """
-    listed = published.exhibits()
-    listed["run"] = [
+    found = listed()
+    found["run"] = [
         files.location(row.id, row.chapter, profile, root).with_suffix(".json").is_file()
-        for row in listed.itertuples()
+        for row in found.itertuples()
     ]
-    return listed
+    return found
+
+
+def permalink(exhibit_id: str) -> str:
+    """The address of an exhibit's card, relative to the site where none is configured.
+
+    Raises
+    ------
+    InputError
+        There is no such exhibit.
+    """
+    page = f"book/chapters/{find(exhibit_id)['chapter']}.html"
+    return f"{membership.__url__}{page}#{exhibit_id}"
 
 
 def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:
     if record is None:
         return f"Exhibit {exhibit_id}"
     commit = f", commit {record['commit']}" if record["commit"] else ""
-    return f"Exhibit {exhibit_id}, profile {record['profile']}, seed {record['seed']}{commit}"
+    size = "paper-size run" if record["profile"] == "paper" else f"{record['profile']} run"
+    return f"Exhibit {exhibit_id}, {size}, seed {record['seed']}{commit}"
 
 
 def _plain(text: str) -> str:

@@ -5,17 +5,24 @@ import hashlib
 import io
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from membership import paths
+from membership import manifest, paths
 from membership.errors import InputError
 from membership.exhibits.listing import find
 
 SUFFIXES = (".csv", ".json", ".svg", ".pdf")
-_ATTRIBUTES = ("data", "deviations", "comparable", "device", "note", "timing")
+_ATTRIBUTES = ("data", "sizes", "setup", "deviations", "residue", "device", "note", "timing")
+
+_OF_THE_RUN = ("chapter", "profile", "seed", "parameters", "commit", "code_sha256")
+_PATIENCE = 10.0
+# What this process has written, by folder: a run without `membership run` that finds it replaced
+# by another's stops, since a reader could not tell the two apart.
+_written: dict[Path, dict[str, str]] = {}
 
 
 def location(exhibit_id: str, chapter: str, profile: str, root: Path | str | None = None) -> Path:
@@ -54,7 +61,9 @@ def json_bytes(record: dict[str, Any]) -> bytes:
 
 
 def write_together(target: Path, contents: dict[str, bytes]) -> None:
-    """Write all the files of one exhibit or none of them.
+    """Write all the files of one exhibit or none of them, and note who wrote them.
+
+    Inside `membership run` they go to the folder of the run, whose end notes them.
 
     Parameters
     ----------
@@ -67,17 +76,48 @@ def write_together(target: Path, contents: dict[str, bytes]) -> None:
     Raises
     ------
     InputError
-        The folder cannot be written to; what was there before is untouched.
+        The folder cannot be written to, another run is writing to it, or has replaced what this
+        one wrote; what was there before is untouched.
     RunError
         The disk is full; likewise.
     """
+    place = paths.in_run(target)
+    if place != target:
+        _replace(place, contents)
+        return
+    folder = target.parent
+    with manifest.held(folder, _PATIENCE):
+        paths.clear_parts(folder)
+        ours = _written.setdefault(folder.resolve(), {})
+        if ours and ours.items() - manifest.listed(folder).items():
+            raise InputError(
+                f"another run has written to {paths.shown(folder)} since this one began; name "
+                "another results_dir, or begin again"
+            )
+        _replace(target, contents)
+        new = {target.name + s: hashlib.sha256(c).hexdigest() for s, c in contents.items()}
+        gone = [target.name + s for s in SUFFIXES if s not in contents]
+        manifest.enter(folder, _this_run(contents), new, gone)
+        for name in gone:
+            ours.pop(name, None)
+        ours.update(new)
+
+
+def _this_run(contents: dict[str, bytes]) -> dict[str, Any]:
+    """What an exhibit's record says of the run that it belongs to."""
+    interpreter = sys.modules.get("IPython")
+    notebook = interpreter is not None and hasattr(interpreter.get_ipython(), "kernel")
+    told = json.loads(contents.get(".json", b"{}"))
+    said = {key: told[key] for key in _OF_THE_RUN if key in told}
+    return {"written_by": manifest.NOTEBOOK if notebook else manifest.SCRIPT, **said}
+
+
+def _replace(target: Path, contents: dict[str, bytes]) -> None:
     final = {suffix: target.with_name(target.name + suffix) for suffix in SUFFIXES}
     for path in final.values():
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder; remove it")
-    staged = {
-        suffix: target.with_name(f".{target.name}.{os.getpid()}{suffix}") for suffix in contents
-    }
+    staged = {suffix: paths.part_of(final[suffix]) for suffix in contents}
     try:
         for suffix, content in contents.items():
             paths.atomic_write(staged[suffix], content)
@@ -116,21 +156,37 @@ def load(
     Raises
     ------
     InputError
-        There is no such exhibit, a file is missing or unreadable, or the table is not the one
-        that its record describes.
+        There is no such exhibit, a file is missing or unreadable, the table is not the one that
+        its record describes, or a file is not the one that its run wrote.
     """
-    target = location(exhibit_id, find(exhibit_id)["chapter"], profile, root)
+    target = paths.in_run(location(exhibit_id, find(exhibit_id)["chapter"], profile, root))
     record_path, table_path = target.with_suffix(".json"), target.with_suffix(".csv")
+    manifest.require(target.parent, [target.name + suffix for suffix in SUFFIXES])
     if not record_path.is_file():
         return None
     try:
         record = json.loads(record_path.read_bytes())
         content = table_path.read_bytes()
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {target}: {error}; run the chapter again") from error
+        raise InputError(
+            f"cannot read {target}: {error}; {manifest.remedy(target.parent)}"
+        ) from error
     if hashlib.sha256(content).hexdigest() != record.get("csv_sha256"):
-        raise InputError(f"{table_path} is not the table its record describes; run it again")
-    # Only an empty cell is missing: "None" is a word an attack's name may hold.
-    table = pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])
+        raise InputError(
+            f"{table_path} is not the table its record describes; {manifest.remedy(target.parent)}"
+        )
+    table = _read(content)
     table.attrs = {key: record[key] for key in _ATTRIBUTES if key in record}
     return table, record
+
+
+def read_back(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as its CSV file gives it back, with the same ``attrs``."""
+    found = _read(csv_bytes(table))
+    found.attrs = dict(table.attrs)
+    return found
+
+
+def _read(content: bytes) -> pd.DataFrame:
+    # Only an empty cell is missing: "None" is a word an attack's name may hold.
+    return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])

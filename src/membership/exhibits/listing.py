@@ -1,9 +1,44 @@
-"""Finding one exhibit in the catalogue."""
+"""The catalogue of all exhibits, and finding one in it."""
 
 import difflib
 
+import pandas as pd
+
 from membership import published
 from membership.errors import InputError
+from membership.exhibits.declaration import chapter_of, declared
+
+COLUMNS = ["chapter", "id", "label", "kind", "content"]
+
+
+def listed(chapter: str | None = None) -> pd.DataFrame:
+    """The exhibits of the companion, each chapter's in the order of its page.
+
+    Parameters
+    ----------
+    chapter : str, optional
+        Keep one chapter; all five otherwise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own, or "Control 1"),
+        ``kind`` ("table", "figure" or "control") and ``content`` (one line).
+
+    Raises
+    ------
+    InputError
+        There is no such chapter.
+    """
+    if chapter is not None and chapter not in published.papers:
+        raise InputError(f"no chapter {chapter!r}; the chapters are {', '.join(published.papers)}")
+    names = list(published.papers) if chapter is None else [chapter]
+    return pd.concat([_of_chapter(name) for name in names], ignore_index=True)
+
+
+def _of_chapter(chapter: str) -> pd.DataFrame:
+    rows = [[chapter, one.id, one.label, one.kind, one.content] for one in declared(chapter)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def find(exhibit_id: str) -> dict[str, str]:
@@ -24,10 +59,12 @@ def find(exhibit_id: str) -> dict[str, str]:
     InputError
         There is no such exhibit; the message suggests the nearest.
     """
-    listed = published.exhibits()
-    row = listed[listed["id"] == exhibit_id]
+    chapter = chapter_of(exhibit_id)
+    # One chapter's declarations are imported quickly, all of them are not.
+    entries = listed(chapter if chapter in published.papers else None)
+    row = entries[entries["id"] == exhibit_id]
     if row.empty:
-        nearest = difflib.get_close_matches(str(exhibit_id), listed["id"], n=1)
+        nearest = difflib.get_close_matches(str(exhibit_id), listed()["id"], n=1)
         hint = f"did you mean {nearest[0]!r}?" if nearest else "see exhibits.catalogue()"
         raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
     return row.iloc[0].to_dict()

@@ -1,7 +1,6 @@
 """Numbers as a reader wants them: no more digits than the interval allows."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -47,23 +46,3 @@ def _style(largest: float, width: float) -> str:
         return f".{min(max(size - finest + 2, 2), 2 + _FINEST)}g"
     most = _FINEST + max(0, -size - 1)
     return f"z.{min(max(0, 1 - finest), most)}f"
-
-
-def printed(values: Sequence[float], metrics: Sequence[str]) -> list[str]:
-    """Published numbers with as many decimals as the paper prints for their metric.
-
-    Parameters
-    ----------
-    values : sequence of float
-        A missing number gives a dash.
-    metrics : sequence of str
-        What each number measures; the same length.
-    """
-    decimals: dict[str, int] = {}
-    for value, metric in zip(values, metrics, strict=True):
-        digits = "" if pd.isna(value) else f"{value:.10g}".partition(".")[2]
-        decimals[metric] = max(decimals.get(metric, 0), len(digits))
-    return [
-        MISSING if pd.isna(value) else f"{value:.{decimals[metric]}f}"
-        for value, metric in zip(values, metrics, strict=True)
-    ]

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
+UNREAD = "unknown (git cannot read this checkout)"
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "matplotlib", "membership")
 
 
@@ -49,9 +50,12 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
     -------
     str
         The commit's digest, with ``-dirty`` after it where the sources differ from it; empty
-        outside a checkout. Results are left out of account: writing them changes no source.
+        outside a checkout, and `UNREAD` in one that git cannot read. Results are left out of
+        account: writing them changes no source.
     """
     top = _git(checkout, "rev-parse", "--show-toplevel")
+    if not top and (checkout / ".git").exists():
+        return UNREAD
     if not top or Path(top).resolve() != checkout.resolve():
         return ""
     commit = _git(checkout, "rev-parse", "--verify", "HEAD")
@@ -62,11 +66,15 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git prints, or nothing where there is no git, no repository or no commit."""
+    """What git prints, or nothing where there is no git, no repository or no commit.
+
+    A clone that another user owns (root in a container) is read all the same: its code runs
+    already. No program that its configuration names is started.
+    """
+    options = [f"safe.directory={folder.resolve()}", "core.fsmonitor=false"]
+    command = ["git", "-C", str(folder), *(part for o in options for part in ("-c", o))]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

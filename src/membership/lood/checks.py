@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 from membership.nngp.checks import positive, records
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.lood import checks
 from membership.lood.contrast import Contrast, known_measure
 from membership.lood.linear import lower_factor, moments, whitened
 from membership.lood.process import Posterior, posterior
-from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
 
 # Queries a block: their kernel with the training set is held at once.

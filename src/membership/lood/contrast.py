@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import ncx2
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 MEASURES = ("kl", "kl-reverse", "mean", "auc")
 # The trapezoidal rule in x, with tan(phi) = sinh(x): its error is exp(-pi^2 / (2 * 0.15)) = 5e-15,

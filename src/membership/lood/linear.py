@@ -4,8 +4,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dtrtri
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.nngp import memory
 
 # A negative eigenvalue that rounding in the kernel may cause, relative to records x largest entry.

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.lood import checks
 from membership.lood.contrast import Contrast
 from membership.lood.process import Posterior, posterior
-from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
 
 

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import enable_x64
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.lood.comparison import Comparison, separate
 from membership.lood.contrast import Contrast, known_measure
 from membership.lood.linear import moments
 from membership.lood.normalised import NormalisedComparison
-from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
 
 MEASURES = ("kl", "kl-reverse", "mean")

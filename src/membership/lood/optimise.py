@@ -10,11 +10,11 @@ import numpy as np
 from jax.experimental import enable_x64
 from tqdm import tqdm
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.lood.comparison import Comparison
 from membership.lood.normalised import NormalisedComparison
 from membership.lood.objective import Objective, State, objective_of, value_and_gradient
-from membership.metrics.arrays import FloatArray
 from membership.nngp.checks import positive
 
 _BETA = (0.9, 0.999)

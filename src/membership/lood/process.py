@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from membership.arrays import FloatArray
 from membership.lood import checks
 from membership.lood.linear import inverse_factor, moments
-from membership.metrics.arrays import FloatArray
 from membership.nngp.checks import records
 from membership.nngp.kernels import Kernel
 

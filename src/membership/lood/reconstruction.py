@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.lood.comparison import compare
-from membership.metrics.arrays import FloatArray
 from membership.nngp.kernels import Kernel
 
 _GREY_LEVELS = 255

@@ -4,6 +4,13 @@ A score holds one number a queried record, higher meaning "member"; `member` hol
 Scores that tie are never split: a decision takes the whole tied group or none of it.
 """
 
+from membership.metrics.crossed import (
+    CrossedInterval,
+    PairedInterval,
+    contrast_interval,
+    crossed_interval,
+    paired_interval,
+)
 from membership.metrics.decisions import (
     accuracy,
     balanced_accuracy,
@@ -11,17 +18,29 @@ from membership.metrics.decisions import (
     peak_accuracy_null,
 )
 from membership.metrics.intervals import interval, mean_interval
+from membership.metrics.population import auc_interval, tpr_interval
 from membership.metrics.ranking import auc, average_precision, roc_curve, tpr_at_fpr
+from membership.metrics.summaries import exactly, rate_error, summary
 
 __all__ = [
+    "CrossedInterval",
+    "PairedInterval",
     "accuracy",
     "auc",
+    "auc_interval",
     "average_precision",
     "balanced_accuracy",
     "best_threshold",
+    "contrast_interval",
+    "crossed_interval",
+    "exactly",
     "interval",
     "mean_interval",
+    "paired_interval",
     "peak_accuracy_null",
+    "rate_error",
     "roc_curve",
+    "summary",
     "tpr_at_fpr",
+    "tpr_interval",
 ]

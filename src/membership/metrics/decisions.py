@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from membership.arrays import as_scored
 from membership.errors import InputError
-from membership.metrics.arrays import as_scored
 from membership.metrics.ranking import roc_curve
 
 NULL_DRAWS = 2_000

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from membership.arrays import as_float64, as_scored
 from membership.errors import InputError
-from membership.metrics.arrays import as_float64, as_scored
 from membership.metrics.decisions import accuracy, balanced_accuracy
 from membership.metrics.ranking import auc, average_precision, tpr_at_fpr
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn import metrics as sklearn_metrics
 
+from membership.arrays import FloatArray, as_scored
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_scored
 
 
 def roc_curve(score: Any, member: Any) -> tuple[FloatArray, FloatArray]:

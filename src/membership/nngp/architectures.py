@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.nngp.activations import activation as named
 from membership.nngp.checks import depth as checked_depth
 from membership.nngp.checks import positive

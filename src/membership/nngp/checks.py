@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 
 def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArray:

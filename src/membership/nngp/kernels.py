@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.nngp import memory
 from membership.nngp.checks import records
 

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.experimental import enable_x64
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.nngp.architectures import Convolutional, FullyConnected
 from membership.nngp.kernels import Kernel
 

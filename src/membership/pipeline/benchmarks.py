@@ -3,12 +3,14 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from membership import paths
-from membership.pipeline.records import machine
+from membership.pipeline import markdown
+from membership.pipeline.records import kept, machine, save
+
+if TYPE_CHECKING:  # a second to import, and read by its user
+    import pandas as pd
 
 _SECTION = """
 ## Benchmark: {name}
@@ -19,7 +21,7 @@ process (`make bench`; {machine}, {cpus} CPUs).
 """
 
 
-def write_benchmarks(name: str, table: pd.DataFrame) -> Path:
+def write_benchmarks(name: str, table: "pd.DataFrame") -> Path:
     """Keep one table of measurements.
 
     Parameters
@@ -37,7 +39,7 @@ def write_benchmarks(name: str, table: pd.DataFrame) -> Path:
     path = paths.project_root() / "runs" / f"benchmark-{name}.json"
     rows = json.loads(table.to_json(orient="records", double_precision=15))
     record = {"name": name, "rows": rows, "machine": machine("cpu"), "cpus": os.cpu_count()}
-    paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    save(path, record)
     return path
 
 
@@ -53,14 +55,18 @@ def shown(value: Any) -> str:
 def sections() -> str:
     """Every kept table as a section of Markdown, by name; empty where there is none."""
     found = sorted((paths.project_root() / "runs").glob("benchmark-*.json"))
-    return "".join(_section(json.loads(path.read_text(encoding="utf-8"))) for path in found)
+    return "".join(map(_section, kept(found, _is_record)))
+
+
+def _is_record(record: Any) -> bool:
+    rows = record["rows"]
+    alike = all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows)
+    return bool(rows) and alike and {"name", "machine", "cpus"} <= record.keys()
 
 
 def _section(record: dict[str, Any]) -> str:
-    columns = list(record["rows"][0])
-    lines = [columns, ["---"] * len(columns)]
-    lines += [
-        [shown(row[column]).replace("|", "\\|") for column in columns] for row in record["rows"]
-    ]
-    table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
-    return _SECTION.format(**record) + table
+    columns, rows = list(record["rows"][0]), record["rows"]
+    head = markdown.row(columns) + "|" + "---|" * len(columns) + "\n"
+    table = "".join(markdown.row([shown(row[column]) for column in columns]) for row in rows)
+    told = {key: markdown.literal(record[key]) for key in ("name", "machine", "cpus")}
+    return _SECTION.format(**told) + head + table

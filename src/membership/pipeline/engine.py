@@ -9,9 +9,22 @@ from typing import Any, TextIO
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
+from membership import processes
 from membership.pipeline.layout import section_titles
 
 NAME = "membership"
+
+
+class _Client(PapermillNotebookClient):
+    """Makes the kernel, and whatever that starts, end with the run."""
+
+    def __init__(self, *given: Any, run: processes.Run, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.run = run
+
+    def start_new_kernel(self, **options: Any) -> None:
+        super().start_new_kernel(**options)
+        self.run.adopt(self.km.provisioner.pid)
 
 
 class SectionEngine(NBClientEngine):
@@ -23,6 +36,7 @@ class SectionEngine(NBClientEngine):
         nb_man: Any,
         kernel_name: str,
         *,
+        run: processes.Run,
         on_cell: Callable[[int, Any], None],
         kernel_log: Path,
         stderr_file: TextIO | None = None,
@@ -34,6 +48,8 @@ class SectionEngine(NBClientEngine):
         ----------
         nb_man : papermill.engines.NotebookExecutionManager
         kernel_name : str
+        run : processes.Run
+            What the kernel's life ends with.
         on_cell : callable
             Called with the index of each cell and the notebook before the cell runs.
         kernel_log : Path
@@ -48,8 +64,14 @@ class SectionEngine(NBClientEngine):
             start(cell, cell_index)
 
         nb_man.cell_start = cell_start
-        client = PapermillNotebookClient(
-            nb_man, kernel_name=kernel_name, timeout=None, stderr_file=stderr_file
+        client = _Client(
+            nb_man,
+            run=run,
+            kernel_name=kernel_name,
+            timeout=None,
+            stderr_file=stderr_file,
+            # Nothing is left for the kernel to do; its workers end with the run.
+            shutdown_kernel="immediate",
         )
         with kernel_log.open("wb") as messages:
             return client.execute(stdout=messages, stderr=messages)

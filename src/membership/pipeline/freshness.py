@@ -7,88 +7,116 @@ from pathlib import Path
 from typing import Any
 
 import membership
-from membership import paths
-from membership.pipeline.layout import chapters, executed_path, results_path, source_path
+from membership import manifest, paths
+from membership.closure import closure_of_chapter
+from membership.pipeline.layout import executed_path, results_path, source_path
 from membership.settings import ChapterSettings
+from membership.sources import Sources
 
-# What runs and shows notebooks cannot change a number in them.
-_NO_PART_IN_RESULTS = ("cli.py", "pipeline")
+_PACKAGE_DATA = {".csv", ".toml", ".bib", ".html"}
 _PROJECT_FILES = ("requirements.lock", "data/*.toml", "data/*.csv")
 
 
 def fingerprint(settings: ChapterSettings) -> str:
     """Digest everything that determines a chapter's executed notebook.
 
-    That is the notebook's text, the resolved parameters, the package's files (other chapters'
-    studies and the pipeline left out), the lock, the registry of data sets, the data files by
-    path, size and time of change, and the committed paper-size results that the chapter shows
-    beside its own.
+    That is the resolved parameters, the code (see `_code`), the content of the data files, and the
+    committed paper-size results that the chapter shows beside its own.
     """
-    root = paths.project_root()
-    files = [source_path(settings.chapter), *_package_files(settings.chapter)]
-    files += sorted(f for pattern in _PROJECT_FILES for f in root.glob(pattern))
-    if settings.profile != "paper":
-        files += sorted((root / "results" / "paper" / settings.chapter).glob("*.*"))
+    committed = paths.project_root() / "results" / "paper" / settings.chapter
+    shown = sorted(committed.glob("*.*")) if settings.profile != "paper" else []
     parts = {
         "parameters": settings.parameters(),
-        "files": {os.path.relpath(f, root): _digest(f.read_bytes()) for f in files},
-        "data": [
-            [str(f), status.st_size, status.st_mtime_ns]
-            for f in data_files(settings)
-            for status in [f.stat()]
-        ],
+        "code": _code(settings),
+        "committed": {f.name: manifest.digest_of(f) for f in shown},
+        "data": data_digests(settings),
     }
     return _digest(json.dumps(parts, sort_keys=True).encode())
 
 
-def data_files(settings: ChapterSettings) -> list[Path]:
-    """List the files that the run may read its data from; none for an embedded data set.
+def _code(settings: ChapterSettings) -> dict[str, str]:
+    """Digests of what computes: notebook, the code that it reaches, and the project's own data.
 
-    A chapter may need a second data set (features learnt elsewhere), so every prepared file
-    beside the one asked for counts.
+    An edit of a docstring, or of code that the chapter does not reach, changes nothing.
     """
-    if not settings.dataset:
-        return []
-    if Path(settings.dataset).is_file():
-        return [Path(settings.dataset).resolve()]
-    from membership.data.loading import PARITY
-    from membership.data.locate import locate
+    import jupytext
 
-    found = locate(settings.dataset.removesuffix(PARITY), settings.data_root or None)
-    return sorted(found.parent.glob("*.npz")) if found else []
-
-
-def stamp(settings: ChapterSettings, mark: str) -> dict[str, Any]:
-    """Make the note that an executed notebook carries: its fingerprint and its exhibits."""
+    root, package = paths.project_root(), Path(membership.__file__).parent
+    text = source_path(settings.chapter).read_text(encoding="utf-8")
+    cells = [c.source for c in jupytext.reads(text, "md:myst").cells if c.cell_type == "code"]
+    files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
+    files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
     return {
-        "chapter": settings.chapter,
-        "profile": settings.profile,
-        "fingerprint": mark,
-        "exhibits": sorted(f.name for f in results_path(settings).glob("*.*")),
+        "notebook": _digest(text.encode()),
+        "code": closure_of_chapter(Sources(package), settings.chapter, cells),
+        **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
     }
 
 
-def is_up_to_date(settings: ChapterSettings, mark: str) -> bool:
-    """Tell whether the executed notebook carries this fingerprint and its exhibits are there."""
+def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
+    """The SHA-256 of every file that the run reads its data from, by path."""
+    return {str(file): manifest.digest_of(file) for file in data_files(settings)}
+
+
+def data_files(settings: ChapterSettings) -> list[Path]:
+    """List the files that the run may read its data from; none for embedded data sets."""
+    from membership.data.inputs import input_files
+
+    return input_files(settings.parameters(), settings.further_data)
+
+
+def stamp(settings: ChapterSettings, mark: str, files: dict[str, str], page: str) -> dict[str, Any]:
+    """Make the note that an executed notebook carries: what it was made from, and what it wrote.
+
+    Parameters
+    ----------
+    settings : ChapterSettings
+        The resolved parameters.
+    mark : str
+        The `fingerprint`.
+    files : dict
+        SHA-256 of each file of results by name.
+    page : str
+        The executed notebook as it is written, whose own digest the note holds too.
+    """
+    note = {
+        "chapter": settings.chapter,
+        "profile": settings.profile,
+        "results_dir": settings.results_dir,
+        "fingerprint": mark,
+        "files": files,
+    }
+    whole = json.loads(page)
+    whole["metadata"]["membership"] = note
+    return {**note, "page": _digest_of_page(whole)}
+
+
+def read_stamp(chapter: str) -> dict[str, Any] | None:
+    """The note of an executed notebook; None where there is none or the notebook was changed."""
     try:
-        notebook = json.loads(executed_path(settings.chapter).read_text(encoding="utf-8"))
-        note = notebook["metadata"]["membership"]
-        exhibits = [results_path(settings) / name for name in note["exhibits"]]
-        return note["fingerprint"] == mark and all(exhibit.is_file() for exhibit in exhibits)
-    except (OSError, ValueError, KeyError):
+        page = json.loads(executed_path(chapter).read_text(encoding="utf-8"))
+        note = page["metadata"]["membership"]
+        whole = note["page"] == _digest_of_page(page) and manifest.is_listing(note["files"])
+        whole = whole and {"profile", "results_dir", "fingerprint"} <= note.keys()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return note if whole else None
+
+
+def is_up_to_date(settings: ChapterSettings, mark: str) -> bool:
+    """Tell whether the executed notebook carries this fingerprint, and what it wrote lies there."""
+    note = read_stamp(settings.chapter)
+    if note is None or note["fingerprint"] != mark:
         return False
+    folder, files = results_path(settings), note["files"]
+    return not manifest.wrong(folder, files) and manifest.covers(folder, files)
 
 
-def _package_files(chapter: str) -> list[Path]:
-    package = Path(membership.__file__).parent
-    others = [package / "studies" / other for other in chapters() if other != chapter]
-    left_out = [*others, *(package / name for name in _NO_PART_IN_RESULTS)]
-    return sorted(
-        f
-        for f in package.rglob("*")
-        if f.suffix in {".py", ".csv", ".toml", ".bib"}
-        and not any(f.is_relative_to(place) for place in left_out)
-    )
+def _digest_of_page(page: dict[str, Any]) -> str:
+    """The digest of a notebook with its note, but for the digest that the note holds."""
+    note = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
+    metadata = {**page["metadata"], "membership": note}
+    return _digest(json.dumps({**page, "metadata": metadata}, sort_keys=True).encode())
 
 
 def _digest(content: bytes) -> str:

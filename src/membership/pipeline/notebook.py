@@ -5,16 +5,15 @@ import logging
 import os
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from membership import paths
+from membership import paths, processes
 from membership.errors import InputError, RunError
 from membership.pipeline import records
-from membership.pipeline.freshness import fingerprint, is_up_to_date, stamp
+from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, stamp
 from membership.pipeline.layout import (
     executed_path,
     log_path,
@@ -23,6 +22,7 @@ from membership.pipeline.layout import (
     settings_class,
     source_path,
 )
+from membership.pipeline.staging import put_in_place, run_folder
 from membership.settings import ChapterSettings
 
 KERNEL_LOG = "kernel.log"
@@ -31,10 +31,15 @@ _KEEP_FREED_MEMORY = {
     "MALLOC_TRIM_THRESHOLD_": str(2**32),
     "MALLOC_TOP_PAD_": str(2**28),
 }
+# What the kernel says where one of its processes was stopped from outside.
+_ENDED = {
+    "KeyboardInterrupt": "the kernel was interrupted",
+    "TerminatedWorkerError": "a worker process was killed, or ran out of memory",
+}
 
 
 def check(chapter: str, parameters: Mapping[str, Any]) -> ChapterSettings:
-    """Check a chapter's name, its parameters and its data set, and start nothing.
+    """Check a chapter's name, its parameters and all that its run needs, and start nothing.
 
     Parameters
     ----------
@@ -54,10 +59,7 @@ def check(chapter: str, parameters: Mapping[str, Any]) -> ChapterSettings:
         One line that names what is wrong and what would be accepted.
     """
     settings = settings_class(chapter).from_values(_with_absolute_paths(parameters))
-    if settings.dataset:
-        from membership import data
-
-        data.load(settings.dataset, root=settings.data_root or None)
+    settings.check_run()
     return settings
 
 
@@ -91,8 +93,8 @@ def run_notebook(
     InputError
         A name, a type, a value, the data or a folder to write to is no good.
     RunError
-        The run failed, its kernel died or it was interrupted. The executed notebook of an
-        earlier run is left as it was.
+        The run failed, its kernel died or it was interrupted. The executed notebook and the
+        results of an earlier run are left as they were.
     """
     given = _with_absolute_paths(parameters or {})
     settings = check(chapter, given)
@@ -104,16 +106,43 @@ def run_notebook(
         return target
     for written in (target, log_path(chapter, settings.profile), _record(settings)):
         paths.require_writable(written.parent)
-    paths.require_writable(results_path(settings))
-
-    started, clock = time.time(), time.monotonic()
-    executed = _execute(settings, given, quiet)
-    executed.metadata["membership"] = stamp(settings, mark)
-    records.write(_record(settings), settings, executed, started, time.monotonic() - clock)
-    paths.atomic_write(target, _as_json(executed))
+        paths.clear_parts(written.parent, written.name)
+    paths.clear_cache()
+    with run_folder(results_path(settings)) as folder:
+        _run(settings, given, mark, folder, quiet)
     for old in _failure_files(settings):
         old.unlink(missing_ok=True)
     return target
+
+
+def _run(
+    settings: ChapterSettings, given: dict[str, Any], mark: str, folder: Path, quiet: bool
+) -> None:
+    """Execute; then results, page and record take the place of the earlier ones."""
+    started, clock, read = time.time(), time.monotonic(), data_digests(settings)
+    executed = _execute(settings, given, quiet)
+    if data_digests(settings) != read:
+        raise RunError(
+            f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
+            "so its results are dropped; run it again"
+        )
+    # Here and not above: to be refused, nobody should wait for what shows exhibits.
+    from membership.exhibits import provenance
+    from membership.exhibits.source import INCIDENTAL
+
+    described = {
+        "chapter": settings.chapter,
+        "profile": settings.profile,
+        "parameters": {k: v for k, v in settings.parameters().items() if k not in INCIDENTAL},
+        "data": {Path(name).name: digest for name, digest in read.items()},
+        "commit": provenance.git_commit(),
+        "code_sha256": provenance.code_digest(),
+    }
+    files = put_in_place(folder, results_path(settings), described)
+    executed.metadata["membership"] = stamp(settings, mark, files, _as_json(executed))
+    paths.atomic_write(executed_path(settings.chapter), _as_json(executed))
+    seconds = time.monotonic() - clock
+    records.write(_record(settings), settings, executed, started, seconds)
 
 
 def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> Any:
@@ -126,16 +155,20 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> A
 
     label = f"{settings.chapter} ({settings.profile})"
     progress = Progress(label, quiet)
-    with tempfile.TemporaryDirectory(prefix="membership-") as folder:
-        output = Path(folder) / "executed.ipynb"
+    with processes.supervised() as run:
+        output = run.folder / "executed.ipynb"
         try:
-            _papermill(papermill, settings.chapter, given, output, progress)
+            _papermill(papermill, settings.chapter, given, run, progress)
             return _finished(output, settings.chapter)
         except PapermillExecutionError as error:
             what = _last_line(error.evalue)
             if error.ename == InputError.__name__:
                 raise InputError(what) from None
-            if error.ename != RunError.__name__:
+            if error.ename in _ENDED:
+                what = _ENDED[error.ename]
+            elif _is_of_memory(error.ename, what):
+                what = "out of memory; free some, or choose a smaller profile or smaller sizes"
+            elif error.ename != RunError.__name__:
                 what = f"{error.ename}: {what}"
             details = f"{error}\n\nin the cell\n\n{error.source}"
         except KeyboardInterrupt:
@@ -156,16 +189,19 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> A
 
 
 def _papermill(
-    papermill: Any, chapter: str, given: dict[str, Any], output: Path, progress: Any
+    papermill: Any, chapter: str, given: dict[str, Any], run: processes.Run, progress: Any
 ) -> None:
     import jupytext
 
+    from membership.exhibits.panels import ON_SITE
     from membership.pipeline.engine import NAME
 
-    source = output.with_name("source.ipynb")
+    source, output = run.folder / "source.ipynb", run.folder / "executed.ipynb"
     jupytext.write(jupytext.read(source_path(chapter), fmt="md:myst"), source)
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    # Its cards are shown by the site, which carries the files that they link to.
+    os.environ[ON_SITE] = "1"
     # glibc hands freed memory back to the system and asks for it anew at every training step. Told
     # to keep it, batched training took a fifth less processor time; it is read as a process starts.
     for name, size in _KEEP_FREED_MEMORY.items():
@@ -181,8 +217,9 @@ def _papermill(
         language="python",
         cwd=paths.project_root(),
         progress_bar=False,
+        run=run,
         on_cell=progress,
-        kernel_log=output.with_name(KERNEL_LOG),
+        kernel_log=run.folder / KERNEL_LOG,
         # The notebook's own progress bars, for someone who watches.
         stderr_file=sys.stderr if sys.stderr.isatty() and not progress.quiet else None,
     )
@@ -231,20 +268,38 @@ def _record(settings: ChapterSettings) -> Path:
 def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Anchor paths where the user stands: the notebook itself runs in the project's folder."""
     anchored = dict(parameters)
-    for name in ("dataset", "data_root", "results_dir"):
-        value = anchored.get(name)
-        if not isinstance(value, str) or not value:
-            continue
-        # A data set is a path under the same rule as in `membership.data.load`.
-        if name != "dataset" or value.endswith(".npz") or os.sep in value:
-            anchored[name] = str(Path(value).expanduser().absolute())
+    for name in ("data_root", "results_dir"):
+        if isinstance(anchored.get(name), str) and anchored[name]:
+            anchored[name] = str(paths.own_path(anchored[name]).absolute())
+    for name in ("dataset", "ood_dataset"):
+        if name in anchored:
+            anchored[name] = _absolute_data_set(anchored[name])
+    if isinstance(anchored.get("also_datasets"), list):
+        anchored["also_datasets"] = [_absolute_data_set(v) for v in anchored["also_datasets"]]
     return anchored
+
+
+def _absolute_data_set(value: Any) -> Any:
+    """A data set is a path under the same rule as in `membership.data.load`."""
+    from membership.data.loading import PARITY
+
+    if not isinstance(value, str):
+        return value
+    path = value.removesuffix(PARITY)
+    if not path.endswith(".npz") and os.sep not in path:
+        return value
+    return str(paths.own_path(path).absolute()) + value[len(path) :]
 
 
 def _as_json(notebook: Any) -> str:
     import nbformat
 
     return nbformat.writes(notebook) + "\n"
+
+
+def _is_of_memory(name: str, told: str) -> bool:
+    """Whether an error is Python's, NumPy's, or torch's that there is no memory left."""
+    return name.endswith(("MemoryError", "OutOfMemoryError")) or "can't allocate memory" in told
 
 
 def _last_line(text: str) -> str:

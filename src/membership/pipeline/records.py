@@ -1,17 +1,22 @@
 """How long each run took and on what: the one place that holds times and dates."""
 
 import datetime
+import hashlib
 import json
 import os
 import platform
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from membership import paths
 from membership.pipeline.layout import section_titles, title
 from membership.settings import ChapterSettings
+
+_WORDS = ("title", "profile", "machine", "python", "started")
 
 
 def write(
@@ -45,7 +50,7 @@ def write(
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
     }
-    paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    save(path, record)
 
 
 def write_benchmark(row: dict[str, float]) -> Path:
@@ -63,14 +68,32 @@ def write_benchmark(row: dict[str, float]) -> Path:
     """
     path = paths.project_root() / "runs" / "benchmark.json"
     record = {"measured": row, "machine": machine("cpu"), "cpus": os.cpu_count()}
-    paths.atomic_write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    save(path, record)
     return path
+
+
+def save(path: Path, record: dict[str, Any]) -> None:
+    """Write a record with its own digest, which `kept` looks at."""
+    whole = {**record, "sha256": _digest(record)}
+    paths.atomic_write(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+
+
+def _digest(record: dict[str, Any]) -> str:
+    said = {key: value for key, value in record.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def read_benchmark() -> dict[str, Any] | None:
     """Read what ``membership benchmark`` kept, None where it has not been run."""
     path = paths.project_root() / "runs" / "benchmark.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    found = kept([path] if path.is_file() else [], _is_benchmark)
+    return found[0] if found else None
+
+
+def _is_benchmark(record: Any) -> bool:
+    numbers = record["measured"].values()
+    known = {"machine", "cpus"} <= record.keys()
+    return known and all(type(number) in (int, float) for number in numbers)
 
 
 def section_seconds(notebook: Any) -> list[dict[str, Any]]:
@@ -103,11 +126,40 @@ def _processor() -> str:
 
 
 def read_all() -> list[dict[str, Any]]:
-    """Read every run's record, by profile and chapter; one that cannot be read is left out."""
-    records = []
-    for path in sorted((paths.project_root() / "runs").glob("*/*.json")):
+    """Read every run's record, by profile and chapter; see `kept` for those that are damaged."""
+    return kept(sorted((paths.project_root() / "runs").glob("*/*.json")), _is_run)
+
+
+def _is_run(record: Any) -> bool:
+    words = all(isinstance(record[key], str) for key in _WORDS)
+    sections = all(
+        isinstance(part["title"], str) and float(part["seconds"]) >= 0
+        for part in record["sections"]
+    )
+    return words and sections and float(record["seconds"]) >= 0 and "cpus" in record
+
+
+def kept(files: Iterable[Path], is_whole: Callable[[Any], bool]) -> list[Any]:
+    """Read JSON records; one that is damaged is named on stderr and left out.
+
+    Parameters
+    ----------
+    files : iterable of Path
+    is_whole : callable
+        Whether a record holds what its reader needs; it may raise where there is no such thing.
+    """
+    found = []
+    for path in files:
         try:
-            records.append(json.loads(path.read_text(encoding="utf-8")))
-        except ValueError:
-            continue
-    return records
+            record = json.loads(path.read_text(encoding="utf-8"))
+            whole = is_whole(record) and record.get("sha256", _digest(record)) == _digest(record)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            whole = False
+        if whole:
+            found.append(record)
+        else:
+            print(
+                f"{paths.shown(path)} is damaged and left out; restore it or delete it",
+                file=sys.stderr,
+            )
+    return found

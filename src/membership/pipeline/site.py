@@ -1,15 +1,16 @@
 """Build the site from the written pages and the executed notebooks."""
 
+import os
 import re
 import shutil
-import subprocess
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from membership import paths
+from membership import paths, processes
 from membership.errors import InputError, RunError
-from membership.pipeline import benchmarks, records
+from membership.pipeline import agreement, benchmarks, markdown, records
 from membership.pipeline.layout import executed_path
 
 _NO_RUNS = """\
@@ -55,35 +56,48 @@ def build_site(*, quiet: bool = False) -> Path:
     Raises
     ------
     InputError
-        A chapter of ``_toc.yml`` has not been run; the line says with which command to.
+        A chapter of ``_toc.yml`` has not been run, or a file of its results or of the committed
+        ones is not what its run wrote; the line says with which command to mend it.
     RunError
         Jupyter Book found something wrong; the line quotes it and names the log.
     """
+    # Here and not above: it needs scipy, and no other command waits for that.
+    from membership.pipeline import verdict_errors
+
     root = paths.project_root()
-    _require_chapters(root)
+    chapters = _require_chapters(root)
+    results = agreement.agreed(chapters)
     paths.atomic_write(root / "book" / "generated" / "run_statistics.md", run_statistics())
+    if verdict_errors.PAGE in (root / "_toc.yml").read_text(encoding="utf-8"):
+        paths.atomic_write(root / f"{verdict_errors.PAGE}.md", verdict_errors.verdict_errors())
     if not quiet:
         print("building the site", file=sys.stderr)
     log = root / "logs" / "site.log"
-    code = "from jupyter_book.cli.main import main; main()"
+    code = (
+        "from membership.processes import follow_parent; "
+        f"follow_parent({os.getpid()}); "
+        "from jupyter_book.cli.main import main; main()"
+    )
     # Every page anew: on a second build an unchanged page would keep its warnings to itself.
     options = ["build", str(root), "--all", "-n", "-W", "--keep-going"]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *options],
-        cwd=root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    output = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    try:
+        with processes.supervised() as run:
+            status, said = run.finish([sys.executable, "-c", code, *options], root)
+    except KeyboardInterrupt:
+        raise RunError("the building of the site was interrupted; build it again") from None
+    output = re.sub(r"\x1b\[[0-9;]*m", "", said)
     paths.atomic_write(log, output)
-    if done.returncode:
+    if status < 0:
+        raise RunError(f"the building of the site was killed ({signal.Signals(-status).name})")
+    if status:
         raise RunError(
             f"the site did not build: {_first_findings(output)}; the log is {paths.shown(log)}"
         )
     site = root / "_build" / "html"
-    _copy_results(paths.results_dir(), site / "results")
+    if agreement.agreed(chapters) != results:
+        raise RunError("a chapter was run while the site was built; build it again")
+    shutil.rmtree(site / "results", ignore_errors=True)
+    agreement.copy(results, site / "results")
     return site / "index.html"
 
 
@@ -100,10 +114,11 @@ def _benchmark() -> str:
     if record is None:
         return ""
     rows = [
-        f"| {name} | {value:,} |\n" if isinstance(value, int) else f"| {name} | {value:.3g} |\n"
+        markdown.row([name, f"{value:,}" if isinstance(value, int) else f"{value:.3g}"])
         for name, value in record["measured"].items()
     ]
-    return _BENCHMARK.format(machine=record["machine"], cpus=record["cpus"]) + "".join(rows)
+    where = {"machine": markdown.literal(record["machine"]), "cpus": record["cpus"]}
+    return _BENCHMARK.format(**where) + "".join(rows)
 
 
 def _row(record: dict[str, Any]) -> str:
@@ -116,10 +131,10 @@ def _row(record: dict[str, Any]) -> str:
         f"{record['machine']}, {record['cpus']} CPUs, Python {record['python']}",
         record["started"][:10],
     ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+    return markdown.row(cells)
 
 
-def _require_chapters(root: Path) -> None:
+def _require_chapters(root: Path) -> list[str]:
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     listed = re.findall(r"book/chapters/(\w+)", toc)
     missing = [chapter for chapter in listed if not executed_path(chapter).is_file()]
@@ -128,6 +143,7 @@ def _require_chapters(root: Path) -> None:
             f"no executed notebook for {', '.join(missing)}; make it with: "
             f"membership run {' '.join(missing)}"
         )
+    return listed
 
 
 def _first_findings(output: str, most: int = 3) -> str:
@@ -136,13 +152,3 @@ def _first_findings(output: str, most: int = 3) -> str:
     found = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
     more = f" (and {len(found) - most} more)" if len(found) > most else ""
     return " | ".join(found[:most] or lines[-1:]) + more
-
-
-def _copy_results(source: Path, destination: Path) -> None:
-    """Put the exhibits' files where the pages link to them."""
-    try:
-        shutil.rmtree(destination, ignore_errors=True)
-        if source.is_dir():
-            shutil.copytree(source, destination)
-    except OSError as error:
-        raise paths.write_error(destination, error) from error

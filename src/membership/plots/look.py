@@ -10,6 +10,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.container import Container
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import LogFormatter
 
 from membership.errors import InputError
 
@@ -156,9 +158,20 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     if fmt not in _METADATA:
         raise InputError(f"fmt = {fmt!r}: the formats are {', '.join(_METADATA)}")
     content = io.BytesIO()
+    _take_names_literally(figure)
     with style():
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
     return content.getvalue()
+
+
+def _take_names_literally(figure: Figure) -> None:
+    """A ``$`` in a name is no formula; only the powers at a logarithmic axis are set as one."""
+    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    logarithmic = [axis for axis in axes if isinstance(axis.get_major_formatter(), LogFormatter)]
+    powers = {id(label) for axis in logarithmic for label in axis.get_ticklabels(which="both")}
+    for text in figure.findobj(Text):
+        if id(text) not in powers:
+            text.set_parse_math(False)
 
 
 def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:

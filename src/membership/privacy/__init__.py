@@ -12,9 +12,11 @@ Levels mu
 Records that differ
     `stochastic_composition`, `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
 Composition without a limit theorem
-    `numerical_tradeoff`, `Enclosure`
+    `numerical_tradeoff`, `Enclosure`, `MOST_NUMERICAL_MU`
 A whole training run
     `assess`, `Assessment`
+What an attack proves
+    `epsilon_lower_bound`, `mu_lower_bound`
 The distribution behind it all
     `chi2`
 """
@@ -30,8 +32,9 @@ from membership.privacy.levels import (
     mip_mu_step,
     subsampled_mu,
 )
+from membership.privacy.lower_bounds import epsilon_lower_bound, mu_lower_bound
 from membership.privacy.noise import required_noise
-from membership.privacy.numerical import Enclosure, numerical_tradeoff
+from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
 from membership.privacy.stochastic import (
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
@@ -47,6 +50,7 @@ from membership.privacy.tradeoff import (
 )
 
 __all__ = [
+    "MOST_NUMERICAL_MU",
     "Assessment",
     "Enclosure",
     "assess",
@@ -54,6 +58,7 @@ __all__ = [
     "composed_mu",
     "constant_rate_tradeoff",
     "effective_batch_size",
+    "epsilon_lower_bound",
     "gaussian_auc",
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
@@ -65,6 +70,7 @@ __all__ = [
     "mip_mu_step",
     "mip_tpr",
     "mip_tradeoff",
+    "mu_lower_bound",
     "numerical_tradeoff",
     "required_noise",
     "stochastic_composition",

@@ -27,7 +27,13 @@ class Assessment:
     mip : float
         The smaller of the two, since differential privacy implies the other (Theorem 4.2).
     mip_one_sided : float
-        All steps, `mip_step` with the limit for a fixed null hypothesis; no part of the paper.
+        All steps, the smaller level of one step with the limit for a fixed null hypothesis; no
+        part of the paper.
+
+    Notes
+    -----
+    The levels of all steps are limits for many steps, at the susceptibility given, and no bounds.
+    `numerical_tradeoff` does without the limit.
     """
 
     steps: int
@@ -87,5 +93,5 @@ def assess(
         mip_by_theorem=by_theorem,
         gdp=gdp,
         mip=min(by_theorem, gdp),
-        mip_one_sided=subsampled_mu(mip_step, n, n_records, steps, order="fixed"),
+        mip_one_sided=subsampled_mu(min(mip_step, gdp_step), n, n_records, steps, order="fixed"),
     )

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
+
+# Far beyond any training run, and near enough to 1 for every formula to stay within float64.
+LARGEST, SMALLEST = 1e15, 1e-15
+MOST_STEPS = 1e24
 
 
 def rates(name: str, values: Any) -> FloatArray:
@@ -31,31 +35,35 @@ def rates(name: str, values: Any) -> FloatArray:
 
 def batch(n: float) -> float:
     """Return the batch size n as a float, 2 or more."""
-    return _number("n", n, lambda v: v >= 2, "a batch size of 2 or more")
+    return _number("n", n, lambda v: 2 <= v <= LARGEST, "a batch size of 2 to 1e15")
 
 
 def dimension(d: float) -> float:
     """Return the number of parameters d as a float, 1 or more."""
-    return _number("d", d, lambda v: v >= 1, "1 dimension or more")
+    return _number("d", d, lambda v: 1 <= v <= LARGEST, "1 to 1e15 dimensions")
 
 
 def susceptibility(k: float) -> float:
     """Return the gradient susceptibility K as a float, above 0."""
     return _number(
-        "k", k, lambda v: v > 0, "a gradient susceptibility K above 0 (K = d is typical)"
+        "k",
+        k,
+        lambda v: 0 < v <= LARGEST,
+        "a gradient susceptibility K above 0, at most 1e15 (K = d is typical)",
     )
 
 
 def noise(tau: float) -> float:
     """Return the noise tau as a float, 0 or more."""
-    return _number("tau", tau, lambda v: v >= 0, "a standard deviation of 0 or more")
+    return _number("tau", tau, lambda v: 0 <= v <= LARGEST, "a standard deviation of 0 to 1e15")
 
 
 def clipping(clip: float | None) -> float:
     """Return the clipping norm C as a float, above 0."""
     if clip is None:
         raise InputError("clip is missing; with noise (tau above 0) give the clipping norm C")
-    return _number("clip", clip, lambda v: v > 0, "a clipping norm C above 0")
+    good = "a clipping norm C above 0, of 1e-15 to 1e15"
+    return _number("clip", clip, lambda v: SMALLEST <= v <= LARGEST, good)
 
 
 def level(name: str, mu: float) -> float:
@@ -75,7 +83,7 @@ def reached_level(name: str, mu: float) -> float:
 
 def steps(n_steps: float) -> float:
     """Return the number of steps as a float, 1 or more."""
-    return _number("steps", n_steps, lambda v: v >= 1, "1 step or more")
+    return _number("steps", n_steps, lambda v: 1 <= v <= MOST_STEPS, "1 to 1e24 steps")
 
 
 def records(n_records: float, batch_size: float) -> float:
@@ -83,14 +91,14 @@ def records(n_records: float, batch_size: float) -> float:
     return _number(
         "n_records",
         n_records,
-        lambda v: v >= batch_size,
-        f"at least the batch size {batch_size:g}",
+        lambda v: batch_size <= v <= LARGEST,
+        f"at least the batch size {batch_size:g}, at most 1e15",
     )
 
 
 def epochs(n_epochs: float) -> float:
     """Return the number of epochs as a float, above 0."""
-    return _number("epochs", n_epochs, lambda v: v > 0, "a finite number above 0")
+    return _number("epochs", n_epochs, lambda v: 0 < v <= 1e9, "a number above 0, at most 1e9")
 
 
 def _number(name: str, value: Any, good: Callable[[Any], bool], accepted: str) -> float:

@@ -16,7 +16,7 @@ underflows. The smaller tail is integrated, the other is its complement.
 import numpy as np
 from scipy.special import gammaln, ndtri_exp
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 # Trapezoidal rule: 24 standard deviations of the integrand at the saddle point, 1/5 apart.
 _STEP = 0.2

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, ndtr
 
+from membership.arrays import as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import as_float64
 from membership.privacy import checks
 from membership.privacy.tradeoff import effective_batch_size
 
@@ -56,7 +56,7 @@ def mip_mu_step(
 
 
 def mip_mu_spectrum(eigenvalues: Any, n: float, tau: float = 0.0) -> float:
-    """Return the level of one step for a typical record, eigenvalue by eigenvalue.
+    """Return the level of one step for a record at the mean K, eigenvalue by eigenvalue.
 
     Where the covariance of the gradients is known, noise need not be measured against C^2. Along
     an eigenvector with eigenvalue l the effective batch is n + tau^2 n^2 / l, and independent

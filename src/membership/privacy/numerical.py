@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.privacy import checks
 
+# The largest level of one step that is composed.
+MOST_NUMERICAL_MU = 15
 _LOG_LOST = np.log(1e-13)
 _ORDERS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 _GRIDS = range(12, 25)
@@ -70,8 +72,10 @@ def numerical_tradeoff(
     n = checks.batch(batch_size)
     p = n / checks.records(n_records, n)
     steps = int(checks.steps(steps))
-    if mu > 15:
-        raise InputError(f"mu_step = {mu_step}: give at most 15; beyond, one step tells all")
+    if mu > MOST_NUMERICAL_MU:
+        raise InputError(
+            f"mu_step = {mu_step}: give at most {MOST_NUMERICAL_MU}; beyond, one step tells all"
+        )
     if grid not in _GRIDS:
         raise InputError(f"grid = {grid}: give {_GRIDS[0]} to {_GRIDS[-1]}")
     losses, weight = _one_step(mu, p)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 from membership.privacy import checks
 from membership.privacy.tradeoff import gaussian_tradeoff
 

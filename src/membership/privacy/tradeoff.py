@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.privacy import checks, chi2
 
 
@@ -95,7 +95,7 @@ def mip_tradeoff(
     n : float
         Batch size, 2 or more.
     k : float
-        K = (x - mean)' Sigma^-1 (x - mean) of the record's gradient x; d for typical records.
+        K = (x - mean)' Sigma^-1 (x - mean) of the record's gradient x; d on average.
     tau, clip : float
         Noise and clipping norm, as in `effective_batch_size`.
 

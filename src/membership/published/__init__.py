@@ -1,7 +1,35 @@
 """The papers' own numbers, who wrote them, and how a regenerated number is judged by them."""
 
 from membership.published.bibliography import Paper, bibtex, papers
+from membership.published.claims import Claim
+from membership.published.comparison import compare
+from membership.published.contrasts import Contrast, Share
+from membership.published.outcomes import Outcome
+from membership.published.references import noted, reference
+from membership.published.setups import comparability, setup
+from membership.published.summaries import differ_after_holm, summary
 from membership.published.tables import exhibits, metric_words, table
-from membership.published.verdicts import compare, verdict
+from membership.published.verdicts import Verdict, imputed, verdict
 
-__all__ = ["Paper", "bibtex", "compare", "exhibits", "metric_words", "papers", "table", "verdict"]
+__all__ = [
+    "Claim",
+    "Contrast",
+    "Outcome",
+    "Paper",
+    "Share",
+    "Verdict",
+    "bibtex",
+    "comparability",
+    "compare",
+    "differ_after_holm",
+    "exhibits",
+    "imputed",
+    "metric_words",
+    "noted",
+    "papers",
+    "reference",
+    "setup",
+    "summary",
+    "table",
+    "verdict",
+]

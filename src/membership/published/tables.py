@@ -8,7 +8,7 @@ import pandas as pd
 from membership.errors import InputError
 
 _FOLDER = files("membership.published")
-_CATALOGUES = ("exhibits", "controls")
+_CATALOGUE = "exhibits"
 _WORDS = {
     "auc(%)": "AUC (%)",
     "attack_accuracy_other_threshold(%)": "accuracy, threshold from other records (%)",
@@ -38,15 +38,21 @@ def table(name: str) -> pd.DataFrame:
     known = sorted(
         file.name.removesuffix(".csv")
         for file in _FOLDER.iterdir()
-        if file.name.endswith(".csv") and file.name.removesuffix(".csv") not in _CATALOGUES
+        if file.name.endswith(".csv") and file.name.removesuffix(".csv") != _CATALOGUE
     )
     if name not in known:
         raise InputError(f"no published table {name!r}; the tables are {', '.join(known)}")
     return _read(name)
 
 
+def text_of(name: str) -> pd.DataFrame:
+    """A published table as text, digit for digit: 0.00 is not 0.0."""
+    with (_FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
 def exhibits(chapter: str | None = None) -> pd.DataFrame:
-    """The papers' numbered tables and figures, followed by the controls this companion adds.
+    """The papers' numbered tables and figures; a chapter's controls are in its declarations.
 
     Parameters
     ----------
@@ -56,15 +62,15 @@ def exhibits(chapter: str | None = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own, or "Control 1"),
-        ``kind`` ("table", "figure" or "control") and ``content`` (one line).
+        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own), ``kind`` ("table" or
+        "figure") and ``content`` (one line).
 
     Raises
     ------
     InputError
         There is no such chapter.
     """
-    listed = pd.concat([_read(name) for name in _CATALOGUES], ignore_index=True)
+    listed = _read(_CATALOGUE)
     if chapter is None:
         return listed
     known = listed["chapter"].unique()
@@ -77,6 +83,7 @@ def metric_words(metric: str) -> str:
     """A metric's name as a reader wants it: "TPR at 1% FPR (%)" for "TPR@1%FPR(%)"."""
     if metric in _WORDS:
         return _WORDS[metric]
+    metric = re.sub(r"^TPR ?\(%\)@FPR=([\d.]+)%$", r"TPR@\1%FPR (%)", metric)
     words = re.sub(r"@([\d.]+)%FPR", r" at \1% FPR", metric).replace("_", " ")
     return re.sub(r" ?\(%\)$", " (%)", words)
 

@@ -1,168 +1,164 @@
 """How a regenerated number is judged against the published one: computed, never typed."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
+import numpy as np
+from scipy import stats
 
 from membership.errors import InputError
 
+WORDS = ("agrees", "compatible", "differs", "not comparable")
+"""Of comparable numbers the first three; `verdict` gives these only."""
+
 # Printed numbers are decimals: |51.0 - 50.9| must not exceed 0.1 by a rounding of doubles.
-_ROUNDING = 1e-9
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A word, and regenerated less published with its 95% interval."""
+
+    word: str
+    difference: float
+    low: float
+    high: float
 
 
 def verdict(
-    published: float,
     value: float,
-    low: float,
-    high: float,
+    standard_error: float,
+    degrees_of_freedom: float,
+    published: float,
     *,
-    tolerance: float = 0.0,
-    comparable: bool = True,
-) -> str:
-    """Judge one regenerated number.
+    margin: float,
+    spread: float | None = None,
+    n_models: int | None = None,
+    decimals: int | None = None,
+) -> Verdict:
+    """Judge one regenerated number by the interval of its difference from the published one.
+
+    The variance of the difference is ours, the published number's (its spread over its models),
+    and that of its rounding; degrees of freedom by Welch and Satterthwaite. The 95% interval of
+    the difference lies within the margin: *agrees*; excludes 0: *differs*; else *compatible*.
+    The ends of interval and margin are included.
 
     Parameters
     ----------
+    value, standard_error : float
+        The regenerated number and the standard error of that mean; 0 where it is exact.
+    degrees_of_freedom : float
+        Of the standard error, above 0; ``inf`` where it is known.
     published : float
-        What the paper prints.
-    value, low, high : float
-        The regenerated number and its 95% interval, ``low <= high``, in the same unit. A number
-        known exactly has ``low == high == value``.
-    tolerance : float, default 0
-        A distance from the published number that still counts as agreement, in the same unit;
-        at least 0.
-    comparable : bool, default True
-        Whether the run had the paper's data and sizes. Where it had not, a number that happens
-        to fall near the published one confirms nothing, so this is looked at first.
+        What the paper prints, in the same unit.
+    margin : float
+        A difference that makes no difference, at least 0, in the same unit.
+    spread, n_models : float and int, optional
+        The sample standard deviation that the paper prints, and over how many models (at least
+        2). Without them the published number counts as exact; see `imputed` where it is not.
+    decimals : int, optional
+        Digits after the point in the published column; -1 where it is rounded to tens.
 
     Returns
     -------
-    str
-        ``"agrees"`` (published inside the interval, or within the tolerance), ``"differs"``, or
-        ``"not comparable"``.
+    Verdict
+        ``word``, ``difference``, ``low``, ``high``; the interval is never cut.
 
     Raises
     ------
     InputError
-        A number is not finite, the interval is inverted, or the tolerance is negative.
+        A number is not finite or below its range, or only one of spread and n_models is given.
     """
-    _check_tolerance(tolerance)
-    numbers = {"published": published, "value": value, "low": low, "high": high}
+    _check_numbers(value, standard_error, degrees_of_freedom, published, margin, decimals)
+    _check_published_error(spread, n_models)
+    difference, variance, degrees = moments(
+        value, standard_error, degrees_of_freedom, published, spread, n_models, decimals
+    )
+    half = half_width(variance, degrees)
+    low, high = difference - half, difference + half
+    slack = _SLACK * max(1.0, abs(published))
+    return Verdict(str(words(low, high, margin, slack)), difference, float(low), float(high))
+
+
+def imputed(
+    standard_error: float, n_units: float, paper_repeats: float = 1, ratio: float = 1.0
+) -> float:
+    """The standard error to judge by where the paper prints no spread.
+
+    The published mean is taken to vary as ours does, over the paper's own number of repeats:
+    se * sqrt(1 + ratio^2 n/m). Pass it to `verdict` with n - 1 degrees and no spread.
+
+    Parameters
+    ----------
+    standard_error, n_units : float
+        Ours, and over how many independent units.
+    paper_repeats : float
+        m, 1 where the paper does not say.
+    ratio : float
+        The paper's spread over ours, where another metric of the same row shows that it is
+        greater than 1.
+    """
+    return standard_error * math.sqrt(1 + ratio**2 * n_units / paper_repeats)
+
+
+def moments(value, error, degrees, published, spread=None, n_models=None, decimals=None) -> tuple:
+    """The difference, its variance, and Welch's degrees of freedom; numbers or arrays."""
+    ours = np.square(error)
+    theirs = 0.0 if spread is None else np.square(spread) / n_models
+    rounding = 0.0 if decimals is None else (0.5 * 10.0 ** (-decimals)) ** 2 / 3
+    variance = ours + theirs + rounding
+    terms = np.square(ours) / degrees
+    if spread is not None:
+        terms = terms + np.square(theirs) / (n_models - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        welch = np.where(terms > 0, np.square(variance) / terms, np.inf)
+    return value - published, variance, welch
+
+
+def half_width(variance: Any, degrees: Any) -> Any:
+    """Half of the 95% interval; numbers or arrays."""
+    return stats.t.ppf(0.975, degrees) * np.sqrt(variance)
+
+
+def words(low: Any, high: Any, margin: Any, slack: Any = _SLACK) -> np.ndarray:
+    """The rule itself, for numbers or arrays of interval ends."""
+    within = (low >= -margin - slack) & (high <= margin + slack)
+    apart = (low > slack) | (high < -slack)
+    return np.where(within, "agrees", np.where(apart, "differs", "compatible"))
+
+
+def p_value(difference: float, variance: float, degrees: float) -> float:
+    """Two-sided, of no difference."""
+    if variance == 0:
+        return 1.0 if abs(difference) <= _SLACK else 0.0
+    return float(2 * stats.t.sf(abs(difference) / math.sqrt(variance), degrees))
+
+
+def _check_numbers(value, standard_error, degrees, published, margin, decimals) -> None:
+    numbers = {
+        "value": value,
+        "standard_error": standard_error,
+        "published": published,
+        "margin": margin,
+        "decimals": 0 if decimals is None else decimals,
+    }
     for name, number in numbers.items():
         if not math.isfinite(number):
             raise InputError(f"{name} = {number}: a verdict needs finite numbers")
-    if low > high:
-        raise InputError(f"low = {low} is above high = {high}: give the interval's ends in order")
-    if not comparable:
-        return "not comparable"
-    slack = _ROUNDING * max(1.0, abs(published))
-    inside = low - slack <= published <= high + slack
-    near = abs(published - value) <= tolerance + slack
-    return "agrees" if inside or near else "differs"
+    for name in ("standard_error", "margin"):
+        if numbers[name] < 0:
+            raise InputError(f"{name} = {numbers[name]}: give a number of at least 0")
+    if not degrees > 0:
+        raise InputError(f"degrees_of_freedom = {degrees}: give a number above 0, or inf")
 
 
-def compare(
-    table: pd.DataFrame, reference: pd.DataFrame, on: list[str], *, tolerance: float = 0.0
-) -> pd.DataFrame:
-    """Set every regenerated number beside the published one.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        A study's tidy table: the columns ``on``, ``value``, ``low``, ``high``; its ``attrs`` hold
-        ``comparable`` (bool) and ``deviations`` (list of str).
-    reference : pandas.DataFrame
-        The published numbers: the columns ``on`` and ``value``, one row a key.
-    on : list of str
-        The columns that say which number is which.
-    tolerance : float, default 0
-        See `verdict`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a row of ``table``, in its order: ``on``, ``published``, ``value``, ``low``,
-        ``high``, ``verdict``, ``reason``. Where the paper gives no number, ``published`` is NaN
-        and ``verdict`` is empty. Its ``attrs`` are the table's, and ``tolerance``.
-
-    Raises
-    ------
-    InputError
-        A column or attribute is missing, a key occurs twice, a number is no number, or the run
-        is called not comparable without saying why.
-    """
-    _check_tolerance(tolerance)
-    _check_columns("table", table, [*on, "value", "low", "high"])
-    _check_columns("reference", reference, [*on, "value"])
-    _check_unique("table", table, on)
-    _check_unique("reference", reference, on)
-    comparable, deviations = _comparability(table)
-    printed = _published_numbers(reference, on)
-    try:
-        rows = table[[*on, "value", "low", "high"]].merge(printed, on=on, how="left")
-    except ValueError as error:
-        raise InputError(f"the columns {on} of table and reference differ in type") from error
-    judged = [
-        ("", "the paper gives no number")
-        if pd.isna(row.published)
-        else _judge(row, tolerance, comparable, deviations)
-        for row in rows.itertuples()
-    ]
-    rows["verdict"] = [word for word, _ in judged]
-    rows["reason"] = [reason for _, reason in judged]
-    rows = rows[[*on, "published", "value", "low", "high", "verdict", "reason"]]
-    rows.attrs = {**table.attrs, "tolerance": tolerance}
-    return rows
-
-
-def _judge(row, tolerance: float, comparable: bool, deviations: list[str]) -> tuple[str, str]:
-    word = verdict(
-        row.published, row.value, row.low, row.high, tolerance=tolerance, comparable=comparable
-    )
-    if word == "not comparable":
-        return word, "; ".join(deviations)
-    inside = verdict(row.published, row.value, row.low, row.high) == "agrees"
-    if inside:
-        return word, "published inside the interval"
-    if word == "agrees":
-        return word, f"published within {tolerance:g} of the regenerated value"
-    if row.published > row.high:
-        return word, f"published {row.published - row.high:.2g} above the interval"
-    return word, f"published {row.low - row.published:.2g} below the interval"
-
-
-def _published_numbers(reference: pd.DataFrame, on: list[str]) -> pd.DataFrame:
-    printed = reference[on].copy()
-    try:
-        printed["published"] = pd.to_numeric(reference["value"]).astype(float)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"reference column 'value' holds text ({error}); keep numbers") from error
-    return printed
-
-
-def _comparability(table: pd.DataFrame) -> tuple[bool, list[str]]:
-    missing = {"comparable", "deviations"} - set(table.attrs)
-    if missing:
-        raise InputError(f"table.attrs lacks {sorted(missing)}; a study states both")
-    comparable, deviations = table.attrs["comparable"], table.attrs["deviations"]
-    if not comparable and not deviations:
-        raise InputError("table.attrs['comparable'] is False and 'deviations' is empty; say why")
-    return comparable, deviations
-
-
-def _check_columns(name: str, frame: pd.DataFrame, wanted: list[str]) -> None:
-    missing = [column for column in wanted if column not in frame.columns]
-    if missing:
-        raise InputError(f"{name} lacks the columns {missing}; it has {list(frame.columns)}")
-
-
-def _check_unique(name: str, frame: pd.DataFrame, on: list[str]) -> None:
-    twice = frame[frame.duplicated(on)]
-    if len(twice):
-        key = ", ".join(str(value) for value in twice.iloc[0][on])
-        raise InputError(f"{name} holds ({key}) twice; name the columns that tell rows apart")
-
-
-def _check_tolerance(tolerance: float) -> None:
-    if not (math.isfinite(tolerance) and tolerance >= 0):
-        raise InputError(f"tolerance = {tolerance}: give a finite number of at least 0")
+def _check_published_error(spread: float | None, n_models: int | None) -> None:
+    if (spread is None) != (n_models is None):
+        raise InputError(f"spread = {spread}, n_models = {n_models}: give both or neither")
+    if spread is None:
+        return
+    if not (math.isfinite(spread) and spread >= 0):
+        raise InputError(f"spread = {spread}: give a finite number of at least 0")
+    if not (math.isfinite(n_models) and n_models >= 2):
+        raise InputError(f"n_models = {n_models}: a spread needs at least 2")

@@ -7,10 +7,14 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message="IProgress not found")
     import tqdm.auto  # noqa: F401
 
+from membership import processes
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import Ensemble, device_of
 from membership.training.loop import batch_order, train
 from membership.training.private import PrivateConfig, train_softmax_layers
+
+# What joblib's workers run imports this room, so that none of them outlives a killed kernel.
+processes.follow_parent()
 
 __all__ = [
     "Ensemble",

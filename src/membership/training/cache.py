@@ -1,10 +1,9 @@
 """Trained models on disk: named by what determines them, whole or not there at all."""
 
 import hashlib
-import inspect
 import json
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,26 +45,8 @@ def digest(*parts: object) -> str:
     return total.hexdigest()
 
 
-def source_of(module: torch.nn.Module) -> list[str]:
-    """The source of every class in a module that is not torch's own.
-
-    Two architectures that print alike but compute differently then have different keys.
-    """
-    classes = {type(part) for part in module.modules()}
-    own = sorted((c for c in classes if not c.__module__.startswith("torch.")), key=str)
-    return [_source(c) for c in own]
-
-
-def _source(part: type | Callable) -> str:
-    try:
-        return inspect.getsource(part)
-    except (OSError, TypeError):
-        # Typed at a prompt: the name is the best that can be had.
-        return f"{part.__module__}.{part.__qualname__}"
-
-
 class Cache:
-    """A folder of safetensors files, each carrying the digest of its own content.
+    """A folder of safetensors files, each carrying its own key and the digest of its content.
 
     Parameters
     ----------
@@ -75,8 +56,9 @@ class Cache:
     Notes
     -----
     safetensors refuses a truncated file but not a flipped bit in the payload, so a digest over
-    the tensors travels in the file's header and is checked at every load. A file that fails is
-    deleted with a warning and its model is trained again.
+    the tensors travels in the file's header and is checked at every load. So does the key: a file
+    under another file's name is not taken for it. One that fails is deleted with a warning and its
+    model is trained again.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -92,16 +74,34 @@ class Cache:
         if not path.is_file():
             return None
         try:
+            # To safetensors, a file that may not be read is a damaged one.
+            path.open("rb").close()
             with safetensors.safe_open(path, framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                expected = (file.metadata() or {}).get("digest")
+                noted = file.metadata() or {}
+        except PermissionError as error:
+            raise InputError(
+                f"cannot read {path}: {error.strerror}; set MEMBERSHIP_CACHE to a folder of yours"
+            ) from error
         except (safetensors.SafetensorError, OSError):
-            expected, tensors = None, {}
-        if expected is None or expected != _content(tensors):
-            warnings.warn(f"{path} is damaged; its model is trained again", stacklevel=2)
-            path.unlink(missing_ok=True)
+            noted, tensors = {}, {}
+        if noted.get("digest") != _content(tensors):
+            self._drop(path, "damaged")
+            return None
+        if noted.get("key") != key:
+            self._drop(path, "not the model its name says")
             return None
         return tensors
+
+    def _drop(self, path: Path, why: str) -> None:
+        warnings.warn(f"{path} is {why}; its model is trained again", stacklevel=3)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{path} is {why} and cannot be removed: {error.strerror}; set MEMBERSHIP_CACHE "
+                "to a folder that can be written to"
+            ) from error
 
     def save(self, key: str, tensors: Tensors) -> None:
         """Write tensors under a key, whole or not at all.
@@ -114,7 +114,8 @@ class Cache:
             The disk is full.
         """
         kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        payload = safetensors.torch.save(kept, metadata={"digest": _content(kept)})
+        payload = safetensors.torch.save(kept, metadata={"digest": _content(kept), "key": key})
+        paths.made_cache_dir(self.folder)
         paths.atomic_write(self.path(key), payload)
 
     def discard(self, key: str) -> None:
@@ -124,16 +125,20 @@ class Cache:
     @contextmanager
     def lock(self, key: str):
         """Hold a key: a second run that wants it waits, then finds the result."""
-        folder = self.folder / "locks"
+        file = paths.made_cache_dir(self.folder) / "locks" / f"{key}.lock"
+        held = FileLock(file)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(exist_ok=True)
+            held.acquire()
         except OSError as error:
             raise InputError(
-                f"cannot write to the cache {self.folder}: {error.strerror}; set MEMBERSHIP_CACHE "
-                "to a folder that can be written to"
+                f"cannot lock {file}: {error.strerror or error}; set MEMBERSHIP_CACHE to a folder "
+                "that can be written to"
             ) from error
-        with FileLock(folder / f"{key}.lock"):
+        try:
             yield
+        finally:
+            held.release()
 
 
 def _content(tensors: Tensors) -> str:

@@ -1,11 +1,11 @@
 """What determines a set of trained models: its checks, its keys, and who trains beside whom."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 
+from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training import cache as store
@@ -48,9 +48,8 @@ class Fits:
                 f"one logit{'' if single else ' a class'}"
             )
 
-    def keys(self) -> list[str]:
-        """The cache key of each model, from everything that has a part in its parameters."""
-        code = [Path(__file__).with_name(name).read_text() for name in ("loop.py", "config.py")]
+    def keys(self, code: str) -> list[str]:
+        """The cache key of each model: all that has a part in its parameters, code included."""
         records = store.digest(self.dataset.x, self.dataset.y)
         common = [records, asdict(self.config), code, self.device.type, torch.__version__]
         keys = []
@@ -58,7 +57,7 @@ class Fits:
             module = initial_module(self.factory, seed)
             start = [part for item in sorted(module.state_dict().items()) for part in item]
             keys.append(
-                store.digest(*common, mask, seed, repr(module), store.source_of(module), *start)
+                store.digest(*common, mask, seed, repr(module), architecture(module), *start)
             )
         return keys
 
@@ -68,6 +67,15 @@ class Fits:
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
         return [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+
+
+def architecture(module: torch.nn.Module) -> str:
+    """The digest of the code of every class in a module that is not torch's own.
+
+    Two architectures that print alike but compute differently then have different keys.
+    """
+    classes = {type(part) for part in module.modules()}
+    return closure(*sorted((c for c in classes if not c.__module__.startswith("torch.")), key=str))
 
 
 def checked(membership, seeds, dataset: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:

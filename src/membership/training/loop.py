@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from torch import nn
 from tqdm.auto import tqdm
 
+from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
@@ -106,7 +107,7 @@ def train(
     Notes
     -----
     Models are cached one by one under a key made of the start, the architecture's source, the
-    members, the order seed, the configuration, the code of this room, the device and torch's
+    members, the order seed, the configuration, the code that trains, the device and torch's
     version. While it trains, a batch of models leaves a checkpoint about every 20 seconds; a killed
     run resumes from there and ends bit for bit the same on the same machine.
     """
@@ -115,7 +116,7 @@ def train(
     fits = Fits(factory, dataset, mask, config, seeds, place)
     fits.check_architecture()
     cache = store.Cache(cache_folder)
-    keys = fits.keys()
+    keys = fits.keys(closure(*_COMPUTED_BY))
     found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
     missing = [i for i in range(len(seeds)) if i not in found]
     cores = n_jobs or os.cpu_count() or 1
@@ -288,3 +289,7 @@ def _restore(
     state = optimiser.state_dict()
     optimiser.load_state_dict({**state, "state": entries})
     return int(saved["epochs_done"])
+
+
+# What determines a model's parameters; the rest of this file decides what is trained where.
+_COMPUTED_BY = (_run,)

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray, as_float64
 from membership.training.ensemble import device_of
 
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}

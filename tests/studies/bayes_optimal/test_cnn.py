@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import attacks, metrics
+from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import cnn, posterior, reference_game
+from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game
 from membership.studies.bayes_optimal.settings import Settings
 
-ATTRS = {"data": {}, "deviations": ["made up"], "comparable": False, "device": "cpu"}
+ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
 
 
 def simulated(n_models=7, n_records=600, seed=0):
@@ -89,47 +89,65 @@ def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
     cold, hot = target.mast("log-mean-exp", 1e-4), target.mast("log-mean-exp", 1e6)
     np.testing.assert_allclose(cold, np.nanmin(outside, 0) - target.loss, atol=1e-3)
     np.testing.assert_allclose(hot, np.nanmean(outside, 0) - target.loss, atol=1e-5)
-    table = cnn.control_6(simulated(), posterior.temperature())
+    table = cnn.temperatures(simulated(), posterior.temperature())
     sweep = table[table["series"] == "MAST on the networks"]
     assert sweep["temperature"].min() == pytest.approx(0.01)
     assert sweep["value"].between(50, 100).all()
 
 
-def test_control_4_keeps_networks_and_gaussian_game_apart():
+def test_the_averages_keep_networks_and_gaussian_game_apart():
     gaussian = pd.DataFrame(
         {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
-    ).assign(n_repeats=3, n_reference=20)
-    table = cnn.control_4(simulated(), gaussian)
+    ).assign(n_repeats=3, n_reference=20, standard_error=0.5, degrees_of_freedom=2)
+    table = cnn.averages(simulated(), gaussian)
     assert table[table["game"] == "Gaussian game"]["attack"].tolist() == ["MAST, mean"]
     assert table[table["game"] == "networks"]["attack"].nunique() == 4
 
 
 @pytest.mark.parametrize(
-    ("change", "comparable", "said"),
+    ("change", "reason", "said"),
     [
-        ({}, True, "Adam"),
-        ({"n_reference": "4"}, True, "4 reference models"),
-        ({"cnn_epochs": "2"}, False, "2 epochs"),
-        ({"cnn_records": "100"}, False, "100 members"),
+        ({"n_reference": "30"}, "", "Adam"),
+        ({"n_reference": "29"}, "29 reference models instead of 30", "29 reference models"),
+        ({"n_reference": "30", "cnn_epochs": "2"}, "another recipe: epochs 2", "2 epochs"),
+        ({"n_reference": "30", "cnn_records": "100"}, "a smaller training set", "100 members"),
     ],
 )
-def test_what_differs_from_the_paper_is_said_and_judged(change, comparable, said):
+def test_what_differs_from_the_paper_is_said_and_judged(change, reason, said):
     settings = Settings.from_strings({"profile": "paper", **change})
     dataset = type("Named", (), {"name": "cifar10", "digest": "", "x": np.zeros((2, 3, 8, 8))})()
-    origin = reference_game._origin(settings, dataset, "cpu")
-    assert origin["comparable"] is comparable
+    origin = gather.network_origin(settings, dataset)
+    stated = published.setup("bayes_optimal")["Table 2"]
+    found = published.comparability(stated, origin["setup"], attack="MAST")
+    assert len(found) == bool(reason)
+    assert "".join(found).startswith(reason)
     assert any(said in deviation for deviation in origin["deviations"])
+
+
+def gathered(tmp_path, **changes):
+    values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
+    settings = Settings.from_strings(values | changes)
+    found = gather.sources(settings)["networks"]()
+    return evidence.load(evidence.save(tmp_path / "networks.evidence", found))
 
 
 def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
-    game = reference_game.play(Settings.from_strings(values))
+    found = gathered(tmp_path)
+    game = reference_game.ReferenceGame.of(found)
     assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
     assert (game.member.sum(1) == 40).all()
-    assert game.attrs["comparable"] is False
-    again = reference_game.play(Settings.from_strings(values))
-    assert np.array_equal(game.loss, again.loss)
+    assert game.attrs["setup"]["networks"]["members"] == 40
+    assert game.attrs["sizes"]["Reference models"] == "4 (paper: 30)"
+    assert evidence.digest(gathered(tmp_path)) == evidence.digest(found)
+
+
+def test_the_loss_of_the_evidence_is_that_of_the_networks(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    found = gathered(tmp_path)
+    game = reference_game.ReferenceGame.of(found)
+    probability = 1 / (1 + np.exp(-found["log_odds"].values.astype(float)))
+    np.testing.assert_allclose(game.loss, -np.log(probability), rtol=1e-6)
 
 
 def test_tabular_records_get_a_network_without_convolutions(tmp_path, monkeypatch):
@@ -137,15 +155,12 @@ def test_tabular_records_get_a_network_without_convolutions(tmp_path, monkeypatc
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(90, 5)).astype(np.float32), np.arange(90) % 3
     np.savez(tmp_path / "mine.npz", x=x, y=y)
-    values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
-    game = reference_game.play(
-        Settings.from_strings({**values, "dataset": str(tmp_path / "mine.npz")})
-    )
-    assert game.loss.shape == (5, 80)
-    assert any("tabular" in deviation for deviation in game.attrs["deviations"])
+    found = gathered(tmp_path, dataset=str(tmp_path / "mine.npz"))
+    assert found["log_odds"].shape == (5, 80)
+    assert any("tabular" in deviation for deviation in found.attrs["deviations"])
 
 
 def test_a_data_set_too_small_for_table_2_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "cnn_records": "5000"})
     with pytest.raises(InputError, match="1,797 records"):
-        reference_game.play(settings)
+        gather.sources(settings)["networks"]()

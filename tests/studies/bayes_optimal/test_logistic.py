@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import xarray as xr
 from scipy.special import expit
 
-from membership import attacks, metrics, published
+from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import logistic
+from membership.studies.bayes_optimal import gather, logistic, requirements
 from membership.studies.bayes_optimal.features import Features
+from membership.studies.bayes_optimal.logistic_model import fit, with_one
 from membership.studies.bayes_optimal.settings import Settings
 
 
@@ -17,13 +19,18 @@ def overlapping(n=400, d=6, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     y = (rng.random(n) < expit(x @ rng.normal(size=d))).astype(int)
-    return Features(x, y, {"made": "here"}, ("made up",), comparable=False)
+    return Features(x, y, {"made": "here"}, ("made up",), {"data": "made up"})
 
 
 @pytest.fixture(scope="module")
 def model():
     data = overlapping()
-    return logistic.fit(data.x, data.y, 0.5)
+    return fit(data.x, data.y, 0.5)
+
+
+def slow_gradient(model, x, y):
+    """Gradient of each record's loss, shape (records, d + 1)."""
+    return (expit(model.logit(x)) - y)[:, None] * with_one(x)
 
 
 def torch_loss(theta, x, y):
@@ -54,41 +61,69 @@ def test_loss_gradient_and_hessian_are_those_of_torch(model, tensors):
     loss = torch_loss(theta, x, y)
     np.testing.assert_allclose(model.loss(x.numpy(), y.numpy()), loss, rtol=1e-10)
     gradient = torch.func.vmap(torch.func.grad(torch_loss), (None, 0, 0))(theta, x, y)
-    np.testing.assert_allclose(model.gradient(x.numpy(), y.numpy()), gradient, atol=1e-12)
+    np.testing.assert_allclose(slow_gradient(model, x.numpy(), y.numpy()), gradient, atol=1e-12)
     hessian = torch.func.hessian(penalised)(theta, x, y, 0.5)
     np.testing.assert_allclose(model.hessian(x.numpy()), hessian, atol=1e-10)
 
 
-def test_the_leverage_correction_is_the_hessian_with_the_record(model, tensors):
-    """Against the slow way: the Hessian with each record added, inverted anew."""
+def seen(target, theta0, x, y, reserve):
+    """One split as evidence holds it, in double precision."""
+    arrays = {
+        "log_odds": target.log_odds(x, y),
+        "reference_log_odds": theta0.log_odds(x, y),
+        "leverage": gather.leverages(theta0, x, reserve),
+    }
+    return xr.Dataset({name: ("query", values) for name, values in arrays.items()})
+
+
+def test_the_scores_are_those_of_parameters_gradients_and_hessians(model, tensors):
+    """Against the slow way: gradients, and the Hessian with each record added, inverted anew."""
     _, x, y = tensors
     x, y = x.numpy(), y.numpy()
-    target = logistic.fit(x[:200], y[:200], 0.5)
-    scores, _ = logistic._scores(target, model, x[:5], y[:5], x[200:])
+    target = fit(x[:200], y[:200], 0.5)
+    scores, ratio = logistic.attack_scores(seen(target, model, x[:5], y[:5], x[200:]))
+    gradient, hessian = slow_gradient(model, x[:5], y[:5]), model.hessian(x[200:])
+    first = attacks.matt(target.theta, model.theta, gradient)
+    printed = attacks.matt(target.theta, model.theta, gradient, hessian=hessian)
+    np.testing.assert_allclose(scores[logistic.MATT], first, rtol=1e-9)
+    np.testing.assert_allclose(scores[logistic.SECOND_ORDER], printed, rtol=1e-9)
+    assert ratio == pytest.approx(np.std(printed - first) / np.std(first))
     for record in range(5):
-        one = x[record : record + 1]
-        with_record = np.concatenate([x[200:], one])
-        gradient = model.gradient(one, y[record : record + 1])[0]
-        second = gradient @ np.linalg.solve(model.hessian(with_record), gradient) / 2
-        first = attacks.matt(target.theta, model.theta, gradient[None])[0]
-        assert scores[logistic.CORRECTED][record] == pytest.approx(first - second, rel=1e-8)
+        with_record = np.concatenate([x[200:], x[record : record + 1]])
+        one = gradient[record]
+        second = one @ np.linalg.solve(model.hessian(with_record), one) / 2
+        assert scores[logistic.CORRECTED][record] == pytest.approx(first[record] - second, rel=1e-8)
 
 
 def test_matt_is_never_below_the_loss_difference(model, tensors):
     _, x, y = tensors
-    target = logistic.fit(x.numpy()[:200], y.numpy()[:200], 0.5)
-    scores, _ = logistic._scores(target, model, x.numpy(), y.numpy(), x.numpy()[200:])
+    x, y = x.numpy(), y.numpy()
+    target = fit(x[:200], y[:200], 0.5)
+    scores, _ = logistic.attack_scores(seen(target, model, x, y, x[200:]))
     assert (scores[logistic.MATT] >= scores[logistic.TWIN] - 1e-12).all()
 
 
+VALUES = {"profile": "tiny", "n_records": "[40, 80]", "n_repeats": "3"}
+
+
+def observed(n_jobs="1"):
+    """Evidence of both sizes, through a file."""
+    settings = Settings.from_strings({**VALUES, "n_jobs": n_jobs})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gather, "two_classes", lambda _: overlapping())
+        return [gather.sources(settings)[gather.logistic_name(n)]() for n in (40, 80)]
+
+
 @pytest.fixture(scope="module")
-def table():
-    values = {"profile": "tiny", "n_records": "[40, 80]", "n_repeats": "3", "n_jobs": "1"}
-    return logistic.trials(overlapping(), Settings.from_strings(values))
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evidence")
+    names = [folder / "a.evidence", folder / "b.evidence"]
+    found = zip(names, observed(), strict=True)
+    return logistic.trials([evidence.load(evidence.save(name, one)) for name, one in found])
 
 
 def test_the_parts_of_a_split_share_no_record():
-    parts = logistic._split(overlapping(), 80, repeat=1, seed=0)
+    parts = gather.split(400, 80, repeat=1, seed=0)
     assert [len(part) for part in parts] == [40, 40, 40, 280]
     assert len(np.unique(np.concatenate(parts))) == 400
 
@@ -114,15 +149,16 @@ def test_table_1_holds_means_with_t_intervals_for_every_published_cell(table):
 
 
 def test_other_data_are_never_called_agreement(table):
-    judged = logistic.judged(
-        logistic.table_1(table).assign(n=400).drop_duplicates(["attack", "metric"])
-    )
+    measured = logistic.table_1(table).assign(n=400).drop_duplicates(["attack", "metric"])
+    measured.attrs = {"setup": {"400": {**table.attrs["setup"]["80"], "members": 200}}}
+    judged = logistic.judged(measured)
     assert set(judged["verdict"]) == {"not comparable"}
+    assert judged["reason"].str.startswith("other data: made up instead of CIFAR-10").all()
     assert (judged["published"] > 0).all()
 
 
-def test_control_1_shows_peak_other_threshold_and_null(table):
-    control = logistic.control_1(table).set_index(["n", "attack", "metric"])["value"]
+def test_the_control_shows_peak_other_threshold_and_null(table):
+    control = logistic.peak_and_crossed(table).set_index(["n", "attack", "metric"])["value"]
     for n in (40, 80):
         null = control[n, "random score", "attack_accuracy(%)"]
         assert null == pytest.approx(100 * metrics.peak_accuracy_null(n // 2, n // 2))
@@ -145,21 +181,35 @@ def test_scores_without_information_measure_the_null_and_a_coin():
     assert abs(measured[other].mean() - 50) < 4 * error[other]
 
 
-def test_controls_2_and_3_have_their_rows(table):
-    twins = logistic.control_2(table)
+def test_twin_and_second_order_have_their_rows(table):
+    twins = logistic.twin(table)
     assert set(twins["metric"]) == {"auc(%)", "rank_correlation"}
     assert twins.query("metric == 'rank_correlation'")["value"].between(0.9, 1).all()
-    assert len(logistic.control_3(table)) == 2 * 4
+    assert len(logistic.second_order(table)) == 2 * (4 + 2)
 
 
-def test_too_few_records_are_refused_with_the_largest_size():
+def test_a_difference_is_paired_by_split(table):
+    found = logistic.twin(table).query("n == 80 and attack == 'MATT less loss difference'").iloc[0]
+    auc = table.query("n == 80 and metric == 'auc(%)'")
+    each = auc.pivot_table(index="repeat", columns="attack", values="value")
+    low, high = metrics.mean_interval(each["MATT"] - each["loss difference"])
+    assert (found["low"], found["high"]) == pytest.approx((low, high))
+
+
+def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):
     settings = Settings.from_strings({"profile": "tiny", "n_records": "[260]"})
+    monkeypatch.setattr(gather, "two_classes", lambda _: overlapping())
     with pytest.raises(InputError, match=r"260 needs 410 records .* are 400; .* is 252"):
-        logistic.trials(overlapping(), settings)
-    logistic.require(overlapping().y, [252])
+        gather.sources(settings)["logistic-260"]()
+    requirements.require(400, [252])
 
 
-def test_the_same_seed_gives_the_same_numbers(table):
-    values = {"profile": "tiny", "n_records": "[40, 80]", "n_repeats": "3", "n_jobs": "2"}
-    again = logistic.trials(overlapping(), Settings.from_strings(values))
-    pd.testing.assert_frame_equal(table, again, check_exact=True)
+def test_the_same_seed_gives_the_same_evidence_on_any_number_of_cores():
+    again = observed(n_jobs="2")
+    assert [evidence.digest(one) for one in again] == [evidence.digest(one) for one in observed()]
+
+
+def test_the_penalty_is_stated(table):
+    said = table.attrs["sizes"]["C, chosen for each n"].split(", ")
+    assert len(said) == 2
+    assert set(said) <= {f"{one:.3g}" for one in gather.INVERSE_PENALTIES}

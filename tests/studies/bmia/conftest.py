@@ -2,8 +2,10 @@
 
 import pytest
 
-from membership.studies.bmia.evidence import evidence
+from membership.exhibits import Source, declared
+from membership.studies.bmia.seen import read
 from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.trained import train
 from membership.studies.bmia.worlds import world
 
 SMALL = {
@@ -13,18 +15,35 @@ SMALL = {
     "epochs": 15,
     "n_samples": 40,
     "n_jobs": 1,
+    "architectures": ["logistic", "mlp-8"],
 }
 
 
 @pytest.fixture(scope="session")
-def settings():
-    return Settings.from_values(SMALL)
+def settings(tmp_path_factory):
+    return Settings.from_values({**SMALL, "results_dir": str(tmp_path_factory.mktemp("results"))})
 
 
 @pytest.fixture(scope="session")
-def small(settings, tmp_path_factory):
+def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MEMBERSHIP_CACHE", str(tmp_path_factory.mktemp("cache")))
-        found = evidence(world("digits", settings))
-        found.signals  # noqa: B018
-        yield found
+        yield
+
+
+@pytest.fixture(scope="session")
+def small(settings, cache):
+    found = train(world("digits", settings))
+    found.answers  # noqa: B018
+    return found
+
+
+@pytest.fixture(scope="session")
+def source(settings, cache):
+    """Every exhibit's evidence, gathered when it is asked for."""
+    return Source(settings, declared("bmia"))
+
+
+@pytest.fixture(scope="session")
+def seen(source):
+    return read(source)[0]

@@ -4,42 +4,38 @@ import pytest
 
 from membership import published
 from membership.errors import InputError
-from membership.studies.bmia import mismatch, misprints, predictive, summaries, tables, times
+from membership.studies.bmia import misprints, scores, strangers, summaries, tables, times
 from membership.studies.bmia.settings import Settings
 
 
-@pytest.fixture(scope="module")
-def found(small):
-    return tables.attack([small])
-
-
-def test_table_1_has_three_numbers_an_attack(found):
-    table = tables.table_1(found)
+def test_table_1_has_three_numbers_an_attack(source):
+    table = source.table("bmia-tab-1")
     assert not table.duplicated(tables.ON).any()
     assert (table.groupby(["attack", "n_reference"]).size() == 3).all()
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     assert table["value"].between(0, 100).all()
+    assert table.attrs["setup"]["digits"]["reference_models"] == 8
 
 
 def test_simulated_data_are_never_called_agreement():
     keys = {"dataset": "Purchase-like (simulated)", "attack": "BMIA", "n_reference": 1}
     row = {**keys, "metric": "TPR(%)@FPR=1%", "value": 4.61, "low": 4.0, "high": 5.0}
     table = pd.DataFrame([row])
-    table.attrs = {"comparable": False, "deviations": ["simulated data for Purchase-100"]}
+    table.attrs = {"setup": {"Purchase-like (simulated)": {"data": "Purchase-like (simulated)"}}}
     judged = tables.table_1_comparison(table)
     assert judged["published"].to_list() == [4.61]
     assert judged["verdict"].to_list() == ["not comparable"]
 
 
-def test_control_1_is_a_paired_gain(found):
-    gains = tables.control_1(found).set_index(["attack", "metric"])["value"]
-    table = tables.table_1(found).set_index(["attack", "metric"])["value"]
+def test_control_1_is_a_paired_gain(source):
+    gains = source.table("bmia-ctl-1").set_index(["attack", "metric"])["value"]
+    table = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]
     expected = table["BMIA", "auc(%)"] - table["difference", "auc(%)"]
     assert gains["BMIA", "AUC(%) gained"] == pytest.approx(expected)
 
 
-def test_table_2_of_shifted_digits(small, settings):
-    table = tables.table_2(tables.ood_evidence([small.world], settings), settings)
+def test_table_2_of_shifted_digits(source, seen):
+    table = source.table("bmia-tab-2")
     assert set(table["metric"]) == {summaries.rate_name(r) for r in (0.001, 0.005, 0.01, 0.05)} | {
         "auc(%)"
     }
@@ -48,13 +44,22 @@ def test_table_2_of_shifted_digits(small, settings):
     assert set(judged["verdict"]) == {"", "not comparable"}
 
 
+def test_the_strangers_are_the_only_non_members_of_table_2(source, seen):
+    outputs = source.evidence("outputs-strangers")
+    asked, stranger = outputs["asked"].values, outputs["stranger"].values
+    for target in outputs.attrs["targets"]:
+        member = outputs["member"].values[target]
+        assert member.sum() == seen.member[target].sum()
+        np.testing.assert_array_equal(asked[target], member | stranger)
+
+
 def test_larger_images_are_averaged_down():
     x = np.arange(28.0 * 28).reshape(1, 1, 28, 28)
-    small = tables._averaged(x, (1, 8, 8))
+    small = strangers.averaged(x, (1, 8, 8))
     assert small.shape == (1, 1, 8, 8)
     assert small[0, 0, 0, 0] == x[0, 0, 2:5, 2:5].mean()
     with pytest.raises(InputError, match="averaged down"):
-        tables._averaged(x, (1, 32, 32))
+        strangers.averaged(x, (1, 32, 32))
 
 
 def test_curves_are_read_off_against_the_attacker():
@@ -64,37 +69,83 @@ def test_curves_are_read_off_against_the_attacker():
     assert curve[1.0] == 1.0
 
 
-def test_figures_3_5_6_7_have_their_series(small, settings):
-    three = predictive.figure_3([small], settings)
+def test_figures_3_5_6_7_have_their_series(source, settings):
+    three = source.table("bmia-fig-3")
     assert sorted(three["n_samples"].unique()) == [10, 30, settings.n_samples]
     closed = three[three["series"] == "KFAC, closed form"].groupby("metric")["value"].nunique()
     assert (closed == 1).all()
-    five, seven = predictive.figure_5([small]), predictive.figure_7([small])
+    five, seven = source.table("bmia-fig-5"), source.table("bmia-fig-7")
     assert set(five["series"]) == {"full", "KFAC", "diagonal", "difference"}
     assert len(seven["series"].unique()) == 4
-    six = predictive.figure_6([small])
-    assert "weight decay: 0.0359" in six.attrs["note"]
+    assert "weight decay: 0.0359" in source.table("bmia-fig-6").attrs["note"]
 
 
-def test_figure_4_pairs_every_architecture(small, tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    values = {**small.world.settings.parameters(), "architectures": ["logistic", "mlp-8"]}
-    settings = Settings.from_values(values)
-    table = mismatch.figure_4(small.world, settings)
+def test_the_most_draws_are_those_of_table_1(source):
+    """Figure 3's last point, with KFAC, is the table's BMIA."""
+    three = source.table("bmia-fig-3")
+    last = three[(three["series"] == "KFAC") & (three["n_samples"] == three["n_samples"].max())]
+    one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]["BMIA"]
+    for row in last.itertuples():
+        assert row.value == pytest.approx(one[row.metric])
+
+
+def test_figure_4_pairs_every_architecture(source, settings):
+    table = source.table("bmia-fig-4")
     assert len(table) == 4
     assert "of 4 pairs" in table.attrs["note"]
-    bad = Settings.from_values({**values, "architectures": ["logistic", "resnet"]})
-    with pytest.raises(InputError, match="architecture = 'resnet'"):
-        mismatch.figure_4(small.world, bad)
+    with pytest.raises(InputError, match="architecture 'resnet': give logistic"):
+        Settings.from_values({**settings.parameters(), "architectures": ["logistic", "resnet"]})
 
 
-def test_times_are_marked_as_such(small, settings):
-    table = times.control_10([small], settings)
+def test_times_are_marked_as_such(source):
+    table = source.table("bmia-ctl-10")
     assert table.attrs["timing"] is True
     assert (table["value"] > 0).all()
     minutes = table[table["metric"] == "time_min"].set_index(["attack", "n_reference"])["value"]
     assert minutes["LiRA", 8] == pytest.approx(8 * minutes["BMIA", 1])
     assert set(times.control_10_comparison(table)["verdict"]) == {""}
+
+
+def test_every_picture_and_sentence_can_be_made(source):
+    from membership.exhibits import declared, files
+
+    for exhibit in declared("bmia"):
+        if exhibit.id == "bmia-fig-1":
+            continue
+        table = files.read_back(source.table(exhibit.id))
+        assert exhibit.says is None or exhibit.says(table).endswith(".")
+        assert exhibit.draw is None or exhibit.described(table).endswith(".")
+
+
+def test_scores_cover_the_papers_rows_and_ours(seen):
+    found = scores.all_scores(seen)
+    assert list(found)[:5] == [
+        ("Attack-P", 0),
+        ("QMIA", 0),
+        ("Attack-R", 2),
+        ("Attack-R", 4),
+        ("Attack-R", 8),
+    ]
+    assert {name for name, _ in found} >= {"LiRA", "RMIA", "BMIA", "difference"}
+    for pairs in found.values():
+        for score, member in pairs:
+            assert score.shape == member.shape == (seen.hinge.shape[1],)
+            assert np.isfinite(score).all()
+
+
+def test_lira_of_the_registry_is_the_papers(seen):
+    """Offline, one-sided, a variance a record."""
+    order = np.argsort(seen.outputs["record"].values)
+    ours = scores.lira(seen, 4)
+    for (score, _), (expected, _) in zip(seen.attack("lira-offline", 4), ours, strict=True):
+        np.testing.assert_allclose(score, expected[order], rtol=1e-9)
+
+
+def test_lira_with_one_variance_ranks_as_the_difference_of_its_own_score(seen):
+    odds = seen.outputs["log_odds"].values.astype(float)
+    expected = odds[0] - odds[seen.references(0, 4)].mean(axis=0)
+    score = scores.lira(seen, 4, variance="global")[0][0]
+    np.testing.assert_array_equal(np.argsort(score), np.argsort(expected))
 
 
 def test_the_published_tables_contradictions():

@@ -4,8 +4,8 @@ import pytest
 from membership import data
 from membership.errors import InputError
 from membership.studies.bmia import worlds
-from membership.studies.bmia.evidence import evidence
-from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.settings import NETWORKS, Settings
+from membership.studies.bmia.trained import train
 
 
 def test_the_roles_share_no_record(small):
@@ -48,6 +48,10 @@ def test_images_have_their_own_recipe():
     assert chosen.architecture == "mlp-8"
 
 
+def test_the_settings_know_every_network():
+    assert tuple(worlds.NETWORKS) == NETWORKS
+
+
 def test_unknown_or_unfit_architectures_are_named():
     purchase = data.simulate_purchase(200, 0)
     with pytest.raises(InputError, match="architecture = 'mlp-x'"):
@@ -81,6 +85,6 @@ def test_a_convolutional_network_trains_and_has_a_posterior(settings, monkeypatc
     """The road that images take on a GPU, at the size of a test."""
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     values = {**settings.parameters(), "architecture": "small-cnn", "epochs": 1, "n_reference": 4}
-    found = evidence(worlds.world("digits", Settings.from_values(values)))
+    found = train(worlds.world("digits", Settings.from_values(values)))
     assert found.layer(2, "queries").features.shape == (len(found.y), 128)
-    assert np.isfinite(found.bmia(0)).all()
+    assert np.isfinite(found.sampled(found.first(0))).all()

@@ -31,3 +31,12 @@ def test_no_cell_of_the_notebook_is_long():
         if cell.cell_type == "code":
             compile(cell.source, "cell", "exec")
             assert len(cell.source.splitlines()) <= 15
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("audit_models", 1), ("utility_seeds", 1), ("simulated_repeats", 1), ("n_reference", 2)],
+)
+def test_sizes_without_an_interval_are_refused_before_any_work(name, value):
+    with pytest.raises(InputError, match=f"{name} = {value}"):
+        Settings.from_values({"profile": "tiny", name: value})

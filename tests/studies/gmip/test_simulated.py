@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from membership import privacy
-from membership.errors import InputError
 from membership.studies.gmip import curves, simulated
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3)
@@ -73,8 +72,3 @@ def test_records_with_large_k_are_found_first():
     table = simulated.susceptible_records(SETTINGS).set_index(["fpr", "attack"])["value"]
     low = table[0.001]
     assert low["all records at K = d"] < low["one FPR for all (GLiR)"] < low["optimal composition"]
-
-
-def test_one_repeat_has_no_interval():
-    with pytest.raises(InputError, match="simulated_repeats = 1"):
-        simulated.figure_2a(SimpleNamespace(seed=0, simulated_repeats=1))

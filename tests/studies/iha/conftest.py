@@ -2,7 +2,9 @@
 
 import pytest
 
+from membership.exhibits.source import Source
 from membership.studies.iha import audit, ensembles, loo, tasks
+from membership.studies.iha import experiment as experiments
 from membership.studies.iha.settings import Settings
 
 SIZES = {
@@ -16,8 +18,9 @@ SIZES = {
 
 
 @pytest.fixture(scope="session")
-def settings():
-    return Settings.from_strings({**SIZES, "also_datasets": '["digits"]'})
+def settings(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("results"))
+    return Settings.from_strings({**SIZES, "also_datasets": '["digits"]', "results_dir": folder})
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,15 +32,25 @@ def own_cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def source(settings, own_cache):
+    return Source(settings, ())
+
+
+@pytest.fixture(scope="session")
 def trained(settings, own_cache):
     return ensembles.train(tasks.task("digits-odd", settings), settings)
 
 
 @pytest.fixture(scope="session")
-def audits(settings, own_cache):
-    return audit.audit_all(settings)
+def audits(source):
+    return audit.audits(source)
 
 
 @pytest.fixture(scope="session")
-def experiment(settings, own_cache):
+def retrained(settings, own_cache):
     return loo.retrain("digits-odd", settings)
+
+
+@pytest.fixture(scope="session")
+def experiment(source):
+    return experiments.experiments(source)[0]

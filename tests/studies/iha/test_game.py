@@ -1,76 +1,94 @@
 """Leave-one-out retraining, and a game in which no score can read the coin."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from membership import attacks, metrics
 from membership.studies.iha import game, loo_attacks
+from membership.studies.iha.experiment import Experiment
 
 
-def test_each_model_differs_from_the_base_by_its_own_record(experiment):
-    member, groups = experiment.ensemble.membership, experiment.groups
-    base = np.arange(member.shape[1]) < len(experiment.base)
+def test_each_model_differs_from_the_base_by_its_own_record(retrained):
+    member, groups = retrained.ensemble.membership, retrained.groups
+    base = np.arange(member.shape[1]) < len(retrained.base)
     assert (member[groups["targets"]] == base).all()
-    for r, (inside, outside) in enumerate(zip(experiment.inside, experiment.outside, strict=True)):
+    for r, (inside, outside) in enumerate(zip(retrained.inside, retrained.outside, strict=True)):
         for model in groups["without"][r]:
             assert np.flatnonzero(member[model] != base).tolist() == [inside]
         for model in groups["with"][r]:
             assert np.flatnonzero(member[model] != base).tolist() == [outside]
-    assert base[experiment.inside].all()
-    assert not base[experiment.outside].any()
+    assert base[retrained.inside].all()
+    assert not base[retrained.outside].any()
     assert len(np.unique(np.concatenate([g.ravel() for g in groups.values()]))) == len(member)
 
 
-def test_no_score_of_the_game_reads_the_coin(experiment, settings):
+def test_the_evidence_is_what_the_models_answer(experiment, retrained):
+    pool, asked = retrained.task.pool, experiment.outputs["record"].values
+    answers = retrained.answers(pool.x[asked], pool.y[asked])
+    seen = experiment.outputs["asked"].values
+    np.testing.assert_array_equal(experiment.scaled[seen], answers.astype(np.float32)[seen])
+    assert np.isnan(experiment.scaled[~seen]).all()
+    assert seen[retrained.groups["targets"]].all()
+    assert (seen[retrained.groups["with"]].sum(-1) == 1).all()
+    member = retrained.ensemble.membership[:, asked]
+    np.testing.assert_array_equal(experiment.outputs["member"].values, member)
+    assert asked[experiment.outside].tolist() == retrained.outside.tolist()
+    assert asked[experiment.inside].tolist() == retrained.inside.tolist()
+    assert experiment.outputs.attrs["recipe"]["members"] == len(retrained.base)
+
+
+def test_no_score_of_the_game_reads_the_coin(experiment):
     """With every membership bit turned round, the scores stay as they are."""
-    turned = replace(experiment.ensemble, membership=~experiment.ensemble.membership)
-    blind = replace(experiment, ensemble=turned)
-    model, z = int(experiment.groups["with"][0, 0]), experiment.outside[[0]]
-    truth = game._of_model(experiment, model, z, settings.damping)
-    found = game._of_model(blind, model, z, settings.damping)
-    assert all(np.array_equal(found[name], truth[name]) for name in truth)
-    black = [
-        game._black(e, z[0], e.groups["targets"][:3], e.groups["with"][0], 3)
-        for e in (experiment, blind)
-    ]
-    assert all(np.array_equal(black[0][name], black[1][name]) for name in black[0])
-
-
-def test_the_games_iha_is_the_attack_on_a_record_outside(experiment, settings):
-    model, z = int(experiment.groups["targets"][0]), experiment.outside
-    task = experiment.task
-    config = task.config
-    public = attacks.iha(
-        experiment.ensemble.module(model),
-        config.loss_of,
-        (task.pool.x[experiment.base], task.pool.y[experiment.base]),
-        (task.pool.x[z], task.pool.y[z]),
-        np.zeros(len(z), bool),
-        config.learning_rate,
-        config.momentum,
-        config.weight_decay,
-        settings.damping,
+    blind = Experiment(
+        experiment.outputs.assign(member=~experiment.outputs["member"]),
+        experiment.forms.assign(member=~experiment.forms["member"]),
     )
-    found = game._of_model(experiment, model, z, settings.damping)
-    np.testing.assert_allclose(found["IHA"], public.score, rtol=1e-9)
+    truth, coin = game.scored(experiment)
+    found, _ = game.scored(blind)
+    assert all(np.array_equal(found[name], truth[name]) for name in truth)
+    assert coin.tolist() == [False] * 3 + [True] * 3
 
 
-def test_the_targets_are_not_among_the_references(experiment, settings):
-    scores, coin = game.scored(experiment, settings.damping)
+def test_the_games_attacks_are_those_on_a_record_outside(experiment, retrained, settings):
+    """From evidence as from the model itself, for one model on D and one on D + z."""
+    models = retrained.groups["targets"][0], retrained.groups["with"][1, 4]
+    task = retrained.task
+    config, pool = task.config, task.pool
+    scores, _ = game.scored(experiment)
+    for column, model in zip((0, 4), models, strict=True):
+        z = retrained.outside[[1]]
+        arguments = (
+            retrained.ensemble.module(int(model)),
+            config.loss_of,
+            (pool.x[retrained.base], pool.y[retrained.base]),
+            (pool.x[z], pool.y[z]),
+        )
+        how = (config.learning_rate, config.momentum, config.weight_decay, settings.damping)
+        for name, stationarity in (("IHA", "published"), ("IHA*", "regularised")):
+            public = attacks.iha(*arguments, [False], *how, stationarity=stationarity)
+            np.testing.assert_allclose(scores[name][1, column], public.score[0], rtol=1e-5)
+        public = attacks.sif(*arguments, settings.damping)
+        np.testing.assert_allclose(scores["SIF"][1, column], public[0], rtol=1e-6)
+        for statistic in ("norm", "cosine"):
+            public = attacks.residual(*arguments, [False], config.weight_decay, statistic)
+            found = scores[f"residual {statistic}"][1, column]
+            np.testing.assert_allclose(found, public[0], rtol=1e-5)
+
+
+def test_the_targets_are_not_among_the_references(experiment):
+    scores, coin = game.scored(experiment)
     half = len(coin) // 2
     out = experiment.groups["targets"][:half]
     retrained = experiment.groups["with"][0]
     references = np.concatenate([experiment.groups["references"], retrained[:half]])
     z = experiment.outside[0]
-    seen = experiment.ensemble.membership[references, z][:, None]
+    member = experiment.outputs["member"].values
     for column, model in enumerate([*out, *retrained[half : 2 * half]]):
         assert model not in references
         phi = experiment.scaled[:, [z]]
-        expected = attacks.lira(phi[model], phi[references], seen)
+        expected = attacks.lira(phi[model], phi[references], member[references, z][:, None])
         assert scores["LiRA-L, online"][0, column] == pytest.approx(expected[0])
-        assert coin[column] == experiment.ensemble.membership[model, z]
+        assert coin[column] == member[model, z]
 
 
 def test_pooled_and_record_by_record_are_what_they_are_called():
@@ -128,13 +146,13 @@ def test_references_of_a_member_have_not_seen_it(experiment, settings):
     """The L-attack of the protocol, by hand for one member and one non-member."""
     played = loo_attacks.protocol(experiment, settings)
     target = experiment.groups["targets"][0]
+    member = experiment.outputs["member"].values
     for column, rows in (
         (0, experiment.groups["without"][0]),
         (len(experiment.inside), experiment.groups["references"]),
     ):
-        record = experiment.inside[0] if column == 0 else len(experiment.base)
-        assert not experiment.ensemble.membership[rows, record].any()
+        assert not member[rows, column].any()
         expected = attacks.attack_r(
-            experiment.loss[[target], record], experiment.loss[rows, record][:, None]
+            experiment.loss[[target], column], experiment.loss[rows, column][:, None]
         )
         assert played.scores["L-attack"][0, column] == pytest.approx(expected[0])

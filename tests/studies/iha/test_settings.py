@@ -24,7 +24,7 @@ def test_each_data_set_is_taken_once_the_main_one_first():
     [
         ("n_models", "7", "even, at least 6"),
         ("n_models", "4", "even, at least 6"),
-        ("n_targets", "1", "at least 2"),
+        ("n_targets", "2", "at least 3"),
         ("n_queries", "39", "at least 40"),
         ("loo_records", "1", "at least 2"),
         ("loo_models", "3", "at least 4"),

@@ -1,5 +1,7 @@
 import pytest
 
+from membership import evidence
+from membership.studies.lood import gather
 from membership.studies.lood.records import load
 from membership.studies.lood.settings import Settings
 
@@ -12,3 +14,19 @@ def settings():
 @pytest.fixture(scope="session")
 def records(settings):
     return load(settings)
+
+
+@pytest.fixture(scope="session")
+def gathered(settings, tmp_path_factory):
+    """Evidence of a run by name, as a file gives it back; each is gathered once."""
+    folder, found = tmp_path_factory.mktemp("evidence"), {}
+
+    def one(name):
+        if name not in found:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("MEMBERSHIP_CACHE", str(folder / "cache"))
+                made = gather.sources(settings)[name]()
+            found[name] = evidence.load(evidence.save(folder / f"{name}.evidence", made))
+        return found[name]
+
+    return one

@@ -89,14 +89,25 @@ def test_tracin_adds_learning_rate_times_squared_gradients(retrained, settings):
         assert (values > 0).all()
 
 
-def test_figure_1_and_its_correlations(records, retrained, settings):
-    table = leakage.figure_1(records, retrained, settings)
+def test_evidence_answers_as_the_networks_do(retrained, gathered):
+    pairs = gathered("pairs-relu")
+    np.testing.assert_array_equal(pairs["record"].values, retrained.left_out)
+    inside, outside = retrained.logits(retrained.own_queries)
+    own = pairs["answer"].values[:, :, :, 0]
+    np.testing.assert_allclose(own[:, 0], inside[:, :, 0], rtol=1e-5)
+    np.testing.assert_allclose(own[:, 1], outside[:, :, 0], rtol=1e-5)
+    assert sorted(pairs.attrs["offsets"]) == list(range(-50, 51, 5))
+
+
+def test_figure_1_and_its_correlations(gathered, settings):
+    found = [gathered(name) for name in ("process-records", "pairs-relu", "process-influence")]
+    table = leakage.figure_1(*found)
     panels = table.groupby("panel").size()
-    assert panels[leakage.GP] == len(records)
+    assert panels[leakage.GP] == settings.n_records
     assert panels[leakage.NETWORKS] == settings.n_retrained
     assert panels[leakage.MEMORISATION] == 4 * settings.n_retrained
     assert table["y"].notna().all()
-    found = leakage.correlations(records, retrained, settings).set_index(["estimate", "of"])
+    found = leakage.correlations(*found).set_index(["estimate", "of"])
     assert float(found.loc[("KL", "AUC of the process"), "value"]) > 0.99
     assert (found["low"] <= found["value"]).all()
     assert (found["value"] <= found["high"]).all()

@@ -3,7 +3,8 @@ import pytest
 
 from membership.errors import InputError
 from membership.studies.lood import pictures
-from membership.studies.lood.records import attrs, load, scaled
+from membership.studies.lood.origin import observed, of_records
+from membership.studies.lood.records import load, scaled
 from membership.studies.lood.settings import Settings
 
 
@@ -37,16 +38,24 @@ def test_too_few_records_are_named():
 
 
 def test_digits_are_none_of_the_papers_data(records, settings):
-    found = attrs([records], settings)
-    assert not found["comparable"]
+    found = of_records(records, settings)
     assert "none of the paper's data" in found["deviations"][0]
 
 
 def test_pictures_as_cells():
     image = np.array([[[0.0, 0.5], [1.0, 2.0]]])
-    assert pictures.cells(image) == {"shape": "1x2x2", "pixels": "0 128 255 255"}
-    assert pictures.cells(image, shown=False) == {"shape": "", "pixels": ""}
-    assert pictures.cells(np.zeros(5)) == {"shape": "", "pixels": ""}
+    levels = pictures.thumbnail(image)
+    assert levels.dtype == np.uint8
+    assert pictures.cells(levels) == {"shape": "1x2x2", "pixels": "0 128 255 255"}
+    assert pictures.cells(None) == {"shape": "", "pixels": ""}
     assert pictures.correlation(image, 3 - 2 * image) == pytest.approx(-1)
     assert pictures.correlation(image, np.ones_like(image)) == 0
     assert np.ptp(pictures.stretched(image)) == 1
+
+
+def test_the_sizes_are_those_of_the_records_used(gathered, settings):
+    found = observed(gathered("process-records"))["sizes"]
+    assert found == {"Training records": "60"}
+    found = observed(gathered("pairs-relu"))["sizes"]
+    assert found["Training records"] == str(settings.network_records)
+    assert found["Networks a side"] == str(settings.n_networks)

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from membership import nngp
-from membership.studies.lood import queries, reconstruction, search
+from membership.studies.lood import gather, observed_queries, queries, reconstruction, search
 
 
 @pytest.fixture(scope="module")
-def searches(settings):
-    return search.search_all(settings)
+def searches(gathered):
+    return gathered(gather.OWN)
 
 
-def test_no_query_tells_more_than_the_record(searches, settings):
-    table = queries.optimality(searches, settings)
+def test_no_query_tells_more_than_the_record(searches, gathered):
+    table = queries.optimality(gathered("process-attempts"), searches)
     kinds = set(table["queries"])
     assert kinds == {
         "one, random",
@@ -26,9 +26,15 @@ def test_no_query_tells_more_than_the_record(searches, settings):
     assert table["value"].max() < 1e-10
 
 
-def test_the_ray_of_a_homogeneous_kernel_tells_as_much(records, settings):
-    normalised = queries.figure_10(records, settings)
-    table = queries.escapes(normalised, records, settings).set_index(["query", "metric"])["value"]
+def test_a_query_above_the_record_would_be_seen(searches, gathered):
+    attempts = gathered("process-attempts").copy(deep=True)
+    attempts["value"][7] = 2 * attempts["at_record"][7]
+    assert queries.optimality(attempts, searches)["value"].max() >= 1
+
+
+def test_the_ray_of_a_homogeneous_kernel_tells_as_much(gathered):
+    table = queries.escapes(gathered("process-normalised"))
+    table = table.set_index(["query", "metric"])["value"]
     for factor in (0.1, 2, 10):
         part = table[f"{factor:g} times the record"]
         assert part["KL over the record's, farthest from 1"] == pytest.approx(1, abs=1e-8)
@@ -36,9 +42,9 @@ def test_the_ray_of_a_homogeneous_kernel_tells_as_much(records, settings):
     assert table["-1 times the record"]["KL over the record's, farthest from 1"] < 0.5
 
 
-def test_normalisation_by_the_data_has_a_better_query_for_every_record(records, settings):
-    normalised = queries.figure_10(records, settings)
-    table = queries.escapes(normalised, records, settings).set_index(["case", "metric"])["value"]
+def test_normalisation_by_the_data_has_a_better_query_for_every_record(gathered):
+    table = queries.escapes(gathered("process-normalised"))
+    table = table.set_index(["case", "metric"])["value"]
     for each in ("channel", "pixel"):
         part = table[f"normalisation by the data, of each {each}"]
         assert part["records with a better query (%)"] == 100
@@ -55,17 +61,18 @@ def test_a_search_finds_its_record(records, settings):
     np.testing.assert_allclose(seen.seen(seen.x), records.first(40).dataset.x, atol=1e-6)
 
 
-def test_every_figure_of_the_reconstructions(searches, settings):
-    tables = {
-        "2": reconstruction.figure_2(searches, settings),
-        "8": reconstruction.figure_8(searches, settings),
-        **reconstruction.more(searches, settings),
-    }
-    assert set(reconstruction.FIGURES) <= set(tables)
-    for table in tables.values():
+def test_every_figure_of_the_reconstructions(searches):
+    tables = [reconstruction.figure_2([searches]), reconstruction.figure_8(searches)]
+    tables += [reconstruction.of_one_kernel(name, searches) for name in reconstruction.FIGURES]
+    for table in tables:
         assert (table["pixels"] != "").all()
         assert not table.duplicated(["row", "column"]).any()
-    history = reconstruction.figure_9(searches, settings)
+    kernels = [table["kernel"].iloc[-1] for table in tables[2:]]
+    assert len(set(kernels)) == len(reconstruction.FIGURES)
+
+
+def test_one_search_in_detail(searches):
+    history = reconstruction.figure_9(searches)
     curves = history[history["pixels"] == ""]
     starts = curves[curves["series"].str.startswith("start")]
     shown = history.loc[history["text"] == "step 0", "kl"].item()
@@ -74,8 +81,8 @@ def test_every_figure_of_the_reconstructions(searches, settings):
     assert (starts["kl"] <= target * (1 + 1e-9)).all()
 
 
-def test_success_is_counted(searches, settings):
-    table = reconstruction.success(searches, settings)
+def test_success_is_counted(searches):
+    table = reconstruction.success([searches])
     shares = table[table["metric"].str.contains("%")]
     assert shares["value"].between(0, 100).all()
     assert (shares["low"] <= shares["value"]).all()
@@ -85,9 +92,8 @@ def test_success_is_counted(searches, settings):
     assert others.between(0.5, 1).all()
 
 
-def test_the_nearest_other_record_leaves_out_the_record_itself(records):
+def test_the_nearest_other_record_leaves_out_the_record_itself(records, settings):
     seen = search.prepare(records, 40)
-    found = reconstruction._best_other(seen, seen.x[3], 3)
+    found = search.recover(seen, nngp.rbf(), 3, settings, steps=10)
     table = np.corrcoef(seen.x.reshape(40, -1))
-    assert found == pytest.approx(np.delete(table[3], 3).max())
-    assert reconstruction._best_other(seen, seen.x[3], 5) == pytest.approx(1)
+    assert observed_queries._others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())

@@ -1,17 +1,27 @@
 import numpy as np
 import pytest
 
-from membership.studies.lood import activations, leakage, mistakes, speed, theory, toys
+from membership.studies.lood import activations, leakage, mistakes, read, speed, theory, toys
+from membership.studies.lood.kernels import every_record
 
 
-def test_the_closed_form_is_the_definition(records, settings):
-    table = theory.one_by_one(records, settings)
+def test_the_closed_form_is_the_definition(gathered):
+    table = theory.one_by_one(gathered("measured-identity"))
     assert table["kernel"].nunique() == 3
     assert table["value"].max() < 1e-9
 
 
-def test_the_statements_hold(records, settings):
-    table = theory.statements(records, settings)
+def test_evidence_gives_every_records_leakage_again(records, settings, gathered):
+    exact, found = every_record(records, settings), read.contrast(gathered("process-records"))
+    np.testing.assert_allclose(found.kl(), exact.kl, rtol=1e-12)
+    np.testing.assert_allclose(found.kl_reverse(), exact.kl_reverse, rtol=1e-12)
+    np.testing.assert_allclose(found.auc(), exact.auc, rtol=1e-12)
+    np.testing.assert_allclose(found.mean_distance, exact.mean_distance, rtol=1e-12)
+
+
+def test_the_statements_hold(gathered, settings):
+    names = ("measured-slopes", "process-records", "process-constant")
+    table = theory.statements(*(gathered(name) for name in names), settings)
     table = table.set_index(["statement", "case", "quantity"])["value"]
     slopes = table["Theorem 4.1"]
     for (_, quantity), value in slopes.items():
@@ -51,39 +61,39 @@ def test_kl_peaks_at_the_record_and_the_mean_distance_elsewhere(place, settings)
     )
 
 
-def test_algorithm_1_finds_the_top_of_the_slope(settings):
-    table = toys.figure_11(settings)
+def test_algorithm_1_finds_the_top_of_the_slope(settings, gathered):
+    table = toys.figure_11(gathered("measured-worst"), settings)
     slope = table[table["panel"] == toys.PLACE]
     point = slope[slope["series"] == "Algorithm 1"].iloc[0]
     curve = slope[slope["series"] == "gradient at S"]
     assert point["value"] >= curve["value"].max() * (1 - 1e-6)
 
 
-def test_the_released_slips_change_what_they_should(records, settings):
-    table = mistakes.released_code(records, settings).set_index(["slip", "metric"])["value"]
+def test_the_released_slips_change_what_they_should(gathered):
+    table = mistakes.released_code(gathered("process-slips"))
+    table = table.set_index(["slip", "metric"])["value"]
     assert table[mistakes.LEFT_IN, "largest t, as released (at most 1/2)"] <= 0.5
     left_in = table[mistakes.LEFT_IN]
     assert left_in["median KL, as released"] < left_in["median KL, record left out"]
     assert 20 < table[mistakes.LABEL, "labels that change (%)"] < 80
 
 
-def test_the_map_holds_every_record_once(records, settings):
-    table = leakage.leakage_map(records, settings)
+def test_the_map_holds_every_record_once(records, gathered):
+    table = leakage.leakage_map(gathered("process-records"))
     assert sorted(table["record"]) == list(range(len(records)))
     for _, rows in table.groupby("class"):
         assert rows["kl"].is_monotonic_decreasing
         assert (rows["pixels"] != "").sum() == 20
 
 
-def test_noise_pictures_leak_more_than_records(records, settings):
-    table = leakage.figure_6(records, settings)
+def test_noise_pictures_leak_more_than_records(gathered):
+    table = leakage.figure_6(gathered("process-records"))
     kl = table[table["panel"] == "KL"].groupby("series")["y"].median()
     assert kl["NNGP, uniform noise"] > kl["NNGP, records"]
 
 
-def test_a_timing_is_marked_and_compared_with_the_readme(records, settings, tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    table = speed.table(records, settings)
+def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
+    table = speed.table(gathered("measured-times"))
     assert table.attrs["timing"]
     assert (table["value"] > 0).all()
     judged = speed.comparison(table).set_index("quantity")

@@ -26,8 +26,13 @@ def table_2(game: ReferenceGame) -> pd.DataFrame:
         Columns attack, metric, value, low, high, n_repeats: means over the targets with 95% t
         intervals. The targets share records, so the intervals lean to the narrow side.
     """
+    return _over_targets(per_target(game), ["attack", "metric"], game)
+
+
+def per_target(game: ReferenceGame) -> pd.DataFrame:
+    """Every number of Table 2 for each target: columns target, attack, metric, value."""
     rows = []
-    for target in game.targets():
+    for number, target in enumerate(game.targets()):
         member = target.member
         threshold = metrics.best_threshold(
             attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
@@ -39,14 +44,20 @@ def table_2(game: ReferenceGame) -> pd.DataFrame:
         }
         inside, outside = target.correct[member], target.correct[~member]
         rows += [
-            {"attack": "(model)", "metric": name, "value": 100 * float(part.mean())}
+            {
+                "target": number,
+                "attack": "(model)",
+                "metric": name,
+                "value": 100 * float(part.mean()),
+            }
             for name, part in (("train_accuracy(%)", inside), ("test_accuracy(%)", outside))
         ]
         for attack, (score, cut) in scores.items():
             accuracy = metrics.balanced_accuracy(score, member, threshold=cut)
-            rows.append({"attack": attack, "metric": "attack_accuracy(%)", "value": 100 * accuracy})
-            rows += _curve_numbers(attack, score, member)
-    return _over_targets(rows, ["attack", "metric"], game)
+            own = {"target": number, "attack": attack}
+            rows.append(own | {"metric": "attack_accuracy(%)", "value": 100 * accuracy})
+            rows += [own | row for row in _curve_numbers(attack, score, member)]
+    return pd.DataFrame(rows)
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -64,11 +75,11 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
         paper's numbers for 0-1 and for shadow models are, by its caption, quoted from other
         papers with other networks, and have no match.
     """
-    reference = published.table("bayes_optimal_table2")
+    reference = published.reference("bayes_optimal_table2")
     return published.compare(table, reference, on=["attack", "metric"])
 
 
-def control_4(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
+def averages(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
     """MAST by how it aggregates the reference losses: log-mean-exp, mean, best separation.
 
     The first two use only reference models that did not see the record, the last those that did
@@ -104,7 +115,7 @@ def control_4(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def control_6(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
+def temperatures(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
     """Temperature in the one-dimensional game, and of MAST's threshold on the networks.
 
     The log-mean-exp of the reference losses is their minimum at temperature 0 and their mean at
@@ -155,13 +166,13 @@ def _curve_numbers(attack: str, score: np.ndarray, member: np.ndarray) -> list[d
     return rows
 
 
-def _over_targets(rows: list[dict], keys: list[str], game: ReferenceGame) -> pd.DataFrame:
+def _over_targets(
+    rows: list[dict] | pd.DataFrame, keys: list[str], game: ReferenceGame
+) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     summary = []
     for key, values in table.groupby(keys, sort=False)["value"]:
-        low, high = metrics.mean_interval(values.to_numpy())
-        numbers = {"value": values.mean(), "low": low, "high": high, "n_repeats": len(values)}
-        summary.append(dict(zip(keys, key, strict=True)) | numbers)
+        summary.append(dict(zip(keys, key, strict=True)) | metrics.summary(values.to_numpy()))
     result = pd.DataFrame(summary)
     result.attrs = game.attrs
     return result

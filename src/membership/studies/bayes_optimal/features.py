@@ -8,7 +8,10 @@ import torch
 
 from membership import data, models, training
 from membership.errors import InputError
+from membership.studies.bayes_optimal.requirements import feature_source, pair
 
+# Trucks and ships in CIFAR-10, with its test records.
+PAPER_RECORDS = 12_000
 PRETRAINING = training.TrainingConfig(
     epochs=1,
     batch_size=128,
@@ -33,8 +36,8 @@ class Features:
         Digest of each data set that went in.
     deviations : tuple of str
         In what they differ from the paper's.
-    comparable : bool
-        Whether they are features of CIFAR-10's trucks and ships.
+    setup : dict
+        Data, architecture and recipe, as `membership.published.comparability` takes them.
     device : str
         Where the feature network was trained.
     """
@@ -43,35 +46,8 @@ class Features:
     y: np.ndarray
     digests: dict[str, str]
     deviations: tuple[str, ...]
-    comparable: bool
+    setup: dict
     device: str = "cpu"
-
-    def attrs(self, repeats: int) -> dict:
-        """What a table made from these features says about its origin."""
-        more = () if repeats >= 100 else (f"{repeats} random splits (the paper: 100)",)
-        return {
-            "data": self.digests,
-            "deviations": [*self.deviations, *more],
-            "comparable": self.comparable,
-            "device": self.device,
-        }
-
-
-def pair(settings) -> tuple[data.Dataset, data.Dataset]:
-    """The whole data set, and the records of its two classes, labelled 0 and 1.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``data_root`` and ``classes``; without classes, the two largest.
-
-    Raises
-    ------
-    InputError
-        The data set cannot be loaded, or lacks a class.
-    """
-    dataset = data.load(settings.dataset, root=settings.data_root or None)
-    return dataset, data.keep_classes(dataset, settings.classes or _largest_two(dataset))
 
 
 def two_classes(settings) -> Features:
@@ -97,29 +73,31 @@ def two_classes(settings) -> Features:
     dataset, both = pair(settings)
     x = both.x
     digests = {dataset.name: dataset.digest}
-    comparable = both.name == "cifar10-9-8"
-    deviations = [] if comparable else [f"{both.name} instead of CIFAR-10's trucks and ships"]
+    same = both.name == "cifar10-9-8"
+    deviations = [] if same else [f"{both.name} instead of CIFAR-10's trucks and ships"]
+    if same and len(both.y) < PAPER_RECORDS:
+        deviations.append(f"{len(both.y):,} trucks and ships (CIFAR-10 has {PAPER_RECORDS:,})")
+    setup = {"data": "CIFAR-10 trucks and ships" if same else both.name}
     if settings.feature_network == "raw":
         deviations.append("no feature network: the records as they are")
         values, device = x.reshape(len(x), -1).astype(float), "cpu"
+        setup["architecture"] = "logistic regression on the records as they are"
     else:
         network, source, device = _network(settings, root)
         digests[source.name] = source.digest
         deviations += _network_deviations(settings, network, source)
         values = _last_hidden(network, x)
+        named = settings.feature_network.removesuffix("-cifar").replace("resnet", "ResNet-")
+        setup["architecture"] = f"logistic regression on {named} features"
+        setup["recipe"] = {"pre-training": "CIFAR-100"}
     return Features(
-        _standardised(values), both.y, digests, tuple(deviations), comparable, device=str(device)
+        _standardised(values), both.y, digests, tuple(deviations), setup, device=str(device)
     )
-
-
-def _largest_two(dataset: data.Dataset) -> list[int]:
-    counts = np.bincount(dataset.y, minlength=dataset.n_classes)
-    return [int(label) for label in np.argsort(-counts, kind="stable")[:2]]
 
 
 def _network(settings, root: str | None):
     """A network trained on other data, with that data set and the device it was trained on."""
-    source = data.load(_cifar100_at_hand(root), root=root)
+    source = data.load(feature_source(root), root=root)
     shape = source.x.shape[1:]
     factory = {
         "resnet18": partial(models.resnet, 18, source.n_classes, stem="imagenet"),
@@ -139,13 +117,6 @@ def _network(settings, root: str | None):
         n_jobs=settings.n_jobs,
     )
     return ensemble.module(0), source, ensemble.device
-
-
-def _cifar100_at_hand(root: str | None) -> str:
-    """The prepared 20,000 records where only they lie here; else all, downloaded if need be."""
-    status = {name: data.check(name, root=root).status for name in ("cifar100", "cifar100_20k")}
-    only_some = status["cifar100"] == "missing" and status["cifar100_20k"] == "ok"
-    return "cifar100_20k" if only_some else "cifar100"
 
 
 def _network_deviations(settings, network: torch.nn.Module, source: data.Dataset) -> list[str]:

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from membership import attacks, data, metrics
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.studies.bayes_optimal import gaussian_exact as exact
 
 GRID_POINTS = 400
+LEAD = "MAST less MALT"
 ACCURACIES, REFERENCES = 1, 2  # streams of random numbers
 
 
@@ -72,9 +73,11 @@ def figure_1(settings: Any) -> pd.DataFrame:
             parts.append(pd.DataFrame({**key, "series": "record", "score": own, "density": np.nan}))
             parts.append(pd.DataFrame({**key, "series": "exact", "score": grid, "density": curve}))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = _attrs(settings) | {
+    attrs = _attrs(settings)
+    table.attrs = attrs | {
+        "sizes": attrs["sizes"] | {"Games": "1"},
         "note": f"One game with n' = {n_members} members and |theta - mu|^2 = {r2:.2f}; "
-        "the curves are the exact densities given both."
+        "the curves are the exact densities given both.",
     }
     return table
 
@@ -92,13 +95,13 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns attack, metric, value, low, high, n_repeats, standard_error, exact; value, bounds
-        and standard error in percent. Attacks are MALT, MAST (exact tau), LLR (the exact
-        likelihood ratio) and MATT (theta0 the mean of n' other records). Metrics:
-        "attack_accuracy(%)", balanced accuracy at the threshold that theory calls best;
-        "peak_accuracy(%)", at the best threshold for each game, which flatters the attack; and
-        "auc(%)". `exact` is empty where no formula is at hand. The unit of the 95% interval is
-        the game, for the members of one game depend on each other (they sum to n' theta).
+        Columns attack, metric, those of `metrics.summary`, and exact; in percent. Attacks are
+        MALT, MAST (exact tau), LLR (the exact likelihood ratio), MATT (theta0 the mean of n' other
+        records), and the paired difference "MAST less MALT". Metrics: "attack_accuracy(%)",
+        balanced accuracy at the threshold that theory calls best; "peak_accuracy(%)", at the best
+        threshold for each game, which flatters the attack; and "auc(%)". `exact` is empty where no
+        formula is at hand. The unit of the 95% interval is the game, for the members of one game
+        depend on each other (they sum to n' theta).
 
     Raises
     ------
@@ -124,24 +127,28 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
         for attack, score in _scores(game, rng).items():
             threshold = decisions[attack].threshold
             measured += [
-                (attack, metric, 100 * value)
+                (repeat, attack, metric, 100 * value)
                 for metric, value in _measure(score, game.member, threshold).items()
             ]
+    played = pd.DataFrame(measured, columns=["game", "attack", "metric", "value"])
     rows = [
         {"attack": attack, "metric": metric}
-        | _summary(values)
-        | {"standard_error": values.sem(), "exact": known.get((attack, metric), np.nan)}
-        for (attack, metric), values in pd.DataFrame(
-            measured, columns=["attack", "metric", "value"]
-        ).groupby(["attack", "metric"], sort=False)["value"]
+        | metrics.summary(values.to_numpy())
+        | {"exact": known.get((attack, metric), np.nan)}
+        for (attack, metric), values in played.groupby(["attack", "metric"], sort=False)["value"]
     ]
+    wide = played.pivot_table(index="game", columns=["attack", "metric"], values="value")
+    for metric in ("attack_accuracy(%)", "auc(%)"):
+        values = (wide["MAST", metric] - wide["MALT", metric]).to_numpy()
+        key = {"attack": LEAD, "metric": metric, "exact": np.nan}
+        rows.append(key | metrics.summary(values))
     table = pd.DataFrame(rows)
     table.attrs = _attrs(settings)
     return table
 
 
 def gaussian_references(settings: Any) -> pd.DataFrame:
-    """MAST's tau estimated from reference models, against the exact tau (Control 4).
+    """MAST's tau estimated from reference models, against the exact tau .
 
     Parameters
     ----------
@@ -180,8 +187,8 @@ def gaussian_references(settings: Any) -> pd.DataFrame:
         key = {"tau": tau, "n_reference": 0 if tau == "exact" else n_reference}
         accuracies = [100 * metrics.balanced_accuracy(s, member, threshold) for s in fresh]
         areas = [100 * metrics.auc(s, member) for s in fresh]
-        rows.append(key | {"metric": "attack_accuracy(%)"} | _summary(accuracies))
-        rows.append(key | {"metric": "auc(%)"} | _summary(areas))
+        rows.append(key | {"metric": "attack_accuracy(%)"} | metrics.summary(accuracies))
+        rows.append(key | {"metric": "auc(%)"} | metrics.summary(areas))
     table = pd.DataFrame(rows)
     table.attrs = _attrs(settings)
     return table
@@ -255,11 +262,6 @@ def _fresh_models(rng: np.random.Generator, count: int, n_members: int, d: int) 
     return rng.standard_normal((count, d)) / np.sqrt(n_members)
 
 
-def _summary(values: Any) -> dict[str, float]:
-    low, high = metrics.mean_interval(values)
-    return {"value": np.mean(values), "low": low, "high": high, "n_repeats": len(values)}
-
-
 def _check(settings: Any) -> None:
     for name in ("gaussian_n", "gaussian_repeats"):
         if getattr(settings, name) < 4:
@@ -269,4 +271,5 @@ def _check(settings: Any) -> None:
 def _attrs(settings: Any) -> dict[str, Any]:
     n, d = settings.gaussian_n, settings.gaussian_d
     deviations = [] if (n, d) == (100, 2000) else [f"n = {n}, d = {d}; the paper: 100, 2000"]
-    return {"data": {}, "deviations": deviations, "comparable": not deviations, "device": "cpu"}
+    sizes = {"Records": str(n), "Dimensions": f"{d:,}", "Games": str(settings.gaussian_repeats)}
+    return {"data": {}, "deviations": deviations, "device": "cpu", "sizes": sizes}

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2, f, ncx2, norm
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 
 class Decision(NamedTuple):

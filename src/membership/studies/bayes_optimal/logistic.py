@@ -1,85 +1,64 @@
 """Table 1: two classes, logistic regression, and the controls that belong to it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+import xarray as xr
 from scipy.stats import spearmanr
-from threadpoolctl import threadpool_limits
 
-from membership import attacks, metrics, published
-from membership.errors import InputError
-from membership.studies.bayes_optimal.features import Features
-from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit, with_one
+from membership import attacks, evidence, metrics, published, signals
 
-INVERSE_PENALTIES = np.logspace(-5, 2, 15)
-SPLITS_FOR_PENALTY = 3
-RECORDS_FOR_PENALTY = 20
 MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
+PAPER_SPLITS = 100
+# Trials by the digests of their evidence: exhibits and claims read the same ones.
+_KEPT: dict[tuple[str, ...], pd.DataFrame] = {}
 
 
-def trials(features: Features, settings) -> pd.DataFrame:
-    """Every measurement behind Table 1 and Controls 1 to 3, one row a number.
-
-    For each n and repeat, n/2 records train the target model, n/2 are the non-members and n/2 are
-    held in reserve to train theta_0 (Sablayrolles et al. 2019, Section 6.2). C is chosen for each
-    n by the loss on records outside all three.
+def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """Every measurement behind Table 1 and its controls, one row a number.
 
     Parameters
     ----------
-    features : Features
-        Two classes.
-    settings : Settings
-        Uses ``n_records``, ``n_repeats``, ``seed`` and ``n_jobs``.
+    sizes : sequence of xarray.Dataset
+        Evidence of kind "white_box", one for each n: a target is a random split.
 
     Returns
     -------
     pandas.DataFrame
-        Columns n, repeat, attack, metric, value; percentages where the metric's name says so.
-
-    Raises
-    ------
-    InputError
-        A size needs more records than there are.
+        Columns n, repeat, attack, metric, value; percentages where the metric's name says so. Do
+        not change it: it is kept.
     """
-    sizes = settings.n_records
-    require(features.y, sizes)
-    jobs = [(n, repeat) for n in sizes for repeat in range(settings.n_repeats)]
-    workers = Parallel(n_jobs=settings.n_jobs or -1)
-    with threadpool_limits(limits=1, user_api="blas"):
-        chosen = workers(delayed(_choose_penalty)(features, n, settings.seed) for n in sizes)
-        penalty = dict(zip(sizes, chosen, strict=True))
-        rows = workers(
-            delayed(_trial)(features, n, repeat, penalty[n], settings.seed) for n, repeat in jobs
-        )
-    table = pd.DataFrame([row for part in rows for row in part])
-    table.attrs = features.attrs(repeats=settings.n_repeats)
+    key = tuple(evidence.digest(one) for one in sizes)
+    if key not in _KEPT:
+        _KEPT.clear()
+        _KEPT[key] = _measured(sizes)
+    return _KEPT[key]
+
+
+def _measured(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
+    rows = [
+        row for one in sizes for split in range(one.sizes["target"]) for row in _trial(one, split)
+    ]
+    table = pd.DataFrame(rows)
+    said = [one.attrs for one in sizes]
+    splits = ", ".join(str(n) for n in dict.fromkeys(one["splits"] for one in said))
+    table.attrs = {
+        "data": {key: value for one in said for key, value in one["data"].items()},
+        "deviations": list(dict.fromkeys(line for one in said for line in one["deviations"])),
+        "setup": {str(one.sizes["query"]): one.attrs["setup"] for one in sizes},
+        "device": said[0]["device"],
+        "sizes": {
+            "Random splits a size": f"{splits} (paper: {PAPER_SPLITS})",
+            "C, chosen for each n": ", ".join(
+                f"{one.attrs['recipe']['inverse_penalty']:.3g}" for one in sizes
+            ),
+        },
+    }
     return table
-
-
-def require(y: np.ndarray, sizes: list[int]) -> None:
-    """Refuse sizes that need more records of the two classes than there are.
-
-    Parameters
-    ----------
-    y : numpy.ndarray, shape (records,)
-        Labels of the two classes.
-    sizes : list of int
-        Values of n: each takes 3n/2 records, and 20 more to choose C on.
-
-    Raises
-    ------
-    InputError
-        Too few records; the message says how many would do.
-    """
-    largest = (len(y) - RECORDS_FOR_PENALTY) * 2 // 3 // 2 * 2
-    if max(sizes) > largest:
-        raise InputError(
-            f"n_records: {max(sizes)} needs {3 * max(sizes) // 2 + RECORDS_FOR_PENALTY} records "
-            f"of the two classes but there are {len(y)}; the largest possible size is {largest}"
-        )
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
@@ -118,16 +97,16 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         What :func:`membership.published.compare` returns, matched by n, attack and metric.
     """
-    return published.compare(table, published_table_1(), on=["n", "attack", "metric"])
+    return published.compare(table, published_table_1(), on=["n", "attack", "metric"], by="n")
 
 
 def published_table_1() -> pd.DataFrame:
     """The published Table 1 with n as a column of its own."""
-    printed = published.table("bayes_optimal_table1")
+    printed = published.reference("bayes_optimal_table1")
     return printed.assign(n=printed["dataset"].str.extract(r"n=(\d+)", expand=False).astype(int))
 
 
-def control_1(table: pd.DataFrame) -> pd.DataFrame:
+def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
     """Peak accuracy beside its null and beside a threshold chosen on other records.
 
     Parameters and columns as :func:`table_1`; the null (attack "random score") is what scores
@@ -136,8 +115,7 @@ def control_1(table: pd.DataFrame) -> pd.DataFrame:
     metrics_shown = ["attack_accuracy(%)", "attack_accuracy_other_threshold(%)"]
     summary = _summary(table, {"MALT": metrics_shown, MATT: metrics_shown})
     null = [
-        {"n": n, "attack": "random score", "metric": "attack_accuracy(%)", "value": level}
-        | {"low": level, "high": level, "n_repeats": 0}
+        {"n": n, "attack": "random score", "metric": "attack_accuracy(%)"} | metrics.exactly(level)
         for n in sorted(table["n"].unique())
         for level in [100 * metrics.peak_accuracy_null(int(n) // 2, int(n) // 2, seed=0)]
     ]
@@ -146,66 +124,42 @@ def control_1(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def control_2(table: pd.DataFrame) -> pd.DataFrame:
+def twin(table: pd.DataFrame) -> pd.DataFrame:
     """MATT beside its black-box twin: AUC of each, and the rank correlation of the two scores.
 
     The twin is l(theta_0, z) - l(theta, z), which needs the two losses only; MATT is its
-    linearisation at theta_0. Parameters and columns as :func:`table_1`.
+    linearisation at theta_0. The last rows are the paired differences of the AUCs. Parameters and
+    columns as :func:`table_1`.
     """
-    return _summary(
-        table,
-        {MATT: ["auc(%)"], TWIN: ["auc(%)"], f"{MATT} and {TWIN}": ["rank_correlation"]},
-    )
+    shown = {MATT: ["auc(%)"], TWIN: ["auc(%)"], f"{MATT} and {TWIN}": ["rank_correlation"]}
+    return _with_differences(table, shown, [(MATT, TWIN)])
 
 
-def control_3(table: pd.DataFrame) -> pd.DataFrame:
+def second_order(table: pd.DataFrame) -> pd.DataFrame:
     """MATT with the second-order term of Equation 39, without and with the leverage correction.
 
-    The last rows give the spread of the second-order term relative to the first-order one.
+    Further rows give the spread of the second-order term relative to the first-order one, and the
+    paired differences of the AUCs.
     Parameters and columns as :func:`table_1`.
     """
-    return _summary(
-        table,
-        {
-            MATT: ["auc(%)"],
-            SECOND_ORDER: ["auc(%)"],
-            CORRECTED: ["auc(%)"],
-            "second order / first order": ["std_ratio"],
-        },
-    )
+    shown = {
+        MATT: ["auc(%)"],
+        SECOND_ORDER: ["auc(%)"],
+        CORRECTED: ["auc(%)"],
+        "second order / first order": ["std_ratio"],
+    }
+    return _with_differences(table, shown, [(SECOND_ORDER, MATT), (CORRECTED, MATT)])
 
 
-def _split(features: Features, n: int, repeat: int, seed: int) -> list[np.ndarray]:
-    """Row numbers of members, non-members, the reserve and all others."""
-    rng = np.random.default_rng([seed, n, repeat])
-    return np.split(rng.permutation(len(features.y)), [n // 2, n, 3 * n // 2])
-
-
-def _choose_penalty(features: Features, n: int, seed: int) -> float:
-    """The C whose models, trained on n/2 records, have the least loss on the others."""
-    total = np.zeros(len(INVERSE_PENALTIES))
-    for repeat in range(SPLITS_FOR_PENALTY):
-        _, _, reserve, others = _split(features, n, repeat, seed)
-        for position, inverse_penalty in enumerate(INVERSE_PENALTIES):
-            model = fit(features.x[reserve], features.y[reserve], inverse_penalty)
-            total[position] += model.loss(features.x[others], features.y[others]).mean()
-    return float(INVERSE_PENALTIES[total.argmin()])
-
-
-def _trial(
-    features: Features, n: int, repeat: int, inverse_penalty: float, seed: int
-) -> list[dict]:
+def _trial(one: xr.Dataset, split: int) -> list[dict]:
     """All measurements of one split."""
-    members, outside, reserve, _ = _split(features, n, repeat, seed)
-    x, y = features.x, features.y
-    target = fit(x[members], y[members], inverse_penalty)
-    theta0 = fit(x[reserve], y[reserve], inverse_penalty)
-    queried = np.concatenate([members, outside])
-    member = np.arange(n) < n // 2
-    scores, ratio = _scores(target, theta0, x[queried], y[queried], x[reserve])
+    seen = one.isel(target=split)
+    n, repeat, seed = one.sizes["query"], int(one["target"][split]), one.attrs["seed"]
+    member, correct = seen["member"].values, seen["log_odds"].values > 0
+    scores, ratio = attack_scores(seen)
     rows = [
-        ("(model)", "train_accuracy(%)", 100 * target.correct(x[members], y[members]).mean()),
-        ("(model)", "validation_accuracy(%)", 100 * target.correct(x[outside], y[outside]).mean()),
+        ("(model)", "train_accuracy(%)", 100 * correct[member].mean()),
+        ("(model)", "validation_accuracy(%)", 100 * correct[~member].mean()),
         (f"{MATT} and {TWIN}", "rank_correlation", spearmanr(scores[MATT], scores[TWIN])[0]),
         ("second order / first order", "std_ratio", ratio),
     ]
@@ -218,26 +172,21 @@ def _trial(
     ]
 
 
-def _scores(
-    target: LogisticModel, theta0: LogisticModel, x: np.ndarray, y: np.ndarray, reserve: np.ndarray
-) -> tuple[dict[str, np.ndarray], float]:
-    """Every attack's scores, and the spread of MATT's second-order term over its first."""
-    gradient, hessian = theta0.gradient(x, y), theta0.hessian(reserve)
-    design = with_one(x)
-    leverage = theta0.curvature(x) * np.einsum(
-        "ij,ji->i", design, np.linalg.solve(hessian, design.T)
+def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
+    """Every attack's scores on one split, and the spread of MATT's second term over its first."""
+    odds, start, leverage = (
+        seen[name].values.astype(float) for name in ("log_odds", "reference_log_odds", "leverage")
     )
-    first = attacks.matt(target.theta, theta0.theta, gradient)
-    second = attacks.matt(target.theta, theta0.theta, gradient, hessian=hessian)
+    loss, reference_loss = signals.loss_of_log_odds(odds), signals.loss_of_log_odds(start)
+    first = attacks.matt_from_log_odds(odds, start)
+    second = attacks.matt_from_log_odds(odds, start, leverage, newton=False)
     scores = {
-        "0-1": attacks.zero_one(target.correct(x, y)),
-        "MALT": attacks.malt(target.loss(x, y)),
+        "0-1": attacks.zero_one(odds > 0),
+        "MALT": attacks.malt(loss),
         MATT: first,
-        TWIN: theta0.loss(x, y) - target.loss(x, y),
+        TWIN: reference_loss - loss,
         SECOND_ORDER: second,
-        CORRECTED: attacks.matt(
-            target.theta, theta0.theta, gradient, hessian=hessian, leverage=leverage
-        ),
+        CORRECTED: attacks.matt_from_log_odds(odds, start, leverage),
     }
     return scores, float(np.std(second - first) / np.std(first))
 
@@ -260,6 +209,37 @@ def _measure(score: np.ndarray, member: np.ndarray, rng: np.random.Generator) ->
     }
 
 
+def _with_differences(
+    table: pd.DataFrame, shown: dict[str, list[str]], pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    summary = _summary(table, shown)
+    rows = pd.DataFrame(_differences(table, pairs, "auc(%)"))
+    result = pd.concat([summary, rows], ignore_index=True)
+    result.attrs = table.attrs
+    return result
+
+
+def _differences(table: pd.DataFrame, pairs: Sequence[tuple[str, str]], metric: str) -> list[dict]:
+    """Rows of paired differences of two attacks, over the splits that both were tried on."""
+    rows = []
+    for n in sorted(table["n"].unique()):
+        for first, second in pairs:
+            values = paired(table, int(n), (first, metric), (second, metric))
+            key = {"n": int(n), "attack": f"{first} less {second}", "metric": metric}
+            rows.append(key | metrics.summary(values))
+    return rows
+
+
+def paired(
+    table: pd.DataFrame, n: int, first: tuple[str, str], second: tuple[str, str]
+) -> np.ndarray:
+    """One number less another, (attack, metric) each, split by split; shape (splits,)."""
+    wide = table[table["n"] == n].pivot_table(
+        index="repeat", columns=["attack", "metric"], values="value"
+    )
+    return (wide[first] - wide[second]).to_numpy()
+
+
 def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> pd.DataFrame:
     """Means over the repeats with t intervals, in the order of `shown`."""
     rows = []
@@ -268,11 +248,8 @@ def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> pd.DataFrame:
         for attack, names in shown.items():
             for metric in names:
                 values = groups[n, attack, metric].to_numpy()
-                low, high = metrics.mean_interval(values)
-                rows.append(
-                    {"n": int(n), "attack": attack, "metric": metric, "value": values.mean()}
-                    | {"low": low, "high": high, "n_repeats": len(values)}
-                )
+                key = {"n": int(n), "attack": attack, "metric": metric}
+                rows.append(key | metrics.summary(values))
     summary = pd.DataFrame(rows)
     summary.attrs = table.attrs
     return summary

@@ -27,17 +27,13 @@ class LogisticModel:
         """Log-odds of class 1, shape (records,)."""
         return x @ self.theta[:-1] + self.theta[-1]
 
+    def log_odds(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Log-odds of the label, shape (records,)."""
+        return (2 * y - 1) * self.logit(x)
+
     def loss(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Cross-entropy a record, in nats, shape (records,)."""
-        return np.logaddexp(0.0, -(2 * y - 1) * self.logit(x))
-
-    def correct(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Whether the decision is the label, shape (records,)."""
-        return (self.logit(x) > 0) == (y == 1)
-
-    def gradient(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Gradient of each record's loss, shape (records, d + 1)."""
-        return (expit(self.logit(x)) - y)[:, None] * with_one(x)
+        return np.logaddexp(0.0, -self.log_odds(x, y))
 
     def curvature(self, x: np.ndarray) -> np.ndarray:
         """Second derivative of each record's loss in its logit, shape (records,)."""

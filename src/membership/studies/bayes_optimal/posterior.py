@@ -1,4 +1,4 @@
-"""A one-dimensional game in which the Bayes-optimal attack is exact (Controls 5 and 6).
+"""A one-dimensional game in which the Bayes-optimal attack is exact .
 
 The game: n = 12 records z_i ~ N(0, 1), each a member with probability 1/2, and a model drawn from
 Equation 2 with l(t, z) = (t - z)^2 / 2 plus the regulariser 0.01 t^2 / 2, which keeps the law
@@ -14,15 +14,15 @@ import pandas as pd
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
+from membership import metrics
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 N_RECORDS = 12
 MEMBER_RATE = 0.5  # lambda
 REGULARISER = 0.01
 # (theta, z_1); the last two have the same loss under different parameters.
 CASES = ((0.3, -1.5), (-0.5, 2.0), (1.0, 1.2), (0.0, 1.0), (2.0, 1.0))
-DELTAS = (0.01, 0.05, 0.2)
 
 
 class Others(NamedTuple):
@@ -33,7 +33,7 @@ class Others(NamedTuple):
 
 
 def theorem_1(settings: Any) -> pd.DataFrame:
-    """Theorem 1 with its expectation over the posterior of T, and over the prior (Control 5).
+    """Theorem 1 with its expectation over the posterior of T, and over the prior .
 
     Equation 4 writes the expectation over T = {z_2..n, m_2..n} without saying which law T has. The
     law of total expectation (Equation 6) needs T given theta and z_1. Drawn from its prior
@@ -47,7 +47,7 @@ def theorem_1(settings: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns theta, z, expectation, metric, value, low, high, n_repeats. expectation is "exact"
+        Columns theta, z, expectation, metric and those of `metrics.summary`. expectation is "exact"
         (`exact_posterior`), "posterior" or "prior" (Monte Carlo, with 95% interval; the former
         weighs draws from the prior by the likelihood of theta). The metric is "P(member)", a
         fraction.
@@ -64,18 +64,19 @@ def theorem_1(settings: Any) -> pd.DataFrame:
         attack = expit(log_in - log_out + logit(MEMBER_RATE))
         weight = MEMBER_RATE * np.exp(log_in) + (1 - MEMBER_RATE) * np.exp(log_out)
         key = {"theta": theta, "z": z, "metric": "P(member)"}
-        exact = {"value": exact_posterior(theta, z), "low": np.nan, "high": np.nan}
         rows += [
-            key | {"expectation": "exact", "n_repeats": 0} | exact,
+            key | {"expectation": "exact"} | metrics.exactly(exact_posterior(theta, z)),
             key | {"expectation": "posterior"} | _weighted_mean(attack, weight),
             key | {"expectation": "prior"} | _weighted_mean(attack, np.ones_like(weight)),
         ]
-    columns = ["theta", "z", "expectation", "metric", "value", "low", "high", "n_repeats"]
-    return _table(pd.DataFrame(rows)[columns])
+    keys = ["theta", "z", "expectation", "metric"]
+    table = _table(pd.DataFrame(rows)[[*keys, *metrics.exactly(0)]])
+    table.attrs["sizes"] = {"Draws of the others": f"{settings.posterior_draws:,}"}
+    return table
 
 
 def temperature() -> pd.DataFrame:
-    """What a higher temperature does to the score and to the membership probability (Control 6).
+    """What a higher temperature does to the score and to the membership probability .
 
     Section 3.3 says that a higher T decreases s = (tau - l) / T and so P(m_1 = 1 | theta, z_1).
     With the law p of typical models held fixed, s is concave in 1/T and 0 at 1/T = 0: a negative
@@ -116,53 +117,6 @@ def temperature() -> pd.DataFrame:
             pd.DataFrame({"law": "whole game", **key, "metric": "P(member)", "value": whole})
         )
     return _table(pd.concat(parts, ignore_index=True))
-
-
-def bounds(settings: Any) -> pd.DataFrame:
-    """The chapter's three inequalities, both sides computed.
-
-    Parameters
-    ----------
-    settings : object
-        Has `posterior_draws` (draws of T, at least 100) and `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns statement, case, epsilon, delta, metric, value with metrics "left" and "right";
-        each statement says left <= right.
-        "Lipschitz" (Equation 47): the largest (sigma(u) - sigma(v)) / (u - v) on a grid against
-        1/4. "Property 1": the most that epsilon-differential privacy allows,
-        sigma(epsilon + t_lambda), against lambda + epsilon / 4. "Property 2": the exact
-        P(member) against lambda + epsilon / 4T + delta, epsilon being the 1 - delta quantile of
-        the gap of Equation 23 over T given theta and z_1, or 0 where that is negative.
-
-    Raises
-    ------
-    InputError
-        Too few draws.
-    """
-    rows = [_lipschitz()]
-    for rate in (0.1, 0.5, 0.9):
-        for epsilon in (0.01, 0.1, 1.0, 4.0):
-            left = expit(epsilon + logit(rate))
-            case = f"lambda = {rate}"
-            rows.append(("Property 1", case, epsilon, np.nan, left, rate + epsilon / 4))
-    others = _draw_others(settings)
-    for theta, z in CASES:
-        log_in, log_out = _log_likelihoods(theta, z, others, temperature=1.0)
-        weight = MEMBER_RATE * np.exp(log_in) + (1 - MEMBER_RATE) * np.exp(log_out)
-        precision = others.count + REGULARISER
-        typical = ((z - others.total / precision) ** 2 + 1 / precision) / 2
-        gap = typical - (theta - z) ** 2 / 2
-        for delta in DELTAS:
-            epsilon = max(0.0, _weighted_quantile(gap, weight, 1 - delta))
-            right = MEMBER_RATE + epsilon / 4 + delta
-            case = f"theta = {theta}, z = {z}"
-            rows.append(("Property 2", case, epsilon, delta, exact_posterior(theta, z), right))
-    wide = pd.DataFrame(rows, columns=["statement", "case", "epsilon", "delta", "left", "right"])
-    keys = ["statement", "case", "epsilon", "delta"]
-    return _table(wide.melt(keys, var_name="metric", value_name="value"))
 
 
 def exact_posterior(theta: float, z: float, temperature: float = 1.0) -> float:
@@ -212,26 +166,18 @@ def _score(
     return (tau - (theta - z) ** 2 / 2) / temperature
 
 
-def _lipschitz() -> tuple[str, str, float, float, float, float]:
-    """The steepest pair of distinct arguments on a grid, against the constant of Equation 47."""
-    grid = np.linspace(-10.0, 10.0, 401)
-    first, second = np.triu_indices(grid.size, k=1)
-    slope = (expit(grid[second]) - expit(grid[first])) / (grid[second] - grid[first])
-    steepest = np.argmax(slope)
-    case = f"u = {grid[second][steepest]:.2f}, v = {grid[first][steepest]:.2f}"
-    return "Lipschitz", case, np.nan, np.nan, float(slope[steepest]), 0.25
-
-
 def _weighted_mean(values: FloatArray, weight: FloatArray) -> dict[str, float]:
     """Self-normalised mean, with a 95% interval by the delta method."""
     share = weight / weight.sum()
     mean = float(share @ values)
-    half = norm.ppf(0.975) * float(np.sqrt(np.sum((share * (values - mean)) ** 2)))
-    return {"value": mean, "low": mean - half, "high": mean + half, "n_repeats": values.size}
-
-
-def _weighted_quantile(values: FloatArray, weight: FloatArray, probability: float) -> float:
-    return float(np.quantile(values, probability, weights=weight, method="inverted_cdf"))
+    error = float(np.sqrt(np.sum((share * (values - mean)) ** 2)))
+    half = norm.ppf(0.975) * error
+    ends = {"value": mean, "low": mean - half, "high": mean + half}
+    return ends | {
+        "standard_error": error,
+        "degrees_of_freedom": np.inf,
+        "n_repeats": values.size,
+    }
 
 
 def _table(table: pd.DataFrame) -> pd.DataFrame:
@@ -239,7 +185,6 @@ def _table(table: pd.DataFrame) -> pd.DataFrame:
     table.attrs = {
         "data": {},
         "deviations": ["the paper has no such experiment"],
-        "comparable": False,
         "device": "cpu",
     }
     return table

@@ -1,10 +1,11 @@
 """The parameters of the chapter on Sablayrolles et al. (2019), and their sizes by profile."""
 
+import os
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from membership.settings import ChapterSettings
+from membership.settings import ChapterSettings, brief
 
 PROFILES: dict[str, dict[str, Any]] = {
     "tiny": {
@@ -36,12 +37,14 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
 }
 
-# At "tiny" and "quick", data sets other than the embedded digits bring more records.
+# At "tiny" and "quick", public data sets other than the embedded digits bring more records.
 LARGER_DATA: dict[str, dict[str, Any]] = {
     "tiny": {"n_records": [60, 120]},
     "quick": {"n_records": [400, 1000, 2000], "n_repeats": 20, "cnn_records": 1500},
 }
 
+# A logistic regression a size and repeat, each from scratch.
+LARGEST_SIZE = 1_000_000
 CLASSES: dict[str, list[int]] = {"digits": [3, 8], "cifar10": [9, 8]}
 FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18"}
 
@@ -51,6 +54,7 @@ class Settings(ChapterSettings):
 
     chapter: ClassVar[str] = "bayes_optimal"
     profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+    further_data: ClassVar[tuple[str, ...]] = ("cifar100", "cifar100_20k")
 
     # The paper's Gaussian game is small enough to be played at full size under every profile.
     gaussian_n: ClassVar[int] = 100
@@ -87,6 +91,7 @@ class Settings(ChapterSettings):
     cnn_records: int = Field(
         0,
         ge=0,
+        le=1_000_000,
         description="members of each network of Table 2, half its records; 0: the profile's",
     )
     cnn_epochs: int = Field(
@@ -99,8 +104,11 @@ class Settings(ChapterSettings):
     @model_validator(mode="after")
     def _sizes_make_sense(self) -> Self:
         for n in self.n_records:
-            if n < 20 or n % 2:
-                raise ValueError(f"n_records: {n}; every size must be even and at least 20")
+            if not 20 <= n <= LARGEST_SIZE or n % 2:
+                raise ValueError(
+                    f"n_records: {brief(n)}; every size must be even and at least 20, and at most "
+                    f"{LARGEST_SIZE:,}"
+                )
         if self.n_repeats == 1:
             raise ValueError("n_repeats = 1: an interval needs at least 2 (0: the profile's)")
         if 0 < self.n_reference < 4:
@@ -111,6 +119,12 @@ class Settings(ChapterSettings):
         if 0 < self.cnn_records < 20:
             raise ValueError(f"cnn_records = {self.cnn_records}: at least 20 (0: the profile's)")
         return self
+
+    def check_data(self) -> None:
+        """See that the data can carry the chapter."""
+        from membership.studies.bayes_optimal import requirements
+
+        requirements.check_data(self)
 
     @property
     def gaussian_repeats(self) -> int:
@@ -126,7 +140,9 @@ class Settings(ChapterSettings):
         """Fill in the profile's sizes, larger where the data outnumber the embedded digits."""
         sizes = dict(PROFILES[self.profile])
         dataset = self.dataset or sizes["dataset"]
-        if dataset != "digits":
+        # Of a reader's own file the size is not known: it is asked for as little as the digits are.
+        own_file = dataset.endswith(".npz") or os.sep in dataset
+        if dataset != "digits" and not own_file:
             sizes |= LARGER_DATA.get(self.profile, {})
         sizes["classes"] = CLASSES.get(dataset, [])
         sizes["feature_network"] = FEATURES[self.profile] if dataset == "cifar10" else "raw"

@@ -1,13 +1,13 @@
 """Figure 2: what four attacks expect of one hard non-member."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from membership.metrics.arrays import FloatArray
-from membership.studies.bmia import scores
-from membership.studies.bmia.evidence import Evidence, attrs
-from membership.studies.bmia.retraining import laplace_moments
+from membership.arrays import FloatArray
+from membership.studies.bmia.seen import Seen, origin, read
 
 ALPHA = 0.05
 QUANTILE = 0.975
@@ -15,7 +15,7 @@ POINTS = 201
 MARGINAL = "marginal (Attack-P)"
 
 
-def figure_2(some: list[Evidence]) -> pd.DataFrame:
+def figure_2(source: Any) -> pd.DataFrame:
     """Predicted laws of one non-member's hinge, and the thresholds they give (Figure 2).
 
     The record is the first target's non-member whose hinge is the median of those above the 95%
@@ -23,26 +23,22 @@ def figure_2(some: list[Evidence]) -> pd.DataFrame:
     as normal ones, and the thresholds are their quantiles, but for the marginal attack's: that is
     the quantile of the validation scores (Equation 7).
 
-    Parameters
-    ----------
-    some : list of Evidence
-
     Returns
     -------
     DataFrame
         Columns dataset, series (attack), hinge, density, threshold, target. The note says which
         share of *all* non-members above the 95% quantile each attack calls members.
     """
-    parts, notes = [], []
-    for evidence in some:
-        hinge = evidence.signals.hinge[0]
-        others = np.flatnonzero(~evidence.member[0])
-        above = others[hinge[others] > np.quantile(hinge[others], 1 - ALPHA)]
+    some, parts, notes = read(source), [], []
+    for seen in some:
+        target = seen.targets[0]
+        hinge, others = seen.hinge[target], np.flatnonzero(~seen.member[target])
+        above = _above(others, hinge[others])
         chosen = above[np.argsort(hinge[above], kind="stable")[len(above) // 2]]
-        laws = _laws(evidence)
+        laws = _laws(seen)
         thresholds = {name: mean + norm.isf(ALPHA) * sd for name, (mean, sd) in laws.items()}
         # Equation 7 asks for a quantile of the scores, whatever their law.
-        quantile = np.quantile(evidence.validation.hinge[0], 1 - ALPHA)
+        quantile = np.quantile(_held(seen), 1 - ALPHA)
         thresholds[MARGINAL] = np.full(len(hinge), quantile)
         reach = np.array(
             [(m[chosen] - 4 * s[chosen], m[chosen] + 4 * s[chosen]) for m, s in laws.values()]
@@ -54,7 +50,7 @@ def figure_2(some: list[Evidence]) -> pd.DataFrame:
             parts.append(
                 pd.DataFrame(
                     {
-                        "dataset": evidence.world.label,
+                        "dataset": seen.label,
                         "series": name,
                         "hinge": grid,
                         "density": norm.pdf(grid, mean[chosen], sd[chosen]),
@@ -64,25 +60,33 @@ def figure_2(some: list[Evidence]) -> pd.DataFrame:
                 )
             )
             called.append(f"{name} {(hinge[above] > threshold[above]).mean():.0%}")
-        notes.append(f"{evidence.world.label}: {', '.join(called)} of {len(above)}")
+        notes.append(f"{seen.label}: {', '.join(called)} of {len(above)}")
     table = pd.concat(parts, ignore_index=True)
     words = "Called members at 5%, of all non-members above the 95% quantile"
-    table.attrs = attrs([each.world for each in some], note=f"{words}: {'; '.join(notes)}.")
+    table.attrs = origin(some, note=f"{words}: {'; '.join(notes)}.")
     return table
 
 
-def _laws(evidence: Evidence) -> dict[str, tuple[FloatArray, FloatArray]]:
+def _above(others: np.ndarray, hinge: FloatArray) -> np.ndarray:
+    """The non-members above the 95% quantile; those at it where the largest are all equal."""
+    quantile = np.quantile(hinge, 1 - ALPHA)
+    found = others[hinge > quantile]
+    return found if len(found) else others[hinge >= quantile]
+
+
+def _held(seen: Seen) -> FloatArray:
+    """The first target's hinges of records that no model has seen."""
+    return seen.outputs["held_hinge"].values[seen.targets[0]].astype(float)
+
+
+def _laws(seen: Seen) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Mean and standard deviation that each attack predicts for every query's hinge."""
-    everyone = np.ones(len(evidence.y))
-    held = evidence.validation.hinge[0]
-    n = evidence.n_reference
-    references = evidence.signals.hinge[evidence.references(0, n)]
+    target, n = seen.targets[0], seen.n_reference
+    everyone, held = np.ones(seen.hinge.shape[1]), _held(seen)
+    references = seen.hinge[seen.references(target, n)]
     return {
         MARGINAL: (held.mean() * everyone, held.std(ddof=1) * everyone),
-        "QMIA": scores.qmia_law(evidence, 0),
-        f"LiRA (n={evidence.n_reference})": (
-            references.mean(axis=0),
-            references.std(axis=0, ddof=1),
-        ),
-        "BMIA": laplace_moments(evidence, int(evidence.references(0, 1)[0])),
+        "QMIA": seen.moments(target, "qmia"),
+        f"LiRA (n={n})": (references.mean(axis=0), references.std(axis=0, ddof=1)),
+        "BMIA": seen.moments(seen.first(target)),
     }

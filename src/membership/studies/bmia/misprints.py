@@ -30,7 +30,7 @@ def control_8(settings: Any) -> pd.DataFrame:
     cells = printed.set_index(["dataset", "attack", "n_reference", "metric"])["value"]
     listed = [*_copies(printed), *_times(cells), *_headline(cells), *_ties(cells)]
     table = pd.DataFrame(listed, columns=["finding", "where", "printed", "computed"])
-    table.attrs = {"data": {}, "deviations": [], "comparable": True, "device": "cpu"}
+    table.attrs = {"data": {}, "deviations": [], "device": "cpu"}
     return table
 
 

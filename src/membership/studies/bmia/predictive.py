@@ -1,57 +1,48 @@
 """Figures 3, 5, 6 and 7: how the reference's predictive distribution is computed."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
-from membership.attacks.bmia import bmia_sampled
-from membership.studies.bmia import scores
-from membership.studies.bmia.evidence import MARGINAL, Evidence, attrs
-from membership.studies.bmia.summaries import RATES, Pairs, rate_name, roc, spread, tpr
+from membership.attacks.bmia import bmia_from_moments
+from membership.studies.bmia.seen import Seen, further, moments, origin, read
+from membership.studies.bmia.summaries import RATES, Pairs, percent, rate_name, roc, tpr
 
-SAMPLES = (10, 30, 100, 300, 1000)
 STRUCTURES = {"full": "full", "kron": "KFAC", "diag": "diagonal"}
-FULL_PARAMETERS = 6000
-"""With more, the full posterior takes minutes and gigabytes a model and is left out."""
 
 
-def figure_3(some: list[Evidence], settings: Any) -> pd.DataFrame:
+def _read(source: Any) -> list[tuple[Seen, xr.Dataset]]:
+    return list(zip(read(source), further(source, "variants"), strict=True))
+
+
+def figure_3(source: Any) -> pd.DataFrame:
     """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`.
-
-    Parameters
-    ----------
-    some : list of Evidence
-    settings : Settings
-        Uses ``n_samples``, the largest number tried.
 
     Returns
     -------
     DataFrame
-        Columns panel, series (structure, or "closed form"), n_samples, metric, value, low, high,
-        n_repeats.
+        Columns panel, series (structure, or "closed form"), n_samples, metric, value, low, high
+        and what the interval came from.
     """
-    sizes = [n for n in SAMPLES if n < settings.n_samples] + [settings.n_samples]
-    listed = []
-    for evidence in some:
+    some, listed = _read(source), []
+    for seen, variants in some:
+        sizes = _sizes(variants)
         for structure in ("kron", "diag"):
-            series = STRUCTURES[structure]
-            scored = _by_size(evidence, structure, sizes)
-            for n, pairs in scored.items():
-                listed += _rates(evidence, series, n, pairs)
-        closed = evidence.each(lambda t, e=evidence: scores.closed_form(e, t))
+            for n in sizes:
+                pairs = _with(seen, variants, f"{structure}, {n}")
+                listed += _rates(seen, STRUCTURES[structure], n, pairs)
+        closed = seen.attack("bmia-closed")
         for n in sizes:
-            listed += _rates(evidence, "KFAC, closed form", n, closed)
+            listed += _rates(seen, "KFAC, closed form", n, closed)
     table = pd.DataFrame(listed)
-    table.attrs = attrs([each.world for each in some])
+    table.attrs = _origin(some)
     return table
 
 
-def figure_5(some: list[Evidence]) -> pd.DataFrame:
+def figure_5(source: Any) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5).
-
-    Parameters
-    ----------
-    some : list of Evidence
 
     Returns
     -------
@@ -59,25 +50,23 @@ def figure_5(some: list[Evidence]) -> pd.DataFrame:
         Columns panel, series, fpr, tpr, low, high, n_repeats. The plain difference to the same
         reference is drawn beside them.
     """
-    parts, left_out = [], []
-    for evidence in some:
-        layer = evidence.layer(evidence.n_targets, "fit")
-        parameters = layer.weight.size + layer.bias.size
-        for structure, series in STRUCTURES.items():
-            if structure == "full" and (
-                parameters > FULL_PARAMETERS or len(layer.features) <= layer.weight.shape[1]
-            ):
-                left_out.append(f"{evidence.world.label} ({parameters:,} parameters)")
-                continue
-            parts.append(_curve(evidence, series, structure=structure))
-        parts.append(_plain(evidence))
+    some, parts, left_out = _read(source), [], []
+    for seen, variants in some:
+        n = variants.attrs["n_samples"]
+        chosen = {"full": "full", "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
+        for series, variant in chosen.items():
+            if variant in variants["variant"].values:
+                parts.append(_curve(seen, series, _with(seen, variants, variant)))
+            else:
+                left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
+        parts.append(_plain(seen))
     table = pd.concat(parts, ignore_index=True)
     missing = f"The full posterior is left out for {', '.join(left_out)}." if left_out else ""
-    table.attrs = attrs([each.world for each in some], note=missing)
+    table.attrs = _origin(some, note=missing)
     return table
 
 
-def figure_6(some: list[Evidence]) -> pd.DataFrame:
+def figure_6(source: Any) -> pd.DataFrame:
     """ROC curves with the prior set by marginal likelihood or by validation (Figure 6).
 
     Returns
@@ -85,23 +74,23 @@ def figure_6(some: list[Evidence]) -> pd.DataFrame:
     DataFrame
         Columns as `figure_5`; the note says which prior precisions were chosen.
     """
-    parts, chosen = [], []
-    for evidence in some:
-        for prior in (MARGINAL, "validation"):
-            parts.append(_curve(evidence, prior.replace("-", " "), prior=prior))
-            found = [evidence.posterior(r, prior=prior).prior_precision for r in _first(evidence)]
-            words = f"{evidence.world.label}, {prior.replace('-', ' ')}"
-            chosen.append(f"{words}: {min(found):.3g} to {max(found):.3g}")
-        decay = 1e-4 * len(evidence.layer(evidence.n_targets, "fit").features)
-        chosen.append(f"{evidence.world.label}, training's weight decay: {decay:.3g}")
-        parts.append(_plain(evidence))
+    some, parts, chosen = _read(source), [], []
+    for seen, variants in some:
+        kron = f"kron, {variants.attrs['n_samples']}"
+        for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
+            parts.append(_curve(seen, words, _with(seen, variants, variant)))
+            found = variants["prior_precision"].sel(variant=variant).values
+            chosen.append(f"{seen.label}, {words}: {found.min():.3g} to {found.max():.3g}")
+        attrs = variants.attrs
+        decay = attrs["recipe"]["weight_decay"] * attrs["reference_members"]
+        chosen.append(f"{seen.label}, training's weight decay: {decay:.3g}")
+        parts.append(_plain(seen))
     table = pd.concat(parts, ignore_index=True)
-    note = f"Prior precisions: {'; '.join(chosen)}."
-    table.attrs = attrs([each.world for each in some], note=note)
+    table.attrs = _origin(some, note=f"Prior precisions: {'; '.join(chosen)}.")
     return table
 
 
-def figure_7(some: list[Evidence]) -> pd.DataFrame:
+def figure_7(source: Any) -> pd.DataFrame:
     """ROC curves with draws of weights and with draws of each query's logits (Figure 7).
 
     Returns
@@ -109,46 +98,48 @@ def figure_7(some: list[Evidence]) -> pd.DataFrame:
     DataFrame
         Columns as `figure_5`.
     """
-    methods = {"mc": "MC, drawn weights", "lln": "LLN, drawn logits"}
-    parts = []
-    for evidence in some:
-        parts += [_curve(evidence, series, method=m) for m, series in methods.items()]
-        closed = evidence.each(lambda t, e=evidence: scores.closed_form(e, t))
-        parts.append(roc({"panel": evidence.world.label, "series": "closed form"}, closed))
-        parts.append(_plain(evidence))
+    some, parts = _read(source), []
+    for seen, variants in some:
+        chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {_sizes(variants)[-1]}"}
+        parts += [_curve(seen, s, _with(seen, variants, v)) for s, v in chosen.items()]
+        parts.append(_curve(seen, "closed form", seen.attack("bmia-closed")))
+        parts.append(_plain(seen))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = attrs([each.world for each in some])
+    table.attrs = _origin(some)
     return table
 
 
-def _by_size(evidence: Evidence, structure: str, sizes: list[int]) -> dict[int, Pairs]:
-    """Scores from the first n of the same draws, for each n."""
-    drawn = [
-        evidence.draws(evidence.references(t, 1)[0], sizes[-1], structure)
-        for t in range(evidence.n_targets)
-    ]
-    hinge = evidence.signals.hinge
-    return {n: evidence.each(lambda t, n=n: bmia_sampled(hinge[t], drawn[t][:n])) for n in sizes}
+def _origin(some: list[tuple[Seen, xr.Dataset]], **extra: Any) -> dict[str, Any]:
+    return origin([seen for seen, _ in some], **extra)
 
 
-def _rates(evidence: Evidence, series: str, n: int, pairs: Pairs) -> list[dict]:
+def _sizes(variants: xr.Dataset) -> list[int]:
+    """The numbers of draws that there are moments of, the largest last."""
+    names = [str(name) for name in variants["variant"].values]
+    return [int(name.split()[1]) for name in names if name.startswith("kron, ")]
+
+
+def _with(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:
+    """BMIA with another posterior of the same first references."""
+    return seen.each(_scored(seen, variants, variant))
+
+
+def _scored(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:
+    return lambda t: bmia_from_moments(seen.hinge[t], *moments(variants, seen.first(t), variant))
+
+
+def _rates(seen: Seen, series: str, n: int, pairs: Pairs) -> list[dict]:
     listed = []
     for fpr in RATES:
         name = rate_name(fpr)
-        key = {"panel": f"{evidence.world.label}, {name}", "series": series, "n_samples": n}
-        listed.append({**key, "metric": name, **spread(tpr(pairs, fpr), 100, 0)})
+        key = {"panel": f"{seen.label}, {name}", "series": series, "n_samples": n}
+        listed.append({**key, "metric": name, **percent(tpr(pairs, fpr))})
     return listed
 
 
-def _curve(evidence: Evidence, series: str, **choices: Any) -> pd.DataFrame:
-    pairs = evidence.each(lambda t: evidence.bmia(t, **choices))
-    return roc({"panel": evidence.world.label, "series": series}, pairs)
+def _curve(seen: Seen, series: str, pairs: Pairs) -> pd.DataFrame:
+    return roc({"panel": seen.label, "series": series}, pairs)
 
 
-def _plain(evidence: Evidence) -> pd.DataFrame:
-    pairs = evidence.each(lambda t: scores.difference(evidence, t, 1))
-    return roc({"panel": evidence.world.label, "series": "difference"}, pairs)
-
-
-def _first(evidence: Evidence) -> list[int]:
-    return [int(evidence.references(t, 1)[0]) for t in range(evidence.n_targets)]
+def _plain(seen: Seen) -> pd.DataFrame:
+    return _curve(seen, "difference", seen.attack("difference"))

@@ -29,7 +29,7 @@ def control_9(settings: Any) -> pd.DataFrame:
     rng = np.random.default_rng([settings.seed, 22])
     table = pd.DataFrame([*_proposition_1(rng), *_counterexample(), *_two_laws(), *_random(rng)])
     table["low"], table["high"] = (table[c].fillna(table["value"]) for c in ("low", "high"))
-    table.attrs = {"data": {}, "deviations": [], "comparable": True, "device": "cpu"}
+    table.attrs = {"data": {}, "deviations": [], "device": "cpu"}
     return table
 
 

@@ -3,52 +3,46 @@
 Controls 4, 5 and 7.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from membership import signals
-from membership.attacks.gaussian_hinge import runner_up
-from membership.metrics.arrays import FloatArray
-from membership.studies.bmia import scores
-from membership.studies.bmia.evidence import Evidence, attrs
-from membership.studies.bmia.summaries import auc, spread
+from membership import metrics
+from membership.arrays import FloatArray
+from membership.studies.bmia.seen import Seen, further, origin, read
+from membership.studies.bmia.summaries import auc
 
 SHOWN = 1000
-SAMPLES = 1000
-QUERIES = 500
 SPLITS = 35
 RESAMPLES = 200
 
 
-def control_4(some: list[Evidence]) -> pd.DataFrame:
+def control_4(source: Any) -> pd.DataFrame:
     """Both standard deviations of the hinge, record by record (Control 4).
 
     No reference is trained on any query, so that their spread is that of retraining a model
     without the record, on another half of the population. The Laplace one is that of the first
     reference.
 
-    Parameters
-    ----------
-    some : list of Evidence
-
     Returns
     -------
     DataFrame
         Columns dataset, laplace, retraining: at most 1,000 queries a data set.
     """
-    parts = []
-    for evidence in some:
-        laplace = laplace_moments(evidence, evidence.n_targets)[1][:SHOWN]
-        over = np.std(_retrained(evidence), axis=0, ddof=1)[:SHOWN]
-        found = {"dataset": evidence.world.label, "laplace": laplace, "retraining": over}
+    some, parts = read(source), []
+    for seen in some:
+        laplace = seen.moments(seen.outputs.attrs["references"][0])[1][:SHOWN]
+        over = np.std(_retrained(seen), axis=0, ddof=1)[:SHOWN]
+        found = {"dataset": seen.label, "laplace": laplace, "retraining": over}
         parts.append(pd.DataFrame(found))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = attrs([each.world for each in some])
+    table.attrs = origin(some)
     return table
 
 
-def control_5(some: list[Evidence]) -> pd.DataFrame:
+def control_5(source: Any) -> pd.DataFrame:
     """How the two standard deviations are related (Control 5).
 
     The one over retraining is estimated from few models. Its reliability is the correlation of
@@ -57,114 +51,80 @@ def control_5(some: list[Evidence]) -> pd.DataFrame:
     noiseless estimate would have. Where the reliability is not above zero, or might not be, that
     correlation is not identified: it is left out, and the note says so.
 
-    Parameters
-    ----------
-    some : list of Evidence
-
     Returns
     -------
     DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats (posteriors). The interval of
-        the reliability is over queries; that of the corrected correlation does not cover it.
+        Columns dataset, quantity, value, low, high, n_repeats (posteriors) and what the interval
+        came from. That of the reliability is over queries; that of the corrected correlation does
+        not cover it.
     """
-    listed, unknown = [], []
-    for evidence in some:
-        hinge = _retrained(evidence)
-        log_over = _log_sd(hinge)
-        reliability, low, high = _reliability(hinge)
+    some, listed, unknown = read(source), [], []
+    for seen in some:
+        reliability, low, high = _reliability(_retrained(seen))
         if low <= 0:
-            unknown.append(evidence.world.label)
+            unknown.append(seen.label)
         found: dict[str, list[float]] = {}
-        for t in range(evidence.n_targets):
-            reference = evidence.references(t, 1)[0]
-            mean, sd = laplace_moments(evidence, reference)
-            raw = float(np.corrcoef(np.log(sd), log_over)[0, 1])
-            z = ((evidence.signals.hinge[t] - mean) / sd)[~evidence.member[t]]
-            for name, value in (
-                ("correlation of the logarithms", raw),
-                ("corrected for noise", raw / np.sqrt(reliability) if low > 0 else np.nan),
-                ("retraining / Laplace, geometric mean", np.exp((log_over - np.log(sd)).mean())),
-                ("Laplace sd and score, rank correlation", _rank(sd, mean)),
-                ("retraining sd and score, rank correlation", _rank(log_over, hinge.mean(axis=0))),
-                ("mean z of non-members", z.mean()),
-                ("sd of z of non-members", z.std(ddof=1)),
-            ):
+        for target in seen.targets:
+            for name, value in _related(seen, target, reliability if low > 0 else np.nan).items():
                 found.setdefault(name, []).append(float(value))
-        key = {"dataset": evidence.world.label}
+        key = {"dataset": seen.label}
         exact = {"value": reliability, "low": low, "high": high, "n_repeats": 1}
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
-            {**key, "quantity": name, **spread(v)}
+            {**key, "quantity": name, **metrics.summary(v)}
             for name, v in found.items()
             if not np.isnan(v).any()
         ]
     table = pd.DataFrame(listed)
     note = f"Corrected correlation not identified: {', '.join(unknown)}." if unknown else ""
-    table.attrs = attrs([each.world for each in some], note=note)
+    table.attrs = origin(some, note=note)
     return table
 
 
-def control_7(some: list[Evidence]) -> pd.DataFrame:
-    """How far the hinge is from Gaussian under Gaussian logits (Control 7).
+def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
+    """The quantities of Control 5 for one target's reference."""
+    hinge, (mean, sd) = _retrained(seen), seen.moments(seen.first(target))
+    log_over = _log_sd(hinge)
+    raw = float(np.corrcoef(np.log(sd), log_over)[0, 1])
+    z = ((seen.hinge[target] - mean) / sd)[~seen.member[target]]
+    return {
+        "correlation of the logarithms": raw,
+        "corrected for noise": raw / np.sqrt(reliability),
+        "retraining / Laplace, geometric mean": np.exp((log_over - np.log(sd)).mean()),
+        "Laplace sd and score, rank correlation": _rank(sd, mean),
+        "retraining sd and score, rank correlation": _rank(log_over, hinge.mean(axis=0)),
+        "mean z of non-members": z.mean(),
+        "sd of z of non-members": z.std(ddof=1),
+    }
 
-    Parameters
-    ----------
-    some : list of Evidence
+
+def control_7(source: Any) -> pd.DataFrame:
+    """How far the hinge is from Gaussian under Gaussian logits (Control 7).
 
     Returns
     -------
     DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats (references): of 500 queries, with
-        1,000 draws each; the AUCs are of all queries.
+        Columns dataset, quantity, value, low, high, n_repeats (references) and what the interval
+        came from: of 500 queries, with 1,000 draws each; the AUCs are of all queries.
     """
-    listed = []
-    for evidence in some:
-        found: dict[str, list[float]] = {}
-        for t in range(evidence.n_targets):
-            for name, value in _shape(evidence, int(evidence.references(t, 1)[0])).items():
-                found.setdefault(name, []).append(value)
-        found["AUC (%) with draws"] = auc(evidence.each(evidence.bmia))
-        closed = evidence.each(lambda t, e=evidence: scores.closed_form(e, t))
-        found["AUC (%) in closed form"] = auc(closed)
-        key = {"dataset": evidence.world.label}
-        listed += [{**key, "quantity": name, **spread(v)} for name, v in found.items()]
+    some, listed = read(source), []
+    for seen, measured in zip(some, further(source, "measured"), strict=True):
+        shape = measured["shape"].values.T
+        found = dict(zip(measured["quantity"].values, shape, strict=True))
+        found["AUC (%) with draws"] = auc(seen.attack("bmia"))
+        found["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
+        key = {"dataset": seen.label}
+        listed += [
+            {**key, "quantity": str(name), **metrics.summary(v)} for name, v in found.items()
+        ]
     table = pd.DataFrame(listed)
-    table.attrs = attrs([each.world for each in some])
+    table.attrs = origin(some)
     return table
 
 
-def laplace_moments(evidence: Evidence, model: int) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the hinge on every query under a reference's posterior."""
-    drawn = evidence.draws(model, evidence.world.settings.n_samples)
-    return drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
-
-
-def _shape(evidence: Evidence, model: int) -> dict[str, float]:
-    rows = np.arange(min(QUERIES, len(evidence.y)))
-    layer, y = evidence.layer(model, "queries"), evidence.y[rows]
-    logits = layer.logits[rows]
-    rival = runner_up(logits, y)
-    seed = 1_000_000 * evidence.world.settings.seed
-    drawn_logits = evidence.posterior(model).sample(layer.features[rows], SAMPLES, seed, "lln")
-    drawn = signals.hinge(drawn_logits, None, y)
-    frozen = drawn_logits[:, rows, y] - drawn_logits[:, rows, rival]
-    frozen_mean = logits[rows, y] - logits[rows, rival]
-    variance = evidence.posterior(model).difference_variance(layer.features[rows], y, rival)
-    frozen_sd = np.sqrt(variance)
-    return {
-        "P(another class overtakes), mean": float((frozen > drawn).mean()),
-        "|skewness|, mean": float(np.abs(stats.skew(drawn, axis=0)).mean()),
-        "excess kurtosis, 99% quantile": float(np.quantile(stats.kurtosis(drawn, axis=0), 0.99)),
-        "frozen mean less mean, in sd": float(
-            ((frozen_mean - drawn.mean(axis=0)) / drawn.std(axis=0, ddof=1)).mean()
-        ),
-        "frozen sd / sd, mean": float((frozen_sd / drawn.std(axis=0, ddof=1)).mean()),
-    }
-
-
-def _retrained(evidence: Evidence) -> FloatArray:
+def _retrained(seen: Seen) -> FloatArray:
     """Hinges of all references, (references, queries)."""
-    return evidence.signals.hinge[evidence.n_targets :]
+    return seen.hinge[seen.outputs.attrs["references"]]
 
 
 def _log_sd(hinge: FloatArray) -> FloatArray:

@@ -1,10 +1,11 @@
 """The parameters of the chapter on Liu et al. (2025), and their sizes by profile."""
 
+import re
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from membership.settings import ChapterSettings
+from membership.settings import ChapterSettings, brief
 
 PROFILES: dict[str, dict[str, Any]] = {
     # Networks this small train no faster on several cores, and far slower beside other work.
@@ -36,6 +37,25 @@ PROFILES: dict[str, dict[str, Any]] = {
         "architectures": ["mlp-1024-512-256-128", "mlp-256-128", "mlp-32", "logistic"],
     },
 }
+
+
+# The paper's seven (Figure 4); they take images, as "small-cnn" does.
+NETWORKS = (
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "wide-resnet50",
+    "densenet121",
+    "mobilenet-v2",
+    "efficientnet-b0",
+)
+# Up to ten hidden layers of up to 65,535 units.
+MLP = re.compile("mlp(-[1-9][0-9]{0,4}){1,10}")
+
+
+def is_for_images(architecture: str) -> bool:
+    """Whether a network takes pictures only."""
+    return architecture == "small-cnn" or architecture in NETWORKS
 
 
 class Settings(ChapterSettings):
@@ -80,6 +100,18 @@ class Settings(ChapterSettings):
             value = getattr(self, name)
             if 0 < value < least:
                 raise ValueError(f"{name} = {value}: {why} needs at least {least}")
+        for name in (self.architecture, *self.architectures):
+            if name and not (name == "logistic" or is_for_images(name) or MLP.fullmatch(name)):
+                raise ValueError(
+                    f"architecture {brief(name)}: give logistic, mlp with its widths (such as "
+                    f"mlp-256-128), small-cnn, {', '.join(NETWORKS)}"
+                )
         if len(self.architectures) == 1:
             raise ValueError("architectures names one; give at least 2 to pair")
         return self
+
+    def check_data(self) -> None:
+        """See that every data set of the run can carry the chapter."""
+        from membership.studies.bmia import needs
+
+        needs.check(self)

@@ -7,20 +7,13 @@ import pandas as pd
 from scipy import stats
 
 from membership import metrics
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 Pairs = list[tuple[FloatArray, np.ndarray]]
 """Scores and truth of each target's queries."""
 
 GRID = np.logspace(-3, 0, 61)
 RATES = (0.001, 0.01)
-
-
-def spread(values: Any, most: float = np.inf, least: float = -np.inf) -> dict[str, float]:
-    """Mean of repeats with Student's 95% interval, cut to what is possible."""
-    low, high = np.clip(metrics.mean_interval(values), least, most)
-    found = {"value": float(np.mean(values)), "low": float(low), "high": float(high)}
-    return {**found, "n_repeats": len(values)}
 
 
 def tpr(pairs: Pairs, fpr: float) -> list[float]:
@@ -45,8 +38,17 @@ def measured(pairs: Pairs, rates: tuple[float, ...] = RATES) -> dict[str, list[f
 
 def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) -> list[dict]:
     """One row a statistic: true-positive rates, then the AUC, in percent."""
-    found = measured(pairs, rates)
-    return [{**key, "metric": name, **spread(v, 100, 0)} for name, v in found.items()]
+    asked = sum(int(member.sum()) for _, member in pairs)
+    found = {rate_name(fpr): tpr(pairs, fpr) for fpr in rates}
+    listed = [
+        {**key, "metric": name, **percent(values, asked=asked)} for name, values in found.items()
+    ]
+    return [*listed, {**key, "metric": "auc(%)", **percent(auc(pairs))}]
+
+
+def percent(values: Any, *, asked: int | None = None) -> dict[str, float]:
+    """`metrics.summary` of percentages; ``asked`` where they are rates among so many records."""
+    return metrics.summary(values, asked=asked, scale=100.0, lowest=0.0, highest=100.0)
 
 
 def roc(key: dict[str, Any], pairs: Pairs) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 RECORDS = 200
 HIDDEN = 50
@@ -58,7 +58,6 @@ def figure_1(settings: Any) -> pd.DataFrame:
     table.attrs = {
         "data": {},
         "deviations": [f"{RECORDS} records, networks and training chosen here"],
-        "comparable": False,
         "device": "cpu",
         "note": note,
     }

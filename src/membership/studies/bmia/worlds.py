@@ -9,6 +9,7 @@ import numpy as np
 
 from membership import data, models, training
 from membership.errors import InputError
+from membership.studies.bmia.needs import LEAST_RECORDS
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
@@ -34,7 +35,6 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "efficientnet-b0": models.efficientnet_b0,
 }
 """The paper's seven (Figure 4)."""
-LEAST_RECORDS = 100
 _REFERENCES = 1000
 """Seeds of reference models lie this far above those of the targets."""
 
@@ -122,6 +122,30 @@ class World:
         else:
             found.insert(0, "none of the paper's data sets")
         return [f"{self.label}: {text}" for text in found]
+
+    @property
+    def setup(self) -> dict[str, Any]:
+        """What verdicts compare with the paper's set-up."""
+        half, config = len(self.pool) // 2, self.recipe.config
+        return {
+            "published": PUBLISHED.get(self.name, ""),
+            "data": self.label,
+            "members": half,
+            "architecture": self.recipe.architecture,
+            "recipe": {
+                "epochs": config.epochs,
+                "learning_rate": config.learning_rate,
+                "momentum": config.momentum,
+                "weight_decay": config.weight_decay,
+            },
+            "reference_models": len(self.references),
+            "queried_members": half,
+            "queried_non_members": half,
+            "attacks": {
+                "RMIA": "a = 0.3, not tuned",
+                "QMIA": "a small network without search of hyper-parameters",
+            },
+        }
 
     @property
     def member(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What an attacker loses who does not know how training changed the images (Control 8)."""
+"""What an attacker loses who does not know how training changed the images (Control 7)."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,11 +8,12 @@ import pandas as pd
 from sklearn.decomposition import PCA
 
 from membership import data
+from membership.arrays import FloatArray
 from membership.attacks.glir import glir, gradient_moments
-from membership.metrics.arrays import FloatArray
 from membership.studies.gmip import curves
-from membership.studies.gmip.gradients import split, trajectory
-from membership.studies.gmip.tasks import Task, attrs, task
+from membership.studies.gmip.observations import split, trajectory
+from membership.studies.gmip.origin import computed
+from membership.studies.gmip.tasks import Task, task
 from membership.training.private import record_gradients
 
 CASES = (("clean", "clean"), ("shifted", "shifted"), ("shifted", "clean"))
@@ -44,7 +45,9 @@ def augmentation(settings: Any) -> pd.DataFrame:
         member = np.arange(len(scores[0])) < len(scores[0]) // 2
         rows.append(curves.area({"training": training, "queries": queries}, scores, member))
     table = pd.DataFrame(rows)
-    table.attrs = attrs([views["clean"]])
+    table.attrs = computed(
+        data=views["clean"].digests, sizes={"Audited models": str(settings.audit_models)}
+    )
     return table
 
 
@@ -57,7 +60,7 @@ def _score(trained: Task, held: Task, settings: Any, model: int) -> FloatArray:
 
     published = gradients(trained, s.members).mean(axis=0)
     moments = gradient_moments(gradients(held, s.background))
-    queries = gradients(held, np.concatenate([s.members, s.others]))
+    queries = gradients(held, s.queries)
     return glir(published, queries, *moments, len(s.members))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from membership import metrics, privacy
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 GRID = np.unique(np.r_[np.logspace(-3, 0, 31), np.linspace(0.02, 1, 50)])
 SUMMARY_RATES = (0.001, 0.01, 0.1)
@@ -28,10 +28,11 @@ def measured(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) 
     Returns
     -------
     DataFrame
-        Key columns, then fpr, tpr, low, high, n_repeats.
+        Key columns, then fpr, tpr, low, high, standard_error, n_repeats.
     """
     rates = np.stack([_tpr(score, member) for score in scores])
-    half = stats.t.ppf(0.975, len(scores) - 1) * stats.sem(rates, axis=0)
+    error = stats.sem(rates, axis=0)
+    half = stats.t.ppf(0.975, len(scores) - 1) * error
     mean = rates.mean(axis=0)
     return pd.DataFrame(
         {
@@ -40,6 +41,7 @@ def measured(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) 
             "tpr": mean,
             "low": np.clip(mean - half, 0, 1),
             "high": np.clip(mean + half, 0, 1),
+            "standard_error": error,
             "n_repeats": len(scores),
         }
     )
@@ -47,7 +49,7 @@ def measured(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) 
 
 def analytic(key: dict[str, Any], tpr: FloatArray) -> pd.DataFrame:
     """A curve known exactly at the rates of `GRID`; columns as `measured`."""
-    exact = {"tpr": tpr, "low": tpr, "high": tpr, "n_repeats": 0}
+    exact = {"tpr": tpr, "low": tpr, "high": tpr, "standard_error": 0.0, "n_repeats": 0}
     return pd.DataFrame({**key, "fpr": GRID, **exact})
 
 
@@ -59,18 +61,7 @@ def gaussian(key: dict[str, Any], mu: float) -> pd.DataFrame:
 def area(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) -> dict[str, Any]:
     """One row: the AUC in percent, mean and interval over the repeats."""
     values = [100 * metrics.auc(score, member) for score in scores]
-    return {**key, "metric": "auc(%)", **spread(values)}
-
-
-def spread(values: Any) -> dict[str, float]:
-    """Mean of repeats with Student's 95% interval, as the columns of a row."""
-    low, high = metrics.mean_interval(values)
-    return {"value": float(np.mean(values)), "low": low, "high": high, "n_repeats": len(values)}
-
-
-def exactly(value: float) -> dict[str, float]:
-    """A number without error, as the columns of a row."""
-    return {"value": value, "low": value, "high": value, "n_repeats": 0}
+    return {**key, "metric": "auc(%)", **metrics.summary(values)}
 
 
 def _tpr(score: FloatArray, member: FloatArray) -> FloatArray:

@@ -1,154 +1,100 @@
-"""Audits on real gradients: Figures 2b and 2c, and what those gradients are like.
+"""What single steps on real gradients say: Figures 2b and 2c, and what the gradients are like."""
 
-Every model is a softmax layer trained on one batch: its n members, all at every step (Table 3).
-The attacker sees each step's mean gradient, knows the parameters before it, and has other records
-of the same kind to estimate the gradients' moments on.
-"""
-
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
+import xarray as xr
+from scipy import stats
 
-from membership import privacy
-from membership.attacks.glir import glir, glir_whitened, gradient_moments, whitening
-from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
+from membership import metrics, privacy
+from membership.arrays import BoolArray, FloatArray
+from membership.attacks.glir import glir_from_distance, released_score
 from membership.studies.gmip import curves
+from membership.studies.gmip.origin import observed, recipe_of
 from membership.studies.gmip.simulated import figure_2a
-from membership.studies.gmip.tasks import Task, attrs
-from membership.training.private import initial_weight, record_gradients
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)
 NOMINAL = (0.05, 0.01, 0.001)
 
-
-@dataclass(frozen=True)
-class Split:
-    """One audited model's records, as positions: its members, as many others, the background."""
-
-    members: np.ndarray
-    others: np.ndarray
-    background: np.ndarray
+Audits = Sequence[xr.Dataset]
+"""Evidence of the kind "steps", one a data set."""
 
 
-@dataclass(frozen=True)
-class Audit:
-    """One audited model.
-
-    Attributes
-    ----------
-    score : numpy.ndarray, shape (steps, 2 n)
-        GLiR's -log p at each step; members first.
-    authors : numpy.ndarray, shape (2 n,)
-        The same at the first step, as the released code computes it.
-    susceptibility : numpy.ndarray, shape (n,)
-        K of the others at the first step.
-    eigenvalues : numpy.ndarray, shape (rank,)
-        Of the gradients' covariance at the first step, above 0.
-    largest : float
-        The largest norm of a background gradient at the first step.
-    """
-
-    score: FloatArray
-    authors: FloatArray
-    susceptibility: FloatArray
-    eigenvalues: FloatArray
-    largest: float
+def scores(audit: xr.Dataset) -> FloatArray:
+    """GLiR's -log p of every model at every step, (models, steps, records); members first."""
+    n = audit.attrs["batch_size"]
+    return np.array(
+        [
+            [glir_from_distance(*step, n, rank) for *step, rank in zip(*model, strict=True)]
+            for model in zip(
+                audit["distance"].values, audit["susceptibility"].values, ranks(audit), strict=True
+            )
+        ]
+    )
 
 
-Audits = list[tuple[Task, list[Audit]]]
+def released(audit: xr.Dataset) -> FloatArray:
+    """The same at the first step as the released code computes it, (models, records)."""
+    n, d = audit.attrs["batch_size"], recipe_of(audit).dimension
+    pairs = (audit["released_distance"].values, audit["released_susceptibility"].values)
+    return np.array(
+        [
+            released_score(*(part.astype(np.float64) for part in pair), n, d)
+            for pair in zip(*pairs, strict=True)
+        ]
+    )
 
 
-def audit(some: list[Task], settings: Any) -> Audits:
-    """Train and attack ``audit_models`` models on each data set.
-
-    Parameters
-    ----------
-    some : list of Task
-        From `tasks`.
-    settings : Settings
-        Uses ``audit_models``, ``audit_steps``, ``n_background`` and ``seed``.
-
-    Raises
-    ------
-    InputError
-        Fewer than two models, or too few records.
-    """
-    if settings.audit_models < 2:
-        raise InputError(f"audit_models = {settings.audit_models}: an interval needs at least 2")
-    found = []
-    for task in some:
-        splits = [split(task, settings, model) for model in range(settings.audit_models)]
-        found.append((task, [_attack(task, s, settings, i) for i, s in enumerate(splits)]))
-    return found
+def ranks(audit: xr.Dataset) -> np.ndarray:
+    """Of the gradients' covariance, (models, steps)."""
+    return (audit["eigenvalue"].values > 0).sum(axis=2)
 
 
-def split(task: Task, settings: Any, model: int) -> Split:
-    """Members and background from the training records, others from the test records."""
-    rng = np.random.default_rng([settings.seed, 9, model])
-    n = min(task.recipe.audit_batch, task.n_test)
-    train = task.n_test + rng.permutation(task.recipe.n_records)
-    left = train[n:]
-    size = min(settings.n_background, len(left))
-    return Split(train[:n], rng.choice(task.n_test, n, replace=False), left[:size])
-
-
-def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[FloatArray]:
-    """Weights of shape (classes, width + 1) before each of several steps of Adam on one batch."""
-    generator = torch.Generator().manual_seed(seed)
-    weight = initial_weight(task.recipe.classes, task.recipe.width + 1, generator).double()
-    optimiser = torch.optim.Adam([weight], lr=task.recipe.learning_rate)
-    before = []
-    for _ in range(steps):
-        before.append(weight.numpy().copy())
-        gradient = record_gradients(before[-1], task.features[members], task.y[members])
-        weight.grad = torch.as_tensor(gradient.mean(axis=0)).view(weight.shape)
-        optimiser.step()
-    return before
+def members(audit: xr.Dataset) -> BoolArray:
+    """Which records are members: in every model the first n."""
+    return audit["member"].values[0]
 
 
 def figure_2(audits: Audits, settings: Any) -> pd.DataFrame:
-    """ROC curves of GLiR after one and after several steps (Figures 2b, 2c and 5).
+    """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones.
 
     Parameters
     ----------
-    audits : list
-        From `audit`.
+    audits : sequence of xarray.Dataset
+        Evidence of the kind "steps".
     settings : Settings
-        Uses ``audit_steps``.
+        As `simulated.figure_2a` takes it.
 
     Returns
     -------
     DataFrame
-        Columns panel, dataset, series, fpr, tpr, low, high, n_repeats. The paper's bound takes
+        Columns panel, dataset, series, then those of `curves.measured`. The paper's bound takes
         the number of parameters for d; the other the rank of the gradients' covariance.
     """
+    simulated = figure_2a(settings)
+    table = pd.concat([simulated, *map(_roc, audits)], ignore_index=True)
+    table.attrs = observed(audits, note=simulated.attrs["note"])
+    table.attrs["sizes"] = simulated.attrs["sizes"] | table.attrs["sizes"]
+    return table
+
+
+def _roc(audit: xr.Dataset) -> pd.DataFrame:
+    name, n, each = audit.attrs["set"], audit.attrs["batch_size"], scores(audit)
+    many = each.shape[1]
     parts = []
-    for task, models in audits:
-        n, member = _batch(models[0]), _member(models[0])
-        rank = len(models[0].eigenvalues)
-        for steps, text in ((1, "one step"), (settings.audit_steps, "steps, sum of log p")):
-            text = text if steps == 1 else f"{steps} {text}"
-            key = {"panel": f"{task.name}: {text}", "dataset": task.name}
-            scores = [model.score[:steps].sum(axis=0) for model in models]
-            parts.append(curves.measured({**key, "series": "GLiR"}, scores, member))
-            for d, series in ((task.dimension, "bound, d"), (rank, "bound, rank for d")):
-                mu = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
-                parts.append(curves.gaussian({**key, "series": series}, mu))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(audits)
-    return table
-
-
-def figure_2_all(audits: Audits, settings: Any) -> pd.DataFrame:
-    """Figures 2a, 2b and 2c as one table: simulated gradients, then real ones."""
-    simulated_part, real = figure_2a(settings), figure_2(audits, settings)
-    table = pd.concat([simulated_part, real], ignore_index=True)
-    table.attrs = real.attrs | {"note": simulated_part.attrs["note"]}
-    return table
+    for steps, text in ((1, "one step"), (many, f"{many} steps, sum of log p")):
+        key = {"panel": f"{name}: {text}", "dataset": name}
+        summed = list(each[:, :steps].sum(axis=1))
+        parts.append(curves.measured({**key, "series": "GLiR"}, summed, members(audit)))
+        for d, series in (
+            (recipe_of(audit).dimension, "bound, d"),
+            (int(ranks(audit)[0, 0]), "bound, rank for d"),
+        ):
+            mu = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
+            parts.append(curves.gaussian({**key, "series": series}, mu))
+    return pd.concat(parts, ignore_index=True)
 
 
 def rank_table(audits: Audits) -> pd.DataFrame:
@@ -157,34 +103,35 @@ def rank_table(audits: Audits) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, metric, value, low, high, n_repeats. AUCs in percent.
+        Columns dataset, metric, then those of `metrics.summary`. AUCs in percent.
     """
     rows = []
-    for task, models in audits:
-        n, member, d = _batch(models[0]), _member(models[0]), task.dimension
-        ranks = {len(model.eigenvalues) for model in models}
-        r = min(ranks)
+    for audit in audits:
+        n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
+        first, each = ranks(audit)[:, 0], scores(audit)
+        r = int(first.min())
         by_d, by_rank = privacy.mip_mu_step(d, n, d), privacy.mip_mu_step(r, n, r)
         exact = {
             "parameters d": d,
             "batch size n": n,
             "rank, least of all models": r,
-            "rank, greatest of all models": max(ranks),
+            "rank, greatest of all models": int(first.max()),
             "mu with d": by_d,
             "mu with the rank": by_rank,
             "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
             "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
+            **_expected_over_k(audit),
         }
-        key = {"dataset": task.name}
-        rows += [{**key, "metric": m, **curves.exactly(v)} for m, v in exact.items()]
-        for name, scores in (
-            ("AUC of GLiR, one step (%)", [model.score[0] for model in models]),
-            ("AUC of GLiR, all steps (%)", [model.score.sum(axis=0) for model in models]),
-            ("AUC of the released code, one step (%)", [model.authors for model in models]),
+        key = {"dataset": audit.attrs["set"]}
+        rows += [{**key, "metric": m, **metrics.exactly(v)} for m, v in exact.items()]
+        for name, found in (
+            ("AUC of GLiR, one step (%)", each[:, 0]),
+            ("AUC of GLiR, all steps (%)", each.sum(axis=1)),
+            ("AUC of the released code, one step (%)", released(audit)),
         ):
-            rows.append({**curves.area(key, scores, member), "metric": name})
+            rows.append({**curves.area(key, list(found), member), "metric": name})
     table = pd.DataFrame(rows)
-    table.attrs = _origin(audits)
+    table.attrs = observed(audits)
     return table
 
 
@@ -194,48 +141,42 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, convention, nominal (in %), metric ("FPR(%)"), value, low, high,
-        n_repeats.
+        Columns dataset, convention, nominal (in %), metric ("FPR(%)"), then those of
+        `metrics.summary`.
     """
     rows = []
-    for task, models in audits:
-        others = ~_member(models[0])
-        for convention in ("paper", "authors"):
-            scores = [m.score[0] if convention == "paper" else m.authors for m in models]
+    for audit in audits:
+        others = ~members(audit)
+        for convention, found in (("paper", scores(audit)[:, 0]), ("authors", released(audit))):
             for nominal in NOMINAL:
-                rates = [100 * (np.exp(-score[others]) < nominal).mean() for score in scores]
-                key = {
-                    "dataset": task.name,
-                    "convention": convention,
-                    "nominal": round(100 * nominal, 6),
-                }
-                rows.append({**key, "metric": "FPR(%)", **curves.spread(rates)})
+                rates = 100 * (np.exp(-found[:, others]) < nominal).mean(axis=1)
+                key = {"dataset": audit.attrs["set"], "convention": convention}
+                key["nominal"] = round(100 * nominal, 6)
+                rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
     table = pd.DataFrame(rows)
-    table.attrs = _origin(audits)
+    table.attrs = observed(audits)
     return table
 
 
 def susceptibility(audits: Audits) -> pd.DataFrame:
-    """K of real gradients over their rank, against the chi-squared law (Control 7).
+    """K of real gradients over their rank, against the chi-squared law (part of Control 6).
 
     Returns
     -------
     DataFrame
-        Columns dataset, quantile, metric ("K / rank"), value, low, high, n_repeats, chi2: what it
-        would be if K followed the chi-squared law (empty for the maximum).
+        Columns dataset, quantile, metric ("K / rank"), those of `metrics.summary`, and chi2: what
+        it would be if K followed the chi-squared law (empty for the maximum).
     """
-    from scipy import stats
-
     rows = []
-    for task, models in audits:
-        rank = len(models[0].eigenvalues)
+    for audit in audits:
+        first = ranks(audit)[:, 0]
         for q in QUANTILES:
-            found = [np.quantile(m.susceptibility, q) / len(m.eigenvalues) for m in models]
-            law = stats.chi2.ppf(q, rank) / rank if q < 1 else np.nan
-            key = {"dataset": task.name, "quantile": q, "metric": "K / rank"}
-            rows.append({**key, **curves.spread(found), "chi2": law})
+            found = np.quantile(_susceptibility(audit), q, axis=1) / first
+            law = stats.chi2.ppf(q, first[0]) / first[0] if q < 1 else np.nan
+            key = {"dataset": audit.attrs["set"], "quantile": q, "metric": "K / rank"}
+            rows.append({**key, **metrics.summary(found, lowest=0.0), "chi2": law})
     table = pd.DataFrame(rows)
-    table.attrs = _origin(audits)
+    table.attrs = observed(audits)
     return table
 
 
@@ -245,64 +186,49 @@ def spectrum(audits: Audits) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, metric, value, low, high, n_repeats (part of Control 5). C is taken as the
-        largest norm of a gradient. The last metric is the level of one step with the noise that
-        makes it 0.1-GDP, by the eigenvalues measured.
+        Columns dataset, metric, then those of `metrics.summary` (part of Control 8). C is taken as
+        the largest norm of a gradient. The last metric is the level of one step with the noise
+        that makes it 0.1-GDP, by the eigenvalues measured.
     """
     rows = []
-    for task, models in audits:
-        n = _batch(models[0])
-        noise = [_gdp_noise(n, model.largest) for model in models]
-        pairs = list(zip(models, noise, strict=True))
+    for audit in audits:
+        n, largest = audit.attrs["batch_size"], audit["largest_norm"].values
+        eigenvalues = [one[one > 0] for one in audit["eigenvalue"].values[:, 0]]
+        models = [
+            (each, len(each), _gdp_noise(n, norm), norm)
+            for each, norm in zip(eigenvalues, largest, strict=True)
+        ]
         values = {
-            "largest eigenvalue / C^2": [m.eigenvalues.max() / m.largest**2 for m in models],
-            "median eigenvalue / C^2": [np.median(m.eigenvalues) / m.largest**2 for m in models],
+            "largest eigenvalue / C^2": [each.max() / c**2 for each, _, _, c in models],
+            "median eigenvalue / C^2": [np.median(each) / c**2 for each, _, _, c in models],
             "mu by the paper's bound": [
-                privacy.mip_mu_step(len(m.eigenvalues), n, len(m.eigenvalues), tau, m.largest)
-                for m, tau in pairs
+                privacy.mip_mu_step(r, n, r, tau, c) for _, r, tau, c in models
             ],
             "mu by the eigenvalues": [
-                privacy.mip_mu_spectrum(m.eigenvalues, n, tau) for m, tau in pairs
+                privacy.mip_mu_spectrum(each, n, tau) for each, _, tau, _ in models
             ],
         }
-        for metric, each in values.items():
-            rows.append({"dataset": task.name, "metric": metric, **curves.spread(each)})
+        key = {"dataset": audit.attrs["set"]}
+        rows += [{**key, "metric": m, **metrics.summary(each)} for m, each in values.items()]
     table = pd.DataFrame(rows)
-    table.attrs = _origin(audits) | {"note": "Noise for 0.1-GDP in one step; C the largest norm."}
+    table.attrs = observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm.")
     return table
 
 
-def _attack(task: Task, s: Split, settings: Any, model: int) -> Audit:
-    n = len(s.members)
-    queries = np.concatenate([s.members, s.others])
-    weights = trajectory(task, s.members, settings.audit_steps, settings.seed + model)
-    scores = []
-    for step, weight in enumerate(weights):
-        back = record_gradients(weight, task.features[s.background], task.y[s.background])
-        x = record_gradients(weight, task.features[queries], task.y[queries])
-        moments = gradient_moments(back)
-        root = whitening(moments.covariance)
-        # Members come first among the queries: their mean is what the step publishes.
-        published, rotated = x[:n].mean(axis=0), (x - moments.mean) @ root
-        scores.append(glir_whitened(rotated[:n].mean(axis=0), rotated, n))
-        if step == 0:
-            authors = glir(published, x, *moments, n, convention="authors")
-            k = np.square(rotated[n:]).sum(axis=1)
-            eigenvalues = 1 / np.square(root).sum(axis=0)
-            largest = np.linalg.norm(back, axis=1).max()
-    return Audit(np.array(scores), authors, k, eigenvalues, float(largest))
+def _expected_over_k(audit: xr.Dataset) -> dict[str, float]:
+    """The AUC expected of one step, averaged over the K of the records that are no members."""
+    n = audit.attrs["batch_size"]
+    areas = [
+        privacy.gaussian_auc(privacy.mip_mu_step(rank, n, k))
+        for each, rank in zip(_susceptibility(audit), ranks(audit)[:, 0], strict=True)
+        for k in each
+    ]
+    return {"AUC expected over the records' K (%)": 100 * float(np.mean(areas))}
 
 
-def _batch(model: Audit) -> int:
-    return model.score.shape[1] // 2
-
-
-def _member(model: Audit) -> np.ndarray:
-    return np.arange(model.score.shape[1]) < _batch(model)
-
-
-def _origin(audits: Audits) -> dict[str, Any]:
-    return attrs([task for task, _ in audits])
+def _susceptibility(audit: xr.Dataset) -> FloatArray:
+    """K of the records that are no members, at the first step: (models, n)."""
+    return audit["susceptibility"].values[:, 0, ~members(audit)].astype(np.float64)
 
 
 def _gdp_noise(n: int, clip: float) -> float:

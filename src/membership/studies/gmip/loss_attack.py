@@ -1,24 +1,18 @@
-"""Loss-based likelihood-ratio attacks on the models that GLiR audits: Figure 6."""
+"""Loss-based likelihood-ratio attacks on models like those that GLiR audits: Figure 6."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import torch
+import xarray as xr
 from scipy.stats import norm
 
-from membership import data
-from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
-from membership.studies.gmip import curves
-from membership.studies.gmip.gradients import Audits, split
-from membership.studies.gmip.tasks import Task, attrs
-from membership.training.private import initial_weight, residual, with_constant
-
-LEAST_SHADOWS = 4
+from membership.arrays import BoolArray, FloatArray
+from membership.studies.gmip import curves, gradients
+from membership.studies.gmip.origin import observed
 
 
-def figure_6(audits: Audits, settings: Any) -> pd.DataFrame:
+def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.DataFrame:
     """GLiR and the loss-based attack after a few steps, and the latter after many (Figure 6).
 
     Carlini et al.'s attack fits a normal law to each record's log-odds under shadow models with
@@ -28,58 +22,43 @@ def figure_6(audits: Audits, settings: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    audits : list
-        From `gradients.audit`, for GLiR's curves.
-    settings : Settings
-        Uses ``n_reference`` (shadow models), ``audit_models`` (targets) and ``audit_steps``.
+    audits : sequence of xarray.Dataset
+        Evidence of the kind "steps", for GLiR's curves.
+    outputs : sequence of xarray.Dataset
+        Of the kind "outputs": for each data set after a few and after many steps.
 
     Returns
     -------
     DataFrame
-        Columns panel, dataset, series, fpr, tpr, low, high, n_repeats.
-
-    Raises
-    ------
-    InputError
-        Fewer than four shadow models.
+        Columns panel, dataset, series, then those of `curves.measured`.
     """
-    if settings.n_reference < LEAST_SHADOWS:
-        raise InputError(
-            f"n_reference = {settings.n_reference}: give at least {LEAST_SHADOWS} shadow models"
-        )
     parts = []
-    for task, models in audits:
-        n = models[0].score.shape[1] // 2
-        panel = f"{task.name}: {settings.audit_steps} steps"
-        gradient = [model.score.sum(axis=0) for model in models]
-        key = {"panel": panel, "dataset": task.name}
-        member = np.arange(2 * n) < n
-        parts.append(curves.measured({**key, "series": "GLiR"}, gradient, member))
-        for steps in (settings.audit_steps, task.steps):
-            scores, truth = _loss_scores(task, settings, steps)
-            key = {"panel": f"{task.name}: {steps} steps", "dataset": task.name}
-            parts.append(curves.measured({**key, "series": "loss (LiRA)"}, scores, truth))
+    for audit in audits:
+        name = audit.attrs["set"]
+        each = gradients.scores(audit)
+        key = {"panel": f"{name}: {each.shape[1]} steps", "dataset": name}
+        found = list(each.sum(axis=1))
+        parts.append(curves.measured({**key, "series": "GLiR"}, found, gradients.members(audit)))
+        for one in (one for one in outputs if one.attrs["set"] == name):
+            key = {"panel": f"{name}: {one.attrs['steps']} steps", "dataset": name}
+            parts.append(curves.measured({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = attrs([task for task, _ in audits])
+    table.attrs = observed([*audits, *outputs])
     return table
 
 
-def _loss_scores(task: Task, settings: Any, steps: int) -> tuple[list[FloatArray], np.ndarray]:
+def loss_scores(outputs: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:
     """LiRA's scores of each target model, members first."""
-    s = split(task, settings, 0)
-    pool = np.concatenate([s.members, s.others])
-    n_models = settings.audit_models + settings.n_reference
-    mask = data.random_halves(n_models, len(pool), settings.seed)
-    odds = _train(task, pool, mask, steps, settings.seed)
-    shadow, inside = odds[settings.audit_models :], mask[settings.audit_models :]
-    scores = []
-    for target, member in zip(odds, mask[: settings.audit_models], strict=False):
-        score = _likelihood_ratio(target, shadow, inside)
-        scores.append(np.concatenate([score[member], score[~member]]))
-    return scores, np.arange(len(pool)) < len(pool) // 2
+    odds, mask = outputs["log_odds"].values.astype(np.float64), outputs["member"].values
+    shadow = outputs.attrs["references"]
+    found = []
+    for target in outputs.attrs["targets"]:
+        score, member = likelihood_ratio(odds[target], odds[shadow], mask[shadow]), mask[target]
+        found.append(np.concatenate([score[member], score[~member]]))
+    return found, np.arange(odds.shape[1]) < odds.shape[1] // 2
 
 
-def _likelihood_ratio(target: FloatArray, shadow: FloatArray, inside: np.ndarray) -> FloatArray:
+def likelihood_ratio(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> FloatArray:
     """Online LiRA with one variance for all records (Carlini et al. 2022, Section VI)."""
     # A record that all shadow models hold, or none, has no second mean; halves make that rare.
     known = inside.any(axis=0) & ~inside.all(axis=0)
@@ -93,22 +72,3 @@ def _likelihood_ratio(target: FloatArray, shadow: FloatArray, inside: np.ndarray
     spread = np.concatenate(residuals).std()
     ratio = norm.logpdf(target, means[True], spread) - norm.logpdf(target, means[False], spread)
     return np.where(known, ratio, 0.0)
-
-
-def _train(task: Task, pool: np.ndarray, mask: np.ndarray, steps: int, seed: int) -> FloatArray:
-    """Train on each row of the mask, its whole batch at every step; log-odds (models, records)."""
-    x = with_constant(task.features[pool])
-    y = torch.tensor(task.y[pool])
-    generator = torch.Generator().manual_seed(seed)
-    start = initial_weight(task.recipe.classes, x.shape[1], generator)
-    weight = start.repeat(len(mask), 1, 1)
-    share = torch.tensor(mask.T / mask.sum(axis=1), dtype=torch.float32)[..., None]
-    optimiser = torch.optim.Adam([weight], lr=task.recipe.learning_rate)
-    for _ in range(steps):
-        r = residual(weight, x, y) * share
-        weight.grad = (r.flatten(1).T @ x).view(weight.shape)
-        optimiser.step()
-    logits = torch.einsum("np,rcp->rnc", x.double(), weight.double())
-    index = y[None, :, None].expand(len(mask), -1, 1)
-    others = logits.scatter(2, index, -torch.inf).logsumexp(dim=2)
-    return (logits.gather(2, index)[..., 0] - others).numpy()

@@ -1,8 +1,8 @@
 """The parameters of the chapter on Leemann et al. (2023), and their sizes by profile."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from membership.settings import ChapterSettings
 
@@ -46,6 +46,7 @@ class Settings(ChapterSettings):
 
     chapter: ClassVar[str] = "gmip"
     profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+    further_data: ClassVar[tuple[str, ...]] = ("cifar100_20k",)
 
     # The steps of SGD that the paper's Figure 2c composes.
     audit_steps: ClassVar[int] = 5
@@ -54,7 +55,10 @@ class Settings(ChapterSettings):
         [], description="further data sets beside dataset, by name or path; []: the profile's"
     )
     monte_carlo: int = Field(
-        0, ge=0, description="draws that check Theorem 5.1, at least 1,000; 0: the profile's"
+        0,
+        ge=0,
+        le=10_000_000,
+        description="draws that check Theorem 5.1, at least 1,000; 0: the profile's",
     )
     simulated_repeats: int = Field(
         0, ge=0, le=1000, description="repeats of each simulated audit, 2 or more; 0: the profile's"
@@ -68,6 +72,7 @@ class Settings(ChapterSettings):
     n_background: int = Field(
         0,
         ge=0,
+        le=10_000_000,
         description="records that moments are estimated on, at most those left; 0: the profile's",
     )
     utility_seeds: int = Field(
@@ -79,6 +84,29 @@ class Settings(ChapterSettings):
     pretrain_epochs: int = Field(
         0, ge=0, le=1000, description="epochs of the pre-trained networks; 0: the profile's"
     )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        """Refuse sizes that no interval, variance or covariance can be computed from."""
+        for name, least, why in (
+            ("monte_carlo", 1000, "a rate of 1%"),
+            ("simulated_repeats", 2, "an interval"),
+            ("audit_models", 2, "an interval"),
+            ("utility_seeds", 2, "an interval"),
+            ("n_reference", 4, "LiRA"),
+        ):
+            value = getattr(self, name)
+            if 0 < value < least:
+                raise ValueError(
+                    f"{name} = {value}: {why} needs at least {least:,} (0: the profile's)"
+                )
+        return self
+
+    def check_data(self) -> None:
+        """See that every data set of the run can carry the chapter."""
+        from membership.studies.gmip import needs
+
+        needs.check(self)
 
     @property
     def n_levels(self) -> int:

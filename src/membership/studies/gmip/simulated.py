@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from membership import privacy
+from membership import metrics, privacy
+from membership.arrays import FloatArray
 from membership.attacks.glir import (
     glir,
     glir_whitened,
     gradient_moments,
     whitening,
 )
-from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.studies.gmip import curves
-from membership.studies.gmip.theory import formula_attrs
+from membership.studies.gmip.origin import computed
 
 SIZES = {"CIFAR-10": (650, 500), "Purchase": (2580, 1970), "Adult": (1026, 790)}
 QUERIES = 2000
@@ -71,7 +70,6 @@ def figure_2a(settings: Any) -> pd.DataFrame:
         Columns panel, dataset, series, fpr, tpr, low, high, n_repeats. A repeat pools
         floor(2000 / n) + 1 rounds, each with n members and n others.
     """
-    _check(settings)
     parts = []
     for stream, (name, (d, n)) in enumerate(SIZES.items()):
         rng = np.random.default_rng([settings.seed, 3, stream])
@@ -81,9 +79,10 @@ def figure_2a(settings: Any) -> pd.DataFrame:
         mu = privacy.mip_mu_step(d, n, d)
         parts.append(curves.gaussian({**key, "series": "bound, d"}, mu))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = formula_attrs(
-        note="The bound is mu = 1.14 in all three simulations. The authors' notebook has "
-        "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580."
+    table.attrs = _origin(
+        settings,
+        note="The level is mu = 1.14 in all three simulations. The authors' notebook has "
+        "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580.",
     )
     return table
 
@@ -97,7 +96,6 @@ def figure_4(settings: Any) -> pd.DataFrame:
         Columns as `figure_2a` without dataset. "K as drawn" is the mean over records of
         Theorem 5.1 at each record's own K, which is what GLiR attains where it is exact.
     """
-    _check(settings)
     parts = []
     for stream, (name, (d, n, draw)) in enumerate(ABLATIONS.items()):
         rng = np.random.default_rng([settings.seed, 4, stream])
@@ -114,7 +112,9 @@ def figure_4(settings: Any) -> pd.DataFrame:
             curves.analytic({"panel": name, "series": "Theorem 5.1, K as drawn"}, drawn),
         ]
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = formula_attrs(note="The settings are chosen here; the paper's are not recorded.")
+    table.attrs = _origin(
+        settings, note="The settings are chosen here; the paper's are not recorded."
+    )
     return table
 
 
@@ -127,7 +127,6 @@ def calibration(settings: Any) -> pd.DataFrame:
         Columns convention, nominal (in %), metric ("FPR(%)" or "auc(%)", the latter at nominal 0),
         value, low, high, n_repeats: d = 650, n = 500, known covariance (Control 3).
     """
-    _check(settings)
     d, n = SIZES["CIFAR-10"]
     rng = np.random.default_rng([settings.seed, 5])
     found: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
@@ -145,10 +144,12 @@ def calibration(settings: Any) -> pd.DataFrame:
         for nominal in NOMINAL:
             rates = [100 * (np.exp(-score[~member]) < nominal).mean() for score in scores]
             key = {"convention": convention, "nominal": round(100 * nominal, 6), "metric": "FPR(%)"}
-            rows.append({**key, **curves.spread(rates)})
+            rows.append({**key, **metrics.summary(rates)})
         rows.append(curves.area({"convention": convention, "nominal": 0.0}, scores, member))
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs(note="d = 650, n = 500, covariance I, which both invert rightly.")
+    table.attrs = _origin(
+        settings, note="d = 650, n = 500, covariance I, which both invert rightly."
+    )
     return table
 
 
@@ -161,7 +162,6 @@ def five_steps(settings: Any) -> pd.DataFrame:
         Columns correlation (between a record's gradients at two steps), attack, metric, value,
         low, high, n_repeats; d = 20, n = 60. "bound" is the level sqrt(5) mu.
     """
-    _check(settings)
     d, n, steps = 20, 60, 5
     rounds = QUERIES // n + 1
     member = np.tile(np.arange(2 * n) < n, rounds)
@@ -189,14 +189,14 @@ def five_steps(settings: Any) -> pd.DataFrame:
             )
         full = 100 * privacy.gaussian_auc(privacy.composed_mu(mu, steps))
         key = {"correlation": correlation, "attack": "bound", "metric": "auc(%)"}
-        rows.append({**key, **curves.exactly(full)})
+        rows.append({**key, **metrics.exactly(full)})
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs()
+    table.attrs = _origin(settings)
     return table
 
 
 def background(settings: Any) -> pd.DataFrame:
-    """GLiR with an estimated covariance, by background size and estimator (Control 6).
+    """GLiR with an estimated covariance, by background size and estimator (Control 5).
 
     Returns
     -------
@@ -204,7 +204,6 @@ def background(settings: Any) -> pd.DataFrame:
         Columns n_background, estimator, metric ("auc(%)" or "FPR at 5%(%)"), value, low, high,
         n_repeats; d = 200, n = 154, eigenvalues 1/i. n_background 0 is the known covariance.
     """
-    _check(settings)
     d, n = 200, 154
     scale = np.sqrt(1 / np.arange(1, d + 1))
     member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
@@ -231,14 +230,14 @@ def background(settings: Any) -> pd.DataFrame:
         key = {"n_background": size, "estimator": estimator}
         rows.append(curves.area(key, repeats, member))
         rates = [100 * (np.exp(-score[~member]) < 0.05).mean() for score in repeats]
-        rows.append({**key, "metric": "FPR at 5%(%)", **curves.spread(rates)})
+        rows.append({**key, "metric": "FPR at 5%(%)", **metrics.summary(rates)})
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs()
+    table.attrs = _origin(settings)
     return table
 
 
 def susceptible_records(settings: Any) -> pd.DataFrame:
-    """What records with a large K lose, and the attack that targets them (part of Control 7).
+    """What records with a large K lose, and the attack that targets them (part of Control 6).
 
     Returns
     -------
@@ -259,9 +258,9 @@ def susceptible_records(settings: Any) -> pd.DataFrame:
             ("optimal composition", 1 - privacy.gaussian_mixture_tradeoff(fpr, levels)),
         ):
             key = {"attack": attack, "fpr": fpr, "metric": "TPR(%)"}
-            rows.append({**key, **curves.exactly(100 * float(tpr))})
+            rows.append({**key, **metrics.exactly(100 * float(tpr))})
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs()
+    table.attrs = computed()
     return table
 
 
@@ -282,8 +281,6 @@ def _repeats(
     return scores, np.tile(np.arange(2 * n) < n, rounds)
 
 
-def _check(settings: Any) -> None:
-    if settings.simulated_repeats < 2:
-        raise InputError(
-            f"simulated_repeats = {settings.simulated_repeats}: an interval needs at least 2"
-        )
+def _origin(settings: Any, **more: Any) -> dict[str, Any]:
+    """The attributes of a table of simulated repeats."""
+    return computed(sizes={"Simulated repeats": str(settings.simulated_repeats)}, **more)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from membership import data
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 
 # Records for each dimension of the gradients' covariance that its estimate needs at least.
 LEAST_BACKGROUND = 1.5
@@ -31,12 +31,30 @@ class Recipe:
     clip: float
     learning_rate: float
 
+    @property
+    def dimension(self) -> int:
+        """Number of parameters d of the softmax layer."""
+        return self.classes * (self.width + 1)
+
+    @property
+    def rank(self) -> int:
+        """Dimensions that the gradients of a softmax layer fill at most."""
+        return (self.classes - 1) * (self.width + 1)
+
+    @property
+    def steps(self) -> int:
+        """Steps T of the utility study."""
+        return self.n_records // self.batch_size * self.epochs
+
 
 RECIPES = {
     "adult": Recipe("Adult", 512, 2, 790, 43_000, 5_000, 1000, 20, 800.0, 2e-3),
     "cifar10": Recipe("CIFAR-10", 64, 10, 500, 48_000, 10_000, 400, 10, 500.0, 1e-3),
     "purchase_like": Recipe("Purchase", 128, 20, 1970, 54_855, 10_000, 795, 3, 2000.0, 2e-3),
 }
+
+# Display names; simulated records stand in for Purchase and are not called that.
+NAMES = {"adult": "Adult", "cifar10": "CIFAR-10", "purchase_like": "Purchase-like"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +90,12 @@ class Task:
     @property
     def dimension(self) -> int:
         """Number of parameters d of the softmax layer."""
-        return self.recipe.classes * (self.recipe.width + 1)
+        return self.recipe.dimension
+
+    @property
+    def batch(self) -> int:
+        """Members n of an audited model; the others come from the test records."""
+        return min(self.recipe.audit_batch, self.n_test)
 
     @property
     def train(self) -> slice:
@@ -82,29 +105,24 @@ class Task:
     @property
     def steps(self) -> int:
         """Steps T of the utility study."""
-        return self.recipe.n_records // self.recipe.batch_size * self.recipe.epochs
+        return self.recipe.steps
 
 
-def tasks(settings: Any) -> list[Task]:
-    """The data sets of a run, ready to train on.
+def task(name: str, settings: Any) -> Task:
+    """Load one data set and its fixed features, ready to train on.
 
     Parameters
     ----------
+    name : str
+        Of a data set, or a path.
     settings : Settings
-        Uses ``dataset``, ``also_datasets``, ``data_root``, ``pretrain_epochs``, ``seed`` and
-        ``device``.
+        Uses ``data_root``, ``pretrain_epochs``, ``seed`` and ``device``.
 
     Raises
     ------
     InputError
-        A data set is unknown, missing, or too small to audit.
+        The data set is unknown, missing, or too small to audit.
     """
-    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
-    return [task(name, settings) for name in names]
-
-
-def task(name: str, settings: Any) -> Task:
-    """Load one data set and its fixed features; parameters and errors as for `tasks`."""
     loaded = data.load(name, root=settings.data_root or None)
     rng = np.random.default_rng([settings.seed, 1])
     if loaded.name == "purchase_like":
@@ -118,9 +136,8 @@ def task(name: str, settings: Any) -> Task:
     x, y = _standardised(x[order]), y[order]
     n_test = min(recipe.n_test, len(y) // 5)
     recipe, more = _fitted(recipe, len(y) - n_test, recipe.label == "")
-    label = recipe.label or loaded.name
     return Task(
-        name=label if loaded.name == "adult" else loaded.name,
+        name=NAMES.get(loaded.name, loaded.name),
         features=x,
         y=y,
         n_test=n_test,
@@ -131,15 +148,13 @@ def task(name: str, settings: Any) -> Task:
     )
 
 
-def attrs(some: list[Task], device: str = "cpu", more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a table made from these tasks says about its origin."""
-    deviations = [f"{t.name}: {text}" for t in some for text in t.deviations]
-    return {
-        "data": {name: digest for t in some for name, digest in t.digests.items()},
-        "deviations": [*deviations, *more],
-        "comparable": False,
-        "device": device,
-    }
+def fitted_recipe(name: str, n: int, classes: int) -> Recipe:
+    """The sizes that a data set of n records would be used with; errors as for `task`."""
+    recipe = RECIPES.get(name) or _own_recipe(n, classes)
+    if name == "purchase_like":  # its largest classes only, which need not be counted for this
+        return recipe
+    n_test = min(recipe.n_test, n // 5)
+    return _fitted(recipe, n - n_test, recipe.label == "")[0]
 
 
 def _fitted(recipe: Recipe, n_train: int, unpublished: bool) -> tuple[Recipe, list[str]]:

@@ -1,12 +1,13 @@
 """Tables 1 to 4: what the paper states in words, and the sizes of its experiments beside ours."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
 from membership import published
-from membership.studies.gmip.tasks import Task, attrs
-from membership.studies.gmip.theory import formula_attrs
+from membership.studies.gmip.origin import computed, observed, recipe_of
 
 TABLE_1 = (
     (
@@ -52,7 +53,7 @@ TABLE_2 = (
 def table_1(settings: Any) -> pd.DataFrame:
     """The two threat models (Table 1): columns aspect, f-DP, f-MIP."""
     table = pd.DataFrame(TABLE_1, columns=["aspect", "f-DP", "f-MIP"])
-    table.attrs = formula_attrs(note="Words are abridged.")
+    table.attrs = computed(note="Words are abridged.")
     return table
 
 
@@ -65,56 +66,56 @@ def table_2(settings: Any) -> pd.DataFrame:
     table = pd.DataFrame(
         [dict(zip(("requirement", *ATTACKS), (row, *ticks), strict=True)) for row, ticks in TABLE_2]
     )
-    table.attrs = formula_attrs(note="Ticks follow from the attacks' definitions.")
+    table.attrs = computed(
+        deviations=["the paper's entries are not on record: these follow from the definitions"],
+    )
     return table
 
 
-def table_3(some: list[Task], settings: Any) -> pd.DataFrame:
+def table_3(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The sizes of the audit (Table 3): columns dataset, source, N, d, n_batch, epochs, C, tau."""
     printed = published.table("gmip_table3").assign(source="paper")
-    ours = [_audit_sizes(task, settings) for task in some]
+    ours = [
+        _sizes(one)
+        | {
+            "N": one.attrs["batch_size"],
+            "n_batch": one.attrs["batch_size"],
+            "epochs": one.sizes["step"],
+            "C": float("inf"),
+            "tau": 0.0,
+        }
+        for one in audits
+    ]
     columns = ["dataset", "source", "N", "d", "n_batch", "epochs", "C", "tau", "architecture"]
     table = pd.concat([printed, pd.DataFrame(ours)])[columns].reset_index(drop=True)
-    table.attrs = attrs(some)
+    table.attrs = observed(audits, "no clipping (the paper: C = 10)")
     return table
 
 
-def table_4(some: list[Task], settings: Any) -> pd.DataFrame:
+def table_4(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The sizes of the utility study (Table 4): columns dataset, source, N, d, n_batch, ..., C."""
     printed = published.table("gmip_table4").assign(source="paper").rename(columns={"d_eq_K": "d"})
     ours = [
-        {
-            "dataset": task.name,
-            "source": "this run",
-            "N": task.recipe.n_records,
-            "d": task.dimension,
-            "n_batch": task.recipe.batch_size,
-            "epochs": task.recipe.epochs,
-            "C": task.recipe.clip,
-            "architecture": _architecture(task),
+        _sizes(one)
+        | {
+            "N": recipe_of(one).n_records,
+            "n_batch": recipe_of(one).batch_size,
+            "epochs": recipe_of(one).epochs,
+            "C": recipe_of(one).clip,
         }
-        for task in some
+        for one in trained
     ]
     columns = ["dataset", "source", "N", "d", "n_batch", "epochs", "C", "architecture"]
     table = pd.concat([printed, pd.DataFrame(ours)])[columns].reset_index(drop=True)
-    table.attrs = attrs(some)
+    table.attrs = observed(trained)
     return table
 
 
-def _audit_sizes(task: Task, settings: Any) -> dict[str, Any]:
-    n = min(task.recipe.audit_batch, task.n_test)
+def _sizes(one: xr.Dataset) -> dict[str, Any]:
+    recipe = recipe_of(one)
     return {
-        "dataset": task.name,
+        "dataset": one.attrs["set"],
         "source": "this run",
-        "N": n,
-        "d": task.dimension,
-        "n_batch": n,
-        "epochs": settings.audit_steps,
-        "C": float("inf"),
-        "tau": 0.0,
-        "architecture": _architecture(task),
+        "d": recipe.dimension,
+        "architecture": f"softmax layer on {recipe.width} fixed features",
     }
-
-
-def _architecture(task: Task) -> str:
-    return f"softmax layer on {task.recipe.width} fixed features"

@@ -6,25 +6,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from membership import privacy, published
-from membership.errors import InputError
-from membership.studies.gmip import curves
-from membership.studies.gmip.tasks import RECIPES
+from membership import metrics, privacy, published
+from membership.studies.gmip.origin import computed
+from membership.studies.gmip.tasks import RECIPES, Recipe
 
 FIGURE_1 = ((13, 10), (65, 50), (650, 500))
 MONTE_CARLO = ((10, 20, 0.0), (50, 20, 0.0), (650, 500, 0.0), (20, 60, 0.1), (100, 100, 0.5))
 RATES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+LOW_RATES = (0.001, 0.01, 0.1, 0.5)
+FEW_STEPS = (400, 100, 10_000, 10)
+"""d, n, N and T of an example where Equation 10 lies below the numerical rate."""
 DATASETS = ("cifar10", "purchase_like", "adult")
 
 
 def levels(count: int = 20) -> np.ndarray:
     """The privacy levels of Table 5: evenly spaced in logarithms from 0.4 to 50."""
     return np.exp(np.linspace(math.log(0.4), math.log(50), count))
-
-
-def formula_attrs(**more: Any) -> dict[str, Any]:
-    """The origin of a table that needed no data."""
-    return {"data": {}, "deviations": [], "comparable": True, "device": "cpu", **more}
 
 
 def figure_1(settings: Any) -> pd.DataFrame:
@@ -51,7 +48,7 @@ def figure_1(settings: Any) -> pd.DataFrame:
             key = {"panel": f"d = {d}, n = {n}", "series": series}
             parts.append(pd.DataFrame({**key, "fpr": alpha, "fnr": fnr}))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = formula_attrs(note="Dimensions are chosen here; the paper's are not recorded.")
+    table.attrs = computed(note="Dimensions are chosen here; the paper's are not recorded.")
     return table
 
 
@@ -62,68 +59,72 @@ def table_5(settings: Any) -> pd.DataFrame:
     -------
     DataFrame
         Columns mu (as printed, two decimals), metric (the paper's row, such as "CIFAR-10 (MIP)"),
-        value (tau), low, high.
+        value (tau), low, high, standard_error, degrees_of_freedom.
     """
     rows = [
         {"mu": round(mu, 2), "metric": f"{RECIPES[name].label} ({method})"}
-        | curves.exactly(_noise(name, mu, notion))
+        | metrics.exactly(needed_noise(RECIPES[name], mu, notion))
         for name in DATASETS
         for method, notion in (("MIP", "mip"), ("DP", "gdp"))
         for mu in levels()
     ]
     table = pd.DataFrame(rows).drop(columns="n_repeats")
-    table.attrs = formula_attrs()
+    table.attrs = computed(setup={"formula": {}})
     return table
 
 
 def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
     """Each entry of `table_5` beside the printed one, which has two decimals."""
-    printed = published.table("gmip_table5").rename(columns={"tau": "value"})
+    printed = published.reference("gmip_table5")
     printed["metric"] = printed["dataset"] + " (" + printed["method"] + ")"
-    return published.compare(table, printed, ["mu", "metric"], tolerance=0.005)
+    return published.compare(table, printed, ["mu", "metric"])
 
 
-def table_5_finding(settings: Any) -> pd.DataFrame:
-    """How often membership inference privacy asked for noise of its own in Table 5.
+def table_5_sentence(table: pd.DataFrame) -> str:
+    """How many entries are the printed ones, and from which level on no noise is needed."""
+    free = table[table["metric"].str.endswith("(MIP)") & (table["value"] == 0)]
+    first = free.groupby("metric", sort=False)["mu"].min()
+    each = ", ".join(f"{name.removesuffix(' (MIP)')} {mu:g}" for name, mu in first.items())
+    return f"Membership inference privacy asks for no noise from these levels on: {each}."
+
+
+def table_5_origin(settings: Any) -> pd.DataFrame:
+    """How often membership inference privacy asked for noise of its own in Table 5 (Control 8).
 
     Returns
     -------
     DataFrame
-        One row a data set. Columns: how many noise levels are above 0 under MIP, and how many of
-        those are the DP entry; the least and greatest ratio of the noise that Corollary 5.1 asks
-        for to the DP noise at those levels; mu without noise with d for the number of parameters,
-        as computed here and as the authors' notebook prints it, and with d for the rank of the
-        gradients' covariance.
+        Columns dataset, quantity, then those of `metrics.exactly`: how many of the 20 levels ask
+        for noise under MIP, and how many of those for less than DP; the least and greatest ratio of
+        the noise that Corollary 5.1 asks for to the DP noise at those levels; mu without noise
+        with d for the number of parameters, as computed here and as the authors' notebook prints
+        it, and with d for the rank of the gradients' covariance.
     """
     printed = published.table("gmip_text").set_index("quantity")["value"]
     rows = []
     for name in DATASETS:
         recipe = RECIPES[name]
         mip, dp, alone = (
-            np.array([_noise(name, mu, notion) for mu in levels()])
+            np.array([needed_noise(recipe, mu, notion) for mu in levels()])
             for notion in ("mip", "gdp", "mip-alone")
         )
         noisy = mip > 0
         ratio = alone[noisy] / dp[noisy]
-        rank, n = (recipe.classes - 1) * (recipe.width + 1), recipe.batch_size
-        free, at_rank = (
-            privacy.subsampled_mu(privacy.mip_mu_step(*sizes), *_schedule(recipe))
-            for sizes in (_typical(recipe), (rank, n, rank))
-        )
-        rows.append(
-            {
-                "dataset": recipe.label,
-                "levels with noise": int(noisy.sum()),
-                "equal to DP": int((mip == dp)[noisy].sum()),
-                "Corollary 5.1 / DP, least": ratio.min(),
-                "greatest": ratio.max(),
-                "mu without noise": free,
-                "the authors' output": float(printed[f"mu without noise {recipe.label}"]),
-                "rank": rank,
-                "mu without noise at the rank": at_rank,
-            }
-        )
-    return pd.DataFrame(rows).set_index("dataset")
+        found = {
+            "levels that need noise": noisy.sum(),
+            "levels that need noise, but less than DP": (mip < dp)[noisy].sum(),
+            "noise by Corollary 5.1 over that of DP, least": ratio.min(),
+            "noise by Corollary 5.1 over that of DP, greatest": ratio.max(),
+            "mu without noise": _composed(_step(recipe.dimension, recipe), recipe),
+            "mu without noise, the authors' notebook": printed[f"mu without noise {recipe.label}"],
+            "rank": recipe.rank,
+            "mu without noise, with the rank for d": _composed(_step(recipe.rank, recipe), recipe),
+        }
+        key = {"dataset": recipe.label}
+        rows += [{**key, "quantity": q, **metrics.exactly(float(v))} for q, v in found.items()]
+    table = pd.DataFrame(rows)
+    table.attrs = computed()
+    return table
 
 
 def monte_carlo(settings: Any) -> pd.DataFrame:
@@ -144,8 +145,6 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
         Columns d, n, tau, alpha, metric ("FPR" or "FNR"), value, low, high (value plus and minus
         1.96 standard errors), exact, deviation.
     """
-    if settings.monte_carlo < 1000:
-        raise InputError(f"monte_carlo = {settings.monte_carlo}: give at least 1,000 draws")
     rng = np.random.default_rng([settings.seed, 2])
     alpha = np.array(RATES)
     rows = []
@@ -166,13 +165,11 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
                 found = {"value": rate, "low": rate - error, "high": rate + error}
                 rows.append({**key, **found, "exact": truth, "deviation": abs(rate - truth)})
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs(
-        note=f"Greatest deviation {table['deviation'].max():.2g} in {settings.monte_carlo:,} draws."
-    )
+    table.attrs = computed(sizes={"Draws under each hypothesis": f"{settings.monte_carlo:,}"})
     return table
 
 
-def control_1(draws: pd.DataFrame) -> pd.DataFrame:
+def control_1(settings: Any) -> pd.DataFrame:
     """The greatest deviations of `monte_carlo` over the ten levels, setting by setting.
 
     Returns
@@ -180,7 +177,7 @@ def control_1(draws: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns d, n, tau, metric, value.
     """
-    keys = ["d", "n", "tau", "metric"]
+    draws, keys = monte_carlo(settings), ["d", "n", "tau", "metric"]
     table = draws.groupby(keys, sort=False)["deviation"].max().rename("value").reset_index()
     table["metric"] = "greatest deviation of the " + table["metric"]
     table.attrs = draws.attrs
@@ -188,60 +185,82 @@ def control_1(draws: pd.DataFrame) -> pd.DataFrame:
 
 
 def looseness(settings: Any) -> pd.DataFrame:
-    """How much the composition and the noise bound give away (Control 5).
+    """How much the composition and the noise bound give away (Control 9).
 
     Returns
     -------
     DataFrame
-        Columns dataset, quantity, method, value, low, high. Quantities: "mu", "TPR at 1% FPR" (in
-        %) after all steps without noise, by Equation 10, by its one-sided counterpart, and
-        numerically (an enclosure); and "tau for mu = 0.4" by DP, by the paper's bound on the
-        covariance, and for a flat spectrum of the same total C^2.
+        Columns data, quantity, method, value, low, high. Quantities: "mu", "TPR at 1% FPR" and
+        others (in %) after all steps without noise, by Equation 10, its one-sided counterpart, and
+        numerically (an enclosure); "tau for mu = 0.4" by DP, by the paper's bound on the
+        covariance, and for a flat spectrum of the same total C^2. Then an example of few steps.
     """
     rows = []
     for name in DATASETS:
         recipe = RECIPES[name]
-        n, n_records, steps = _schedule(recipe)
-        step = privacy.mip_mu_step(*_typical(recipe))
-
-        def add(quantity, method, value, low=None, high=None, label=recipe.label):
-            key = {"dataset": label, "quantity": quantity, "method": method}
-            low, high = (value if v is None else v for v in (low, high))
-            rows.append({**key, "value": value, "low": low, "high": high})
-
-        for method, order in (("Equation 10", "either"), ("one-sided", "fixed")):
-            mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)
-            add("mu", method, mu)
-            add("TPR at 1% FPR (%)", method, 100 * float(privacy.gaussian_tpr(0.01, mu)))
-        enclosure = privacy.numerical_tradeoff(0.01, step, n, n_records, steps)
-        best, worst = (100 * (1 - float(fnr)) for fnr in enclosure)
-        add("TPR at 1% FPR (%)", "numerical", (best + worst) / 2, worst, best)
-        add("tau for mu = 0.4", "DP", _noise(name, 0.4, "gdp"))
-        add("tau for mu = 0.4", "eigenvalues at most C^2", _noise(name, 0.4, "mip-alone"))
-        flat = recipe.clip / math.sqrt(recipe.classes * (recipe.width + 1))
-        add("tau for mu = 0.4", "eigenvalues all C^2 / d", _noise(name, 0.4, "mip-alone", flat))
+        step = _step(recipe.dimension, recipe)
+        schedule = (recipe.batch_size, recipe.n_records, recipe.steps)
+        rows += _composition(recipe.label, step, schedule)
+        flat = recipe.clip / math.sqrt(recipe.dimension)
+        for method, notion, clip in (
+            ("DP", "gdp", None),
+            ("eigenvalues at most C^2", "mip-alone", None),
+            ("eigenvalues all C^2 / d", "mip-alone", flat),
+        ):
+            tau = needed_noise(recipe, 0.4, notion, clip)
+            rows.append(_bounded(recipe.label, "tau for mu = 0.4", method, tau))
+    d, n, n_records, steps = FEW_STEPS
+    rows += _composition(
+        f"d = {d}, n = {n}, N = {n_records:,}, {steps} steps",
+        privacy.mip_mu_step(d, n, d),
+        (n, n_records, steps),
+    )
     table = pd.DataFrame(rows)
-    table.attrs = formula_attrs(
-        note="The last row of each data set holds for typical records, not as a guarantee."
+    table.attrs = computed(
+        note="Noise for a flat spectrum is for records at K = d, the mean; it is no guarantee."
     )
     return table
 
 
-def _typical(recipe: Any) -> tuple[int, int, int]:
-    d = recipe.classes * (recipe.width + 1)
-    return d, recipe.batch_size, d
+def _composition(label: str, step: float, schedule: tuple[int, int, int]) -> list[dict]:
+    """mu and TPR after all steps by both limits, and the TPR's numerical enclosure."""
+    n, n_records, steps = schedule
+    rates = np.array(LOW_RATES)
+    quantities = [f"TPR at {100 * rate:g}% FPR (%)" for rate in LOW_RATES]
+    rows = []
+    for method, order in (("Equation 10", "either"), ("one-sided", "fixed")):
+        mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)
+        rows.append(_bounded(label, "mu", method, mu))
+        tprs = 100 * privacy.gaussian_tpr(rates, mu)
+        rows += [_bounded(label, *one) for one in zip(quantities, [method] * 4, tprs, strict=True)]
+    best, worst = (100 * (1 - fnr) for fnr in privacy.numerical_tradeoff(rates, step, *schedule))
+    for quantity, high, low in zip(quantities, best, worst, strict=True):
+        rows.append(_bounded(label, quantity, "numerical", (low + high) / 2, low, high))
+    return rows
 
 
-def _schedule(recipe: Any) -> tuple[int, int, int]:
-    steps = math.ceil(recipe.n_records * recipe.epochs / recipe.batch_size)
-    return recipe.batch_size, recipe.n_records, steps
+def _bounded(label: str, quantity: str, method: str, value: float, *ends: float) -> dict[str, Any]:
+    """A row known exactly, or within an enclosure."""
+    low, high = ends or (value, value)
+    key = {"data": label, "quantity": quantity, "method": method}
+    return {**key, "value": value, "low": low, "high": high}
 
 
-def _noise(name: str, mu: float, notion: str, clip: float | None = None) -> float:
-    recipe = RECIPES[name]
-    d, n, k = _typical(recipe)
-    _, n_records, steps = _schedule(recipe)
-    return privacy.required_noise(mu, notion, d, n, k, clip or recipe.clip, n_records, steps)
+def needed_noise(recipe: Recipe, mu: float, notion: str, clip: float | None = None) -> float:
+    """The noise for a level, at the paper's K = d = the number of parameters."""
+    d, n = recipe.dimension, recipe.batch_size
+    c = clip or recipe.clip
+    return privacy.required_noise(mu, notion, d, n, d, c, recipe.n_records, recipe.steps)
+
+
+def _step(dimension: int, recipe: Recipe) -> float:
+    """mu of one step without noise at K = d."""
+    return privacy.mip_mu_step(dimension, recipe.batch_size, dimension)
+
+
+def _composed(mu: float, recipe: Recipe, order: str = "either") -> float:
+    n, steps = recipe.batch_size, recipe.steps
+    return privacy.subsampled_mu(mu, n, recipe.n_records, steps, order=order)
 
 
 def _statistic(

@@ -1,18 +1,26 @@
-"""One data set attacked: its models, and every score of every target."""
+"""One data set attacked: every score of every target, from evidence."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha import loo, rows
-from membership.studies.iha.black_box import black_box
-from membership.studies.iha.ensembles import Trained, origin, train
-from membership.studies.iha.tasks import Task, tasks
-from membership.studies.iha.white_box import white_box
+from membership.arrays import BoolArray, FloatArray
+from membership.errors import InputError
+from membership.studies.iha import names, rows, scores
+from membership.studies.iha.white_box import DAMPINGS, FRACTIONS, RANKS
+
+MAIN = ("outputs", "white-box")
+# The names of scores, each with its inverse in the evidence and its attack.
+SWEPT = {
+    **{f"IHA, damping {d:g}": (f"damping {d:g}", "IHA") for d in DAMPINGS},
+    **{f"IHA*, damping {d:g}": (f"damping {d:g}, regularised", "IHA*") for d in DAMPINGS},
+    **{f"IHA, low rank {r:g}": (f"low-rank {r:g}", "IHA") for r in RANKS},
+}
 
 
 @dataclass(frozen=True)
@@ -21,21 +29,50 @@ class Audit:
 
     Attributes
     ----------
-    trained : Trained
+    outputs : xarray.Dataset
+        What the models answer; its attributes say what was trained on what.
     found : list of dict
-        For each target, scores by name: those of `white_box` and `black_box`.
+        For each target, scores by name, and ``damping``, ``eigenvalues`` and ``norms``.
     member : list of ndarray of bool
         For each target, the truth about its queries.
     """
 
-    trained: Trained
+    outputs: xr.Dataset
     found: list[dict[str, FloatArray]]
     member: list[BoolArray]
 
     @property
+    def attrs(self) -> dict[str, Any]:
+        """What the evidence says of its origin."""
+        return self.outputs.attrs
+
+    @property
     def label(self) -> str:
         """What tables call the data set."""
-        return self.trained.task.label
+        return self.attrs["set"]
+
+    @property
+    def setup(self) -> dict[str, Any]:
+        """What verdicts compare with the paper's set-up."""
+        asked = {
+            "queried_members": min(int(truth.sum()) for truth in self.member),
+            "queried_non_members": min(int((~truth).sum()) for truth in self.member),
+        }
+        return {**self.attrs["setup"], **asked, "paired_targets": True}
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """How the models were trained, with ``members`` and ``parameters``."""
+        return self.attrs["recipe"]
+
+    @property
+    def size(self) -> str:
+        """The sizes behind its numbers, in words."""
+        return (
+            f"{self.attrs['n_models']} models, {len(self.member)} of them attacked, "
+            f"{self.recipe['members']:,} members a model, {self.recipe['parameters']:,} "
+            f"parameters, {len(self.member[0]):,} of {self.attrs['pool']:,} records asked"
+        )
 
     def scores(self, name: str) -> list[FloatArray]:
         """One attack's scores, an array a target."""
@@ -51,59 +88,134 @@ class Audit:
         return rows.measured(key, self.scores(name or attack), self.member, metrics)
 
 
-def check_data(settings: Any) -> str:
-    """Load every data set and see that it has the records that each exhibit needs.
+def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
+    """The chapter's attacks on the targets of one data set."""
+    found = []
+    for place, target in enumerate(outputs.attrs["targets"]):
+        of_target = scores.by_inverse(forms, place)
+        norm, member = forms["norm"].values[place], forms["member"].values[place]
+        loss = scores.loss_of(outputs, target)
+        white = scores.white_box(of_target, norm, loss, member, outputs.attrs["recipe"])
+        more = {
+            "damping": forms["damping"].values[place],
+            "eigenvalues": forms["eigenvalue"].values[place],
+            "norms": norm,
+        }
+        found.append({**white, **scores.black_box(outputs, target), **more})
+    return Audit(outputs, found, list(forms["member"].values))
 
-    Returns
-    -------
-    str
-        A line a data set: its size, its network, and where it comes from.
 
-    Raises
-    ------
-    InputError
-        A data set is unknown, missing or too small, or its network cannot be cut to size.
+def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
+    """IHA and IHA* at every damping and rank that does for a target, on fewer records."""
+    at, recipe = _places(outputs, sweep), outputs.attrs["recipe"]
+    found = []
+    for place, target in enumerate(outputs.attrs["targets"]):
+        forms, each = scores.by_inverse(sweep, place), {}
+        loss, member = scores.loss_of(outputs, target, at), sweep["member"].values[place]
+        labels = {f"IHA, damping {d:g}": (f"damping {d:g}", "IHA") for d in DAMPINGS}
+        labels |= {
+            f"IHA*, damping {d:g}": (f"damping {d:g}, regularised", "IHA*") for d in DAMPINGS
+        }
+        labels |= {f"IHA, low rank {r:g}": (f"low-rank {r:g}", "IHA") for r in RANKS}
+        for name, (inverse, attack) in labels.items():
+            if inverse in forms:
+                each[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
+        found.append(each)
+    return Audit(outputs, found, list(sweep["member"].values))
+
+
+def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Audit:
+    """IHA where the gradient over the others comes from some of the training records only.
+
+    "fraction": the adversary removes z from the records that it knows where z is one of them.
+    "fraction, released": g/n is taken away for every member, known or not, as in the released
+    code (which also estimates the Hessian from the fraction; here it is that of all records).
     """
-    every = tasks(settings)
-    for name in loo.names(settings):
-        loo.small_task(name, settings)
-    return "\n".join(
-        f"{task.label}: {len(task.pool):,} records, {task.n_members:,} members a model, "
-        f"{task.n_parameters:,} parameters. {task.pool.source}"
-        for task in every
+    at, recipe = _places(outputs, known), outputs.attrs["recipe"]
+    found = []
+    for place, target in enumerate(outputs.attrs["targets"]):
+        own = scores.by_inverse(forms, place, at)["published"]
+        loss, member = scores.loss_of(outputs, target, at), known["member"].values[place]
+        each = {
+            f"IHA{who}": scores.iha(own, loss, member, recipe, "IHA", who).score
+            for who in ("", ", everyone")
+        }
+        for i, fraction in enumerate(FRACTIONS):
+            means = {f"mean{k}": known[f"known_mean{k}"].values[place, i] for k in (2, 3)}
+            inside = known["known"].values[place, i]
+            less = {
+                "fraction": np.where(inside, -1 / int(known["n_known"].values[place, i]), 0.0),
+                "fraction, released": np.where(member, -1 / recipe["members"], 0.0),
+            }
+            for name, part in less.items():
+                # Everyone's mean with the record's own part added: the forms are linear in it.
+                mixed = {f"mean{k}": means[f"mean{k}"] + part * own[f"own{k}"] for k in (2, 3)}
+                score = scores.iha({**own, **mixed}, loss, member, recipe, "IHA", ", everyone")
+                each[f"{name} {fraction:g}"] = score.score
+        found.append(each)
+    return Audit(outputs, found, list(known["member"].values))
+
+
+def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
+    """Where the queries of one file are among the records of another."""
+    places = np.searchsorted(outputs["record"].values, asked["query"].values)
+    if not np.array_equal(outputs["record"].values[places], asked["query"].values):
+        raise InputError("evidence: these files were not asked about the same records")
+    return places
+
+
+@functools.lru_cache(maxsize=8)
+def audits(source: Any) -> tuple[Audit, ...]:
+    """Every data set of a run, attacked; `source` has the evidence named in `MAIN`."""
+    return tuple(_audit(source, one) for one in names.subjects(source.settings))
+
+
+@functools.lru_cache(maxsize=8)
+def swept_audits(source: Any) -> tuple[Audit, ...]:
+    """Every data set of a run over dampings and ranks; reads outputs and sweep."""
+    return tuple(
+        swept(source.evidence(f"outputs-{one.slug}"), source.evidence(f"sweep-{one.slug}"))
+        for one in names.subjects(source.settings)
     )
 
 
-def audit(task: Task, settings: Any) -> Audit:
-    """Train a task's models, or find them in the cache, and attack its targets."""
-    trained = train(task, settings)
-    found = [
-        white_box(trained, target, settings.damping) | black_box(trained, target)
-        for target in trained.targets
+@functools.lru_cache(maxsize=8)
+def known_audits(source: Any) -> tuple[Audit, ...]:
+    """Every data set of a run by fractions known; reads outputs, white-box and known."""
+    kinds = ("outputs", "white-box", "known")
+    return tuple(
+        with_known(*(source.evidence(f"{kind}-{one.slug}") for kind in kinds))
+        for one in names.subjects(source.settings)
+    )
+
+
+def variant_audits(source: Any) -> list[Audit]:
+    """The last data set of a run, then its variants (Table 7)."""
+    more = [_audit(source, one) for one in names.variants(source.settings)]
+    return [audits(source)[-1], *more]
+
+
+def deep_sweep(source: Any) -> list[Audit]:
+    """The deeper network at every damping; reads outputs and sweep."""
+    return [
+        swept(source.evidence(f"outputs-{one.slug}"), source.evidence(f"sweep-{one.slug}"))
+        for one in names.variants(source.settings)
+        if one.deep
     ]
-    member = [task.membership[target, trained.queries(target)] for target in trained.targets]
-    return Audit(trained, found, member)
 
 
-def audit_all(settings: Any) -> list[Audit]:
-    """Every data set of a run, attacked; all are loaded before the first is trained.
-
-    Raises
-    ------
-    InputError
-        A data set is unknown, missing or too small, or its network cannot be cut to size.
-    """
-    return [audit(task, settings) for task in tasks(settings)]
+def _audit(source: Any, one: names.Subject) -> Audit:
+    return audit(*(source.evidence(f"{kind}-{one.slug}") for kind in MAIN))
 
 
-def table_of(found: list[dict], audits: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
+def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
     """Rows as a table that states its origin.
 
     Parameters
     ----------
     found : list of dict
         The rows.
-    audits : sequence of Audit
+    some : sequence of Audit
         What they were computed from.
     more : sequence of str
         Deviations from the paper beside those of all tables.
@@ -111,14 +223,15 @@ def table_of(found: list[dict], audits: Sequence[Audit], more: Sequence[str] = (
     Returns
     -------
     DataFrame
-        Its ``attrs`` hold data, deviations, comparable and device, and a note where a damping
+        Its ``attrs`` hold data, deviations, setup and device, and a note where a damping
         had to be raised.
     """
     table = pd.DataFrame(found)
-    said = [*more, *design(audits)]
-    table.attrs = origin([audit.trained for audit in audits], tuple(said))
-    raised = [float(d) for audit in audits for (d,) in audit.scores("damping")]
-    if np.ptp(raised) > 0:
+    table.attrs = origin([one.attrs for one in some], (*more, *design(some)))
+    table.attrs["setup"] = {one.label: one.setup for one in some}
+    table.attrs["sizes"] = {one.label: one.size for one in some}
+    raised = [float(f["damping"][0]) for one in some for f in one.found if "damping" in f]
+    if raised and np.ptp(raised) > 0:
         table.attrs["note"] = (
             f"Where a Hessian had large negative eigenvalues its damping was raised, to at most "
             f"{max(raised):.2g}."
@@ -126,15 +239,27 @@ def table_of(found: list[dict], audits: Sequence[Audit], more: Sequence[str] = (
     return table
 
 
-def design(audits: Sequence[Audit]) -> list[str]:
+def origin(some: Sequence[dict[str, Any]], more: Sequence[str] = ()) -> dict[str, Any]:
+    """What a table made from evidence with these attributes says about its origin."""
+    if not some:
+        raise InputError("no models were given; name at least one data set")
+    said = [f"{one['set']}: {text}" for one in some for text in one["deviations"]]
+    return {
+        "data": {name: digest for one in some for name, digest in one["data"].items()},
+        "deviations": list(dict.fromkeys([*said, *more])),
+        "setup": {one["set"]: one["setup"] for one in some},
+        "device": some[0]["device"],
+    }
+
+
+def design(some: Sequence[Audit]) -> list[str]:
     """What all tables share: who is a member, and who is asked."""
     said = [
         "memberships are random halves and their complements (the released code: 64 of 128 a "
         "record), and a target's complement is none of its references"
     ]
-    for one in (audit.trained for audit in audits):
-        if one.n_queries < len(one.task.pool):
-            said.append(
-                f"{one.task.label}: {one.n_queries:,} of {len(one.task.pool):,} records asked"
-            )
+    for one in some:
+        asked = len(one.member[0])
+        if asked < one.attrs["pool"]:
+            said.append(f"{one.label}: {asked:,} of {one.attrs['pool']:,} records asked")
     return said

@@ -1,4 +1,4 @@
-"""Controls 1 to 4: knowledge, curvature, damping, LiRA's references, the corrected attack."""
+"""Controls on knowledge, curvature, damping, LiRA's references and the corrected attack."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +9,8 @@ import pandas as pd
 from membership import metrics, published
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, table_of
-from membership.studies.iha.black_box import OFFLINE, ONLINE
-from membership.studies.iha.white_box import DAMPINGS, LEARNT_BY
+from membership.studies.iha.scores import LEARNT_BY, OFFLINE, ONLINE
+from membership.studies.iha.white_box import DAMPINGS
 
 CONTROL_1 = {
     "LOSS": "LOSS",
@@ -31,7 +31,7 @@ KEYS = ["dataset", "attack", "metric"]
 
 
 def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """What knowing all other records is worth, and what curvature is (Control 1).
+    """What knowing all other records is worth, and what curvature is (iha-ctl-1).
 
     Returns
     -------
@@ -43,7 +43,7 @@ def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """The damping, over three orders of magnitude (Control 2).
+    """The damping, over three orders of magnitude (iha-ctl-2).
 
     Returns
     -------
@@ -62,42 +62,43 @@ def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     return table_of(found, audits)
 
 
-def published_dampings(audits: Sequence[Audit]) -> pd.DataFrame:
+def published_dampings(table: pd.DataFrame) -> pd.DataFrame:
     """The dampings of Table 8 as points of `control_2`, for the paper's data sets."""
     printed = published.table("iha_table8")
     printed = printed[printed["attack"].str.contains("damping")]
-    labels = {audit.trained.task.published: audit.label for audit in audits}
-    printed = printed[printed["dataset"].isin(labels)]
-    return pd.DataFrame(
+    panels = [f"{name}: AUC" for name in printed["dataset"]]
+    points = pd.DataFrame(
         {
-            "panel": [f"{labels[name]}: AUC" for name in printed["dataset"]],
+            "panel": panels,
             "damping": [float(name.split("=")[1].rstrip(")")) for name in printed["attack"]],
             "series": "IHA",
             "value": printed["value"].astype(float).to_numpy(),
         }
     )
+    return points[points["panel"].isin(table["panel"])].reset_index(drop=True)
 
 
 def control_3(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """LiRA with and without the target among its own references (Control 3); as `control_1`."""
+    """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
     found = [
         row for audit in audits for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)
     ]
     return table_of(found, audits)
 
 
-def control_3_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
-    """Every online variant beside the published LiRA column of its data set."""
-    printed = pd.concat([published.table("iha_table2"), published.table("iha_table7")])
+def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Every online variant beside the published LiRA column of its data set, without verdicts."""
+    printed = pd.concat([published.reference("iha_table2"), published.reference("iha_table7")])
     printed = printed[(printed["attack"] == "LiRA") & ~printed["model"].str.startswith("MLP-4")]
     # Table 7 repeats Purchase-100 with other digits; Table 2 is the main table.
     printed = printed.drop_duplicates(KEYS)
     every = pd.concat([printed.assign(attack=name) for name in ONLINE])
-    return rows.judged(table, every[[*KEYS, "value"]], KEYS, [audit.trained for audit in audits])
+    why = "a variant of LiRA, not the paper's estimator: no verdict"
+    return rows.judged(table, every, KEYS, unjudged=why)
 
 
 def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """The corrected attack beside the published one, and why it differs (Control 4).
+    """The corrected attack beside the published one, and why it differs (iha-ctl-4).
 
     Returns
     -------
@@ -112,18 +113,22 @@ def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
             for name in LEARNT_BY
         }
         for name, values in numbers.items():
-            found.append({**key, "quantity": f"AUC of {name}", **rows.spread(values, 1.0)})
+            found.append({**key, "quantity": f"AUC of {name}", **rows.over_models(values, 1.0)})
         gain = np.subtract(numbers["IHA*"], numbers["IHA"])
         found.append(
-            {**key, "quantity": "AUC, IHA* less IHA", **rows.spread(gain.tolist(), 1.0, -1.0)}
+            {**key, "quantity": "AUC, IHA* less IHA", **rows.over_models(gain.tolist(), 1.0, -1.0)}
         )
         norms = np.stack(audit.scores("norms"))
         names = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
         for column, quantity in enumerate(names):
-            found.append({**key, "quantity": quantity, **rows.spread(norms[:, column].tolist())})
+            found.append(
+                {**key, "quantity": quantity, **rows.over_models(norms[:, column].tolist())}
+            )
         values = audit.scores("eigenvalues")
         above = [float((one > settings.damping).sum()) for one in values]
-        found.append({**key, "quantity": "eigenvalues above the damping", **rows.spread(above)})
+        found.append(
+            {**key, "quantity": "eigenvalues above the damping", **rows.over_models(above)}
+        )
         share = [float((one > settings.damping).mean()) for one in values]
-        found.append({**key, "quantity": "as a share of all", **rows.spread(share, 1.0)})
+        found.append({**key, "quantity": "as a share of all", **rows.over_models(share, 1.0)})
     return table_of(found, audits)

@@ -1,4 +1,4 @@
-"""Trained models of one data set, what they answer, and which records each target is asked."""
+"""Trained models of one data set, what they answer, and which records the targets are asked."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ import numpy as np
 import torch
 
 from membership import signals, training
-from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.studies.iha.tasks import Task
 
 CHUNK = 8192
@@ -26,36 +25,33 @@ class Trained:
     task : Task
     ensemble : training.Ensemble
         In the order of the task's memberships.
-    scaled : numpy.ndarray, shape (models, records)
-        Log-odds of the true label, of every record of the pool.
     targets : list of int
         The models that are attacked.
     n_queries : int
-        Records asked of each, half of them members.
+        Records asked of every target.
     seed : int
     device : str
     """
 
     task: Task
     ensemble: training.Ensemble
-    scaled: FloatArray
     targets: list[int]
     n_queries: int
     seed: int
     device: str
 
-    def queries(self, target: int) -> np.ndarray:
-        """Records that one target is asked about, sorted: as many members as others, at random."""
-        rng = np.random.default_rng([self.seed, 11, target])
-        member = self.task.membership[target]
-        half = min(self.n_queries // 2, self.task.n_members)
-        sides = [np.flatnonzero(member), np.flatnonzero(~member)]
-        return np.sort(np.concatenate([rng.choice(side, half, replace=False) for side in sides]))
-
     @property
-    def attrs(self) -> dict[str, Any]:
-        """The origin of a table made from these models alone."""
-        return origin([self])
+    def queries(self) -> np.ndarray:
+        """Records that every target is asked about, sorted: about half of them its members."""
+        rng = np.random.default_rng([self.seed, 11])
+        return np.sort(rng.choice(len(self.task.pool), self.n_queries, replace=False))
+
+    def asked(self, count: int) -> np.ndarray:
+        """At most so many of the queries, at random, sorted."""
+        if count >= len(self.queries):
+            return self.queries
+        rng = np.random.default_rng([self.seed, 31])
+        return np.sort(rng.choice(self.queries, count, replace=False))
 
 
 def train(task: Task, settings: Any) -> Trained:
@@ -80,9 +76,8 @@ def train(task: Task, settings: Any) -> Trained:
     return Trained(
         task,
         ensemble,
-        scaled_logits(ensemble, task.pool.x, task.pool.y),
         list(range(task.n_targets)),
-        min(settings.n_queries, len(task.pool)) // 2 * 2,
+        min(settings.n_queries, task.most_queries, len(task.pool)),
         settings.seed,
         str(ensemble.device),
     )
@@ -107,30 +102,10 @@ def utility(trained: Trained) -> dict[str, FloatArray]:
     right = _signal(signals.correct, trained.ensemble, records.x, records.y)
     unseen = ~task.membership if task.test is None else np.ones(right.shape, bool)
     scaled = scaled_logits(trained.ensemble, records.x, records.y)
-    each = loss_of(task, scaled)
+    each = signals.loss_of_log_odds(scaled, task.config.loss)
     return {
         "test accuracy (%)": 100.0 * np.mean(right, axis=1, where=unseen),
         "test loss": np.mean(each, axis=1, where=unseen),
-    }
-
-
-def loss_of(task: Task, scaled: FloatArray) -> FloatArray:
-    """The loss that a task's models minimise, from the log-odds of the true label."""
-    if task.config.loss == "squared-error":
-        return np.exp(-2 * np.logaddexp(0, scaled))
-    return np.logaddexp(0, -scaled)
-
-
-def origin(some: list[Trained], more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a table made from these models says about its origin."""
-    if not some:
-        raise InputError("no models were given; name at least one data set")
-    said = [f"{one.task.label}: {text}" for one in some for text in one.task.deviations]
-    return {
-        "data": {name: digest for one in some for name, digest in one.task.origin.items()},
-        "deviations": [*said, *more],
-        "comparable": all(one.task.comparable for one in some),
-        "device": some[0].device,
     }
 
 

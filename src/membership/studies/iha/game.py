@@ -5,20 +5,17 @@ was trained on, and so is the Hessian. Adversaries differ in what they look at o
 without retraining, or outputs, with models of their own retrained on D' and on D' + z.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from membership import attacks
-from membership.attacks.white_box import views
-from membership.curvature.eigen import spectrum_of
-from membership.curvature.objective import objective
-from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha.loo import LeaveOneOut, origin
-from membership.studies.iha.white_box import LEARNT_BY, code_digest, enough
-from membership.training import cache
+from membership.arrays import BoolArray, FloatArray
+from membership.attacks.forms import residual_from_forms, sif_from_forms
+from membership.studies.iha import scores as of
+from membership.studies.iha.experiment import Experiment, origin_of
 
 RESAMPLES = 400
 METRICS = ("AUC", "AUC, record by record")
@@ -28,8 +25,8 @@ NORM = "norm of the others' gradient"
 Scores = dict[str, FloatArray]
 
 
-def play(some: list[LeaveOneOut], settings: Any) -> pd.DataFrame:
-    """Control 5: every attack in the clean game, and the norm that a per-model curve rewards.
+def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
+    """iha-ctl-5: every attack in the clean game, and the norm that a per-model curve rewards.
 
     Half of the models retrained on D' and on D' + z are played for; the other half are the
     references of the attacks that need some.
@@ -43,16 +40,16 @@ def play(some: list[LeaveOneOut], settings: Any) -> pd.DataFrame:
     """
     found = []
     for experiment in some:
-        scores, trained_on = scored(experiment, settings.damping)
+        scores, trained_on = scored(experiment)
         for name, score in scores.items():
-            key = {"dataset": experiment.task.label, "attack": name}
+            key = {"dataset": experiment.label, "attack": name}
             found += _numbers(key, score, trained_on, settings.seed)
     table = pd.DataFrame(found)
-    table.attrs = origin(some)
+    table.attrs = origin_of(some)
     return table
 
 
-def scored(experiment: LeaveOneOut, damping: float) -> tuple[dict[str, FloatArray], BoolArray]:
+def scored(experiment: Experiment) -> tuple[dict[str, FloatArray], BoolArray]:
     """Scores of every played model for its record.
 
     Returns
@@ -70,11 +67,11 @@ def scored(experiment: LeaveOneOut, damping: float) -> tuple[dict[str, FloatArra
     ]
     scores = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     trained_on = np.repeat([False, True], [half, half])
-    return {**scores, **_white(experiment, out, half, damping)}, trained_on
+    return {**scores, **_white(experiment, out, half)}, trained_on
 
 
 def _black(
-    experiment: LeaveOneOut, z: int, out: np.ndarray, retrained: np.ndarray, half: int
+    experiment: Experiment, z: int, out: np.ndarray, retrained: np.ndarray, half: int
 ) -> Scores:
     """Attacks on outputs: for each played model the score of the one record z."""
     played = np.concatenate([out, retrained[half : 2 * half]])
@@ -98,91 +95,73 @@ def _black(
     }
 
 
-def _white(experiment: LeaveOneOut, out: np.ndarray, half: int, damping: float) -> Scores:
-    """Attacks on parameters, shape (R, models) each; cached."""
+def _white(experiment: Experiment, out: np.ndarray, half: int) -> Scores:
+    """Attacks on parameters, shape (R, models) each."""
     retrained = experiment.groups["with"][:, half : 2 * half]
-    state = experiment.ensemble.parameters
-    key = cache.digest(
-        [code_digest(), repr(experiment.task.config), damping, "clean game"],
-        experiment.task.origin,
-        experiment.outside,
-        *(part for name in sorted(state) for part in (name, state[name])),
-    )
-    store = cache.Cache()
-    found = store.load(key)
-    if found is None:
-        # A model trained on D' is asked about every z, one trained on D' + z about that one.
-        every = [_of_model(experiment, model, experiment.outside, damping) for model in out]
-        own = [
-            [_of_model(experiment, model, experiment.outside[[r]], damping) for model in models]
-            for r, models in enumerate(retrained)
-        ]
-        found = {
-            name: torch.as_tensor(
-                np.concatenate(
-                    [
-                        np.stack([part[name] for part in every], axis=1),
-                        np.array([[part[name][0] for part in parts] for parts in own]),
-                    ],
-                    axis=1,
-                )
-            )
-            for name in every[0]
-        }
-        store.save(key, found)
-    return {name: found[name].numpy() for name in (*WHITE, NORM)}
-
-
-def _of_model(experiment: LeaveOneOut, model: int, z: np.ndarray, damping: float) -> Scores:
-    """Scores of some records for one model, with D' as the training set whatever it was."""
-    task = experiment.task
-
-    def records(chosen: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        return torch.tensor(task.pool.x[chosen]), torch.tensor(task.pool.y[chosen])
-
-    train, query = records(experiment.base), records(z)
-    goal = objective(experiment.ensemble.module(model), task.config.loss_of, *train)
-    spectrum = spectrum_of(goal, *goal.records(*train))
-    (view,) = views(goal, train, query, spectrum)
-    damping = enough(spectrum.values, damping)
-    others = attacks.others_gradient(view, np.zeros(len(z), bool), "everyone")
-    config = task.config
-    how = (config.learning_rate, config.momentum, config.weight_decay)
-    found = {
-        name: attacks.iha_from_view(
-            view, others, spectrum.values, *how, damping=damping, stationarity=stationarity
-        ).score
-        for name, stationarity in LEARNT_BY.items()
-    }
-    found["IHA, identity"] = attacks.iha_from_view(view, others, None, *how).score
-    for statistic in ("norm", "cosine"):
-        found[f"residual {statistic}"] = attacks.residual_from_view(
-            view, others, config.weight_decay, statistic
+    # A model trained on D' is asked about every z, one trained on D' + z about that one.
+    every = [_of_model(experiment, model, experiment.outside) for model in out]
+    own = [
+        [_of_model(experiment, model, experiment.outside[[r]]) for model in models]
+        for r, models in enumerate(retrained)
+    ]
+    return {
+        name: np.concatenate(
+            [
+                np.stack([part[name] for part in every], axis=1),
+                np.array([[part[name][0] for part in parts] for parts in own]),
+            ],
+            axis=1,
         )
-    found["SIF"] = attacks.sif_from_view(view, spectrum.values, damping)
-    found[NORM] = np.full(len(z), np.linalg.norm(view.mean_gradient))
+        for name in (*WHITE, NORM)
+    }
+
+
+def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
+    """Scores of some records for one model, with D' as the training set whatever it was."""
+    recipe, nobody = experiment.outputs.attrs["recipe"], np.zeros(len(z), bool)
+    forms, norm = experiment.white_box(model, z)
+    loss = experiment.loss[model, z]
+    found = {
+        name: of.iha(forms[how], loss, nobody, recipe, name, ", everyone").score
+        for name, how in of.LEARNT_BY.items()
+    }
+    found["IHA, identity"] = of.iha(of.plain(forms), loss, nobody, recipe, "IHA").score
+    found["residual norm"] = residual_from_forms(forms["identity"], nobody, recipe["members"])
+    found["residual cosine"] = of.cosine(forms["identity"], norm, np.zeros(len(z)))
+    found["SIF"] = sif_from_forms(forms["published"])
+    found[NORM] = np.full(len(z), norm[0])
     return found
+
+
+def difference(experiment: Experiment, first: str, second: str, seed: int) -> tuple[float, float]:
+    """AUC of one attack less another, records pooled, and the standard error of that.
+
+    Both attacks see the same draws of records and models.
+    """
+    scores, trained_on = scored(experiment)
+    some = [
+        _Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
+        for name in (first, second)
+    ]
+    a, b = (one.numbers(*one.ones)[0] for one in some)
+    draws = [
+        some[0].numbers(*weights)[0] - some[1].numbers(*weights)[0]
+        for weights in some[0].redrawn(seed)
+    ]
+    return a - b, float(np.std(draws, ddof=1))
 
 
 def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:
     """Rows of one attack: pooled over the records, and record by record."""
-    rng = np.random.default_rng([seed, 23])
     compared = _Compared(score[:, ~trained_on], score[:, trained_on])
-    count, n_out = compared.out.shape
-    n_in = compared.ins.shape[1]
-    ones = np.ones(count), np.ones((count, n_in)), np.ones(n_out)
-    draws = [
-        compared.numbers(
-            rng.multinomial(count, np.full(count, 1 / count)),
-            rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
-            rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
-        )
-        for _ in range(RESAMPLES)
-    ]
+    draws = [compared.numbers(*weights) for weights in compared.redrawn(seed)]
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    count = len(score)
     return [
         {**key, "metric": metric, "value": v, "low": a, "high": b, "n_repeats": count}
-        for metric, v, a, b in zip(METRICS, compared.numbers(*ones), low, high, strict=True)
+        for metric, v, a, b in zip(
+            METRICS, compared.numbers(*compared.ones), low, high, strict=True
+        )
     ]
 
 
@@ -206,6 +185,24 @@ class _Compared:
         self.order = np.argsort(out, axis=None)
         ranked = out.ravel()[self.order]
         self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
+
+    @property
+    def ones(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The weights of everything as it is."""
+        count, n_out = self.out.shape
+        return np.ones(count), np.ones((count, self.ins.shape[1])), np.ones(n_out)
+
+    def redrawn(self, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Weights of records, of the models of each, and of the models that all share."""
+        rng = np.random.default_rng([seed, 23])
+        count, n_out = self.out.shape
+        n_in = self.ins.shape[1]
+        for _ in range(RESAMPLES):
+            yield (
+                rng.multinomial(count, np.full(count, 1 / count)),
+                rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
+                rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
+            )
 
     def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
         """AUC of all records pooled, and the mean over records.

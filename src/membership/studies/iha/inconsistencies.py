@@ -1,4 +1,4 @@
-"""Where the paper prints one quantity twice, differently (Control 7)."""
+"""Where the paper prints one quantity twice, differently (iha-ctl-7)."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def control_7(settings: Any) -> pd.DataFrame:
         Columns quantity, one place, printed, other place, printed there, difference.
     """
     table = pd.DataFrame([_pair(*pair) for pair in PAIRS])
-    table.attrs = {"data": {}, "deviations": [], "comparable": True, "device": "cpu"}
+    table.attrs = {"data": {}, "deviations": [], "device": "cpu"}
     return table
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from membership import training
+from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.metrics.arrays import FloatArray
 from membership.studies.iha import tasks
-from membership.studies.iha.ensembles import loss_of, scaled_logits
+from membership.studies.iha.ensembles import scaled_logits
+from membership.studies.iha.needs import N_BASE
+from membership.studies.iha.recipes import size_of
 
-N_BASE = 200
 MOST_PARAMETERS = 800
 BATCH_SIZE = 32
 EPOCHS = 300
@@ -38,8 +39,6 @@ class LeaveOneOut:
     groups : dict of str to numpy.ndarray of int
         "references" and "targets", shape (K,): trained on D. "without" and "with", shape (R, K):
         on D less, or with, one record. "ordinary", shape (K,): on halves of the pool.
-    scaled : numpy.ndarray, shape (models, records)
-        Log-odds of the true label.
     """
 
     task: tasks.Task
@@ -47,7 +46,6 @@ class LeaveOneOut:
     outside: np.ndarray
     ensemble: training.Ensemble
     groups: dict[str, np.ndarray]
-    scaled: FloatArray
 
     @property
     def base(self) -> np.ndarray:
@@ -55,24 +53,19 @@ class LeaveOneOut:
         return np.arange(len(self.task.pool) // 2)
 
     @property
-    def loss(self) -> FloatArray:
-        """The loss that was minimised, shape (models, records)."""
-        return loss_of(self.task, self.scaled)
+    def setup(self) -> dict[str, Any]:
+        """What verdicts compare with the paper's set-up."""
+        asked = {
+            "queried_members": len(self.inside),
+            "queried_non_members": len(self.outside),
+            "reference_models": len(self.groups["references"]),
+            "members": len(self.base),
+        }
+        return {**self.task.setup, **asked}
 
-    @property
-    def size(self) -> str:
-        """The size of the experiment in words."""
-        n_records, n_models = self.groups["with"].shape
-        return (
-            f"{self.task.label}: {len(self.base)} training records, {n_records} records left out "
-            f"and {n_records} added, {n_models} models each (the paper: 25,000 records of "
-            "Purchase-100(S), 500 left out, 100 models each)"
-        )
-
-
-def names(settings: Any) -> list[str]:
-    """The data sets of the experiment: the main one, and digits for a network that overfits."""
-    return list(dict.fromkeys([settings.dataset, "digits"]))
+    def answers(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
+        """Log-odds of the true label, shape (models, records)."""
+        return scaled_logits(self.ensemble, x, y)
 
 
 def retrain(name: str, settings: Any) -> LeaveOneOut:
@@ -122,8 +115,7 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
         group: index.reshape(count, models) if group in ("without", "with") else index
         for group, index in zip(masks, rows, strict=True)
     }
-    scaled = scaled_logits(ensemble, task.pool.x, task.pool.y)
-    return LeaveOneOut(task, inside, outside, ensemble, groups, scaled)
+    return LeaveOneOut(task, inside, outside, ensemble, groups)
 
 
 def small_task(name: str, settings: Any) -> tasks.Task:
@@ -136,7 +128,7 @@ def small_task(name: str, settings: Any) -> tasks.Task:
     """
     whole = tasks.task(name, settings, n_models=2)
     n_features = int(np.prod(whole.pool.x.shape[1:]))
-    least = tasks.size_of(n_features, (1,), whole.pool.n_classes)
+    least = size_of(n_features, (1,), whole.pool.n_classes)
     limit = min(settings.most_parameters, max(MOST_PARAMETERS, least))
     small = tasks.task(name, settings, n_models=2, most_parameters=limit)
     half = min(N_BASE, len(small.pool) // 2)
@@ -151,13 +143,3 @@ def small_task(name: str, settings: Any) -> tasks.Task:
         batch_size=min(BATCH_SIZE, half),
     )
     return replace(small, pool=small.pool.select(order), config=config)
-
-
-def origin(some: list[LeaveOneOut], more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a table made from these models says about its origin."""
-    return {
-        "data": {name: digest for one in some for name, digest in one.task.origin.items()},
-        "deviations": [*(one.size for one in some), *more],
-        "comparable": False,
-        "device": str(some[0].ensemble.device),
-    }

@@ -1,20 +1,16 @@
-"""Leave-one-out reference models: Section 4.4 (Control 8) and Table 5, by the paper's protocol."""
+"""Leave-one-out reference models: Section 4.4 (iha-ctl-8) and Table 5, by the paper's protocol."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from membership import attacks, metrics, published
-from membership.attacks.white_box import views
-from membership.curvature.eigen import spectrum_of
-from membership.curvature.objective import objective
-from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha import rows
-from membership.studies.iha.loo import LeaveOneOut, origin
-from membership.studies.iha.white_box import LEARNT_BY, enough
+from membership.arrays import BoolArray, FloatArray
+from membership.attacks.forms import residual_from_forms
+from membership.studies.iha import scores as of
+from membership.studies.iha.experiment import Experiment, origin_of
 
 RATES = (0.05, 0.3)
 TABLE_5 = {"LiRA": "LiRA", "L": "L-attack", "LiRA-L": "LiRA-L, one-sided", "IHA": "IHA"}
@@ -26,6 +22,7 @@ SECTION_4_4 = {
     "LiRA-L, one-sided": "LiRA-L (offline, LOO refs)",
 }
 TPR_30 = "TPR@30%FPR"
+_SHARE = {"lowest": 0.0, "highest": 1.0}
 
 
 @dataclass(frozen=True)
@@ -34,26 +31,26 @@ class Protocol:
 
     Attributes
     ----------
-    experiment : LeaveOneOut
+    experiment : Experiment
     scores : dict of str to ndarray of shape (targets, queries)
     member : ndarray of bool, shape (queries,)
     """
 
-    experiment: LeaveOneOut
+    experiment: Experiment
     scores: dict[str, FloatArray]
     member: BoolArray
 
 
-def protocol(experiment: LeaveOneOut, settings: Any) -> Protocol:
+def protocol(experiment: Experiment, settings: Any) -> Protocol:
     """Every attack of Section 4.4 on models trained on D.
 
     The references of a member were trained without it; those of a non-member are models
     retrained on D. IHA is asked as in the paper: by records of one model at a time.
     """
     targets = experiment.groups["targets"][: settings.n_targets]
-    outside = np.arange(len(experiment.base), len(experiment.task.pool))
-    queries = np.concatenate([experiment.inside, outside])
-    member = np.arange(len(queries)) < len(experiment.inside)
+    inside, queries = experiment.inside, np.arange(experiment.scaled.shape[1])
+    outside = queries[len(inside) :]
+    member = queries < len(inside)
     references = np.stack(
         [
             *experiment.groups["without"],
@@ -63,7 +60,7 @@ def protocol(experiment: LeaveOneOut, settings: Any) -> Protocol:
     )
     parts = [
         _black(experiment, target, queries, references)
-        | _white(experiment, target, queries, member, settings.damping)
+        | _white(experiment, target, queries, member)
         for target in targets
     ]
     scores = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
@@ -82,24 +79,24 @@ def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
     found = []
     for one in played:
         for name, scores in one.scores.items():
-            key = {"dataset": one.experiment.task.label, "attack": name}
+            key = {"dataset": one.experiment.label, "attack": name}
             found.append(
                 {
                     **key,
                     "metric": "AUC",
-                    **rows.spread([metrics.auc(s, one.member) for s in scores], 1.0),
+                    **metrics.summary([metrics.auc(s, one.member) for s in scores], **_SHARE),
                 }
             )
             at_30 = [metrics.tpr_at_fpr(s, one.member, 0.3) for s in scores]
-            found.append({**key, "metric": TPR_30, **rows.spread(at_30, 1.0)})
+            found.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
     table = pd.DataFrame(found)
-    table.attrs = origin([one.experiment for one in played])
+    table.attrs = origin_of([one.experiment for one in played])
     return table
 
 
 def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Control 8 beside the numbers of Section 4.4, which are of another data set."""
-    printed = published.table("iha_sec4_4")
+    """iha-ctl-8 beside the numbers of Section 4.4, which are of another data set."""
+    printed = published.reference("iha_sec4_4")
     parts = []
     for dataset in table["dataset"].unique():
         for name, label in SECTION_4_4.items():
@@ -107,7 +104,7 @@ def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
             parts.append(part)
     reference = pd.concat(parts)
     keys = ["dataset", "attack", "metric"]
-    return published.compare(table, reference[[*keys, "value"]], keys)
+    return published.compare(table, reference, keys)
 
 
 def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
@@ -128,19 +125,19 @@ def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
                 for name, attack in TABLE_5.items()
             }
             said["GT"] = truth
-            found += _agreements(one.experiment.task.label, said, one.member, rate)
+            found += _agreements(one.experiment.label, said, one.member, rate)
     table = pd.DataFrame(found)
-    table.attrs = origin([one.experiment for one in played])
+    table.attrs = origin_of([one.experiment for one in played])
     return table
 
 
 def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 5 beside the published one, which is of another data set."""
-    printed = pd.concat([published.table("iha_table5a"), published.table("iha_table5b")])
+    printed = pd.concat([published.reference("iha_table5a"), published.reference("iha_table5b")])
     keys = ["dataset", "attack", "metric"]
     labels = table["dataset"].unique()
     reference = pd.concat([printed.assign(dataset=dataset) for dataset in labels])
-    return published.compare(table, reference[[*keys, "value"]], keys)
+    return published.compare(table, reference, keys)
 
 
 def _agreements(label: str, said: dict[str, BoolArray], member: BoolArray, rate: float) -> list:
@@ -153,7 +150,7 @@ def _agreements(label: str, said: dict[str, BoolArray], member: BoolArray, rate:
                 same = np.mean(said[first][:, side] == said[second][:, side], axis=1)
                 key = {"dataset": label, "attack": f"{first} vs {second}"}
                 metric = {"metric": f"agreement on {kind} @FPR {rate:g}"}
-                found.append({**key, **metric, **rows.spread(same.tolist(), 1.0)})
+                found.append({**key, **metric, **metrics.summary(same, **_SHARE)})
     return found
 
 
@@ -165,13 +162,13 @@ def _called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
 
 
 def _black(
-    experiment: LeaveOneOut, target: int, queries: np.ndarray, references: np.ndarray
+    experiment: Experiment, target: int, queries: np.ndarray, references: np.ndarray
 ) -> dict[str, FloatArray]:
     phi, loss = experiment.scaled[target, queries], experiment.loss[target, queries]
     of_references = experiment.scaled[references, queries]
     ordinary = experiment.groups["ordinary"]
     # Every other row is a random half of the pool; its complement follows (see `tasks.halves`).
-    seen = _ordinary_members(experiment)[:, queries]
+    seen = experiment.outputs["member"].values[ordinary][:, queries]
     return {
         "LOSS": attacks.malt(loss),
         "L-attack": attacks.attack_r(loss, experiment.loss[references, queries]),
@@ -181,31 +178,15 @@ def _black(
     }
 
 
-def _ordinary_members(experiment: LeaveOneOut) -> BoolArray:
-    return experiment.ensemble.membership[experiment.groups["ordinary"]]
-
-
 def _white(
-    experiment: LeaveOneOut, target: int, queries: np.ndarray, member: BoolArray, damping: float
+    experiment: Experiment, target: int, queries: np.ndarray, member: BoolArray
 ) -> dict[str, FloatArray]:
-    task = experiment.task
-    pool = task.pool
-    train, query = (
-        (torch.tensor(pool.x[chosen]), torch.tensor(pool.y[chosen]))
-        for chosen in (experiment.base, queries)
-    )
-    goal = objective(experiment.ensemble.module(target), task.config.loss_of, *train)
-    spectrum = spectrum_of(goal, *goal.records(*train))
-    (view,) = views(goal, train, query, spectrum)
-    others = attacks.others_gradient(view, member)
-    config = task.config
-    how = (config.learning_rate, config.momentum, config.weight_decay)
-    damping = enough(spectrum.values, damping)
+    recipe = experiment.outputs.attrs["recipe"]
+    forms, _ = experiment.white_box(target, queries)
+    loss = experiment.loss[target, queries]
     found = {
-        name: attacks.iha_from_view(
-            view, others, spectrum.values, *how, damping=damping, stationarity=stationarity
-        ).score
-        for name, stationarity in LEARNT_BY.items()
+        name: of.iha(forms[how], loss, member, recipe, name).score
+        for name, how in of.LEARNT_BY.items()
     }
-    found["residual norm"] = attacks.residual_from_view(view, others, config.weight_decay)
+    found["residual norm"] = residual_from_forms(forms["identity"], member, recipe["members"])
     return found

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
-from membership.metrics.arrays import BoolArray, FloatArray
-from membership.studies.iha.ensembles import Trained
+from membership.arrays import BoolArray, FloatArray
 
 Scores = Sequence[FloatArray]
 """One array of scores a target."""
@@ -20,28 +19,30 @@ METRICS = ("AUC", *RATES)
 def measured(
     key: dict[str, Any], scores: Scores, member: Sequence[BoolArray], names: Sequence[str] = METRICS
 ) -> list[dict[str, Any]]:
-    """One row a metric: the mean over targets with Student's 95% interval.
+    """One row a metric: the mean over targets, summarised as `over_models`.
 
     Parameters
     ----------
     key : dict
         Key columns.
     scores, member : sequence of array, shape (records,)
-        One a target, at least two: the scores and the truth.
+        One a target: the scores and the truth.
     names : sequence of str
         Of the metrics, "AUC" or one of `RATES`.
 
     Returns
     -------
     list of dict
-        `key`, metric, value, low, high, n_repeats.
+        `key`, metric, and the columns of `metrics.summary`.
     """
+    rate = {"asked": sum(int(truth.sum()) for truth in member), "scale": 100.0}
     return [
         {
             **key,
             "metric": name,
-            **spread(
+            **over_models(
                 [_number(name, s, m) for s, m in zip(scores, member, strict=True)],
+                **({} if name == "AUC" else rate),
                 highest=1.0 if name == "AUC" else 100.0,
             ),
         }
@@ -49,54 +50,39 @@ def measured(
     ]
 
 
-def spread(
-    values: Sequence[float], highest: float = np.inf, lowest: float = 0.0
+def over_models(
+    values: Sequence[float], highest: float = np.inf, lowest: float = 0.0, **rate: Any
 ) -> dict[str, float]:
-    """Mean of repeats with Student's 95% interval, as the columns of a row.
+    """Summary of one number a model in the order of training, as the columns of a row.
 
-    The interval is cut to the values that are possible, from `lowest` to `highest`.
+    Every model is followed by the one trained on the complementary records (see `tasks.halves`);
+    the two are one unit.
     """
-    low, high = metrics.mean_interval(values)
-    low, high = max(low, lowest), min(high, highest)
-    return {"value": float(np.mean(values)), "low": low, "high": high, "n_repeats": len(values)}
-
-
-def exactly(value: float) -> dict[str, float]:
-    """A number without error, as the columns of a row."""
-    return {"value": value, "low": value, "high": value, "n_repeats": 0}
+    units = np.arange(len(values)) // 2
+    return metrics.summary(values, units, lowest=lowest, highest=highest, **rate)
 
 
 def judged(
-    table: pd.DataFrame, reference: pd.DataFrame, on: list[str], some: Sequence[Trained]
+    table: pd.DataFrame, reference: pd.DataFrame, on: list[str], *, unjudged: str = ""
 ) -> pd.DataFrame:
-    """The published numbers beside a table's, each data set judged by its own deviations.
+    """The published numbers beside a table's, each data set by its own set-up.
 
     Parameters
     ----------
     table : DataFrame
-        With the column dataset, which holds the tasks' labels.
+        With the column dataset; ``attrs["setup"]`` says what the paper calls each.
     reference : DataFrame
-        Published numbers, dataset as the paper calls it.
+        As `membership.published.reference`, dataset as the paper calls it.
     on : list of str
         The columns that say which number is which, "dataset" among them.
-    some : sequence of Trained
-        The models behind the table.
+    unjudged : str
+        As `membership.published.compare`.
     """
-    parts = []
-    for task in (one.task for one in some):
-        part = table[table["dataset"] == task.label]
-        if part.empty:
-            continue
-        part.attrs = {
-            **table.attrs,
-            "comparable": task.comparable,
-            "deviations": list(task.deviations),
-        }
-        printed = reference[reference["dataset"] == task.published].assign(dataset=task.label)
-        parts.append(published.compare(part, printed, on))
-    joined = pd.concat(parts, ignore_index=True)
-    joined.attrs = {**table.attrs, "tolerance": 0.0}
-    return joined
+    parts = [
+        reference[reference["dataset"] == setup["published"]].assign(dataset=label)
+        for label, setup in table.attrs["setup"].items()
+    ]
+    return published.compare(table, pd.concat(parts, ignore_index=True), on, unjudged=unjudged)
 
 
 def _number(name: str, score: FloatArray, member: BoolArray) -> float:

@@ -11,7 +11,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "dataset": "digits-odd",
         "also_datasets": ["digits", "purchase_like:3000"],
         "n_models": 8,
-        "n_targets": 2,
+        "n_targets": 3,
         "n_queries": 400,
         "epochs": 20,
         "most_parameters": 900,
@@ -59,12 +59,13 @@ class Settings(ChapterSettings):
         0, ge=0, le=1000, description="models a data set, even, at least 6; 0: the profile's"
     )
     n_targets: int = Field(
-        0, ge=0, le=1000, description="models attacked, 2 to n_models; 0: the profile's"
+        0, ge=0, le=1000, description="models attacked, 3 to n_models; 0: the profile's"
     )
     n_queries: int = Field(
         0,
         ge=0,
-        description="records queried a target, half of them members, 40 or more; 0: the profile's",
+        le=10_000_000,
+        description="records that every target is asked about, 40 or more; 0: the profile's",
     )
     epochs: int = Field(
         0, ge=0, le=10_000, description="epochs; 0: the profile's, else those of the recipe"
@@ -72,6 +73,7 @@ class Settings(ChapterSettings):
     most_parameters: int = Field(
         0,
         ge=0,
+        le=100_000,  # its Hessian is formed: 80 GB
         description="widest model; hidden layers are cut to fit, since its Hessian is formed; "
         "0: the profile's",
     )
@@ -92,7 +94,7 @@ class Settings(ChapterSettings):
     def _sizes_make_sense(self) -> Self:
         checks = [
             ("n_models", self.n_models >= 6 and self.n_models % 2 == 0, "even, at least 6"),
-            ("n_targets", self.n_targets >= 2, "at least 2, for an interval"),
+            ("n_targets", self.n_targets >= 3, "at least 3: a complement is no other"),
             ("n_queries", self.n_queries >= 40, "at least 40"),
             ("loo_records", self.loo_records >= 2, "at least 2"),
             ("loo_models", self.loo_models >= 4, "at least 4"),
@@ -104,6 +106,12 @@ class Settings(ChapterSettings):
         if self.n_models and self.n_targets > self.n_models:
             raise ValueError(f"n_targets = {self.n_targets}: there are {self.n_models} models")
         return self
+
+    def check_data(self) -> None:
+        """See that every data set of the run can carry the chapter."""
+        from membership.studies.iha import needs
+
+        needs.check(self)
 
     @property
     def datasets(self) -> list[str]:

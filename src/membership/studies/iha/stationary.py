@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_discrete_lyapunov
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 
 @dataclass(frozen=True)

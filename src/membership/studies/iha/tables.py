@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
-from membership.metrics.arrays import BoolArray, FloatArray
+from membership.arrays import BoolArray, FloatArray
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, table_of
-from membership.studies.iha.ensembles import utility
 from membership.studies.iha.white_box import FRACTIONS
 
 TABLE_2 = {"LOSS": "LOSS", "SIF": "SIF", "LiRA": "LiRA", "IHA (Exact)": "IHA"}
@@ -59,7 +58,7 @@ def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
             parts.append(pd.DataFrame({**key, "fpr": grid, "tpr": np.mean(curves, axis=0)}))
     table = table_of([], audits)
     joined = pd.concat(parts, ignore_index=True)
-    joined.attrs = {**table.attrs, "comparable": False}
+    joined.attrs = table.attrs
     return joined
 
 
@@ -73,33 +72,33 @@ def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """
     found = []
     for audit in audits:
-        squared = audit.trained.task.config.loss == "squared-error"
-        for metric, values in utility(audit.trained).items():
-            name = "test loss (MSE)" if squared and metric == "test loss" else metric
+        squared = audit.recipe["loss"] == "squared-error"
+        loss = "test loss (MSE)" if squared else "test loss"
+        for variable, name in (("test_accuracy", "test accuracy (%)"), ("test_loss", loss)):
             key = {"dataset": audit.label, "attack": "(model)", "metric": name}
-            found.append({**key, **rows.spread(values.tolist())})
+            found.append({**key, **rows.over_models(audit.outputs[variable].values.tolist())})
         for attack, name in TABLE_2.items():
             found += audit.rows(attack, name)
     return table_of(found, audits)
 
 
-def table_2_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 2 beside the published one; for Purchase-100(S) the paper's Table 7 has the numbers."""
-    small = published.table("iha_table7").replace({"attack": {"IHA (Ours)": "IHA (Exact)"}})
+    small = published.reference("iha_table7").replace({"attack": {"IHA (Ours)": "IHA (Exact)"}})
     small = small[(small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")]
-    models = published.table("iha_sec4_1").assign(attack="(model)")
-    return _judged(table, pd.concat([published.table("iha_table2"), small, models]), audits)
+    models = published.reference("iha_sec4_1").assign(attack="(model)")
+    every = [published.reference("iha_table2"), small, models]
+    return rows.judged(table, pd.concat(every), KEYS)
 
 
 def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
     found = []
     for audit in audits:
-        config = audit.trained.task.config
+        momentum, learning_rate = audit.recipe["momentum"], audit.recipe["learning_rate"]
         for attack, terms in TERMS.items():
             weights = {
-                term: 1 / (1 + config.momentum) if term == "loss" else -1 / config.learning_rate
-                for term in terms
+                term: 1 / (1 + momentum) if term == "loss" else -1 / learning_rate for term in terms
             }
             scores = [
                 sum(weight * one[term] for term, weight in weights.items()) for one in audit.found
@@ -109,22 +108,20 @@ def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     return table_of(found, audits)
 
 
-def table_4_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 4 beside the published one.
 
     Parameters
     ----------
     table : DataFrame
         What `table_4` returned.
-    audits : sequence of Audit
-        What it was computed from; their data say which rows are comparable.
 
     Returns
     -------
     DataFrame
         As `membership.published.compare`: published value, interval and verdict a row.
     """
-    return _judged(table, published.table("iha_table4"), audits)
+    return rows.judged(table, published.reference("iha_table4"), KEYS)
 
 
 def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -137,22 +134,20 @@ def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     return table_of(found, audits)
 
 
-def table_8_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 8 beside the published one.
 
     Parameters
     ----------
     table : DataFrame
         What `table_8` returned.
-    audits : sequence of Audit
-        What it was computed from; their data say which rows are comparable.
 
     Returns
     -------
     DataFrame
         As `membership.published.compare`: published value, interval and verdict a row.
     """
-    return _judged(table, published.table("iha_table8"), audits)
+    return rows.judged(table, published.reference("iha_table8"), KEYS)
 
 
 def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -179,20 +174,16 @@ def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
                 fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
                 for full, none, truth in zip(*pairs, strict=True)
             ]
-            found.append({**key, "attack": "coin", "metric": "AUC", **rows.spread(mixed, 1.0)})
+            found.append({**key, "attack": "coin", "metric": "AUC", **rows.over_models(mixed, 1.0)})
     return table_of(found, audits)
 
 
-def table_9_judged(table: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
+def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 9 beside the published one, which the released code made."""
-    reference = published.table("iha_table9").rename(columns={"row": "fraction"})
+    reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
     reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
     on = ["dataset", "fraction", "attack", "metric"]
-    return rows.judged(table, reference[[*on, "value"]], on, [a.trained for a in audits])
-
-
-def _judged(table: pd.DataFrame, reference: pd.DataFrame, audits: Sequence[Audit]) -> pd.DataFrame:
-    return rows.judged(table, reference[[*KEYS, "value"]], KEYS, [a.trained for a in audits])
+    return rows.judged(table, reference, on)
 
 
 def _tpr(score: FloatArray, member: BoolArray, grid: FloatArray) -> FloatArray:

@@ -1,9 +1,8 @@
 """The data sets, networks and training recipes of the chapter: the paper's, and smaller ones."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,53 +10,22 @@ from torch import nn
 
 from membership import data, models, training
 from membership.data.loading import PARITY
-from membership.errors import InputError
+from membership.studies.iha.recipes import (
+    DEEP,
+    FEW_CLASSES,
+    LEAST_RECORDS,
+    Recipe,
+    fitting,
+    recipe_of,
+    size_of,
+)
 
 PAPER_MODELS = 128
 # Simulated records have no published number to meet: fewer models and targets do.
 SIMULATED_MODELS, SIMULATED_TARGETS = 32, 3
-# A network too narrow for all hundred classes of Purchase learns these.
-FEW_CLASSES = 10
+SIMULATED_QUERIES = 1000
 # Steps an epoch at least; smaller data sets get smaller batches.
 LEAST_STEPS = 28
-LEAST_RECORDS = 40
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How the networks of one data set are trained.
-
-    Attributes
-    ----------
-    label : str
-        What tables call the data set.
-    published : str
-        What the paper calls it, "" where it is none of the paper's.
-    hidden : tuple of int
-        Widths of the hidden layers; none is logistic regression.
-    learning_rate, batch_size, epochs
-        Of the recipe. All have momentum 0.9, weight decay 5e-4 and a cosine schedule.
-    pool : int
-        Records of the paper's pool, half of them members of each model; 0 where it has none.
-    """
-
-    label: str
-    published: str
-    hidden: tuple[int, ...]
-    learning_rate: float
-    batch_size: int
-    epochs: int
-    pool: int = 0
-
-
-RECIPES = {
-    "mnist-odd": Recipe("MNIST-Odd", "MNIST-Odd", (), 0.01, 128, 80, 60_000),
-    "fashion_mnist": Recipe("FashionMNIST", "FashionMNIST", (6,), 0.01, 256, 120, 60_000),
-    "purchase_like": Recipe("Purchase-like(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
-    "digits-odd": Recipe("Digits-Odd", "", (), 0.01, 32, 200),
-    "digits": Recipe("Digits", "", (16,), 0.01, 32, 400),
-}
-DEEP = (512, 256, 128, 64)
 
 
 @dataclass(frozen=True)
@@ -81,10 +49,10 @@ class Task:
         The digest of the whole data set, by name.
     deviations : tuple of str
         In what the set-up differs from the paper's.
-    comparable : bool
-        Whether data, network, recipe and number of models are the paper's.
     n_targets : int
         How many of the models are attacked.
+    most_queries : int
+        Records that they are asked about at most.
     """
 
     label: str
@@ -96,8 +64,8 @@ class Task:
     membership: np.ndarray
     origin: dict[str, str]
     deviations: tuple[str, ...]
-    comparable: bool
     n_targets: int
+    most_queries: int
 
     @property
     def n_members(self) -> int:
@@ -109,6 +77,28 @@ class Task:
         """p, the number of parameters."""
         return sum(parameter.numel() for parameter in self.factory().parameters())
 
+    @property
+    def setup(self) -> dict[str, Any]:
+        """What verdicts compare with the paper's set-up."""
+        layers = [part for part in self.factory().modules() if isinstance(part, nn.Linear)]
+        widths = [layers[0].in_features, *(layer.out_features for layer in layers)]
+        config = self.config
+        return {
+            "published": self.published,
+            "data": self.label.partition(", MLP-4")[0],
+            "members": self.n_members,
+            "architecture": "-".join(map(str, widths)),
+            # The target's complement is none of its references.
+            "reference_models": len(self.membership) - 2,
+            "recipe": {
+                "epochs": config.epochs,
+                "batch_size": config.batch_size,
+                "learning_rate": config.learning_rate,
+                "momentum": config.momentum,
+                "weight_decay": config.weight_decay,
+            },
+        }
+
 
 def tasks(settings: Any) -> list[Task]:
     """Every data set of a run, ready to train on.
@@ -119,6 +109,21 @@ def tasks(settings: Any) -> list[Task]:
         A data set is unknown, missing or too small, or its network cannot be cut to size.
     """
     return [task(name, settings) for name in settings.datasets]
+
+
+def described(settings: Any) -> str:
+    """A line a data set of a run: its size, its network, and where it comes from.
+
+    Raises
+    ------
+    InputError
+        As `tasks`.
+    """
+    return "\n".join(
+        f"{made.label}: {len(made.pool):,} records, {made.n_members:,} members a model, "
+        f"{made.n_parameters:,} parameters. {made.pool.source}"
+        for made in tasks(settings)
+    )
 
 
 def task(
@@ -148,7 +153,7 @@ def task(
         Instead of the settings'; 0: the settings'.
     """
     loaded = data.load(name, root=settings.data_root or None)
-    recipe = _recipe(name, loaded, large)
+    recipe = recipe_of(name, loaded.name, large)
     pool, test = _split(loaded)
     limit = most_parameters or settings.most_parameters
     if name.startswith("purchase_like"):
@@ -188,12 +193,30 @@ def task(
         membership=halves(count, len(pool), settings.seed),
         origin={loaded.name: loaded.digest},
         deviations=(),
-        comparable=False,
         n_targets=min(n_targets, count),
+        most_queries=SIMULATED_QUERIES if name.startswith("purchase_like") else len(pool),
     )
     said = _deviations(made, recipe, wanted, hidden)
-    comparable = not said and not name.startswith("purchase_like")
-    return replace(made, deviations=tuple(said), comparable=comparable)
+    return replace(made, deviations=tuple(said))
+
+
+def about_task(made: Task) -> dict[str, Any]:
+    """The attributes that say what was trained on what."""
+    shape = [type(part).__name__ for part in made.factory().modules()]
+    return {
+        "set": made.label,
+        "published": made.published,
+        "data": made.origin,
+        "recipe": {
+            **asdict(made.config),
+            "members": made.n_members,
+            "parameters": made.n_parameters,
+            "layers": shape.count("Linear"),
+        },
+        "pool": len(made.pool),
+        "deviations": list(made.deviations),
+        "setup": made.setup,
+    }
 
 
 def one_logit(n_features: int) -> nn.Sequential:
@@ -209,41 +232,6 @@ def halves(n_models: int, n_records: int, seed: int) -> np.ndarray:
     """
     first = data.random_halves(n_models // 2, n_records, seed)
     return np.stack([first, ~first], axis=1).reshape(n_models, n_records)
-
-
-def fitting(
-    n_features: int, hidden: tuple[int, ...], n_outputs: int, most_parameters: int
-) -> tuple[int, ...]:
-    """Widths of the hidden layers, cut to one limit until the network is small enough.
-
-    Raises
-    ------
-    InputError
-        Not even one unit a layer is small enough.
-    """
-    for limit in range(max(hidden, default=1), 0, -1):
-        widths = tuple(min(limit, width) for width in hidden)
-        if size_of(n_features, widths, n_outputs) <= most_parameters:
-            return widths
-    least = size_of(n_features, tuple(1 for _ in hidden), n_outputs)
-    raise InputError(
-        f"most_parameters = {most_parameters}: the smallest network for records of {n_features} "
-        f"numbers and {n_outputs} outputs has {least:,}; give at least as many"
-    )
-
-
-def size_of(n_features: int, hidden: tuple[int, ...], n_outputs: int) -> int:
-    """Parameters of a network of linear layers."""
-    return sum((a + 1) * b for a, b in pairwise((n_features, *hidden, n_outputs)))
-
-
-def _recipe(name: str, loaded: data.Dataset, large: bool) -> Recipe:
-    base = name.split(":", maxsplit=1)[0]
-    hidden = () if name.endswith(PARITY) else (16,)
-    found = RECIPES.get(base, Recipe(loaded.name, "", hidden, 0.01, 128, 120))
-    if not large:
-        return found
-    return replace(found, label="Purchase-like", published="Purchase-100", pool=160_000)
 
 
 def _learnable(pool: data.Dataset, recipe: Recipe, most_parameters: int) -> data.Dataset:

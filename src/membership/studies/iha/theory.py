@@ -1,4 +1,4 @@
-"""Theorems 2.2, 3.1 and 3.2 where they can be exact: SGD on a quadratic (Control 6)."""
+"""Theorems 2.2, 3.1 and 3.2 where they can be exact: SGD on a quadratic (iha-ctl-6)."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.stats import multivariate_normal
 
 from membership import metrics
+from membership.arrays import FloatArray
 from membership.attacks.iha_terms import QuadraticForms, iha_terms
-from membership.metrics.arrays import FloatArray
 from membership.studies.iha.stationary import (
     Sgd,
     simulated_covariance,
@@ -27,7 +27,7 @@ COLUMNS = ["check", "momentum", "weight_decay", "case", "metric", "value"]
 
 
 def control_6(settings: Any) -> pd.DataFrame:
-    """The paper's formulas against exact solutions (Control 6).
+    """The paper's formulas against exact solutions (iha-ctl-6).
 
     Parameters
     ----------
@@ -46,7 +46,6 @@ def control_6(settings: Any) -> pd.DataFrame:
     table.attrs = {
         "data": {},
         "deviations": [],
-        "comparable": True,
         "device": "cpu",
         "note": f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. An "
         "error of 0 means that the formula is exact there, up to rounding.",

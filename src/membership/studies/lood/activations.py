@@ -4,22 +4,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy.stats import binomtest
 
 from membership import lood, nngp
-from membership.studies.lood import leakage
-from membership.studies.lood.leakage import network_deviations
-from membership.studies.lood.networks import NETWORK_W_STD, Retrained
-from membership.studies.lood.records import SCALINGS, Records, attrs
+from membership.studies.lood import read
+from membership.studies.lood.fixed import EDGE_Q, RELU, SETTING
+from membership.studies.lood.kernels import at_edge
+from membership.studies.lood.leakage import points
+from membership.studies.lood.networks import NETWORK_W_STD
+from membership.studies.lood.origin import observed
 
 DEPTHS = (2, 5, 10)
-CONTROL_DEPTHS = (1, 2, 5, 10)
-MOST_RECORDS = 500
-# The variance at the fixed point of the GeLU kernel on the edge of chaos.
-EDGE_Q = 0.5
 
 
-def figure_5(records: Records, relu: Retrained, gelu: Retrained, settings: Any) -> pd.DataFrame:
+def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.DataFrame:
     """AUC under GeLU against that under ReLU, on the process and for networks (Figure 5).
 
     The process as in the released closed-form runs: weights of variance 2 for both activations,
@@ -31,23 +30,29 @@ def figure_5(records: Records, relu: Retrained, gelu: Retrained, settings: Any) 
     DataFrame
         Columns panel, series, record, x (AUC under ReLU), y (AUC under GeLU), low, high.
     """
-    few = records.first(MOST_RECORDS)
+    rows = np.arange(activations.sizes["record"])
     parts = []
     for depth in DEPTHS:
-        pair = [
-            leakage.every_record(few, settings, nngp.fully_connected(depth, name)).auc
-            for name in ("relu", "gelu")
-        ]
-        parts.append(_points("process", f"depth {depth}", np.arange(len(few)), *pair))
-    found = [leakage.network_auc(side, settings) for side in (relu, gelu)]
-    networks = _points("networks", "networks", relu.left_out, found[0][0], found[1][0])
+        pair = [_at(activations, "raw", depth, name).auc() for name in (RELU, SETTING)]
+        parts.append(points("process", f"depth {depth}", rows, *pair))
+    found = [read.network_auc(side) for side in (relu, gelu)]
+    networks = points("networks", "networks", relu["record"].values, found[0][0], found[1][0])
     networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
-    table.attrs = attrs([records], settings, network_deviations(settings))
+    table.attrs = observed(activations, relu)
+    table.attrs["sizes"] |= {
+        "Training records": f"process {activations.attrs['sizes']['Training records']}, "
+        f"networks {relu.attrs['sizes']['Training records']}"
+    }
     return table
 
 
-def shares(records: Records, figure: pd.DataFrame, settings: Any) -> pd.DataFrame:
+def _at(activations: xr.Dataset, inputs: str, depth: int, kernel: str) -> lood.Contrast:
+    part = activations.sel(inputs=inputs, depth=depth, kernel=kernel)
+    return read.of_moments(part["variance"].values, part["square"].values, activations)
+
+
+def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.DataFrame:
     """Share of the records for which GeLU leaks more, by scale, input and depth (Control 9).
 
     Returns
@@ -56,59 +61,25 @@ def shares(records: Records, figure: pd.DataFrame, settings: Any) -> pd.DataFram
         Columns kernels, inputs, metric ("depth 2: KL (%)"), value, low, high: shares in percent
         with Clopper-Pearson intervals, as if records were independent.
     """
-    few = records.first(MOST_RECORDS)
+    kernels = [str(name) for name in activations["kernel"].values if name != RELU]
     rows = []
-    for inputs in SCALINGS:
-        x = few.inputs(inputs)
-        for depth in CONTROL_DEPTHS:
-            relu = nngp.fully_connected(depth)(x)
-            for name, pair in _kernels(depth, x, relu).items():
-                pair = [lood.leave_one_out(k, few.targets, settings.noise) for k in pair]
+    for inputs in activations["inputs"].values:
+        for depth in activations["depth"].values:
+            below = _at(activations, inputs, depth, RELU)
+            for name in kernels:
+                above = _at(activations, inputs, depth, name)
                 key = {"inputs": inputs, "kernels": name}
                 for measure in ("kl", "auc"):
-                    values = [getattr(found, measure) for found in pair]
+                    more = getattr(above, measure)() > getattr(below, measure)()
                     label = f"depth {depth}: {measure.upper()} (%)"
-                    rows.append({**key, "metric": label, **_share(values[1] > values[0])})
-    networks = figure[figure["panel"] == "networks"]
-    more = (networks["y"] > networks["x"]).to_numpy()
+                    rows.append({**key, "metric": label, **_share(more)})
+    more = read.network_auc(gelu)[0] > read.network_auc(relu)[0]
     key = {"inputs": "raw", "kernels": "networks"}
-    metric = f"depth {settings.depth}: AUC (%)"
+    metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
     rows.append({**key, "metric": metric, **_share(more)})
     table = pd.DataFrame(rows)
-    table.attrs = attrs([records], settings, network_deviations(settings))
+    table.attrs = observed(activations, relu)
     return table
-
-
-SETTING = "repository: both sqrt(2)"
-MATCHED = "both sqrt(2), same mean variance"
-NETWORK = "GeLU 1.9822, as its networks"
-NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
-EDGE = "both on the edge of chaos, same mean variance"
-
-
-def _kernels(depth: int, x: np.ndarray, relu: np.ndarray) -> dict[str, tuple]:
-    """The ReLU and the GeLU kernel matrix of every comparison, by name."""
-    as_is = nngp.fully_connected(depth, "gelu")(x)
-    wide = nngp.fully_connected(depth, "gelu", NETWORK_W_STD["gelu"])(x)
-    w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
-    edge = nngp.fully_connected(depth, "gelu", w_std, b_std)(_at_edge(x, w_std, b_std))
-    return {
-        SETTING: (relu, as_is),
-        MATCHED: (relu, _rescaled(as_is, relu)),
-        NETWORK: (relu, wide),
-        NETWORK_MATCHED: (relu, _rescaled(wide, relu)),
-        # ReLU is on its edge at sqrt(2) without bias, at any variance.
-        EDGE: (relu, _rescaled(edge, relu)),
-    }
-
-
-def _rescaled(kernel: np.ndarray, like: np.ndarray) -> np.ndarray:
-    return kernel * (np.diag(like).mean() / np.diag(kernel).mean())
-
-
-def _at_edge(x: np.ndarray, w_std: float, b_std: float) -> np.ndarray:
-    """Inputs scaled so that the mean variance of the first layer is the one that is kept."""
-    return x * np.sqrt((EDGE_Q - b_std**2) / w_std**2 / np.mean(x**2))
 
 
 def decay(settings: Any) -> pd.DataFrame:
@@ -127,7 +98,7 @@ def decay(settings: Any) -> pd.DataFrame:
     w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
     cases = {
         "ReLU": ("relu", 2**0.5, 0.0, pair),
-        "GeLU on the edge of chaos": ("gelu", w_std, b_std, _at_edge(pair, w_std, b_std)),
+        "GeLU on the edge of chaos": ("gelu", w_std, b_std, at_edge(pair, w_std, b_std)),
         "GeLU, sqrt(2), no bias": ("gelu", 2**0.5, 0.0, pair),
         "GeLU, 1.9822, no bias": ("gelu", NETWORK_W_STD["gelu"], 0.0, pair),
     }
@@ -136,7 +107,7 @@ def decay(settings: Any) -> pd.DataFrame:
         # ReLU keeps its variance however deep. That of GeLU on the edge is an unstable fixed point,
         # which rounding leaves after some 200 layers; the others leave the range of numbers.
         deeper = {"ReLU": 2000, "GeLU on the edge of chaos": 200}
-        most = [deeper[name]] if name in deeper and not settings.is_tiny else []
+        most = [deeper[name]] if name in deeper and settings.sizes.deep else []
         for depth in (10, 20, 40, *most):
             matrix = nngp.fully_connected(depth, *parameters)(x)
             c = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1])
@@ -150,7 +121,7 @@ def decay(settings: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def low_rank(records: Records, settings: Any) -> pd.DataFrame:
+def low_rank(constant: xr.Dataset) -> pd.DataFrame:
     """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
 
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
@@ -162,35 +133,30 @@ def low_rank(records: Records, settings: Any) -> pd.DataFrame:
     DataFrame
         Columns statement, case, metric, value.
     """
-    few = records.first(min(200, len(records)))
-    base = leakage.kernel_of(settings)(few.inputs("unit sphere"))
-    root = np.sqrt(np.diag(base))
-    correlation = base / np.outer(root, root)
+    noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
     rows = []
-    for size in (1.0, 0.1, 0.01, 0.001):
-        matrix = 1 + size * (correlation - 0.5)
-        distance = float(np.abs(matrix - 1).max())
-        found = lood.leave_one_out(matrix, few.targets, settings.noise)
-        bound = 4 * distance + settings.noise / (len(few) - 1)
+    for size in constant["share"].values:
+        part = constant.sel(share=size)
+        distance, square = float(part["distance"]), part["square"].values
+        kl = read.of_moments(part["variance"].values, square, constant).kl()
+        bound = 4 * distance + noise / (n - 1)
         key = {
             "statement": "Proposition 6.1",
             "case": f"kernel within {distance:.3g} of a constant",
         }
         values = {
-            "largest variance": found.variance.max(),
+            "largest variance": part["variance"].values.max(),
             "its bound": bound,
-            "largest KL": found.kl.max(),
-            "bound of the KL": _kl_bound(bound, found, settings.noise, few),
+            "largest KL": kl.max(),
+            "bound of the KL": _kl_bound(bound, square.max(), noise, constant.attrs["outputs"]),
         }
         rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
     return pd.DataFrame(rows)
 
 
-def _kl_bound(bound: float, found: lood.LeaveOneOut, noise: float, records: Records) -> float:
+def _kl_bound(bound: float, square: float, noise: float, classes: int) -> float:
     """KL at a variance of `bound` with the largest residual; it rises with both."""
-    square = float(np.square(found.residual).sum(axis=1).max())
     odds = bound / noise
-    classes = records.dataset.n_classes
     return 0.5 * (classes * (odds - np.log1p(odds)) + square / (bound + noise) * odds)
 
 
@@ -199,8 +165,3 @@ def _share(more: np.ndarray) -> dict[str, float]:
     interval = binomtest(count, len(more)).proportion_ci(method="exact")
     ends = {"low": 100 * interval.low, "high": 100 * interval.high}
     return {"value": 100 * count / len(more), **ends}
-
-
-def _points(panel: str, series: str, record: Any, x: np.ndarray, y: np.ndarray) -> pd.DataFrame:
-    columns = {"panel": panel, "series": series, "record": record, "x": x, "y": y}
-    return pd.DataFrame({**columns, "low": y, "high": y})

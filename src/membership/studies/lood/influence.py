@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.studies.lood import networks
 from membership.studies.lood.networks import Retrained
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from membership import data, metrics
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.studies.lood.records import Records
 
 # The standard deviations of the released code: sqrt(2) for ReLU, 1.9822 for GeLU networks.
 NETWORK_W_STD = {"relu": 2**0.5, "gelu": 1.9822}
 SPLITS = 50
-EPOCHS = 40
 # Over the mean squared norm of the records, with which the first layer's gradient grows: 0.002 for
 # CIFAR-10, where the paper has 0.001 without momentum.
 LEARNING_RATE = 2.0
@@ -131,7 +130,7 @@ def recipe(records: Records, settings: Any, epochs: int = 0) -> Any:
 
     size = float(np.square(records.inputs()).sum(axis=1).mean())
     return training.TrainingConfig(
-        epochs=epochs or (5 if settings.is_tiny else EPOCHS),
+        epochs=epochs or settings.sizes.epochs,
         batch_size=64,
         learning_rate=float(f"{LEARNING_RATE / size:.2g}"),
         momentum=0.9,

@@ -4,26 +4,23 @@ from typing import Any
 
 import numpy as np
 
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 
-def cells(image: Any, shown: bool = True) -> dict[str, str]:
-    """A picture's shape and pixels as two cells.
+def thumbnail(image: Any) -> np.ndarray:
+    """A picture of [0, 1] in grey levels from 0 to 255; what lies outside is cut off."""
+    return np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
 
-    Parameters
-    ----------
-    image : array of shape (channels, height, width)
-        In [0, 1]; what lies outside is cut off. A record of features only gives empty cells.
-    shown : bool
-        False gives empty cells.
-    """
-    image = np.asarray(image)
-    if not shown or image.ndim != 3:
+
+def cells(levels: Any) -> dict[str, str]:
+    """Shape and pixels of a thumbnail (channels, height, width) as two cells; None leaves them
+    empty."""
+    if levels is None:
         return {"shape": "", "pixels": ""}
-    pixels = np.rint(255 * np.clip(image, 0, 1)).astype(int)
+    levels = np.asarray(levels)
     return {
-        "shape": "x".join(map(str, image.shape)),
-        "pixels": " ".join(map(str, pixels.ravel())),
+        "shape": "x".join(map(str, levels.shape)),
+        "pixels": " ".join(map(str, levels.ravel())),
     }
 
 

@@ -1,32 +1,41 @@
-"""Tables of the reconstructions: Figures 2, 8, 9 and 14 to 19, and how often they succeed."""
+"""Tables of the reconstructions: Figures 2, 3, 8, 9 and 14 to 19, and how often they succeed."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy.stats import binomtest
 
-from membership import lood
 from membership.studies.lood import pictures
-from membership.studies.lood.records import attrs
-from membership.studies.lood.search import (
-    Found,
-    Pictures,
-    Searches,
-    architectures,
-    quickly_compiled,
-    recover,
-)
+from membership.studies.lood.origin import observed
 
 # A query is said to have found the record from this correlation on; two digits of one class may
 # have 0.97.
 SUCCESS = 0.99
-MOST_SHOWN = 10
-STAGES = (0, 10, 30, 100, 300)
 FIGURES = tuple(f"lood-fig-{number}" for number in range(14, 20))
+CHECKED_EVERY = 10
+"""Steps between two entries of a search's history."""
 
 
-def figure_2(searches: list[Searches], settings: Any) -> pd.DataFrame:
+def _flat(searches: xr.Dataset) -> pd.DataFrame:
+    """One row a search: kernel, row, numbers, and the thumbnails where they are kept."""
+    names = ("row", "kl", "kl_at_record", "correlation", "other", "nearest_other")
+    found = pd.DataFrame({name: searches[name].values for name in names})
+    found.insert(0, "kernel", searches["search"].values.astype(str))
+    found["ratio"] = found["kl"] / found["kl_at_record"]
+    found["picture"] = -1
+    found.loc[searches["shown"].values, "picture"] = np.arange(searches.sizes["picture"])
+    return found
+
+
+def main(searches: xr.Dataset) -> str:
+    """The kernel that every record was searched with."""
+    return str(searches["search"].values[0])
+
+
+def figure_2(each: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Records above what was found of them, by the first kernel (Figure 2).
 
     Returns
@@ -36,40 +45,33 @@ def figure_2(searches: list[Searches], settings: Any) -> pd.DataFrame:
         pixels.
     """
     rows = []
-    for each in searches:
-        found = each.by_kernel[each.main][:MOST_SHOWN]
-        seen, label = each.pictures, each.pictures.records.label
-        rows += _pairs(seen, found, each.main, f"{label}: record", f"{label}: found")
-    return _table(rows, searches, settings)
+    for searches in each:
+        label = searches.attrs["set"]
+        rows += _pairs(searches, main(searches), f"{label}: record", f"{label}: found")
+    return _table(rows, *each)
 
 
-def figure_8(searches: list[Searches], settings: Any) -> pd.DataFrame:
+def figure_8(searches: xr.Dataset) -> pd.DataFrame:
     """A few records and what each kernel's search found of them (Figure 8); columns as Figure 2."""
-    own = searches[0]
-    some = next(reversed(own.by_kernel.values()))
-    rows = _originals(own.pictures, [found.row for found in some], "record")
-    for kernel, found in own.by_kernel.items():
-        rows += _queries(own.pictures, found[: len(some)], kernel, kernel)
-    return _table(rows, searches[:1], settings)
+    flat = _flat(searches)
+    kernels = list(dict.fromkeys(flat["kernel"]))
+    some = flat.loc[flat["kernel"] == kernels[-1], "row"]
+    chosen = flat[flat["row"].isin(some)]
+    rows = _originals(searches, chosen[chosen["kernel"] == kernels[0]], "record")
+    for kernel in kernels:
+        rows += _queries(searches, chosen[chosen["kernel"] == kernel], kernel)
+    return _table(rows, searches)
 
 
-def more(searches: list[Searches], settings: Any) -> dict[str, pd.DataFrame]:
-    """One kernel a figure (Figures 14 to 19), by exhibit; columns as Figure 2."""
-    own = searches[0]
-    others = [name for name in own.by_kernel if name != own.main]
+def of_one_kernel(figure: str, searches: xr.Dataset) -> pd.DataFrame:
+    """One kernel a figure (Figures 14 to 19); columns as Figure 2."""
+    kernels = [k for k in dict.fromkeys(searches["search"].values) if k != main(searches)]
     # Records that are no pictures have no convolutional kernels; what is left serves again.
-    names = [others[i % len(others)] for i in range(len(FIGURES))]
-    return {
-        figure: _table(
-            _pairs(own.pictures, own.by_kernel[name], name, "record", "found"),
-            searches[:1],
-            settings,
-        )
-        for figure, name in zip(FIGURES, names, strict=True)
-    }
+    kernel = str(kernels[FIGURES.index(figure) % len(kernels)])
+    return _table(_pairs(searches, kernel, "record", "found"), searches)
 
 
-def figure_9(searches: list[Searches], settings: Any) -> pd.DataFrame:
+def figure_9(searches: xr.Dataset) -> pd.DataFrame:
     """One search step by step: the KL of every start, and the best query so far (Figure 9).
 
     Returns
@@ -78,33 +80,34 @@ def figure_9(searches: list[Searches], settings: Any) -> pd.DataFrame:
         Columns row, column, text, series, step, kl, shape, pixels. Rows without pixels are points
         of the curves; the series "at the record" is the KL at the record.
     """
-    own = searches[0]
-    found = max(own.by_kernel[own.main], key=lambda each: (each.ratio > 0.9, -each.row))
-    first = int(found.outcome.history[0].argmax())
-    kernel, seen = architectures(settings)[own.main], own.pictures
-    rows = [{**_originals(seen, [found.row], "best query so far")[0], "text": "record"}]
-    for stage in (s for s in STAGES if s <= settings.search_steps):
-        query, kl = found.outcome.start[first], float(found.outcome.history[0, first])
-        if stage:
-            part = recover(seen, kernel, found.row, settings, steps=stage).outcome
-            query, kl = part.query, part.lood
+    record = int(searches["detailed"].values[0])
+    flat = _flat(searches)
+    target = flat.loc[flat["row"] == record, "kl_at_record"].iloc[0]
+    name = "best query so far"
+    first = {"row": name, "column": f"record {record}", "text": "record"}
+    rows = [{**first, **pictures.cells(searches["detailed_original"].values)}]
+    stages = (searches[key].values for key in ("stage", "stage_kl", "stage_level"))
+    for stage, kl, level in zip(*stages, strict=True):
         text = {"column": f"step {stage}", "text": f"step {stage}", "step": stage, "kl": kl}
-        rows.append({"row": "best query so far", **text, **pictures.cells(seen.seen(query))})
-    for start, values in enumerate(found.outcome.history.T):
-        points = enumerate(values)
+        rows.append({"row": name, **text, **pictures.cells(level)})
+    history = searches["history"].values
+    for start, values in enumerate(history.T):
         series = f"start {start + 1}"
-        rows += [{"series": series, "step": 10 * i, "kl": float(value)} for i, value in points]
-    ends = (0, 10 * (len(found.outcome.history) - 1))
-    rows += [{"series": "at the record", "step": s, "kl": found.outcome.target} for s in ends]
-    columns = ["row", "column", "text", "series", "step", "kl", "shape", "pixels"]
-    table = pd.DataFrame(rows)[columns]
+        rows += [
+            {"series": series, "step": CHECKED_EVERY * i, "kl": float(value)}
+            for i, value in enumerate(values)
+        ]
+    ends = (0, CHECKED_EVERY * (len(history) - 1))
+    rows += [{"series": "at the record", "step": step, "kl": target} for step in ends]
+    table = pd.DataFrame(rows)
     text = ["row", "column", "text", "series", "shape", "pixels"]
     table[text] = table[text].fillna("")
-    table.attrs = attrs([seen.records], settings)
+    table = table[["row", "column", "text", "series", "step", "kl", "shape", "pixels"]]
+    table.attrs = observed(searches)
     return table
 
 
-def success(searches: list[Searches], settings: Any) -> pd.DataFrame:
+def success(each: Sequence[xr.Dataset]) -> pd.DataFrame:
     """How often a search finds its record, and how near its KL comes (Control 7).
 
     Returns
@@ -115,165 +118,127 @@ def success(searches: list[Searches], settings: Any) -> pd.DataFrame:
         median, over the records searched for, of the best correlation with another record.
     """
     rows = []
-    for each in searches:
-        for kernel, found in each.by_kernel.items():
-            key = {"dataset": each.pictures.records.label, "kernel": kernel}
+    for searches in each:
+        for kernel, found in _flat(searches).groupby("kernel", sort=False):
+            key = {"dataset": searches.attrs["set"], "kernel": kernel}
             hits = {
-                f"correlation above {SUCCESS} (%)": [f.correlation > SUCCESS for f in found],
-                "nearest training record is the record itself (%)": [
-                    f.correlation > _best_other(each.pictures, f.outcome.query, f.row)
-                    for f in found
-                ],
-                "KL within 5% of the record's (%)": [f.ratio > 0.95 for f in found],
+                f"correlation above {SUCCESS} (%)": found["correlation"] > SUCCESS,
+                "nearest training record is the record itself (%)": found["correlation"]
+                > found["other"],
+                "KL within 5% of the record's (%)": found["ratio"] > 0.95,
             }
-            for metric, hit in hits.items():
-                interval = binomtest(sum(hit), len(hit)).proportion_ci(method="exact")
-                share = {"value": 100 * np.mean(hit), "low": 100 * interval.low}
-                share |= {"high": 100 * interval.high, "n": len(hit)}
-                rows.append({**key, "metric": metric, **share})
-            most = max(f.ratio for f in found) - 1
-            others = [_best_other(each.pictures, each.pictures.x[f.row], f.row) for f in found]
+            rows += [{**key, "metric": metric, **_share(hit)} for metric, hit in hits.items()]
             exact = {
-                "largest relative excess over the record": most,
-                "median correlation of the records with their nearest other": np.median(others),
+                "largest relative excess over the record": found["ratio"].max() - 1,
+                "median correlation of the records with their nearest other": found[
+                    "nearest_other"
+                ].median(),
             }
             for metric, value in exact.items():
                 ends = {"value": value, "low": value, "high": value, "n": len(found)}
                 rows.append({**key, "metric": metric, **ends})
     table = pd.DataFrame(rows)
-    table.attrs = attrs([each.pictures.records for each in searches], settings)
+    table.attrs = observed(*each)
     return table
 
 
-def _best_other(seen: Pictures, query: np.ndarray, row: int) -> float:
-    """The largest correlation of a query with a training record other than its own."""
-    return max(pictures.correlation(query, record) for record in seen.without(row)[0])
+def _share(hit: pd.Series) -> dict[str, float]:
+    interval = binomtest(int(hit.sum()), len(hit)).proportion_ci(method="exact")
+    ends = {"low": 100 * interval.low, "high": 100 * interval.high}
+    return {"value": 100 * hit.mean(), **ends, "n": len(hit)}
 
 
-@quickly_compiled
-def figure_3(searches: list[Searches], settings: Any) -> pd.DataFrame:
+def figure_3(groups: xr.Dataset) -> pd.DataFrame:
     """Groups of three left out together, and single and joint queries for them (Figure 3).
 
     Returns
     -------
     DataFrame
-        Columns row, column, text, group, member, kl, kl_of_all, correlation, shape, pixels: the
+        Columns row, column, text, group, member, kl, correlation, shape, pixels, kl_of_all: the
         members with the KL of querying each alone, and of querying all three; the query of each
         start with the KL, the member it is nearest to and the correlation with it; three queries
         optimised jointly.
     """
-    own = searches[0]
-    kernel, seen = architectures(settings)[own.main], own.pictures
     rows = []
-    for group in range(1 if settings.is_tiny else 2):
-        members = np.arange(3) + 3 * group
-        comparison = seen.compare(kernel, members, settings.noise)
-        single = comparison.measure(seen.x[members])
-        name = f"group {group + 1}"
+    for group in range(groups.sizes["group"]):
+        found, name = groups.isel(group=group), f"group {group + 1}"
         before = len(rows)
-        for member, kl in enumerate(single):
-            rows.append(_member(seen, name, "members", member, members[member], kl))
-        queries = [_noise(seen, settings, group, settings.search_starts, joint) for joint in (0, 3)]
-        for kind, start in zip(("one query", "three queries"), queries, strict=True):
-            joint = kind == "three queries"
-            best = _climb(comparison, start, joint, seen, settings)
-            chosen = best.query[np.argmax(best.value)] if joint else best.query[:3]
-            values = [best.value.max()] * 3 if joint else best.value
-            for place, (query, kl) in enumerate(zip(chosen, values, strict=False)):
-                rows.append(_nearest(seen, name, kind, place, query, members, kl))
-        everything = float(comparison.measure(seen.x[members], joint=True))
+        for place, kl in enumerate(found["alone"].values):
+            text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
+            key = {"row": f"{name}: members", "column": place, **text}
+            level = found["original"].values[place]
+            rows.append({**key, "kl": kl, "correlation": 1.0, **pictures.cells(level)})
+        three = len(found["joint_correlation"])
+        best = [found["joint_kl"].values.max()] * three
+        kinds = {"one query": ("single", found["single_kl"].values[:three])}
+        kinds["three queries"] = ("joint", best)
+        for kind, (key, values) in kinds.items():
+            for place, kl in enumerate(values):
+                near = found[f"{key}_correlation"].values[place]
+                level = found[f"{key}_level"].values[place]
+                rows.append(_nearest(name, kind, place, near, kl, level))
         for row in rows[before:]:
-            row["kl_of_all"] = everything
-    return _table(rows, searches[:1], settings)
+            row["kl_of_all"] = float(found["together"])
+    return _table(rows, groups)
 
 
-def _noise(seen: Pictures, settings: Any, group: int, starts: int, joint: int) -> np.ndarray:
-    shape = (starts, joint) if joint else (starts,)
-    low, high = (np.broadcast_to(bound, seen.x.shape[1:]) for bound in seen.bounds)
-    rng = np.random.default_rng([settings.seed, 5, group, joint])
-    return rng.random((*shape, *low.shape)) * (high - low) + low
-
-
-def _climb(comparison: Any, start: np.ndarray, joint: bool, seen: Pictures, settings: Any) -> Any:
-    low, high = seen.bounds
-    unit = np.broadcast_to((high - low) / 255, seen.x.shape[1:])
-    steps = {"steps": settings.search_steps, "progress": False}
-    return lood.maximise(comparison, start, joint=joint, unit=unit, **steps)
-
-
-def _member(seen: Pictures, group: str, kind: str, place: int, row: int, kl: float) -> dict:
+def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any) -> dict:
+    nearest = int(np.argmax(near))
     return {
         "row": f"{group}: {kind}",
         "column": place,
-        "text": f"KL {kl:.2g}",
-        "group": group,
-        "member": place + 1,
-        "kl": float(kl),
-        "correlation": 1.0,
-        **pictures.cells(seen.seen(seen.x[row])),
-    }
-
-
-def _nearest(
-    seen: Pictures, group: str, kind: str, place: int, query: Any, members: Any, kl: float
-) -> dict:
-    correlations = [pictures.correlation(query, seen.x[row]) for row in members]
-    nearest = int(np.argmax(correlations))
-    return {
-        "row": f"{group}: {kind}",
-        "column": place,
-        "text": f"member {nearest + 1}, r = {correlations[nearest]:.2f}",
+        "text": f"member {nearest + 1}, r = {near[nearest]:.2f}",
         "group": group,
         "member": nearest + 1,
         "kl": float(kl),
-        "correlation": correlations[nearest],
-        **pictures.cells(seen.seen(query)),
+        "correlation": near[nearest],
+        **pictures.cells(level),
     }
 
 
-def _pairs(seen: Pictures, found: list[Found], kernel: str, upper: str, lower: str) -> list[dict]:
-    rows = _originals(seen, [each.row for each in found], upper)
-    return rows + _queries(seen, found, kernel, lower)
+def _pairs(searches: xr.Dataset, kernel: str, upper: str, lower: str) -> list[dict]:
+    flat = _flat(searches)
+    chosen = flat[(flat["kernel"] == kernel) & (flat["picture"] >= 0)]
+    return _originals(searches, chosen, upper) + _queries(searches, chosen, lower)
 
 
-def _originals(seen: Pictures, chosen: list[int], row: str) -> list[dict]:
+def _originals(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]:
     return [
         {
             "row": row,
-            "column": f"record {record}",
+            "column": f"record {one.row}",
             "text": "",
-            "dataset": seen.records.label,
+            "dataset": searches.attrs["set"],
             "kernel": "",
-            "record": record,
+            "record": one.row,
             "correlation": 1.0,
-            **pictures.cells(seen.records.dataset.x[record]),
+            **pictures.cells(searches["original"].values[one.picture]),
         }
-        for record in chosen
+        for one in chosen.itertuples()
     ]
 
 
-def _queries(seen: Pictures, found: list[Found], kernel: str, row: str) -> list[dict]:
+def _queries(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]:
     return [
         {
             "row": row,
-            "column": f"record {each.row}",
-            "text": f"r = {each.correlation:.2f}\n{100 * each.ratio:.0f}% KL",
-            "dataset": seen.records.label,
-            "kernel": kernel,
-            "record": each.row,
-            "correlation": each.correlation,
-            "kl": each.outcome.lood,
-            "kl_at_record": each.outcome.target,
-            **pictures.cells(seen.seen(each.outcome.query)),
+            "column": f"record {one.row}",
+            "text": f"r = {one.correlation:.2f}\n{100 * one.ratio:.0f}% KL",
+            "dataset": searches.attrs["set"],
+            "kernel": one.kernel,
+            "record": one.row,
+            "correlation": one.correlation,
+            "kl": one.kl,
+            "kl_at_record": one.kl_at_record,
+            **pictures.cells(searches["level"].values[one.picture]),
         }
-        for each in found
+        for one in chosen.itertuples()
     ]
 
 
-def _table(rows: list[dict], searches: list[Searches], settings: Any) -> pd.DataFrame:
+def _table(rows: list[dict], *some: xr.Dataset) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     ends = ["shape", "pixels"]
     table = table[[*[name for name in table if name not in ends], *ends]]
-    records = {each.pictures.records.label: each.pictures.records for each in searches}
-    table.attrs = attrs(list(records.values()), settings)
+    table.attrs = observed(*some)
     return table

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from membership import data
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 
 # Plane and car, as in the paper; of the digits two that are not told apart at a glance.
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
@@ -83,7 +83,7 @@ def load(settings: Any, name: str = "", n_records: int = 0) -> Records:
         The data set is unknown or missing, or holds fewer distinct records of its two classes.
     """
     found = data.load(name or settings.dataset, root=settings.data_root or None)
-    two = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
+    two = two_classes(found)
     wanted = n_records or settings.n_records
     data.require(two, n_records=wanted, n_classes=2)
     order = np.random.default_rng([settings.seed, 1]).permutation(len(two))[:wanted]
@@ -92,32 +92,9 @@ def load(settings: Any, name: str = "", n_records: int = 0) -> Records:
     return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
 
 
-def attrs(some: list[Records], settings: Any, more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a table made from these records says about its origin."""
-    other = [r.label for r in some if not r.dataset.name.startswith("cifar10")]
-    deviations = [f"{label}: none of the paper's data" for label in other]
-    return {
-        "data": {r.dataset.name: r.dataset.digest for r in some},
-        "deviations": [*deviations, "the captions' numbers are not on record", *more],
-        "comparable": False,
-        "device": "cpu",
-    }
-
-
-def simulated(more: tuple[str, ...] = ()) -> dict[str, Any]:
-    """State the origin of a table that is computed from formulas or drawn at random.
-
-    Parameters
-    ----------
-    more : tuple of str
-        In what it differs from the paper.
-
-    Returns
-    -------
-    dict
-        For ``DataFrame.attrs``: data (none), deviations, comparable (True) and device.
-    """
-    return {"data": {}, "deviations": list(more), "comparable": True, "device": "cpu"}
+def two_classes(found: data.Dataset) -> data.Dataset:
+    """The different records of the two classes that the chapter compares."""
+    return data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
 
 
 def scaled(x: FloatArray, scaling: str) -> FloatArray:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from membership import lood, nngp
-from membership.metrics.arrays import FloatArray
+from membership.arrays import FloatArray
 from membership.studies.lood import pictures
-from membership.studies.lood.records import Records, load
+from membership.studies.lood.records import Records
 
 LEARNING_RATE = 3.0
-OTHER_RECORDS = 2
-# Convolutional kernels cost a covariance a pixel: fewer training records, starts and searches.
-CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS, CONVOLUTIONAL_SEARCHES = 60, 2, 2
+# Convolutional kernels cost a covariance a pixel: fewer training records and starts.
+CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS = 60, 2
 
 
 @dataclass(frozen=True)
@@ -79,24 +78,6 @@ class Found:
         return self.outcome.lood / self.outcome.target
 
 
-@dataclass(frozen=True)
-class Searches:
-    """All reconstructions of one data set.
-
-    Attributes
-    ----------
-    pictures : Pictures
-    main : str
-        The kernel that every record was searched with.
-    by_kernel : dict of str to list of Found
-        A few records for the other kernels.
-    """
-
-    pictures: Pictures
-    main: str
-    by_kernel: dict[str, list[Found]]
-
-
 def quickly_compiled(function: Callable) -> Callable:
     """Let JAX compile without most optimisations in tests, where little is run of what it compiles.
 
@@ -105,7 +86,7 @@ def quickly_compiled(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def wrapped(*arguments: Any) -> Any:
-        if not arguments[-1].is_tiny:
+        if arguments[-1].sizes.optimised:
             return function(*arguments)
         import jax
 
@@ -123,8 +104,8 @@ def architectures(settings: Any) -> dict[str, nngp.Kernel]:
 
     The captions that named the paper's are lost; these are the families that its text names.
     """
-    shallow, middle, deep = (1, 1, 1) if settings.is_tiny else (2, 5, 10)
-    first, second = (1, 1) if settings.is_tiny else (1, 3)
+    shallow, middle, deep = settings.sizes.depths
+    first, second = settings.sizes.convolutional_depths
     return {
         f"ReLU, depth {middle} (README)": nngp.fully_connected(middle),
         "RBF": nngp.rbf(),
@@ -134,6 +115,11 @@ def architectures(settings: Any) -> dict[str, nngp.Kernel]:
         f"convolutional, depth {first} (shallow)": nngp.convolutional(first),
         f"convolutional, depth {second} (deeper)": nngp.convolutional(second),
     }
+
+
+def convolutional(kernel: str) -> bool:
+    """Whether a kernel of this name is convolutional."""
+    return kernel.startswith("convolutional")
 
 
 def prepare(records: Records, n: int) -> Pictures:
@@ -146,58 +132,35 @@ def prepare(records: Records, n: int) -> Pictures:
     return Pictures(records, (x - mean) / std, mean, std)
 
 
-@quickly_compiled
-def search_all(settings: Any) -> list[Searches]:
-    """Reconstruct records of the run's data set and, where it is another, of the digits.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``n_records``, ``n_reconstructed``, ``noise`` and ``seed``; the digits
-        have as many records as a quick run.
+def search(records: Records, settings: Any, others: bool = True) -> dict[str, list[Found]]:
+    """Reconstruct ``n_reconstructed`` records with the first kernel and a few with the others.
 
     Returns
     -------
-    list of Searches
-        The run's own data set first.
+    dict of str to list of Found
+        By kernel, the first one first.
     """
-    own = search(load(settings), settings)
-    if settings.dataset == "digits":
-        return [own]
-    return [own, search(load(settings, "digits", 200), settings, others=False)]
-
-
-def search(records: Records, settings: Any, others: bool = True) -> Searches:
-    """Reconstruct ``n_reconstructed`` records with the first kernel and a few with the others."""
     whole = prepare(records, settings.search_records)
     fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
     found: dict[str, list[Found]] = {}
     kernels = architectures(settings)
     main = next(iter(kernels))
     is_image = whole.x.ndim == 4
-    few_starts = {"n_starts": min(CONVOLUTIONAL_STARTS, settings.search_starts)}
+    few_starts = {"n_starts": min(CONVOLUTIONAL_STARTS, settings.sizes.starts)}
     for name, kernel in kernels.items():
         if name != main and not others:
             break
-        convolutional = isinstance(kernel, type(nngp.convolutional(1)))
-        if convolutional and not is_image:
+        if convolutional(name) and not is_image:
             continue
-        seen, changes = (fewer, few_starts) if convolutional else (whole, {})
-        count = _searches(name == main, convolutional, settings)
+        seen, changes = (fewer, few_starts) if convolutional(name) else (whole, {})
+        count = settings.n_reconstructed if name == main else settings.sizes.others
         found[name] = [recover(seen, kernel, row, settings, **changes) for row in range(count)]
-    return Searches(whole, main, found)
-
-
-def _searches(is_main: bool, convolutional: bool, settings: Any) -> int:
-    """How many records one kernel is searched for."""
-    if is_main:
-        return settings.n_reconstructed
-    return 1 if settings.is_tiny else CONVOLUTIONAL_SEARCHES if convolutional else OTHER_RECORDS
+    return found
 
 
 def recover(seen: Pictures, kernel: nngp.Kernel, row: int, settings: Any, **changes: Any) -> Found:
     """Search for the query that leaks one record most, from noise."""
-    run = {"measure": "kl", "steps": settings.search_steps, "n_starts": settings.search_starts}
+    run = {"measure": "kl", "steps": settings.sizes.steps, "n_starts": settings.sizes.starts}
     outcome = lood.reconstruct(
         kernel,
         *seen.without(row),

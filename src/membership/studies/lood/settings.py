@@ -1,5 +1,6 @@
 """The parameters of the chapter on Ye et al. (2024), and their sizes by profile."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pydantic import Field
@@ -42,6 +43,72 @@ PROFILES: dict[str, dict[str, Any]] = {
         "network_width": 32,
     },
 }
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the searches and trainings that are no parameters.
+
+    Attributes
+    ----------
+    steps, starts : int
+        Steps of Adam, those of the released default but in tests, and random starts of a search.
+    depths, convolutional_depths : tuple of int
+        Of the kernels that records are reconstructed with.
+    most_depth : int
+        Largest depth of the kernels of Controls 1, 5, 6 and 10.
+    others, groups, attempted, normalised : int
+        Records searched with each further kernel; groups; records of Control 5 and of Figure 10.
+    epochs : int
+        Of the retrained networks.
+    compared : tuple of int
+        Records of Control 1, with the first kernel and with the others.
+    everywhere : bool
+        Whether sets of queries are optimised with every kernel, which compiles each anew.
+    deep : bool
+        Whether Proposition G.1 is followed to hundreds of layers.
+    optimised : bool
+        Whether JAX optimises what it compiles.
+    """
+
+    steps: int = 300
+    starts: int = 4
+    depths: tuple[int, int, int] = (2, 5, 10)
+    convolutional_depths: tuple[int, int] = (1, 3)
+    most_depth: int = 100
+    others: int = 2
+    groups: int = 2
+    attempted: int = 2
+    normalised: int = 8
+    epochs: int = 40
+    compared: tuple[int, int] = (500, 100)
+    everywhere: bool = True
+    deep: bool = True
+    optimised: bool = True
+
+
+SIZES = {
+    "tiny": Sizes(
+        steps=60,
+        starts=2,
+        depths=(1, 1, 1),
+        convolutional_depths=(1, 1),
+        most_depth=1,
+        others=1,
+        groups=1,
+        attempted=1,
+        normalised=2,
+        epochs=5,
+        compared=(60, 60),
+        everywhere=False,
+        deep=False,
+        optimised=False,
+    ),
+    "quick": Sizes(),
+    "paper": Sizes(starts=3),
+}
+# Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
+LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
 LEAST = {
     "n_records": 20,
     "n_reconstructed": 2,
@@ -64,7 +131,10 @@ class Settings(ChapterSettings):
         0, ge=0, le=100, description="hidden layers of kernel and networks; 0: the profile's"
     )
     noise: float = Field(
-        0.0, ge=0, description="variance of the label noise, positive; 0: the profile's"
+        0.0,
+        ge=0,
+        le=LARGEST_NOISE,
+        description="variance of the label noise, positive; 0: the profile's",
     )
     n_reconstructed: int = Field(
         0, ge=0, le=200, description="records to reconstruct, 2 or more; 0: the profile's"
@@ -97,6 +167,8 @@ class Settings(ChapterSettings):
         for name, least in LEAST.items():
             if getattr(filled, name) < least:
                 raise InputError(f"{name} = {getattr(filled, name)}: give at least {least}")
+        if filled.noise < LEAST_NOISE:
+            raise InputError(f"noise = {filled.noise:g}: give at least {LEAST_NOISE:g}")
         at_most = {
             "n_reconstructed": filled.n_records // 2,
             "network_records": filled.n_records,
@@ -110,22 +182,18 @@ class Settings(ChapterSettings):
                 )
         return filled
 
+    def check_data(self) -> None:
+        """See that the data can carry the chapter."""
+        from membership.studies.lood import needs
+
+        needs.check(self)
+
     @property
-    def is_tiny(self) -> bool:
-        """Whether this is the profile of the tests, with the shortest searches."""
-        return self.profile == "tiny"
+    def sizes(self) -> Sizes:
+        """What the profile fixes beside the parameters."""
+        return SIZES[self.profile]
 
     @property
     def search_records(self) -> int:
         """Training records of the searches for queries: at most 200, for the time they take."""
         return min(self.n_records, 200)
-
-    @property
-    def search_steps(self) -> int:
-        """Steps of Adam: those of the released default, fewer only in tests."""
-        return 60 if self.is_tiny else 300
-
-    @property
-    def search_starts(self) -> int:
-        """Random starts of each search; the best counts."""
-        return {"tiny": 2, "quick": 4}.get(self.profile, 3)

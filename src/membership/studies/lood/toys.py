@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from membership import lood, nngp
-from membership.metrics.arrays import FloatArray
-from membership.studies.lood.records import simulated
-from membership.studies.lood.search import quickly_compiled
+from membership.arrays import FloatArray
+from membership.studies.lood.origin import computed
 
 # The paper's numbers are lost; these are ours. |x - x'|^2 / 2, as a kernel of unit length.
 N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
@@ -61,7 +61,7 @@ def figure_7(settings: Any) -> pd.DataFrame:
         ("divergences", "KL(D, D')", found.kl()),
         ("divergences", "KL(D', D)", found.kl_reverse()),
     ]
-    return _table(curves, settings)
+    return _table(curves)
 
 
 def slope(place: float, settings: Any) -> float:
@@ -82,17 +82,7 @@ def slope(place: float, settings: Any) -> float:
     return float(-(r**2) * v / (v + NOISE) ** 2 * (change @ weights[:, 0]))
 
 
-@quickly_compiled
-def worst_place(settings: Any) -> float:
-    """The place that Algorithm 1 finds: where a point is least stationary for the mean distance."""
-    starts = np.linspace(-3, 3, 7)[:, None]
-    run = {"unit": 1.0, "steps": 200, "learning_rate": 0.02, "progress": False}
-    x, y = data(settings)
-    found = lood.least_stationary(nngp.rbf(GAMMA), x, y, LABEL, NOISE, starts, **run)
-    return float(found.query[np.argmax(found.value), 0])
-
-
-def figure_11(settings: Any) -> pd.DataFrame:
+def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
     """How far from stationary a point is by its place, and the mean distance for the worst.
 
     Returns
@@ -100,11 +90,11 @@ def figure_11(settings: Any) -> pd.DataFrame:
     DataFrame
         Columns panel, series, x, value; series "Algorithm 1" is the one place that it finds.
     """
-    worst = worst_place(settings)
+    worst = float(algorithm["query"].values[algorithm["value"].values.argmax()])
     slopes = np.array([abs(slope(place, settings)) for place in SWEPT])
     found = comparison(worst, settings)
     value = found.measure(GRID[:, None], "mean")
-    table = _table([(WORST, "mean distance", value)], settings)
+    table = _table([(WORST, "mean distance", value)])
     curve = {"panel": PLACE, "series": "gradient at S", "x": SWEPT, "value": slopes}
     point = {"series": "Algorithm 1", "x": [worst, worst], "panel": [PLACE, WORST]}
     point["value"] = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
@@ -126,7 +116,7 @@ def figure_12(settings: Any) -> pd.DataFrame:
     for name, place in PLACES.items():
         found = comparison(place, settings).contrast(GRID[:, None])
         curves.append((f"S {name}", "mean distance", found.mean_distance))
-    return _table(curves, settings)
+    return _table(curves)
 
 
 def locations(settings: Any) -> pd.DataFrame:
@@ -152,35 +142,15 @@ def locations(settings: Any) -> pd.DataFrame:
             ratio = float(values.max() / at)
             rows.append({**key, "metric": "its value over the record's", "value": ratio})
     table = pd.DataFrame(rows)
-    table.attrs = simulated()
+    table.attrs = computed()
     return table
 
 
-def figures(settings: Any) -> dict[str, pd.DataFrame]:
-    """Compute the one-dimensional toys (Figures 7, 11 and 12).
-
-    Parameters
-    ----------
-    settings : Settings
-        The chapter's, resolved.
-
-    Returns
-    -------
-    dict of str to DataFrame
-        By exhibit; columns panel, series, x, value.
-    """
-    return {
-        "lood-fig-7": figure_7(settings),
-        "lood-fig-11": figure_11(settings),
-        "lood-fig-12": figure_12(settings),
-    }
-
-
-def _table(curves: list[tuple[str, str, FloatArray]], settings: Any) -> pd.DataFrame:
+def _table(curves: list[tuple[str, str, FloatArray]]) -> pd.DataFrame:
     parts = [
         pd.DataFrame({"panel": panel, "series": series, "x": GRID, "value": value})
         for panel, series, value in curves
     ]
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = simulated() | {"comparable": False, "deviations": ["the toy's numbers are ours"]}
+    table.attrs = computed("the toy's numbers are ours")
     return table

@@ -24,12 +24,12 @@ def test_the_run_is_saved_as_an_exhibit_the_same_twice(arguments, tmp_path, caps
     assert "resnet18, aug=Flip, Crop" in capsys.readouterr().out
     found, record = exhibits.load(EXHIBIT, root=tmp_path / "results")
     assert len(found) == 5
-    assert record["parameters"]["models"] == ["resnet18"]
-    assert "data_root" not in record["parameters"]
-    assert record["comparable"] is False
+    assert record["sizes"]["Networks"] == "resnet18"
+    assert "data_root" not in str(record)
+    assert record["setup"]["networks"]["recipe"]["image_size"] == 32
     folder = tmp_path / "results/paper/bayes_optimal"
     first = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert sorted(first) == [f"{EXHIBIT}.csv", f"{EXHIBIT}.json"]
+    assert sorted(first) == [f"{EXHIBIT}.csv", f"{EXHIBIT}.json", "run.manifest"]
     assert main(arguments) == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == first
 

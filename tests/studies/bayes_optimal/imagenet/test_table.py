@@ -38,7 +38,8 @@ def _best_accuracy(score, member):
 
 def test_numbers_against_a_slow_reference_and_departures_stated(settings, folder):
     table = study.table_3(settings, progress=False)
-    assert list(table.columns) == ["model", "attack", "metric", "value", "low", "high"]
+    numbers = ["value", "low", "high", "standard_error", "degrees_of_freedom"]
+    assert list(table.columns) == ["model", "attack", "metric", *numbers]
     member, outside = data.disjoint_halves(27, 1)
     rng = np.random.default_rng([1, 26])
     queried = np.flatnonzero(member | outside)
@@ -70,7 +71,10 @@ def test_numbers_against_a_slow_reference_and_departures_stated(settings, folder
         rows = table[table["model"] == f"resnet18, aug={augmentation}"]
         found = rows.set_index(["attack", "metric"])["value"].to_dict()
         assert found == pytest.approx({key: 100 * value for key, value in expected.items()})
-    assert table.attrs["comparable"] is False
+    stated = published.setup("bayes_optimal")["Table 3"]
+    reasons = published.comparability(stated, table.attrs["setup"]["networks"])
+    assert reasons[0] == "other data: 27 images of 3 classes instead of ImageNet"
+    assert "another recipe: epochs 2 instead of 90" in reasons
     assert table.attrs["deviations"] == [
         "3 classes (the paper: 1000)",
         "27 images (the paper: 1.2 million)",
@@ -101,13 +105,19 @@ def test_every_published_number_finds_its_row():
         for row in study.measure(np.arange(8.0), np.ones(8), np.arange(8) % 2 == 0, 0)
     ]
     table = study.pd.DataFrame(rows)
-    table.attrs = {"comparable": True, "deviations": []}
+    table.attrs = {"setup": {"networks": published.setup("bayes_optimal")["Table 3"]}}
+    facts = ("data", "members", "recipe")
+    table.attrs["setup"]["networks"] = {
+        name: table.attrs["setup"]["networks"][name] for name in facts
+    }
     judged = study.comparison(table).dropna(subset="published")
     printed = published.table("bayes_optimal_table3")
     keys = ["model", "attack", "metric"]
     assert len(judged) == len(printed) == 12
     assert set(map(tuple, judged[keys].values)) == set(map(tuple, printed[keys].values))
-    assert set(judged["verdict"]) <= {"agrees", "differs"}
+    model = judged["attack"] == "(model)"
+    assert set(judged["verdict"]) <= {"agrees", "compatible", "differs", "not comparable"}
+    assert not (judged[model]["verdict"] == "not comparable").any()
 
 
 def test_measure_against_closed_forms():

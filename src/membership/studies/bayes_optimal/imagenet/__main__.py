@@ -53,17 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(settings: Settings) -> None:
     # Here and not above: bad arguments should not wait for torch.
-    from membership import exhibits
-    from membership.exhibits import files
+    from membership.exhibits import declared, files, product
     from membership.studies.bayes_optimal.imagenet.table import comparison, table_3
 
     _check_writable(
         files.location(EXHIBIT, settings.chapter, settings.profile, settings.results_dir)
     )
     table = table_3(settings)
-    judged = comparison(table)
-    exhibits.publish(EXHIBIT, table, settings, comparison=judged)
-    print(judged.to_string(index=False))
+    (exhibit,) = (one for one in declared(settings.chapter) if one.id == EXHIBIT)
+    product.save(exhibit, table, settings, {})
+    print(comparison(table).to_string(index=False))
 
 
 def _check_writable(target: Path) -> None:

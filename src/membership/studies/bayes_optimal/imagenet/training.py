@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,12 +10,14 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from membership import signals
+from membership.closure import closure
 from membership.data.image_folder import ImageFolder
 from membership.errors import RunError
 from membership.studies.bayes_optimal.imagenet.images import Crops, batches
 from membership.training import TrainingConfig, batch_order
 from membership.training import cache as store
 from membership.training.ensemble import initial_module
+from membership.training.fits import architecture
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,12 @@ class Job:
     def key(self) -> str:
         """What the network is cached under."""
         module = initial_module(self.factory, self.seed)
-        code = [Path(__file__).with_name(name).read_text() for name in ("images.py", "training.py")]
         return store.digest(
             self.folder.digest,
             self.member,
             [self.augmentation, self.image_size, self.seed, asdict(self.config)],
-            [repr(module), store.source_of(module), code, self.device.type, torch.__version__],
+            [repr(module), architecture(module), self.device.type, torch.__version__],
+            [closure(*_COMPUTED_BY)],
         )
 
 
@@ -201,3 +202,7 @@ def _restore(
     entries = {int(i): {"momentum_buffer": tensor} for i, tensor in parts["velocity"].items()}
     optimiser.load_state_dict({**optimiser.state_dict(), "state": entries})
     return int(saved["epochs_done"])
+
+
+# What determines a network's parameters beside the libraries.
+_COMPUTED_BY = (_epoch,)

@@ -1,0 +1,29 @@
+"""The entry of the ``membership`` command: as little as can be, so that Ctrl-C finds it ready."""
+
+import os
+import signal
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Load the command and run it; while it loads, a signal ends it in one line."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _leave)
+    try:
+        from membership.cli import main as command
+    except (ImportError, MemoryError, OSError) as error:
+        reason = error or "out of memory"
+        sys.exit(f"membership: cannot start: {reason}; does `ulimit -a` allow enough?")
+    command()
+
+
+def _leave(number: int, frame: Any) -> None:
+    """Leave at once: an exception would come out of whichever import is under way."""
+    os.write(2, b"membership: interrupted\n")
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

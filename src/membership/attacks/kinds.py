@@ -1,0 +1,161 @@
+"""How each kind of evidence is read by an adversary who attacks one of its models."""
+
+import numpy as np
+import xarray as xr
+
+from membership.arrays import FloatArray
+from membership.errors import InputError
+
+SIGNALS = ("log_odds", "hinge", "correct", "shokri")
+
+Found = dict[str, np.ndarray]
+
+
+def _labels(evidence: xr.Dataset, dim: str) -> np.ndarray:
+    return evidence[dim].values if dim in evidence.coords else np.arange(evidence.sizes[dim])
+
+
+def _place(labels: np.ndarray, target: int, dim: str) -> int:
+    found = np.flatnonzero(labels == target)
+    if not found.size:
+        raise InputError(f"target = {target}: the evidence has {dim} {labels.tolist()}")
+    return int(found[0])
+
+
+def _numbers(evidence: xr.Dataset, name: str) -> np.ndarray:
+    return evidence[name].values.astype(np.float64)
+
+
+def references_of(outputs: xr.Dataset | None, target: int) -> list[int]:
+    """Model numbers of the target's references: never itself, nor its complement.
+
+    Where the evidence names its reference models, each target starts with another one, so that
+    the spread over targets includes which reference was trained.
+    """
+    if outputs is None:
+        return []
+    targets = list(outputs.attrs.get("targets", []))
+    at = targets.index(target) if target in targets else 0
+    named = list(outputs.attrs.get("references", []))
+    if named:
+        return [named[(at + k) % len(named)] for k in range(len(named))]
+    complements = outputs.attrs.get("complements") or [None] * len(targets)
+    own = {target, complements[at] if target in targets else None}
+    # Who has this target for a complement is one as well.
+    own |= {one for one, other in zip(targets, complements, strict=True) if other == target}
+    return [int(model) for model in _labels(outputs, "model") if model not in own]
+
+
+def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+    labels = _labels(evidence, "model")
+    at, others = _place(labels, target, "model"), [_place(labels, r, "model") for r in order]
+    found: Found = {"member": evidence["member"].values[at]}
+    for name in SIGNALS:
+        if name in evidence:
+            values = _numbers(evidence, name)
+            found[name] = values[at]
+            if others:
+                found[f"references.{name}"] = values[others]
+        if f"held_{name}" in evidence:
+            held = _numbers(evidence, f"held_{name}")
+            found[f"held.{name}"] = held[at]
+            if others:
+                found[f"held.references.{name}"] = held[others]
+    if others:
+        found["references.member"] = evidence["member"].values[others]
+    record = _labels(evidence, "record")
+    if "asked" in evidence:
+        asked = evidence["asked"].values[at]
+        record = record[asked]
+        found = {k: v if k.startswith("held.") else v[..., asked] for k, v in found.items()}
+    return record, found
+
+
+def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+    at = _place(_labels(evidence, "target"), target, "target")
+    found: Found = {"member": evidence["member"].values[at]}
+    for name in ("log_odds", "loss", "leverage", "reference_log_odds", "step_product"):
+        if name in evidence:
+            found[name] = _numbers(evidence, name)[at]
+    if "form" in evidence:
+        found |= _forms(evidence, _numbers(evidence, "form")[at])
+    record = evidence["record"].values[at] if "record" in evidence else _labels(evidence, "query")
+    return record, found
+
+
+def _forms(evidence: xr.Dataset, form: FloatArray) -> Found:
+    """Forms (inverse, term, records) by name, the first inverse that fits each."""
+    inverses, found = evidence.attrs.get("inverses", []), {}
+    if len(inverses) != len(form):
+        raise InputError(f"inverses: {len(inverses)} are described; there are {len(form)}")
+    for how, values in zip(inverses, form, strict=True):
+        kind = how["conditioning"]
+        kind = how.get("stationarity", "published") if kind == "damping" else kind
+        for term, one in zip(_labels(evidence, "term"), values, strict=True):
+            if np.isnan(one).all():
+                # Gathered with the other inverses only.
+                continue
+            found.setdefault(f"form.{kind}.{term}", one)
+    return found
+
+
+def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+    labels, found = _labels(evidence, "reference"), {}
+    chosen = [int(np.flatnonzero(labels == r)[0]) for r in order if r in labels]
+    for v, variant in enumerate(_labels(evidence, "variant")):
+        # What is predicted of the target's own signal has the target's number.
+        own = variant == "qmia"
+        rows = [_place(labels, target, "reference")] if own else chosen
+        for name in ("mean", "sd"):
+            values = _numbers(evidence, name)[rows, v]
+            if rows:
+                found[f"posterior.{variant}.{name}"] = values
+    return _labels(evidence, "record"), found
+
+
+def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+    """Every record twice: asked of the target trained without it, then of the one with it."""
+    replicates = _labels(evidence, "replicate")
+    at = _place(replicates, target, "replicate")
+    sides = [_place(_labels(evidence, "side"), side, "side") for side in ("without", "with")]
+    record = _labels(evidence, "record")
+    found: Found = {"member": np.repeat([False, True], record.size)}
+
+    def both(values: np.ndarray) -> np.ndarray:
+        """(record, side, ...) to (..., records of both sides)."""
+        return np.concatenate([np.moveaxis(values[:, side], 0, -1) for side in sides], axis=-1)
+
+    if "answer" in evidence and evidence.sizes["output"] == 1:
+        odds = _numbers(evidence, "answer")[..., 0, 0]
+        found["log_odds"] = both(odds[:, :, at])
+        rest = np.delete(np.arange(replicates.size), at)
+        if rest.size:
+            per_side = [np.tile(odds[:, side][:, rest].T, 2) for side in sides]
+            found["leave_one_out.log_odds"] = np.concatenate(per_side)
+            trained = np.repeat([False, True], rest.size)[:, None]
+            found["leave_one_out.member"] = np.broadcast_to(
+                trained, found["leave_one_out.log_odds"].shape
+            )
+    if "loss" in evidence:
+        found["loss"] = both(_numbers(evidence, "loss")[:, :, at])
+    if "form" in evidence:
+        found |= _forms(evidence, both(_numbers(evidence, "form")[:, :, at]))
+    return np.tile(record, 2), found
+
+
+def _of_steps(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+    at = _place(_labels(evidence, "model"), target, "model")
+    found: Found = {"member": evidence["member"].values[at]}
+    for name in ("distance", "susceptibility"):
+        if name in evidence:
+            found[f"steps.{name}"] = _numbers(evidence, name)[at]
+    return _labels(evidence, "record"), found
+
+
+READERS = {
+    "outputs": _of_outputs,
+    "white_box": _of_white_box,
+    "posterior": _of_posterior,
+    "pairs": _of_pairs,
+    "steps": _of_steps,
+}

@@ -1,0 +1,7 @@
+"""An audit of one's own model: from scores, or from evidence, to statements with intervals."""
+
+from membership.audit.comparison import compare
+from membership.audit.reading import Scored, read_scores
+from membership.audit.report import audit, write
+
+__all__ = ["Scored", "audit", "compare", "read_scores", "write"]

@@ -1,0 +1,49 @@
+"""Which files a run reads its data from, by what its parameters name."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from membership.data import registry
+from membership.data.loading import PARITY
+from membership.data.locate import locate
+
+_NO_DATA_SET = ("profile", "data_root", "results_dir", "device")
+
+
+def input_files(parameters: Mapping[str, Any], further: Iterable[str] = ()) -> list[Path]:
+    """List the files that a run may read its data from; none for embedded data sets.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Any
+        The resolved parameters. Any of them may name data sets, alone or in a list: ``dataset``,
+        ``also_datasets``, ``ood_dataset``; ``data_root`` is looked in as `membership.data.load`
+        does.
+    further : iterable of str
+        Data sets that count where one of the named ones lies in a file: what a chapter trains
+        features on.
+
+    Returns
+    -------
+    list of Path
+        Each once, sorted.
+    """
+    root = parameters.get("data_root") or None
+    values = [value for name, value in parameters.items() if name not in _NO_DATA_SET]
+    listed = [part for value in values for part in (value if isinstance(value, list) else [value])]
+    found = {file for text in listed if isinstance(text, str) and (file := _file_of(text, root))}
+    if found:
+        found |= {file for name in further if (file := _file_of(name, root))}
+    return sorted(found)
+
+
+def _file_of(text: str, root: str | None) -> Path | None:
+    """The file of a data set under the rule of `membership.data.load`; None where it has none."""
+    name = text.removesuffix(PARITY)
+    if name.endswith(".npz") or os.sep in name:
+        path = Path(name).expanduser()
+        return path.resolve() if path.is_file() else None
+    found = locate(name, root) if name in registry.names() else None
+    return found.resolve() if found else None

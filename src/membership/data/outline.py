@@ -1,0 +1,124 @@
+"""What a design asks of a data set before any work; simulated records are not drawn for it."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from membership import paths
+from membership.data import registry
+from membership.data.dataset import Dataset
+from membership.data.loading import PARITY, is_purchase_like, load, purchase_records
+from membership.data.locate import places
+from membership.data.npz import require_file
+from membership.data.purchase import N_FEATURES
+from membership.data.registry import PURCHASE_LIKE
+from membership.errors import InputError
+
+# Records as they come are trained on: far from 1 in size, no step size of the chapters suits them.
+LARGEST_SIZE = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """The measures of a data set.
+
+    Attributes
+    ----------
+    name : str
+        As `Dataset.name`.
+    n_records, n_train : int
+        How many records there are, and in the official training split (all, where there is none).
+    shape : tuple of int
+        Of one record: channels, height, width; or the number of features.
+    n_classes : int
+    dataset : Dataset or None
+        The records, None where they would have to be simulated.
+    """
+
+    name: str
+    n_records: int
+    n_train: int
+    shape: tuple[int, ...]
+    n_classes: int
+    dataset: Dataset | None
+
+    @property
+    def is_image(self) -> bool:
+        """Whether a record is a picture rather than a row of a table."""
+        return len(self.shape) == 3
+
+
+def outline(
+    name_or_path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+) -> Outline:
+    """Measure a data set, and check it as `load` does.
+
+    Parameters
+    ----------
+    name_or_path, root
+        As for `membership.data.load`.
+
+    Raises
+    ------
+    InputError
+        As `membership.data.load`.
+    """
+    text = os.fspath(name_or_path)
+    plain = text.removesuffix(PARITY)
+    if is_purchase_like(plain) and os.sep not in plain and not plain.endswith(".npz"):
+        n, parity = purchase_records(plain), text != plain
+        name = PURCHASE_LIKE + PARITY * parity
+        return Outline(name, n, n, (N_FEATURES,), 2 if parity else 100, None)
+    dataset = load(text, root)
+    split, n = dataset.official_train, len(dataset)
+    n_train = n if split is None else int(np.sum(split))
+    return Outline(dataset.name, n, n_train, dataset.x.shape[1:], dataset.n_classes, dataset)
+
+
+def require_known(
+    names: Sequence[str | os.PathLike[str]], root: str | os.PathLike[str] | None = None
+) -> None:
+    """Refuse names that no data set has and paths without a file, before any is loaded.
+
+    Parameters
+    ----------
+    names : sequence of str or path
+        As `membership.data.load` takes them.
+    root : str or path, optional
+        A folder to look in first.
+
+    Raises
+    ------
+    InputError
+        A name is unknown, a file is missing, or `root` is no folder.
+    """
+    places(root)
+    for text in (os.fspath(name).removesuffix(PARITY) for name in names):
+        if text.endswith(".npz") or os.sep in text:
+            require_file(paths.own_path(text))
+        elif is_purchase_like(text):
+            purchase_records(text)
+        else:
+            registry.entry(text)
+
+
+def require_scaled(found: Outline) -> None:
+    """Refuse records whose numbers are too large to be trained on as they are.
+
+    Raises
+    ------
+    InputError
+        A feature's root mean square over the records exceeds 30.
+    """
+    if found.dataset is None:
+        return
+    flat = found.dataset.x.reshape(found.n_records, -1)
+    size = np.sqrt(np.mean(np.square(flat, dtype=np.float64), axis=0))
+    if size.max() > LARGEST_SIZE:
+        raise InputError(
+            f"dataset {found.name!r}: feature {size.argmax()} has a root mean square of "
+            f"{size.max():,.4g}, and models are trained on records as they are; standardise every "
+            f"feature to mean 0 and standard deviation 1 (at most {LARGEST_SIZE:g} is taken)"
+        )

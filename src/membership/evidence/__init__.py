@@ -1,0 +1,9 @@
+"""The waist: what could be observed of trained models, in one file that is safe to open."""
+
+from membership.closure import closure
+from membership.evidence.files import digest, load, save
+from membership.evidence.gathering import changed_since, gathered
+from membership.evidence.kinds import KINDS
+from membership.evidence.schema import dataset
+
+__all__ = ["KINDS", "changed_since", "closure", "dataset", "digest", "gathered", "load", "save"]

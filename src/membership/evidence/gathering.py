@@ -1,0 +1,126 @@
+"""Evidence is gathered once: it is found again while code, inputs and libraries are the same."""
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from membership import paths
+from membership.closure import closure, find, parts
+from membership.errors import InputError
+from membership.evidence.files import SUFFIX, load, save
+from membership.evidence.schema import canonical, plain
+from membership.training import device_of
+from membership.training.cache import Cache
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "laplace-torch", "jax", "neural-tangents")
+
+
+def gathered(
+    name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str, Any], folder: Path | str
+) -> xr.Dataset:
+    """Evidence from the cache where it is there, else from the function; written to a folder.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, without folder and suffix.
+    function : callable
+        Gathers the evidence; takes nothing (bind what it needs with `functools.partial`).
+    inputs : mapping of str to JSON values
+        Everything beside code that determines the evidence: the parameters. The content of a file
+        that one of them names counts, not its path.
+    folder : pathlib.Path or str
+        Where the run keeps its evidence.
+
+    Returns
+    -------
+    xarray.Dataset
+        What the file in the folder holds, read back from it. Its attributes say by which code
+        (`changed_since` reads that), versions and inputs it was gathered.
+
+    Raises
+    ------
+    InputError
+        The evidence does not fit its kind, or a folder cannot be written to.
+    """
+    said = {key: _content(plain(key, value)) for key, value in sorted(inputs.items())}
+    said["device"] = str(device_of(said.get("device") or "auto"))
+    found = {"inputs": said, "versions": versions()}
+    key = hashlib.sha256(canonical([name, closure(function), found])).hexdigest()
+    cached = paths.made_cache_dir() / "evidence" / f"{key}{SUFFIX}"
+    with Cache().lock(key):
+        dataset = _kept(cached, key)
+        if dataset is None:
+            made = function()
+            origin = {"key": key, "gatherer": _name(function), "code": parts(function), **found}
+            save(cached, made.assign_attrs(origin))
+            dataset = load(cached)
+    return load(save(Path(folder) / f"{name}{SUFFIX}", dataset))
+
+
+def changed_since(dataset: xr.Dataset) -> list[str]:
+    """Which of the functions that gathered this evidence are other ones today.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        As `gathered` returned it, or read from a file.
+
+    Returns
+    -------
+    list of str
+        Full names, sorted: what was edited or taken away since, and what the gathering function
+        did not reach then. Empty where nothing changed, or where the evidence does not say how it
+        was gathered. A move to another module is no change.
+    """
+    then = dataset.attrs.get("code") or {}
+    if not then:
+        return []
+    root = find(dataset.attrs.get("gatherer", ""))
+    if root is None:
+        return sorted(then)
+    now = parts(root)
+    before, after = set(then.values()), set(now.values())
+    changed = {name for name, digest in then.items() if digest not in after}
+    return sorted(changed | {name for name, digest in now.items() if digest not in before})
+
+
+def versions() -> dict[str, str]:
+    """The versions of the libraries that a number in evidence may depend on."""
+    return {name: metadata.version(name) for name in LIBRARIES}
+
+
+def _kept(path: Path, key: str) -> xr.Dataset | None:
+    """What the cache holds, None where it holds nothing or not what its name says."""
+    if not path.is_file():
+        return None
+    try:
+        found = load(path)
+        if found.attrs.get("key") != key:
+            raise InputError(f"{path} is not the evidence that its name says")
+    except InputError as error:
+        warnings.warn(f"{error}; it is gathered again", stacklevel=3)
+        path.unlink(missing_ok=True)
+        return None
+    return found
+
+
+def _name(function: Any) -> str:
+    """The full name of the function behind partials."""
+    while hasattr(function, "func"):
+        function = function.func
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def _content(value: Any) -> Any:
+    """A parameter, or the digest of the file that it names."""
+    if isinstance(value, list):
+        return [_content(one) for one in value]
+    if isinstance(value, str) and value and Path(value).is_file():
+        return f"sha256 {hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
+    return value

@@ -1,0 +1,212 @@
+"""A data set as its kind has it: checked, and in the precision in which it is stored."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership.errors import InputError
+from membership.evidence.kinds import ATTRIBUTES, KINDS, Kind
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# A float32 has 23; the lower ones are noise that does not compress. See `stored`.
+MANTISSA_BITS = 16
+LARGE = 1 << 20
+
+
+def dataset(
+    kind: str,
+    variables: Mapping[str, Any],
+    coordinates: Mapping[str, Any] | None = None,
+    **attributes: Any,
+) -> xr.Dataset:
+    """Make evidence of a kind from arrays.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    variables : mapping of str to array_like, or to (dims, array_like)
+        A variable that the kind names needs no dimensions: the kind has them.
+    coordinates : mapping of str to array_like, optional
+        Labels of a dimension: numbers (rows in the data set) or words.
+    **attributes
+        JSON values; `set`, `data` and `recipe` are needed, some kinds need more.
+
+    Returns
+    -------
+    xarray.Dataset
+        In the precision in which it is stored.
+
+    Raises
+    ------
+    InputError
+        The kind, a variable or an attribute is unknown, missing or of another type or shape.
+    """
+    _known(kind)
+    named = KINDS[kind].variables
+    given = {}
+    for name, values in variables.items():
+        if not isinstance(values, tuple):
+            if name not in named:
+                raise InputError(
+                    f"{name}: not among the variables of kind {kind!r} ({', '.join(named)}); "
+                    "give (dimensions, values)"
+                )
+            values = (named[name].dims, values)
+        given[name] = values
+    try:
+        made = xr.Dataset(given, coordinates, {"kind": kind, **attributes})
+    except ValueError as error:
+        raise InputError(f"evidence of kind {kind!r}: {_line(error)}") from None
+    return stored(made)
+
+
+def stored(dataset: xr.Dataset) -> xr.Dataset:
+    """The evidence as a file would give it back.
+
+    Floats are rounded to float32 unless the kind has float64, and to 16 bits of mantissa where
+    the float32 take more than 1 MB: the changes are below 8e-6 of each number.
+
+    Raises
+    ------
+    InputError
+        As `dataset`.
+    """
+    kind = _kind(dataset)
+    missing = [name for name, one in kind.variables.items() if one.required and name not in dataset]
+    if missing:
+        raise InputError(f"evidence of kind {kind.name!r} lacks {', '.join(missing)}")
+    for dim in dataset.dims:
+        _check_name("dimension", dim)
+    variables = {
+        name: (one.dims, _cast(name, one, kind)) for name, one in sorted(dataset.data_vars.items())
+    }
+    single = sum(v.nbytes for _, v in variables.values() if v.dtype == np.float32)
+    if single > LARGE:
+        variables = {name: (dims, _rounded(values)) for name, (dims, values) in variables.items()}
+    return xr.Dataset(variables, _coordinates(dataset), _attributes(dataset, kind))
+
+
+def _known(kind: Any) -> None:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"kind = {kind!r}: evidence is one of {', '.join(KINDS)}")
+
+
+def _kind(dataset: xr.Dataset) -> Kind:
+    if not isinstance(dataset, xr.Dataset):
+        raise InputError(f"evidence is an xarray.Dataset; {type(dataset).__name__} was given")
+    _known(dataset.attrs.get("kind"))
+    return KINDS[dataset.attrs["kind"]]
+
+
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InputError(f"{what} {name!r}: a name is at most 64 letters, digits and _")
+
+
+def _cast(name: str, array: xr.DataArray, kind: Kind) -> np.ndarray:
+    _check_name("variable", name)
+    wanted = kind.variables.get(name)
+    if wanted is None:
+        if not kind.others:
+            raise InputError(
+                f"{name}: not among the variables of kind {kind.name!r} "
+                f"({', '.join(kind.variables)})"
+            )
+        return _as(name, array.values, _own_dtype(name, array.values, kind))
+    if array.dims != wanted.dims:
+        raise InputError(f"{name} lies over {array.dims}; kind {kind.name!r} has {wanted.dims}")
+    return _as(name, array.values, wanted.dtype)
+
+
+def _own_dtype(name: str, values: np.ndarray, kind: Kind) -> str:
+    """The stored type of a variable that its kind does not name: its own, as narrow as needed."""
+    if values.dtype.kind in "UOT":
+        return "str"
+    dtype = {"i": "int32", "u": "int32"}.get(values.dtype.kind, values.dtype.name)
+    dtype = "uint8" if values.dtype == np.uint8 else dtype
+    if dtype not in kind.others:
+        raise InputError(f"{name} is of {values.dtype}; kind {kind.name!r} takes {kind.others}")
+    return dtype
+
+
+def _as(name: str, values: np.ndarray, dtype: str) -> np.ndarray:
+    """The values in a stored type, refusing what it cannot hold."""
+    if dtype == "str":
+        if not all(isinstance(one, str) for one in values.flat):
+            raise InputError(f"{name} holds something other than words and numbers")
+        return values.astype(str)
+    accepted = {"f": "fiu", "i": "iu", "u": "u", "b": "b"}[np.dtype(dtype).kind]
+    if values.dtype.kind not in accepted:
+        raise InputError(f"{name} is of {values.dtype}; it is stored as {dtype}")
+    with np.errstate(over="ignore"):
+        cast = np.asarray(values, dtype=dtype, order="C")
+    changed = np.isfinite(values) != np.isfinite(cast) if dtype[0] == "f" else values != cast
+    if np.any(changed):
+        raise InputError(f"{name} holds {np.sum(changed)} numbers too large for {dtype}")
+    return cast
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """float32 with the last bits of the mantissa zero: to the nearest, ties to even."""
+    if values.dtype != np.float32:
+        return values
+    cut = np.uint32(23 - MANTISSA_BITS)
+    bits = values.view(np.uint32)
+    odd = (bits >> cut) & np.uint32(1)
+    half = np.uint32((1 << (cut - 1)) - 1)
+    moved = (bits + half + odd) >> cut << cut
+    # Rounded up, the largest numbers would become infinite and a NaN might change.
+    return np.where(np.isfinite(moved.view(np.float32)), moved, bits).view(np.float32)
+
+
+def _coordinates(dataset: xr.Dataset) -> dict[str, tuple]:
+    found = {}
+    for name, one in sorted(dataset.coords.items()):
+        if one.dims != (name,):
+            raise InputError(f"coordinate {name!r}: labels of a dimension have its name")
+        words = one.dtype.kind in "UOT"
+        dtype = "str" if words else {"f": "float64", "b": "bool"}.get(one.dtype.kind, "int32")
+        found[name] = (one.dims, _as(str(name), one.values, dtype))
+    return found
+
+
+def _attributes(dataset: xr.Dataset, kind: Kind) -> dict[str, Any]:
+    missing = [name for name in (*ATTRIBUTES, *kind.attributes) if name not in dataset.attrs]
+    if missing:
+        raise InputError(f"evidence of kind {kind.name!r} lacks attributes: {', '.join(missing)}")
+    return {name: plain(name, dataset.attrs[name]) for name in sorted(dataset.attrs)}
+
+
+def plain(name: str, value: Any) -> Any:
+    """A value as JSON has it: tuples become lists, NumPy's numbers Python's.
+
+    Raises
+    ------
+    InputError
+        It is no JSON value, or a number that is not finite.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {str(key): plain(f"{name}[{key!r}]", one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(name, one) for one in value]
+    good = value is None or isinstance(value, str | bool | int | float)
+    if not good or (isinstance(value, float) and not math.isfinite(value)):
+        raise InputError(f"attribute {name}: {value!r} is no JSON value")
+    return value
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

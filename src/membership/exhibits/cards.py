@@ -1,0 +1,70 @@
+"""The card of an exhibit: what it asks, what came out, and what it takes to check and cite it."""
+
+from functools import cache
+
+import jinja2
+
+from membership import published
+from membership.exhibits.citation import bibtex, permalink
+from membership.exhibits.declaration import Exhibit
+from membership.exhibits.grid import MOST_ROWS
+from membership.exhibits.listing import name
+from membership.exhibits.panels import PLURALS, Panel
+
+
+def html(exhibit: Exhibit, runs: list[Panel]) -> str:
+    """The card as HTML, without styles or scripts; every text is escaped.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+        What the card is of.
+    runs : list of Panel
+        At least one; the first is judged in the header and cited.
+    """
+    first = runs[0]
+    return (
+        templates()
+        .get_template("card.html")
+        .render(
+            exhibit=exhibit,
+            runs=runs,
+            counts=first.counts,
+            summary=_summary(first),
+            plurals=PLURALS,
+            most=MOST_ROWS,
+            entry=bibtex(exhibit.id, first.record),
+            paper_entry=published.bibtex(exhibit.chapter),
+            paper=published.papers[exhibit.chapter].short,
+            permalink=permalink(exhibit.id),
+        )
+    )
+
+
+def text(exhibit: Exhibit, runs: list[Panel]) -> str:
+    """The card in a few lines of plain text, for where no HTML is shown."""
+    lines = [f"{name(exhibit.id)} ({exhibit.id}): {exhibit.question}"]
+    for run in runs:
+        told = [run.counted] if run.counts else []
+        lines.append(f"{run.name}, {run.profile}: {', '.join([*told, run.files['CSV']])}")
+        lines += [run.sentence] if run.sentence else []
+    return "\n".join(lines)
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """The room's templates: everything put into one is escaped, a missing name is an error."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("membership.exhibits"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _summary(run: Panel) -> str:
+    """How the run's numbers were judged as a whole, in the words of the rule."""
+    if run.judged is None or not run.counts:
+        return ""
+    return published.summary(run.judged)

@@ -1,0 +1,145 @@
+"""A chapter as its notebook sees it: it shows exhibits and claims, and gives single numbers."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from membership.errors import InputError
+from membership.exhibits import cards, claims, lookup, product
+from membership.exhibits.declaration import Exhibit, declarations, declared
+from membership.exhibits.panels import panels
+from membership.exhibits.source import Committed, Source
+from membership.published import Claim
+
+
+class Chapter:
+    """One run of a chapter; made by `open_chapter`."""
+
+    def __init__(self, settings: Any, exhibits: tuple[Exhibit, ...]) -> None:
+        self.settings = settings
+        self.source = Source(settings, exhibits)
+        self._exhibits = {one.id: one for one in exhibits}
+
+    def show(self, exhibit_id: str) -> None:
+        """Compute an exhibit, save what this run made of it and, in a notebook, show its card.
+
+        Writes ``<results>/<profile>/<chapter>/<id>.{csv,json}`` and, where it is drawn,
+        ``.{svg,pdf}``: all of them or none. The card shows the committed paper-size run first.
+
+        Parameters
+        ----------
+        exhibit_id : str
+            One of the chapter's.
+
+        Raises
+        ------
+        InputError
+            The chapter has no such exhibit, its table is empty, or the results folder cannot be
+            written to.
+        """
+        exhibit = self._find(exhibit_id)
+        table = self.source.table(exhibit_id)
+        product.save(exhibit, table, self.settings, self.source.digests(exhibit))
+        if _in_notebook():
+            runs = panels(exhibit, self.settings.profile, self.settings.results_dir)
+            _display(cards.html(exhibit, runs), cards.text(exhibit, runs))
+
+    def claims(self) -> None:
+        """Test the chapter's claims, at paper size and on this run, and show them in a notebook.
+
+        Paper-size outcomes are computed from the committed tables and evidence.
+
+        Raises
+        ------
+        InputError
+            The chapter declares no claims.
+        """
+        told = claims_of(self.settings.chapter)
+        exhibits = tuple(self._exhibits.values())
+        committed = type(self.settings).from_values({"profile": "paper"})
+        own = None if self._is_committed else self.source
+        found = claims.rows(told, exhibits, Committed(committed, exhibits), own)
+        if _in_notebook():
+            _display(claims.html(self.settings.chapter, found, exhibits), claims.text(found))
+
+    def number(
+        self, exhibit_id: str, where: Mapping[str, Any], form: str = "", column: str = "value"
+    ) -> str:
+        """One number of this run's exhibit, for prose.
+
+        Parameters
+        ----------
+        exhibit_id : str
+            One of the chapter's.
+        where : mapping
+            Column names and the values that single out one row.
+        form : str
+            Such as ``".3f"``; four significant digits unless given.
+        column : str
+            The column the number stands in.
+
+        Raises
+        ------
+        InputError
+            There is no such exhibit or column, or not exactly one such row.
+        """
+        self._find(exhibit_id)
+        return lookup.number(self.source.table(exhibit_id), where, form, column)
+
+    @property
+    def _is_committed(self) -> bool:
+        """Whether this run writes what is committed."""
+        return self.settings.profile == "paper" and not self.settings.results_dir
+
+    def _find(self, exhibit_id: str) -> Exhibit:
+        if exhibit_id not in self._exhibits:
+            known = ", ".join(self._exhibits)
+            raise InputError(
+                f"chapter {self.settings.chapter} declares no {exhibit_id!r}; it has {known}"
+            )
+        return self._exhibits[exhibit_id]
+
+
+def claims_of(chapter: str) -> tuple[Claim, ...]:
+    """The claims that a chapter declares.
+
+    Raises
+    ------
+    InputError
+        It declares none.
+    """
+    found = declarations(chapter, "claims", "CLAIMS")
+    if not found:
+        raise InputError(f"chapter {chapter!r} declares no claims; see CLAIMS")
+    return found
+
+
+def open_chapter(settings: Any) -> Chapter:
+    """Open a chapter for a notebook; evidence is gathered when the first exhibit asks for it.
+
+    Parameters
+    ----------
+    settings : Settings
+        The chapter's resolved settings.
+
+    Raises
+    ------
+    InputError
+        The chapter declares no exhibits.
+    """
+    exhibits = declared(settings.chapter)
+    if not exhibits:
+        raise InputError(f"chapter {settings.chapter!r} declares no exhibits; see EXHIBITS")
+    return Chapter(settings, exhibits)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _display(html: str, text: str) -> None:
+    from IPython.display import display
+
+    display({"text/html": html, "text/plain": text}, raw=True)

@@ -1,0 +1,153 @@
+"""A chapter's claims as a page shows them: what each says, its contrasts, and what came of it."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from membership.exhibits.cards import templates
+from membership.exhibits.declaration import Exhibit
+from membership.exhibits.panels import PLURALS, WORDS, panels
+from membership.exhibits.source import Source
+from membership.published import Claim, Contrast, Outcome
+from membership.published.outcomes import WORDS as OUTCOMES
+
+# More contrasts than this are counted and not drawn.
+MOST_LANES = 6
+_CLAIMED = re.compile(r"(?P<side>[<>]|within ±) ?(?P<number>[-+\d.e]+)")
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One contrast about its threshold, in percent; what speaks for the claim is on the right.
+
+    ``band`` are the ends of the margin where the claim is that two things are alike.
+    """
+
+    text: str
+    value: str
+    interval: str
+    point: float
+    ends: tuple[float, float]
+    threshold: float
+    band: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim: the paper-size outcome with its lanes, and that of the reader's run if any."""
+
+    claim: Claim
+    exhibits: list[Exhibit]
+    outcome: Outcome
+    lanes: list[Lane]
+    left_out: int
+    own: Outcome | None
+
+
+def rows(
+    claims: tuple[Claim, ...], exhibits: tuple[Exhibit, ...], paper: Source, own: Source | None
+) -> list[Row]:
+    """Test every claim on the paper-size run and, where there is one, on the reader's own."""
+    named = {one.id: one for one in exhibits}
+    return [_row(one, named, one.outcome(paper), own and one.outcome(own)) for one in claims]
+
+
+def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
+    """The table of claims as HTML, without styles or scripts; every text is escaped.
+
+    Parameters
+    ----------
+    chapter : str
+        Its name.
+    found : list of Row
+        What `rows` made of the claims.
+    exhibits : tuple of Exhibit
+        Of the chapter: the verdicts on their numbers are counted above the table.
+    """
+    words = [row.outcome.word for row in found]
+    return (
+        templates()
+        .get_template("claims.html")
+        .render(
+            chapter=chapter,
+            groups=[
+                (heading, [row for row in found if row.claim.origin == origin])
+                for origin, heading in (("paper", "The paper's"), ("ours", "This book's"))
+            ],
+            counts={word: words.count(word) for word in OUTCOMES if word in words},
+            numbers=verdicts(exhibits),
+            plurals=PLURALS,
+            has_own=any(row.own for row in found),
+            numbering={row.claim.id: i + 1 for i, row in enumerate(found)},
+        )
+    )
+
+
+def text(found: list[Row]) -> str:
+    """The claims and their outcomes in plain text, a line each."""
+    return "\n".join(f"{row.claim.id}: {row.outcome.word}: {row.claim.statement}" for row in found)
+
+
+def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
+    """How many published numbers of a chapter got each verdict in the paper-size run."""
+    total = dict.fromkeys(WORDS, 0)
+    for exhibit in exhibits:
+        if exhibit.judge:
+            for run in panels(exhibit, "paper", ""):
+                for word, count in run.counts.items():
+                    total[word] += count
+    return {word: count for word, count in total.items() if count}
+
+
+def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) -> Row:
+    shown = outcome.numbers[:MOST_LANES]
+    most = max((_reach(one) for one in shown), default=0.0) or 1.0
+    lanes = [_lane(one, most) for one in shown]
+    rests_on = [named[name] for name in claim.exhibits if name in named]
+    return Row(claim, rests_on, outcome, lanes, len(outcome.numbers) - len(shown), own)
+
+
+def _claimed(one: Contrast) -> tuple[float, float, float]:
+    """The threshold, the margin about it (0 where a side is claimed), and the side's sign."""
+    found = _CLAIMED.search(one.claimed)
+    if found is None:
+        return 0.0, 0.0, 1.0
+    number = float(found["number"])
+    if found["side"].startswith("within"):
+        return 0.0, number, 1.0
+    return number, 0.0, 1.0 if found["side"] == ">" else -1.0
+
+
+def _reach(one: Contrast) -> float:
+    threshold, margin, _ = _claimed(one)
+    return max(margin, *(abs(x - threshold) for x in (one.difference, one.low, one.high)))
+
+
+def _lane(one: Contrast, most: float) -> Lane:
+    threshold, margin, sign = _claimed(one)
+
+    def at(value: float) -> float:
+        return 50 + 45 * sign * (value - threshold) / most
+
+    ends = sorted((at(one.low), at(one.high)))
+    known = one.high > one.low
+    return Lane(
+        text=one.label,
+        value=_signed(one.difference, one.high - one.low),
+        interval=", ".join(_signed(x, one.high - one.low) for x in (one.low, one.high))
+        if known
+        else "exact",
+        point=at(one.difference),
+        ends=(ends[0], ends[1]),
+        threshold=50.0,
+        band=(at(-margin), at(margin)) if margin else None,
+    )
+
+
+def _signed(value: float, width: float) -> str:
+    """A number with its sign, to a third of its interval's width or less."""
+    if not width > 0:
+        return f"{value:+.4g}".replace("-", "\N{MINUS SIGN}")
+    digits = min(max(0, -math.floor(math.log10(width / 3))), 6)
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,150 @@
+"""An exhibit, declared once: what it asks, how it is computed from evidence, drawn and judged."""
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from membership.exhibits.source import Source
+
+_KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}
+_ID = re.compile(r"(?P<chapter>[a-z]+(?:-[a-z]+)*)-(?P<kind>tab|fig|ctl)-[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One table, figure or control of a chapter.
+
+    Parameters
+    ----------
+    id : str
+        ``<chapter>-<tab|fig|ctl>-<name>`` with hyphens for underscores, such as ``"iha-tab-2"``.
+        It never changes: people cite it.
+    label : str
+        The paper's own, "Table 2"; empty for a control, which is numbered by its place.
+    content : str
+        What it holds, in one line.
+    question : str
+        What a reader asks; ends in "?".
+    compute : callable
+        From a `Source` to the table. Tidy tables have key columns, ``metric``, ``value``, ``low``,
+        ``high`` and what the interval came from. ``attrs`` may state ``data`` (digests by name),
+        ``sizes`` (those of this exhibit, by name), ``setup`` (where numbers are judged),
+        ``deviations`` (list of str), ``device``, ``note``, ``timing`` and ``residue``; plain JSON
+        values.
+    needs : tuple of str or callable
+        The evidence it reads, or a function of the settings that gives it; none where it is
+        computed from the settings alone.
+    draw : callable, optional
+        From the table to a matplotlib figure.
+    judge : callable, optional
+        From the table to what `membership.published.compare` makes of it, or None. It sees the
+        table as it was saved, of this run or of the paper-size one, and is called when shown.
+    says : callable, optional
+        From the table to one sentence of what it shows; "" where it shows nothing sure.
+    caption : str
+        What the picture needs to be read: axes, bands.
+    alt : str or callable
+        What someone who cannot see the picture should hear; of the table where it is a function.
+
+    Raises
+    ------
+    ValueError
+        The id, the label or the question is not of the form above.
+    """
+
+    id: str
+    label: str
+    content: str
+    question: str
+    compute: "Callable[[Source], pd.DataFrame]"
+    needs: tuple[str, ...] | Callable[[Any], tuple[str, ...]] = ()
+    draw: "Callable[[pd.DataFrame], Figure] | None" = None
+    judge: Callable[[pd.DataFrame], pd.DataFrame | None] | None = None
+    says: Callable[[pd.DataFrame], str] | None = None
+    caption: str = ""
+    alt: str | Callable[[pd.DataFrame], str] = ""
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise ValueError(f"exhibit id {self.id!r}: write <chapter>-<tab|fig|ctl>-<name>")
+        if not self.label and self.kind != "control":
+            raise ValueError(f"exhibit {self.id}: give the paper's label")
+        if not self.question.endswith("?"):
+            raise ValueError(f"exhibit {self.id}: the question {self.question!r} ends in no '?'")
+        if self.draw is not None and not self.alt:
+            raise ValueError(f"exhibit {self.id} is drawn: say in alt what the picture shows")
+
+    @property
+    def chapter(self) -> str:
+        """The chapter's name: "bayes_optimal"."""
+        return chapter_of(self.id)
+
+    @property
+    def kind(self) -> str:
+        """``"table"``, ``"figure"`` or ``"control"``."""
+        return _KINDS[_ID.fullmatch(self.id)["kind"]]
+
+    def evidence(self, settings: Any) -> tuple[str, ...]:
+        """The names of the evidence it reads under these settings."""
+        return tuple(self.needs(settings) if callable(self.needs) else self.needs)
+
+    def described(self, table: pd.DataFrame) -> str:
+        """The alternative text of the picture of a table."""
+        return self.alt(table) if callable(self.alt) else self.alt
+
+
+def chapter_of(exhibit_id: str) -> str:
+    """The chapter that an id names, "" where it is no id."""
+    found = _ID.fullmatch(str(exhibit_id))
+    return found["chapter"].replace("-", "_") if found else ""
+
+
+def declared(chapter: str) -> tuple[Exhibit, ...]:
+    """A chapter's exhibits in the order of its page, controls numbered in that order.
+
+    Parameters
+    ----------
+    chapter : str
+        A folder of ``membership.studies``.
+
+    Returns
+    -------
+    tuple of Exhibit
+        Empty where the chapter has no module ``exhibits``.
+
+    Raises
+    ------
+    ValueError
+        Two exhibits have one id, or an exhibit is of another chapter.
+    """
+    found = declarations(chapter, "exhibits", "EXHIBITS")
+    numbered, controls = [], 0
+    for exhibit in found:
+        if exhibit.chapter != chapter or exhibit.id in {one.id for one in numbered}:
+            raise ValueError(f"exhibit {exhibit.id} in {chapter}: of another chapter, or twice")
+        if exhibit.kind == "control":
+            controls += 1
+            exhibit = replace(exhibit, label=f"Control {controls}")
+        numbered.append(exhibit)
+    return tuple(numbered)
+
+
+def declarations(chapter: str, module: str, name: str) -> Any:
+    """What a chapter's module declares under a name, () where there is no such module.
+
+    Found by name and not imported above: chapters stand on this room.
+    """
+    path = f"membership.studies.{chapter}.{module}"
+    try:
+        return getattr(importlib.import_module(path), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise
+        return ()

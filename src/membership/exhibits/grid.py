@@ -1,0 +1,84 @@
+"""Numbers as a grid: a row a key, a column a metric, rows grouped by their first key."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from membership.exhibits.numbers import number
+from membership.exhibits.quantities import Quantity
+
+MOST_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under a heading ("" where rows are not grouped), with what is known of its models.
+
+    A row is its label and a cell a metric, None where there is no such number.
+    """
+
+    heading: str
+    note: str
+    rows: list[tuple[str, list[Any]]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The numbers of one run; ``left_out`` counts the rows that found no room."""
+
+    metrics: list[str]
+    groups: list[Group]
+    left_out: int
+
+
+def in_order(metrics: list[str]) -> list[str]:
+    """Metrics, each once, with the one that sums up an attack first, then rates."""
+    rank = {metric: (metric != "AUC", not metric.startswith("TPR")) for metric in metrics}
+    return sorted(dict.fromkeys(metrics), key=rank.__getitem__)
+
+
+def of_attacks(numbers: list[Quantity]) -> list[Quantity]:
+    """The numbers without those about the models, unless there are no others."""
+    return [one for one in numbers if not one.is_of_the_model] or numbers
+
+
+def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
+    """Arrange numbers by key and metric, both in order of first appearance.
+
+    Parameters
+    ----------
+    numbers : list of Quantity
+        At least one; all with the same keys.
+    most : int
+        Rows at most.
+    """
+    shown = of_attacks(numbers)
+    metrics = in_order([one.metric for one in shown])
+    grouped = len(shown[0].keys) > 1 and _is_shared(shown)
+    rows: dict[tuple[str, str], list[Quantity | None]] = {}
+    for one in shown:
+        words = list(one.keys.values())
+        heading = words.pop(0) if grouped else ""
+        cells = rows.setdefault((heading, ", ".join(words)), [None] * len(metrics))
+        cells[metrics.index(one.metric)] = one
+    groups: dict[str, list[tuple[str, list[Any]]]] = {}
+    for heading, label in list(rows)[:most]:
+        groups.setdefault(heading, []).append((label, rows[heading, label]))
+    notes = _notes(numbers) if grouped and shown is not numbers else {}
+    filled = [Group(heading, notes.get(heading, ""), part) for heading, part in groups.items()]
+    return Grid(metrics, filled, max(0, len(rows) - most))
+
+
+def _is_shared(numbers: list[Quantity]) -> bool:
+    """Whether several rows have the same first key."""
+    keys = {tuple(one.keys.values()) for one in numbers}
+    return len({key[0] for key in keys}) < len(keys)
+
+
+def _notes(numbers: list[Quantity]) -> dict[str, str]:
+    """What is known of the models of each group, in words: "test accuracy (%) 89.75"."""
+    notes: dict[str, list[str]] = {}
+    for one in numbers:
+        if one.is_of_the_model:
+            heading = next(iter(one.keys.values()))
+            notes.setdefault(heading, []).append(f"{one.metric} {number(one.value)}")
+    return {heading: "; ".join(words) for heading, words in notes.items()}

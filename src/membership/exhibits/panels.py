@@ -1,0 +1,180 @@
+"""One run of an exhibit as its card shows it: a picture or a short table, and its numbers."""
+
+import base64
+import os
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from membership import paths
+from membership.exhibits import files
+from membership.exhibits.declaration import Exhibit
+from membership.exhibits.forest import Forest, forest, suits
+from membership.exhibits.grid import MOST_ROWS, Grid, grid
+from membership.exhibits.numbers import number
+from membership.exhibits.product import ATTRIBUTES
+from membership.exhibits.quantities import Quantity, is_tidy, quantities
+from membership.exhibits.source import SUFFIX
+
+ON_SITE = "MEMBERSHIP_PAGE"
+"""Set while a page of the site is made: its cards link to files that the site carries."""
+WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
+# As a count says them: "14 agree".
+PLURALS = {"agrees": "agree", "differs": "differ"}
+_FILES = {"CSV": ".csv", "SVG": ".svg", "PDF": ".pdf", "JSON": ".json"}
+# A page is no place to read thousands of rows.
+_MOST_LISTED = 200
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One run: what it is called, its table and record as they were saved, and where they lie."""
+
+    name: str
+    exhibit: Exhibit
+    table: pd.DataFrame
+    record: dict[str, Any]
+    target: Path
+    linked: bool
+
+    @property
+    def profile(self) -> str:
+        """The run's profile."""
+        return self.record["profile"]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The record, with what is assumed of a run that does not say it."""
+        return {**ATTRIBUTES, "evidence": {}, **self.record}
+
+    @cached_property
+    def judged(self) -> pd.DataFrame | None:
+        """The comparison with the published numbers, made now."""
+        return self.exhibit.judge(self.table) if self.exhibit.judge else None
+
+    @cached_property
+    def numbers(self) -> list[Quantity]:
+        """The numbers one by one; none where the table is no list of numbers under keys."""
+        if self.judged is not None:
+            return quantities(self.table, self.judged)
+        return quantities(self.table) if is_tidy(self.table) else []
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many numbers got each verdict that occurs, in a fixed order."""
+        found = [one.verdict for one in self.numbers]
+        return {word: found.count(word) for word in WORDS if word in found}
+
+    @property
+    def counted(self) -> str:
+        """The same in words: "14 agree, 7 differ"."""
+        return ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
+
+    @property
+    def sentence(self) -> str:
+        """The computed sentence, empty where the exhibit has none."""
+        return self.exhibit.says(self.table) if self.exhibit.says else ""
+
+    @property
+    def alt(self) -> str:
+        """What the picture shows, in words."""
+        return self.exhibit.described(self.table)
+
+    @property
+    def changed(self) -> list[str]:
+        """The functions that gathered the evidence and are other ones today."""
+        folder = paths.in_run(self.target).parent
+        read = (folder / f"{name}{SUFFIX}" for name in self.about["evidence"])
+        return sorted({name for path in read if path.is_file() for name in _changed(path)})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Where its files are: addresses relative to a chapter's page, or paths."""
+        there = {label: self.target.with_suffix(suffix) for label, suffix in _FILES.items()}
+        return {
+            label: self._address(path)
+            for label, path in there.items()
+            if paths.in_run(path).is_file()
+        }
+
+    @property
+    def picture(self) -> str:
+        """The address of the picture, or, away from the site, the picture itself; or nothing."""
+        path = self.target.with_suffix(".svg")
+        lying = paths.in_run(path)
+        if not lying.is_file():
+            return ""
+        if self.linked:
+            return self._address(path)
+        return f"data:image/svg+xml;base64,{base64.b64encode(lying.read_bytes()).decode()}"
+
+    @property
+    def forest(self) -> Forest | None:
+        """The numbers as marks on axes, where they suit it and there is no picture."""
+        return forest(self.numbers) if not self.picture and suits(self.numbers) else None
+
+    @property
+    def grid(self) -> Grid | None:
+        """The numbers as a short table, where there is nothing better to look at."""
+        if self.picture or not self.numbers or suits(self.numbers):
+            return None
+        return grid(self.numbers) if all(one.keys for one in self.numbers) else None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the whole table stands in the panel already."""
+        return not (self.picture or self.numbers or len(self.table) > MOST_ROWS)
+
+    @property
+    def columns(self) -> list[str]:
+        """The table's columns without those that hold nothing."""
+        return [name for name in self.table.columns if not self.table[name].isna().all()]
+
+    def rows(self, most: int = _MOST_LISTED) -> list[list[str]]:
+        """The first rows of the table as text, in the order of `columns`."""
+        shown = self.table[self.columns].head(most)
+        return [[number(value) for value in row] for row in shown.itertuples(index=False)]
+
+    def _address(self, path: Path) -> str:
+        if not self.linked:
+            return str(path)
+        return f"../../results/{self.profile}/{self.exhibit.chapter}/{path.name}"
+
+
+@cache
+def _changed(path: Path) -> tuple[str, ...]:
+    from membership import evidence
+
+    return tuple(evidence.changed_since(evidence.load(path)))
+
+
+def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:
+    """The committed paper-size run, where there is one, and the reader's own, each once.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+        Saved under these settings.
+    profile, results_dir : str
+        Of the reader's own run.
+    """
+    in_project = not results_dir or Path(results_dir).resolve() == paths.results_dir().resolve()
+    paper = _panel(exhibit, "Paper-size run", "paper", "")
+    if profile == "paper" and in_project:
+        return [paper] if paper else []
+    own = _panel(exhibit, "Your run", profile, results_dir)
+    if paper and own and paper.record["csv_sha256"] == own.record["csv_sha256"]:
+        return [paper]
+    return [run for run in (paper, own) if run]
+
+
+def _panel(exhibit: Exhibit, name: str, profile: str, results_dir: str) -> Panel | None:
+    found = files.load(exhibit.id, profile, results_dir)
+    if found is None:
+        return None
+    target = files.location(exhibit.id, exhibit.chapter, profile, results_dir)
+    linked = ON_SITE in os.environ and not results_dir
+    return Panel(name, exhibit, *found, target, linked)

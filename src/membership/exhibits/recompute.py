@@ -1,0 +1,138 @@
+"""The paper-size products again from committed evidence: no data, no training, no GPU."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from membership import manifest
+from membership.exhibits import files, product
+from membership.exhibits.declaration import Exhibit, declared
+from membership.exhibits.source import Source
+
+TOLERANCE = 1e-6
+# Beyond this many, one more line tells nobody more.
+_MOST_LINES = 5
+
+
+@dataclass
+class Report:
+    """What became of a chapter's exhibits, by id, and where they differ from what is committed."""
+
+    computed: list[str] = field(default_factory=list)
+    measured: dict[str, list[str]] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+
+    def add(self, other: "Report") -> None:
+        """Take in another chapter's."""
+        self.computed += other.computed
+        self.measured |= other.measured
+        self.absent += other.absent
+        self.differences += other.differences
+
+    def last_line(self, *, checked: bool) -> str:
+        """Count everything in one line."""
+        counted = (
+            f"{len(self.computed)} exhibits computed, {len(self.measured)} stand in as measured"
+        )
+        if self.absent:
+            counted += f", {len(self.absent)} have no paper-size run"
+        if not checked:
+            return counted
+        found = len(self.differences)
+        return f"{counted}, " + (f"{found} difference{'s' * (found > 1)}" if found else "all equal")
+
+
+def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANCE) -> Report:
+    """Compute every exhibit of a chapter whose evidence lies in its results folder.
+
+    Parameters
+    ----------
+    settings : Settings
+        The chapter's, of profile "paper".
+    check : bool, default False
+        Whether to write nothing and compare with what is committed instead.
+    tolerance : float
+        Relative difference at which two numbers still are the same; numbers that are both no
+        larger than the table's ``attrs["residue"]`` are rounding and the same.
+
+    Returns
+    -------
+    Report
+        An exhibit without its evidence stands in as its committed table (``measured``, with the
+        names of what is missing), or is ``absent`` where there is none either.
+    """
+    exhibits = declared(settings.chapter)
+    source = Source(settings, exhibits, gather=False)
+    report = Report()
+    for exhibit in exhibits:
+        committed = files.load(exhibit.id, settings.profile, settings.results_dir)
+        missing = source.lacks(exhibit)
+        if missing and committed is None:
+            report.absent.append(exhibit.id)
+        elif missing:
+            report.measured[exhibit.id] = missing
+        else:
+            table = source.table(exhibit.id)
+            report.computed.append(exhibit.id)
+            if check:
+                report.differences += _check(exhibit, table, committed, settings, tolerance)
+            else:
+                product.save(exhibit, table, settings, source.digests(exhibit))
+    folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
+    if not check and report.computed:
+        manifest.seal(folder)
+    return report
+
+
+def _check(
+    exhibit: Exhibit, table: pd.DataFrame, committed: Any, settings: Any, tolerance: float
+) -> list[str]:
+    if committed is None:
+        return [f"{exhibit.id}: nothing is committed"]
+    residue = table.attrs.get("residue", product.ATTRIBUTES["residue"])
+    found = list(differences(files.read_back(table), committed[0], tolerance, residue))
+    target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
+    drawn = (".svg", ".pdf") if exhibit.draw else ()
+    found += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
+    more = [f"and {len(found) - _MOST_LINES} more"] if len(found) > _MOST_LINES else []
+    return [f"{exhibit.id}: {line}" for line in [*found[:_MOST_LINES], *more]]
+
+
+def differences(
+    table: pd.DataFrame, committed: pd.DataFrame, tolerance: float, residue: float
+) -> Iterator[str]:
+    """Where two tables of the same exhibit are not the same, a line each.
+
+    Parameters
+    ----------
+    table, committed : pandas.DataFrame
+        As computed now and as committed, both read from CSV.
+    tolerance, residue : float
+        See `recompute`.
+    """
+    if list(table.columns) != list(committed.columns) or len(table) != len(committed):
+        yield f"{_shape(table)} where {_shape(committed)} are committed"
+        return
+    for column in table.columns:
+        pairs = zip(table[column].tolist(), committed[column].tolist(), strict=True)
+        for row, (now, then) in enumerate(pairs):
+            if not _same(now, then, tolerance, residue):
+                yield f"row {row + 1}, {column}: {now} where {then} is committed"
+
+
+def _shape(table: pd.DataFrame) -> str:
+    return f"{len(table)} rows of {', '.join(map(str, table.columns))}"
+
+
+def _same(now: Any, then: Any, tolerance: float, residue: float) -> bool:
+    if not (isinstance(now, int | float) and isinstance(then, int | float)):
+        return now == then
+    if math.isnan(now) or math.isnan(then):
+        return math.isnan(now) and math.isnan(then)
+    if max(abs(now), abs(then)) <= residue:
+        return True
+    return math.isclose(now, then, rel_tol=tolerance, abs_tol=0.0)

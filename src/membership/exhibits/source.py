@@ -1,0 +1,178 @@
+"""What an exhibit is computed from: the settings, a chapter's evidence, and its other tables."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from membership import manifest, paths
+from membership.errors import InputError
+from membership.exhibits import files
+from membership.exhibits.declaration import Exhibit
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SUFFIX = ".evidence"
+# Where a run writes and how fast it was, not what was observed.
+INCIDENTAL = ("results_dir", "data_root", "n_jobs")
+
+
+class Source:
+    """A chapter's evidence and tables under one choice of settings, each made once.
+
+    Parameters
+    ----------
+    settings : Settings
+        The chapter's resolved settings.
+    exhibits : tuple of Exhibit
+        The chapter's declarations.
+    gather : bool, default True
+        Whether evidence that is not there is gathered; otherwise only files are read, and the
+        table of an exhibit without its evidence is the committed one.
+    """
+
+    def __init__(
+        self, settings: Any, exhibits: tuple[Exhibit, ...], *, gather: bool = True
+    ) -> None:
+        self.settings = settings
+        self._exhibits = {one.id: one for one in exhibits}
+        where = (settings.chapter, settings.profile, settings.results_dir)
+        self._folder = paths.in_run(files.location("", *where))
+        self._functions = _gathering(settings) if gather else {}
+        self._evidence: dict[str, xr.Dataset] = {}
+        self._digests: dict[str, str] = {}
+        self._tables: dict[str, pd.DataFrame] = {}
+        self._computing: list[Exhibit] = []
+
+    def has(self, name: str) -> bool:
+        """Whether evidence of this name is there or can be gathered."""
+        return name in self._functions or self._path(name).is_file()
+
+    def evidence(self, name: str) -> "xr.Dataset":
+        """One of the chapter's evidence files, gathered first where it has to be.
+
+        Parameters
+        ----------
+        name : str
+            Without folder and suffix.
+
+        Returns
+        -------
+        xarray.Dataset
+            What the file holds, read back from it.
+
+        Raises
+        ------
+        InputError
+            There is no such evidence, or the file does not hold what its kind asks for.
+        ValueError
+            The exhibit that is being computed does not say that it needs it.
+        """
+        if self._computing and name not in self._computing[-1].evidence(self.settings):
+            raise ValueError(f"exhibit {self._computing[-1].id} reads {name!r} without needing it")
+        if name not in self._evidence:
+            self._evidence[name] = self._read(name)
+        return self._evidence[name]
+
+    def table(self, exhibit_id: str) -> pd.DataFrame:
+        """The table of one of the chapter's exhibits, computed once; do not change it.
+
+        Raises
+        ------
+        InputError
+            The chapter has no such exhibit, or evidence is missing.
+        """
+        if exhibit_id not in self._tables:
+            if exhibit_id not in self._exhibits:
+                raise InputError(f"chapter {self.settings.chapter} declares no {exhibit_id!r}")
+            self._tables[exhibit_id] = self._compute(self._exhibits[exhibit_id])
+        return self._tables[exhibit_id]
+
+    def lacks(self, exhibit: Exhibit) -> list[str]:
+        """The evidence that an exhibit needs and that is not there."""
+        return [name for name in exhibit.evidence(self.settings) if not self.has(name)]
+
+    def digests(self, exhibit: Exhibit) -> dict[str, str]:
+        """The digest of each evidence that an exhibit needs, by name."""
+        names = exhibit.evidence(self.settings)
+        if not names:
+            return {}
+        from membership import evidence
+
+        for name in names:
+            if name not in self._digests:
+                self._digests[name] = evidence.digest(self._evidence[name])
+        return {name: self._digests[name] for name in names}
+
+    def _compute(self, exhibit: Exhibit) -> pd.DataFrame:
+        missing = self.lacks(exhibit)
+        if missing:
+            return self._committed(exhibit, missing)
+        self._computing.append(exhibit)
+        try:
+            for name in exhibit.evidence(self.settings):
+                self.evidence(name)
+            return exhibit.compute(self)
+        finally:
+            self._computing.pop()
+
+    def _committed(self, exhibit: Exhibit, missing: list[str]) -> pd.DataFrame:
+        found = files.load(exhibit.id, self.settings.profile, self.settings.results_dir)
+        if found is None:
+            lacking = f" and lacks its evidence {', '.join(missing)}" if missing else ""
+            raise InputError(f"{exhibit.id} has no {self.settings.profile} run{lacking}")
+        return found[0]
+
+    def _read(self, name: str) -> "xr.Dataset":
+        from membership import evidence
+
+        if name in self._functions:
+            return evidence.gathered(name, self._functions[name], self._inputs(), self._folder)
+        if not self._path(name).is_file():
+            known = ", ".join(sorted(self._functions)) or "none"
+            raise InputError(f"no evidence {name!r} in {self._folder}; that of its run is: {known}")
+        return evidence.load(self._path(name))
+
+    def _inputs(self) -> dict[str, Any]:
+        from membership.data.inputs import input_files
+
+        values = self.settings.parameters()
+        read = input_files(values, getattr(self.settings, "further_data", ()))
+        data = {"data": {f.name: manifest.digest_of(f) for f in read}} if read else {}
+        return {key: value for key, value in values.items() if key not in INCIDENTAL} | data
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{SUFFIX}"
+
+
+class Committed(Source):
+    """What is committed of a chapter: its evidence, and its tables as they were saved.
+
+    Parameters
+    ----------
+    settings : Settings
+        The chapter's, of profile "paper".
+    exhibits : tuple of Exhibit
+        The chapter's declarations.
+    """
+
+    def __init__(self, settings: Any, exhibits: tuple[Exhibit, ...]) -> None:
+        super().__init__(settings, exhibits, gather=False)
+
+    def _compute(self, exhibit: Exhibit) -> pd.DataFrame:
+        return self._committed(exhibit, self.lacks(exhibit))
+
+
+def _gathering(settings: Any) -> dict[str, "Callable[[], xr.Dataset]"]:
+    """The functions that gather a chapter's evidence, none where it has no module for it."""
+    path = f"membership.studies.{settings.chapter}.gather"
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise
+        return {}
+    return module.sources(settings)

@@ -1,0 +1,320 @@
+"""Intervals where the same records are asked of several targets: one attack, or a difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
+from membership.errors import InputError
+from membership.metrics.intervals import RESAMPLES, Statistic
+from membership.metrics.resampling import record_weights, statistic_of, weighted
+
+
+@dataclass(frozen=True)
+class CrossedInterval:
+    """The mean of a statistic over units, and how far it may be off.
+
+    Attributes
+    ----------
+    value : float
+        In the statistic's own unit.
+    low, high : float
+        ``value`` -+ t * ``standard_error``; not clipped to the statistic's range.
+    standard_error : float
+    degrees_of_freedom : float
+        Of Student's t; infinite where the units do not vary, or where there is one.
+    units : int
+        Independent units that the mean is over.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    degrees_of_freedom: float
+    units: int
+
+
+@dataclass(frozen=True)
+class PairedInterval:
+    """The difference of two attacks; fields as in `CrossedInterval`, `difference` for `value`."""
+
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    degrees_of_freedom: float
+    units: int
+
+
+def crossed_interval(
+    statistic: str | Statistic,
+    score: Any,
+    member: Any,
+    *,
+    units: Any = None,
+    asked_share: float = 0.0,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **arguments: Any,
+) -> CrossedInterval:
+    r"""Interval of one attack's mean statistic over targets that are asked the same records.
+
+    Targets and records are crossed, and both are samples: with s(i) the statistic of unit i and
+    s\*(b, i) under resample b of the records, the same for every unit, the variance is
+
+    .. math:: V = \max(V_t + (1 - f)(V_r - V_{tr}),\; V_t,\; (1 - f) V_r)
+
+    with :math:`V_t` the variance of s over T units divided by T, :math:`V_r` the variance over b
+    of the mean of s\*, and :math:`V_{tr}` the sum over units of the variance over b divided by
+    :math:`T^2`: what each cell's own noise adds to both. Degrees of freedom are
+    :math:`V^2 (T - 1) / V_t^2`. With one unit V is :math:`V_r`: the interval is of this model.
+
+    Parameters
+    ----------
+    statistic : str or callable
+        As in `interval`; "auc" and "tpr_at_fpr" are computed from scores sorted once, others on
+        resampled records.
+    score : array of shape (targets, records)
+        Higher means member. NaN where a target was not asked; such a record weighs nothing.
+    member : bool array of shape (targets, records)
+        The truth; at least two members and two non-members asked of each target.
+    units : array of shape (targets,), optional
+        A label each; targets with equal labels, such as a model and its complement, are averaged
+        to one unit. None: each target is one.
+    asked_share : float
+        f, the share asked of the records that the statement is about, 0 to 1: 0 for "records like
+        these", 1 if all were asked.
+    level : float
+        Confidence, in (0, 1).
+    resamples : int
+        Number of resamples, 2 or more.
+    seed : int
+        Of the resampling.
+    **arguments
+        Passed on to the statistic, e.g. ``fpr=0.01``.
+
+    Returns
+    -------
+    CrossedInterval
+
+    Raises
+    ------
+    InputError
+        Shapes differ, a target lacks a class, or a parameter is out of its range.
+    """
+    found = contrast_interval(
+        statistic,
+        [score],
+        [1.0],
+        member,
+        units=units,
+        asked_share=asked_share,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        **arguments,
+    )
+    return CrossedInterval(*vars(found).values())
+
+
+def paired_interval(
+    statistic: str | Statistic,
+    score_a: Any,
+    score_b: Any,
+    member: Any,
+    *,
+    units: Any = None,
+    asked_share: float = 0.0,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **arguments: Any,
+) -> PairedInterval:
+    """Interval of the difference of two attacks on the same targets and the same records.
+
+    Parameters
+    ----------
+    score_a, score_b : array of shape (targets, records)
+        NaN at the same places; the difference is that of `score_a` less that of `score_b`.
+    statistic, member, units, asked_share, level, resamples, seed, **arguments
+        As in `crossed_interval`, whose estimator is applied to each unit's difference, with one
+        set of resamples for both attacks.
+
+    Returns
+    -------
+    PairedInterval
+
+    Raises
+    ------
+    InputError
+        As `crossed_interval`, or one attack has a score where the other has none.
+    """
+    return contrast_interval(
+        statistic,
+        [score_a, score_b],
+        [1.0, -1.0],
+        member,
+        units=units,
+        asked_share=asked_share,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        **arguments,
+    )
+
+
+def contrast_interval(
+    statistic: str | Statistic,
+    scores: Sequence[Any],
+    coefficients: Sequence[float],
+    member: Any,
+    *,
+    units: Any = None,
+    asked_share: float = 0.0,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **arguments: Any,
+) -> PairedInterval:
+    """Interval of a weighted sum of several attacks' statistics, in the way of `paired_interval`.
+
+    A statement about a ratio is one about such a sum: "A's rate is over 1.25 times B's" holds
+    where A - 1.25 B lies above 0.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of shape (targets, records)
+        One an attack, NaN at the same places.
+    coefficients : sequence of float
+        One an attack; ``[1, -1]`` is the difference.
+    statistic, member, units, asked_share, level, resamples, seed, **arguments
+        As in `crossed_interval`.
+
+    Returns
+    -------
+    PairedInterval
+        ``difference`` is the weighted sum.
+
+    Raises
+    ------
+    InputError
+        As `paired_interval`, or the numbers of scores and of coefficients differ.
+    """
+    scores, member = _checked(scores, member)
+    coefficients = as_float64("coefficients", coefficients, 1)
+    if len(coefficients) != len(scores):
+        raise InputError(
+            f"coefficients has {len(coefficients)} entries; give {len(scores)}, one a score"
+        )
+    _check_numbers(asked_share, level, resamples)
+    merge = _merger(units, len(member))
+    of_target = statistic_of(statistic, arguments)
+    asked = ~np.isnan(scores[0])
+    each = np.array(
+        [
+            [
+                of_target(row[use], truth[use])
+                for row, truth, use in zip(score, member, asked, strict=True)
+            ]
+            for score in scores
+        ]
+    )
+    values = merge @ (coefficients @ each)
+    cells = [
+        [
+            weighted(statistic, arguments, row, truth)
+            for row, truth in zip(score, member, strict=True)
+        ]
+        for score in scores
+    ]
+    under = _resampled(cells, coefficients, member, asked, resamples, seed)
+    return _interval(values, merge @ under, asked_share, level)
+
+
+def _resampled(cells, coefficients, member, asked, number: int, seed: int) -> FloatArray:
+    """The contrast of each target under each resample, (targets, resamples)."""
+    return np.concatenate(
+        [
+            sum(
+                factor * np.array([cell(weight) for cell in row])
+                for factor, row in zip(coefficients, cells, strict=True)
+            )
+            for weight in record_weights(asked & member, asked & ~member, number, seed)
+        ],
+        axis=1,
+    )
+
+
+def _interval(
+    values: FloatArray, under: FloatArray, asked_share: float, level: float
+) -> PairedInterval:
+    """The estimator of `crossed_interval` from s (units,) and s* (units, resamples)."""
+    number = len(values)
+    of_records = float(under.mean(axis=0).var(ddof=1))
+    if number == 1:
+        variance, degrees = of_records, np.inf
+    else:
+        of_units = float(values.var(ddof=1)) / number
+        of_cells = float(under.var(axis=1, ddof=1).sum()) / number**2
+        open_share = 1.0 - asked_share
+        both = of_units + open_share * (of_records - of_cells)
+        variance = max(both, of_units, open_share * of_records)
+        degrees = variance**2 * (number - 1) / of_units**2 if of_units > 0 else np.inf
+    error = float(np.sqrt(variance))
+    half = float(stats.t.ppf((1 + level) / 2, degrees)) * error
+    value = float(values.mean())
+    return PairedInterval(value, value - half, value + half, error, float(degrees), number)
+
+
+def _merger(units: Any, n_targets: int) -> FloatArray:
+    """The matrix that averages targets to units, (units, targets)."""
+    labels = np.arange(n_targets) if units is None else np.asarray(units)
+    if labels.shape != (n_targets,):
+        raise InputError(f"units has shape {labels.shape}; give one label a target, ({n_targets},)")
+    _, unit = np.unique(labels, return_inverse=True)
+    merge = (unit == np.arange(unit.max() + 1)[:, None]).astype(np.float64)
+    return merge / merge.sum(axis=1, keepdims=True)
+
+
+def _checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]:
+    """Scores (attacks, targets, records) of records that any target was asked, and the truth."""
+    names = ["score"] if len(scores) == 1 else [f"score_{chr(97 + i)}" for i in range(len(scores))]
+    arrays = [_as_scores(name, score) for name, score in zip(names, scores, strict=True)]
+    for name, array in zip(names, arrays, strict=True):
+        if array.shape != arrays[0].shape or (np.isnan(array) != np.isnan(arrays[0])).any():
+            raise InputError(f"{name} and {names[0]}: give scores of the same targets and records")
+    member = as_bool("member", member, arrays[0].shape)
+    asked = ~np.isnan(arrays[0])
+    for side, chosen in (("members", asked & member), ("non-members", asked & ~member)):
+        short = np.flatnonzero(chosen.sum(axis=1) < 2)
+        if short.size:
+            raise InputError(
+                f"member: target {short[0]} was asked {chosen[short[0]].sum()} {side}; give at "
+                "least two of each class"
+            )
+    used = asked.any(axis=0)
+    return np.array(arrays)[:, :, used], member[:, used]
+
+
+def _as_scores(name: str, score: Any) -> FloatArray:
+    """A score of shape (targets, records) in which NaN is allowed."""
+    try:
+        array = np.array(score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of real numbers") from None
+    as_float64(name, np.nan_to_num(array), 2)
+    return array
+
+
+def _check_numbers(asked_share: float, level: float, number: int) -> None:
+    if not 0.0 <= asked_share <= 1.0:
+        raise InputError(f"asked_share is {asked_share}; give a share from 0 to 1")
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    if number < 2:
+        raise InputError(f"resamples is {number}; give 2 or more, 1,000 say")

@@ -1,0 +1,147 @@
+"""A Sphinx extension: pages and chapters take their numbers from exhibits by name.
+
+In Markdown, of the paper-size run::
+
+    {{ number("iha-tab-2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ interval("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ printed("iha_table2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ counts("iha-tab-2") }}   {{ says("iha-tab-2") }}   {{ ref("iha-tab-2") }}
+
+and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks.
+
+A name that is not there is a warning, and the site is built with every warning an error.
+"""
+
+import os
+import re
+from functools import cache
+from html import escape
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from membership import published
+from membership.attacks import Attack, registry
+from membership.errors import InputError
+from membership.exhibits import files, lookup, numbers
+from membership.exhibits.declaration import declared
+from membership.exhibits.listing import find
+from membership.exhibits.panels import Panel
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Offer the functions to every page; called by Sphinx."""
+    app.connect("config-inited", _offer)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _offer(app: Any, config: Any) -> None:
+    config.myst_substitutions = {**config.myst_substitutions, **SUBSTITUTIONS}
+
+
+class Number:
+    """``number(id, form, column, **where)``: one number of an exhibit."""
+
+    def __call__(self, exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
+        return lookup.number(_table(exhibit_id), where, form, column)
+
+
+class Interval:
+    """``interval(id, **where)``: a number with its 95% interval, "0.515 [0.511, 0.519]"."""
+
+    def __call__(self, exhibit_id: str, **where: Any) -> str:
+        row = lookup.row(_table(exhibit_id), where)
+        return " ".join(numbers.with_interval(row["value"], row["low"], row["high"])).rstrip()
+
+
+class Printed:
+    """``printed(table, form, column, **where)``: a number as a paper prints it."""
+
+    def __call__(self, name: str, form: str = "", column: str = "value", **where: Any) -> str:
+        return lookup.number(published.table(name), where, form, column)
+
+
+class Counts:
+    """``counts(id)``: the verdicts on an exhibit, "14 agree, 7 differ"."""
+
+    def __call__(self, exhibit_id: str) -> str:
+        return _panel(exhibit_id).counted or "not judged"
+
+
+class Says:
+    """``says(id)``: the computed sentence of an exhibit."""
+
+    def __call__(self, exhibit_id: str) -> str:
+        return _SPECIAL.sub(r"\\\1", _panel(exhibit_id).sentence)
+
+
+class Ref:
+    """``ref(id, text)``: a link to the card, "Table 2" unless told otherwise."""
+
+    @jinja2.pass_context
+    def __call__(self, context: Any, exhibit_id: str, text: str = "") -> str:
+        exhibit = find(exhibit_id)
+        page = f"book/chapters/{exhibit['chapter']}.html"
+        here = os.path.dirname(context["env"].docname)
+        address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
+        words = escape(text or exhibit["label"])
+        return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
+
+
+class Attacks:
+    """``attacks()``: every registered attack, with what it reads and where it is from."""
+
+    def __call__(self) -> str:
+        head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
+        return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
+
+
+def _attack(attack: Attack) -> str:
+    entry = (attack.term or attack.display).replace("\\", "")
+    access = "white box" if attack.white_box else "black box"
+    reads = ", ".join(f"`{need}`".replace("|", "` or `") for need in attack.needs)
+    cells = (
+        f"{{term}}`{attack.display} <{entry}>`",
+        access,
+        attack.references,
+        reads,
+        f"{{cite:t}}`{attack.paper}`, {attack.equation}",
+        f"`{attack.function.__name__}`",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+SUBSTITUTIONS = {
+    "attacks": Attacks(),
+    "counts": Counts(),
+    "interval": Interval(),
+    "number": Number(),
+    "printed": Printed(),
+    "ref": Ref(),
+    "says": Says(),
+}
+
+
+def _table(exhibit_id: str) -> pd.DataFrame:
+    return _load(exhibit_id)[0]
+
+
+@cache
+def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    found = files.load(exhibit_id, "paper")
+    if found is None:
+        raise InputError(f"{exhibit_id} has no paper-size run to take a number from")
+    return found
+
+
+@cache
+def _panel(exhibit_id: str) -> Panel:
+    chapter = find(exhibit_id)["chapter"]
+    exhibits = [one for one in declared(chapter) if one.id == exhibit_id]
+    if not exhibits:
+        raise InputError(f"chapter {chapter} declares no exhibits yet")
+    target = files.location(exhibit_id, chapter, "paper")
+    return Panel("Paper-size run", exhibits[0], *_load(exhibit_id), target, linked=True)

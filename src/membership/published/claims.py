@@ -1,0 +1,129 @@
+"""Sentences of a paper, or of ours, each with the test that decides it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from membership.errors import InputError
+from membership.published.outcomes import Outcome, untested
+
+ORIGINS = ("paper", "ours")
+COLUMNS = {
+    "claim": "its id",
+    "quote": "the sentence",
+    "section": "where it stands",
+    "statement": "what is tested",
+    "exhibits": "ids of the exhibits it rests on",
+    "published": "the numbers that the paper gives for it",
+    "outcome": "supported, contradicted, undecided or not tested here",
+    "reason": "one line",
+    "numbers": "each contrast with its interval and what is claimed of it",
+    "difference": "the first contrast",
+    "low": "its 95% interval",
+    "high": "its 95% interval",
+    "data": "data sets and sizes that the outcome holds for",
+    "units needed": "units that it would take, where it is undecided",
+    "origin": "paper or ours",
+    "changed": "how and why the test is not the one that was fixed beforehand",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence and the test that decides it.
+
+    Attributes
+    ----------
+    id : str
+        "iha-c03".
+    quote : str
+        The sentence, as the paper has it.
+    section : str
+        Where it stands: "4.2, Table 2".
+    statement : str
+        What is tested, with its threshold, in one or two sentences.
+    exhibits : tuple of str
+        Ids of the exhibits that its numbers come from; may be empty.
+    test : callable
+        From a source of a run's exhibits and evidence, ``source.table(id)`` and
+        ``source.evidence(name)``, to an `Outcome`. What the run has no data for raises an
+        `InputError` or returns `untested`.
+    origin : {"paper", "ours"}
+    published : str
+        The numbers that the paper gives for it.
+    changed : str
+        Where the test differs from the one that was fixed beforehand: how and why.
+
+    Raises
+    ------
+    ValueError
+        A field that a reader needs is empty, or the origin is neither.
+    """
+
+    id: str
+    quote: str
+    section: str
+    statement: str
+    exhibits: tuple[str, ...]
+    test: Callable[[Any], Outcome]
+    origin: str = "paper"
+    published: str = ""
+    changed: str = ""
+
+    def __post_init__(self) -> None:
+        lacking = [name for name in ("id", "quote", "statement") if not getattr(self, name)]
+        if lacking:
+            raise ValueError(f"claim {self.id!r} lacks {', '.join(lacking)}")
+        if self.origin not in ORIGINS:
+            raise ValueError(f"claim {self.id}: origin {self.origin!r}; one of {ORIGINS}")
+
+    def outcome(self, source: Any) -> Outcome:
+        """What the test makes of a run; *not tested here* where the run lacks what it needs."""
+        try:
+            return self.test(source)
+        except InputError as lacking:
+            return untested(str(lacking))
+
+
+def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
+    """Test claims on a run.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+    source : Source
+        A run's exhibits and evidence, ``source.table(id)`` and ``source.evidence(name)``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a claim, in their order; the columns are those of `COLUMNS`, ``difference``, ``low``
+        and ``high`` NaN and ``units needed`` <NA> where there are none.
+
+    Raises
+    ------
+    ValueError
+        Two claims have the same id.
+    """
+    claims = tuple(claims)
+    names = [one.id for one in claims]
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"claims: {max(names, key=names.count)} occurs twice; give each its own id"
+        )
+    rows = [_row(one, one.outcome(source)) for one in claims]
+    found = pd.DataFrame(rows, columns=list(COLUMNS))
+    return found.astype({"units needed": "Int64"})
+
+
+def _row(claim: Claim, outcome: Outcome) -> tuple:
+    first = outcome.numbers[0] if outcome.numbers else None
+    nan = float("nan")
+    return (
+        *(claim.id, claim.quote, claim.section, claim.statement, ", ".join(claim.exhibits)),
+        *(claim.published, outcome.word, outcome.reason, "; ".join(map(str, outcome.numbers))),
+        *((first.difference, *first.interval()) if first else (nan, nan, nan)),
+        *("; ".join(outcome.datasets), outcome.units_needed, claim.origin, claim.changed),
+    )

@@ -1,0 +1,257 @@
+"""Every number of a study's table beside the published one, judged when it is shown."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from membership.errors import InputError
+from membership.published import verdicts
+from membership.published.references import notes_of
+from membership.published.setups import comparability
+from membership.published.standard_errors import standard_error
+from membership.published.tables import metric_words
+
+NUMBERS = ["value", "low", "high"]
+JUDGED = ["difference", "difference_low", "difference_high", "verdict", "reason", "imputed"]
+MORE = ["margin", "standard_error", "p_value", "equal_low", "equal_high", "spread", "decimals"]
+_INTERVAL = ["difference", "difference_low", "difference_high", "p_value"]
+MODEL = "(model)"
+"""The attack of rows that say how good the model itself is."""
+ANOTHER_MODEL = "another model"
+
+
+def compare(
+    table: pd.DataFrame,
+    reference: pd.DataFrame,
+    on: list[str],
+    *,
+    by: str = "dataset",
+    unjudged: str = "",
+) -> pd.DataFrame:
+    """Set every regenerated number beside the published one.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A study's tidy table: the columns ``on``, ``value``, ``low``, ``high`` and, of tables made
+        since there are such columns, ``standard_error``, ``degrees_of_freedom``, ``n_repeats``.
+        Its ``attrs["setup"]`` holds the run's set-up a data set (see `comparability`), by the
+        value in the column ``by``; one for all where there is no such column.
+    reference : pandas.DataFrame
+        Published numbers as `membership.published.reference` returns them; keys may have been
+        renamed or taken over for another data set.
+    on : list of str
+        The columns that say which number is which.
+    by : str
+        The column that names the set-up.
+    unjudged : str
+        Why none of the numbers gets a verdict, where they only stand beside each other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a row of ``table``, in its order: ``on``, ``published``, ``value``, ``low``,
+        ``high``, ``difference``, ``difference_low``, ``difference_high`` (of logarithms for
+        ratios), ``verdict``, ``reason``, ``imputed`` (the published error is taken from ours),
+        ``margin``, ``standard_error`` (ours), ``p_value`` (of no difference), ``equal_low`` and
+        ``equal_high`` (the margin about the published number), ``spread`` and ``decimals`` (as
+        published). Where the paper gives no number ``published`` is NaN and ``verdict`` is empty.
+
+    Raises
+    ------
+    InputError
+        A column or the set-up is missing, a key occurs twice, or a number is no number.
+    """
+    _check_columns("table", table, [*on, *NUMBERS])
+    _check_columns("reference", reference, [*on, "value", "margin", "setup"])
+    _check_unique("table", table, on)
+    _check_unique("reference", reference, on)
+    if "setup" not in table.attrs:
+        raise InputError("table.attrs lacks 'setup'; a study states the set-up of each data set")
+    joined = _joined(table, reference, on)
+    rows = [_Row(row, table.attrs["setup"], by) for row in joined.to_dict(orient="records")]
+    judged = pd.DataFrame([_judge(row, rows, on, unjudged) for row in rows], index=joined.index)
+    if not unjudged:
+        _apart_where_the_model_differs(judged, rows)
+    found = pd.concat([joined[[*on, "published", *NUMBERS]], judged[[*JUDGED, *MORE]]], axis=1)
+    found.attrs = dict(table.attrs)
+    return found
+
+
+class _Row:
+    """A row of the joined tables, the run's set-up, and our standard error."""
+
+    def __init__(self, numbers: dict[str, Any], setups: Mapping[str, Any], by: str):
+        self.numbers = numbers
+        self.is_published = not pd.isna(numbers["published"])
+        label = str(numbers[by]) if by in numbers else next(iter(setups), "")
+        if self.is_published and label not in setups:
+            raise InputError(f"table.attrs['setup'] lacks {label!r}; it has {list(setups)}")
+        self.label, self.run = label, setups.get(label, {})
+        self.error, self.degrees = standard_error(numbers, self.run)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.numbers[name]
+
+    @property
+    def attack(self) -> str:
+        return str(self.numbers.get("attack", ""))
+
+    @property
+    def metric(self) -> str:
+        return str(self.numbers.get("metric", ""))
+
+    @property
+    def stated(self) -> Mapping[str, Any]:
+        return notes_of(self["chapter"])["setups"][self["setup"]]
+
+    @property
+    def has_spread(self) -> bool:
+        return self.is_published and not pd.isna(self["spread"])
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Why the number is not comparable."""
+        machine = ["seconds of another machine"] if self["seconds"] else []
+        return machine + comparability(
+            self.stated,
+            self.run,
+            metric=self["printed_metric"],
+            attack=self.attack,
+            n_reference=_count(self.numbers.get("n_reference")),
+            rate=self["rate"],
+        )
+
+
+def _judge(row: _Row, rows: list[_Row], on: list[str], unjudged: str) -> dict[str, Any]:
+    found = {**dict.fromkeys(_INTERVAL, math.nan), "imputed": False, "standard_error": row.error}
+    found |= {name: row[name] for name in ("margin", "spread", "decimals")}
+    found["equal_low"], found["equal_high"] = _equal(row)
+    if not row.is_published:
+        return {**found, "verdict": "", "reason": "the paper gives no number"}
+    if unjudged:
+        return {**found, "verdict": "", "reason": unjudged}
+    obstacles = row.obstacles
+    if obstacles:
+        return {**found, "verdict": "not comparable", "reason": "; ".join(obstacles)}
+    if not math.isfinite(row.error):
+        return {**found, "verdict": "not judged", "reason": "no standard error"}
+    return {**found, **_by_the_rule(row, _ratio(row, rows, on))}
+
+
+def _equal(row: _Row) -> tuple[float, float]:
+    """The values that count as equal to the published one."""
+    printed, margin = row["published"], row["margin"]
+    if row["scale"] == "log":
+        return printed * math.exp(-margin), printed * math.exp(margin)
+    return printed - margin, printed + margin
+
+
+def _by_the_rule(row: _Row, ratio: float) -> dict[str, Any]:
+    """The verdict, with the interval it rests on and a sentence about it."""
+    value, error, printed = row["value"], row.error, row["published"]
+    spread, models = (row["spread"], row["n_models"]) if row.has_spread else (None, None)
+    decimals = int(row["decimals"])
+    is_imputed = spread is None and error > 0
+    if is_imputed:
+        units = row.degrees + 1 if math.isfinite(row.degrees) else 1
+        error = verdicts.imputed(error, units, row["n_models"], ratio)
+    if row["scale"] == "log":
+        rounding = 0.5 * 10.0**-decimals / math.sqrt(3) / printed
+        error = math.hypot(error / value, rounding)
+        value, printed, decimals = math.log(value), math.log(printed), None
+        spread = models = None
+    known = (value, error, row.degrees, printed)
+    judged = verdicts.verdict(
+        *known, margin=row["margin"], spread=spread, n_models=models, decimals=decimals
+    )
+    difference, variance, degrees = verdicts.moments(*known, spread, models, decimals)
+    return {
+        "difference": judged.difference,
+        "difference_low": judged.low,
+        "difference_high": judged.high,
+        "verdict": judged.word,
+        "reason": _reason(judged, row["margin"]),
+        "imputed": is_imputed,
+        "p_value": verdicts.p_value(difference, variance, float(degrees)),
+    }
+
+
+def _reason(judged: verdicts.Verdict, margin: float) -> str:
+    interval = f"difference {judged.difference:.2g} [{judged.low:.2g}, {judged.high:.2g}]"
+    words = {
+        "agrees": f"within the margin {margin:.2g}",
+        "differs": f"excludes 0, and not within the margin {margin:.2g}",
+        "compatible": f"contains 0, and reaches beyond the margin {margin:.2g}",
+    }
+    return f"{interval}: {words[judged.word]}"
+
+
+def _ratio(row: _Row, rows: list[_Row], on: list[str]) -> float:
+    """The paper's spread over ours, at least 1, where another metric of the row prints one."""
+    if row.has_spread or "metric" not in on:
+        return 1.0
+    keys = [name for name in on if name != "metric"]
+    found = [1.0]
+    for other in rows:
+        if other.has_spread and other.error > 0 and all(other[k] == row[k] for k in keys):
+            found.append(other["spread"] / (other.error * math.sqrt(other.degrees + 1)))
+    return max(found)
+
+
+def _apart_where_the_model_differs(judged: pd.DataFrame, rows: list[_Row]) -> None:
+    """Where the recipe is not fully stated and the model's own numbers differ, it is another."""
+    for place, row in enumerate(rows):
+        is_model = row.attack == MODEL and judged.at[judged.index[place], "verdict"] == "differs"
+        if not is_model or row.stated.get("recipe_stated", True):
+            continue
+        for other, index in zip(rows, judged.index, strict=True):
+            word = judged.at[index, "verdict"]
+            if other.label != row.label or other.attack == MODEL or word not in verdicts.WORDS[:3]:
+                continue
+            judged.loc[index, _INTERVAL] = math.nan
+            judged.loc[index, ["verdict", "imputed"]] = ["not comparable", False]
+            judged.loc[index, "reason"] = (
+                f"{ANOTHER_MODEL}: the recipe is not fully stated, and its "
+                f"{metric_words(row.metric)} is {row['value']:.4g} instead of "
+                f"{row['published']:.4g}"
+            )
+
+
+def _joined(table: pd.DataFrame, reference: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """The table's rows, each with what the reference says of its key."""
+    printed = reference[on].copy()
+    try:
+        printed["published"] = pd.to_numeric(reference["value"]).astype(float)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"reference column 'value' holds text ({error}); keep numbers") from error
+    beside = ["spread", "n_models", "decimals", "margin", "scale", "rate", "seconds", "setup"]
+    printed[[*beside, "chapter"]] = reference[[*beside, "chapter"]]
+    printed["printed_metric"] = reference.get("metric", "")
+    own = [name for name in printed if name in table.columns and name not in on]
+    try:
+        return table.merge(printed.drop(columns=own), on=on, how="left")
+    except ValueError as error:
+        raise InputError(f"the columns {on} of table and reference differ in type") from error
+
+
+def _count(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return 0
+
+
+def _check_columns(name: str, frame: pd.DataFrame, wanted: list[str]) -> None:
+    missing = [column for column in wanted if column not in frame.columns]
+    if missing:
+        raise InputError(f"{name} lacks the columns {missing}; it has {list(frame.columns)}")
+
+
+def _check_unique(name: str, frame: pd.DataFrame, on: list[str]) -> None:
+    twice = frame[frame.duplicated(on)]
+    if len(twice):
+        key = ", ".join(str(value) for value in twice.iloc[0][on])
+        raise InputError(f"{name} holds ({key}) twice; name the columns that tell rows apart")

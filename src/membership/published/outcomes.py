@@ -1,0 +1,147 @@
+"""What became of a claim, and of one with several parts or on several data sets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from membership.published.contrasts import Contrast
+
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
+UNDECIDED, NOT_TESTED = "undecided", "not tested here"
+WORDS = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_TESTED)
+BY_LESS = "by less than the margin"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test made of a claim.
+
+    Attributes
+    ----------
+    word : str
+        "supported", "contradicted", "undecided" or "not tested here".
+    datasets : tuple of str
+        The data, with sizes, that it holds for.
+    numbers : tuple of Contrast
+        What was looked at.
+    reason : str
+        One line.
+    units_needed : int or None
+        Where it is undecided: the units it would take.
+    parts : int
+        Among how many its contradiction was judged.
+    """
+
+    word: str
+    datasets: tuple[str, ...] = ()
+    numbers: tuple[Contrast, ...] = ()
+    reason: str = ""
+    units_needed: int | None = None
+    parts: int = 1
+
+    def on(self, *datasets: str) -> "Outcome":
+        """The same outcome, for these data."""
+        return replace(self, datasets=datasets)
+
+
+def every(outcomes: Sequence[Outcome]) -> Outcome:
+    """A claim with several parts: supported by all, contradicted by one.
+
+    Raises
+    ------
+    ValueError
+        No part is given, or one was contradicted at the level of fewer parts than there are.
+    """
+    count(outcomes)
+    numbers = tuple(number for one in outcomes for number in one.numbers)
+    datasets = tuple(dict.fromkeys(name for one in outcomes for name in one.datasets))
+    words = [one.word for one in outcomes]
+    needed = max((one.units_needed or 0 for one in outcomes), default=0) or None
+    if CONTRADICTED in words:
+        _check_level(outcomes)
+        first = outcomes[words.index(CONTRADICTED)]
+        many = f"{words.count(CONTRADICTED)} of {len(words)} parts"
+        said = f"{many}: {first.reason}" if first.reason else many
+        return Outcome(CONTRADICTED, datasets, numbers, said, parts=first.parts)
+    if set(words) == {SUPPORTED}:
+        reason = BY_LESS if all(one.reason == BY_LESS for one in outcomes) else ""
+        return Outcome(SUPPORTED, datasets, numbers, reason)
+    if NOT_TESTED in words:
+        first = outcomes[words.index(NOT_TESTED)]
+        return Outcome(NOT_TESTED, datasets, numbers, first.reason)
+    reason = f"{words.count(SUPPORTED)} of {len(words)} parts supported"
+    return Outcome(UNDECIDED, datasets, numbers, reason, needed)
+
+
+def overall(
+    outcomes: Mapping[str, Outcome],
+    paper: Sequence[str],
+    *,
+    simulated: Sequence[str] = (),
+    always: bool = False,
+) -> Outcome:
+    """One outcome from those on several data sets.
+
+    Supported on one of the paper's data sets and on all that decide; contradicted on one of the
+    paper's and supported on none, or, for "always", contradicted on any one.
+
+    Parameters
+    ----------
+    outcomes : mapping from a data set's name to Outcome
+        For "always" each judged with ``parts`` the number of data sets.
+    paper : sequence of str
+        Names of the data sets that the claim is about.
+    simulated : sequence of str
+        Names of simulated data: they never decide a claim about real data.
+    always : bool
+        Whether the claim says "always", "on every data set".
+
+    Raises
+    ------
+    ValueError
+        There is no outcome, or an "always" claim was contradicted at the level of one data set.
+    """
+    count(outcomes)
+    tested = {k: one for k, one in outcomes.items() if one.word != NOT_TESTED}
+    real = {k: one for k, one in tested.items() if k not in simulated}
+    numbers = tuple(number for one in tested.values() for number in one.numbers)
+    data = tuple(name for k, one in tested.items() for name in one.datasets or (k,))
+    each = "; ".join(f"{k}: {one.word}" for k, one in tested.items())
+    needed = max((one.units_needed or 0 for one in real.values()), default=0) or None
+    if not real:
+        why = f"simulated data decide nothing here ({each})" if tested else ""
+        first = next(iter(outcomes.values()))
+        return Outcome(NOT_TESTED, data, numbers, why or first.reason)
+    words = {k: one.word for k, one in real.items() if one.word in (SUPPORTED, CONTRADICTED)}
+    theirs = {words[k] for k in words if k in paper}
+    if always and CONTRADICTED in words.values():
+        _check_level(list(real.values()))
+        return Outcome(CONTRADICTED, data, numbers, each, parts=len(real))
+    if SUPPORTED in theirs and set(words.values()) == {SUPPORTED}:
+        return Outcome(SUPPORTED, data, numbers, each)
+    if CONTRADICTED in theirs and SUPPORTED not in words.values():
+        return Outcome(CONTRADICTED, data, numbers, each)
+    if not any(k in paper for k in real):
+        return Outcome(UNDECIDED, data, numbers, f"on substitute data only ({each})", needed)
+    split = "split: " if len(set(words.values())) > 1 else ""
+    return Outcome(UNDECIDED, data, numbers, split + each, needed)
+
+
+def untested(reason: str) -> Outcome:
+    """The outcome of a claim that this run has no data for; say what it would take."""
+    return Outcome(NOT_TESTED, reason=reason)
+
+
+def count(given: Sequence | Mapping) -> int:
+    if not given:
+        raise ValueError("a rule needs at least one contrast or outcome; give them")
+    return len(given)
+
+
+def _check_level(outcomes: Sequence[Outcome]) -> None:
+    """A contradiction among several has to hold at the level of several."""
+    parts = len(outcomes)
+    loose = [one for one in outcomes if one.word == CONTRADICTED and one.parts < parts]
+    if any(number.standard_error > 0 for one in loose for number in one.numbers):
+        raise ValueError(
+            f"parts is {loose[0].parts}; judge each part with parts={parts}, their number"
+        )

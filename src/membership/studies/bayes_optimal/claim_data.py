@@ -1,0 +1,142 @@
+"""What the chapter's claims are tested on: contrasts of a run, and whether its data are theirs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from membership import published
+from membership.errors import InputError
+from membership.published import Contrast, Outcome
+from membership.published.outcomes import every, overall
+from membership.published.standard_errors import standard_error
+from membership.studies.bayes_optimal import cnn, gather, logistic
+from membership.studies.bayes_optimal.exhibits import game, trials
+
+TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
+# Where a mean of Table 1's measurements may stand, in a run without its evidence.
+LOGISTIC = (TABLE_1, "bayes-optimal-ctl-2", "bayes-optimal-ctl-3", "bayes-optimal-ctl-4")
+SHIPS, IMAGES = "CIFAR-10 trucks and ships", "CIFAR-10"
+LEAST_SPLITS, LEAST_TARGETS = 30, 5
+ACCURACY, OTHER, AUC = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)", "auc(%)"
+
+Cell = tuple[str, str]
+"""An attack and a metric."""
+
+
+def sizes(source: Any) -> list[int]:
+    """The sizes n of a run's Table 1."""
+    return sorted(int(n) for n in source.table(TABLE_1)["n"].unique())
+
+
+def by_size(source: Any, part: Callable[[int, int], Outcome]) -> Outcome:
+    """A claim about every n, from a function of n and of how many there are."""
+    found = sizes(source)
+    return on_ships(source, every([part(n, len(found)) for n in found]))
+
+
+def on_ships(source: Any, outcome: Outcome) -> Outcome:
+    """An outcome as one of the paper's data, where the run's are, or of a substitute."""
+    table = source.table(TABLE_1)
+    splits = int(table["n_repeats"].max())
+    (name,) = {one["data"] for one in table.attrs["setup"].values()}
+    told = f"{name}, n = {', '.join(map(str, sizes(source)))}, {splits} splits"
+    word = told if name != SHIPS else f"{told}, features of other models"
+    if name == SHIPS and splits >= LEAST_SPLITS and _models_alike(table):
+        word = SHIPS
+    return overall({word: outcome.on(told)}, [SHIPS])
+
+
+def _models_alike(table: Any) -> bool:
+    """Whether all five sizes are there, with validation accuracies within 2 points of theirs."""
+    printed, ours = (
+        one[one["metric"] == "validation_accuracy(%)"].set_index("n")["value"]
+        for one in (logistic.published_table_1(), table)
+    )
+    if set(printed.index) != set(ours.index):
+        return False
+    return bool((ours - printed).abs().max() <= 2)
+
+
+def contrast(source: Any, n: int, first: Cell, second: Cell, what: str) -> Contrast:
+    """One number less another at a size of Table 1, paired by split where the evidence is there."""
+    label = f"{what}, n = {n}"
+    if source.has(gather.logistic_name(n)):
+        return Contrast.of_units(logistic.paired(trials(source), n, first, second), label)
+    return mean(source, n, first).less(mean(source, n, second), label)
+
+
+def of_pairs(source: Any, n: int, pairs: Sequence[tuple[Cell, Cell]], what: str) -> Contrast:
+    """One difference less another, paired by split where the evidence is there."""
+    label = f"{what}, n = {n}"
+    if source.has(gather.logistic_name(n)):
+        each = [logistic.paired(trials(source), n, *pair) for pair in pairs]
+        return Contrast.of_units(each[0] - each[1], label)
+    first, second = (contrast(source, n, *pair, "") for pair in pairs)
+    return first.less(second, label)
+
+
+def mean(source: Any, n: int, cell: Cell) -> Contrast:
+    """A number of a run's tables, with its own error."""
+    for exhibit in LOGISTIC:
+        table = source.table(exhibit)
+        found = table[(table["n"] == n) & (table["attack"] == cell[0])]
+        found = found[found["metric"] == cell[1]]
+        if len(found):
+            return row(found.iloc[0], f"{cell[0]} {cell[1]}")
+    raise InputError(f"the saved tables lack {cell[1]} of {cell[0]}: it takes the run's evidence")
+
+
+def row(found: Any, label: str) -> Contrast:
+    """A row of a tidy table, with its stated error or the one behind its interval."""
+    values = found.to_dict()
+    error, degrees = standard_error({"rate": np.nan, "scale": "percent", **values}, {})
+    return Contrast(label, values["value"], error, degrees, int(values["n_repeats"]))
+
+
+def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
+    """One number of Table 2 less another, paired by target where the evidence is there."""
+    if source.has(gather.NETWORKS):
+        wide = cnn.per_target(game(source)).pivot_table(
+            index="target", columns=["attack", "metric"], values="value"
+        )
+        return Contrast.of_units(wide[first] - wide[second], label)
+    table = source.table(TABLE_2).set_index(["attack", "metric"])
+    return row(table.loc[first], "").less(row(table.loc[second], ""), label)
+
+
+def on_images(source: Any, outcome: Outcome, references: int = 0) -> Outcome:
+    """An outcome on networks, as one of the paper's where it has its data, recipe and references.
+
+    Parameters
+    ----------
+    source : Source
+    outcome : Outcome
+    references : int
+        That the claim's test asks for.
+    """
+    told, alike = networks(source)
+    table = source.table(TABLE_2)
+    setup = table.attrs["setup"]["networks"]
+    if setup["reference_models"] < references:
+        alike, told = False, f"{told} of {references}"
+    return overall({IMAGES if alike else told: outcome.on(told)}, [IMAGES])
+
+
+def networks(source: Any) -> tuple[str, bool]:
+    """What a run's networks are, in words, and whether they are the paper's."""
+    table = source.table(TABLE_2)
+    setup = table.attrs["setup"]["networks"]
+    targets = int(table["n_repeats"].max())
+    told = (
+        f"{setup['data']}, {setup['members']:,} members, {targets} targets, "
+        f"{setup['reference_models']} references"
+    )
+    stated = published.setup("bayes_optimal")["Table 2"]
+    same = all(
+        setup.get(key) == stated[key] for key in ("data", "members", "architecture", "recipe")
+    )
+    printed = published.table("bayes_optimal_table2")
+    printed = printed[printed["attack"].str.startswith("0-1")]["value"].item()
+    ours = table.set_index(["attack", "metric"]).loc[("0-1", ACCURACY), "value"]
+    return told, bool(same and abs(ours - printed) <= 3 and targets >= LEAST_TARGETS)

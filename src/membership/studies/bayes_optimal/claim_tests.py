@@ -1,0 +1,249 @@
+"""The tests of the paper's claims, over a run's exhibits and evidence."""
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import iqr, spearmanr
+
+from membership.errors import InputError
+from membership.published import Contrast, Outcome, claim_rules
+from membership.published.outcomes import CONTRADICTED, NOT_TESTED, every, untested
+from membership.studies.bayes_optimal import (
+    claim_data,
+    enumeration,
+    gather,
+    gaussian,
+    information,
+    logistic,
+    posterior,
+)
+from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC, OTHER, by_size, contrast
+from membership.studies.bayes_optimal.exhibits import game
+
+GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
+INFORMATION = "bayes-optimal-ctl-9"
+TEST, TRAIN = "mAP_test(%)", "mAP_train(%)"
+# AUC and accuracy in points.
+MARGIN = 1.0
+SMALL_GAMES = "small random games"
+
+
+def theorem_2(source: Any) -> Outcome:
+    """c01."""
+    table = source.table(STATEMENTS).query("statement == 'Theorem 2'").set_index("case")
+    error, prior = (table.loc[case, "value"] for case in (enumeration.POSTERIOR, enumeration.PRIOR))
+    found = claim_rules.identity(
+        np.array([error]), 1e-6, "error given theta and z", confirm=lambda _: error, refuted=1e-3
+    )
+    reason = f"largest of all games and records; {prior:.2g} by the prior of the others, not judged"
+    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+
+
+def parameters_add_nothing(source: Any) -> Outcome:
+    """c02."""
+    table = source.table(INFORMATION)
+    rows = list(table[table["attack"] == information.DIFFERENCE].itertuples())
+    found = [
+        claim_rules.about(
+            Contrast.of(row, f"d / n' = {row.ratio:g}, T = {row.temperature:g}"),
+            MARGIN,
+            parts=len(rows),
+        )
+        for row in rows
+    ]
+    return every(found).on("Gaussian mean drawn from Equation 2")
+
+
+def score_falls_with_temperature(source: Any) -> Outcome:
+    """c03, as printed."""
+    rises = []
+    table = posterior.temperature().query("metric == 'score'")
+    for _, curve in table.groupby(["law", "z"]):
+        score = curve.sort_values("temperature")["value"].to_numpy()
+        clear = (np.abs(score[1:]) > 0.1) & (np.abs(score[:-1]) > 0.1)
+        rises.append(np.diff(score)[clear].max(initial=0.0))
+    worst = Contrast("fall of s where it falls least, a rise being negative", -max(rises))
+    return claim_rules.much_better(worst, -1e-6).on("one-dimensional quadratic game")
+
+
+def colder_leaks_more(source: Any) -> Outcome:
+    """c03, its intuition."""
+    table = source.table(INFORMATION)
+    rows = list(table[table["attack"] == information.COLDER].itertuples())
+    found = [
+        claim_rules.much_better(
+            Contrast.of(row, f"AUC at T = 1/4 less at 4, d / n' = {row.ratio:g}"),
+            MARGIN,
+            margin=MARGIN,
+            parts=len(rows),
+        )
+        for row in rows
+    ]
+    return every(found).on("Gaussian mean drawn from Equation 2")
+
+
+def property_1(source: Any) -> Outcome:
+    """c04."""
+    table = source.table(STATEMENTS).query("statement == 'Property 1'")
+    excesses = [Contrast(row.case, float(row.value)) for row in table.itertuples()]
+    vacuous = table["case"].str.contains("above 1").sum()
+    found = claim_rules.bound(excesses, 1e-9)
+    reason = f"{found.reason}, {vacuous} of them with a bound above 1"
+    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+
+
+def property_2(source: Any) -> Outcome:
+    """c05."""
+    table = source.table(STATEMENTS).query("statement == 'Property 2'").set_index("case")["value"]
+    judged, prior = (float(table[case]) for case in (enumeration.POSTERIOR, enumeration.PRIOR))
+    found = claim_rules.bound([Contrast("delta given theta and z", judged)], 1e-9)
+    reason = f"largest excess; {prior:.2g} with delta by the prior of the others, not judged"
+    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+
+
+def each_its_threshold(source: Any) -> Outcome:
+    """c06."""
+    table = source.table(GAUSSIAN)
+    (row,) = table[(table["attack"] == gaussian.LEAD) & (table["metric"] == ACCURACY)].itertuples()
+    lead = claim_rules.better(
+        Contrast.of(row, "accuracy of MAST less MALT, points"), MARGIN, parts=2
+    )
+    n = source.settings.gaussian_n // 2
+    slope = claim_rules.about(_slope_error(n, source.settings.seed), 0.01, parts=2)
+    return every([lead, slope]).on(f"Gaussian game, {row.n_repeats} games")
+
+
+def _slope_error(n: int, seed: int) -> Contrast:
+    """Equation 34's slope in |v|^2 by a million draws, over the formula, less 1."""
+    t = np.random.default_rng(seed).standard_normal(1_000_000) / np.sqrt(n)
+    near, far = np.exp(-(t**2) / 2), np.exp(-((1 - t) ** 2) / 2)
+    formula = n / (2 * (n + 1))
+    value = (np.log(near.mean()) - np.log(far.mean())) / formula - 1
+    error = np.std(near / near.mean() - far / far.mean()) / np.sqrt(t.size) / formula
+    return Contrast("slope of tau by simulation over the formula's, less 1", value, float(error))
+
+
+def second_term_negligible(source: Any) -> Outcome:
+    """c07."""
+
+    def part(n: int, parts: int) -> Outcome:
+        pair = ((logistic.SECOND_ORDER, AUC), (logistic.MATT, AUC))
+        found = contrast(source, n, *pair, "AUC of Equation 39 less Equation 40, points")
+        return claim_rules.about(found, MARGIN, parts=parts)
+
+    found = by_size(source, part)
+    if found.word == CONTRADICTED:
+        return found
+    reason = f"the slope takes fits of one penalty at all n; of the AUCs: {found.reason}"
+    return Outcome(NOT_TESTED, found.datasets, found.numbers, reason)
+
+
+def matt_beats_malt(source: Any) -> Outcome:
+    """c08."""
+    pair = (("MATT", AUC), ("MALT", AUC))
+    return by_size(source, lambda n, parts: _better(source, n, pair, "AUC, MATT less MALT", parts))
+
+
+def malt_beats_0_1(source: Any) -> Outcome:
+    """c09."""
+    pair = (("MALT", OTHER), ("0-1", ACCURACY))
+    label = "accuracy, MALT (threshold of others) less 0-1"
+    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
+
+
+def gains_by_side(source: Any) -> Outcome:
+    """c10."""
+
+    def part(n: int, parts: int) -> Outcome:
+        test, train = (
+            contrast(source, n, ("MATT", metric), ("MALT", metric), f"{metric}, MATT less MALT")
+            for metric in (TEST, TRAIN)
+        )
+        return every(
+            [
+                claim_rules.about(test, MARGIN, parts=2 * parts),
+                claim_rules.better(train, MARGIN, parts=2 * parts),
+            ]
+        )
+
+    return by_size(source, part)
+
+
+def gains_differ(source: Any) -> Outcome:
+    """c10, the difference of the two gains."""
+
+    def part(n: int, parts: int) -> Outcome:
+        pairs = [(("MATT", metric), ("MALT", metric)) for metric in (TRAIN, TEST)]
+        found = claim_data.of_pairs(source, n, pairs, "gain in mAP_train less gain in mAP_test")
+        return claim_rules.better(found, MARGIN, parts=parts)
+
+    return by_size(source, part)
+
+
+def non_members_are_easier(source: Any) -> Outcome:
+    """c11."""
+    pair = (("MALT", TEST), ("MALT", TRAIN))
+    label = "MALT, mAP_test less mAP_train"
+    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
+
+
+def threshold_is_free(source: Any) -> Outcome:
+    """c12."""
+
+    def part(n: int, parts: int) -> Outcome:
+        found = []
+        for attack in ("MALT", logistic.MATT):
+            pair = ((attack, ACCURACY), (attack, OTHER))
+            label = f"accuracy of {attack}, best threshold less that of others"
+            one = contrast(source, n, *pair, label)
+            found.append(claim_rules.about(one, 0.5, parts=2 * parts))
+        return every(found)
+
+    return by_size(source, part)
+
+
+def _better(source: Any, n: int, pair: tuple, label: str, parts: int) -> Outcome:
+    return claim_rules.better(contrast(source, n, *pair, label), MARGIN, parts=parts)
+
+
+def beats_shadow_models(source: Any) -> Outcome:
+    """c13."""
+    pair = (("MALT", ACCURACY), ("0-1", ACCURACY))
+    lead = claim_data.of_networks(source, *pair, "accuracy, MALT less 0-1, points")
+    half = claim_data.on_images(source, claim_rules.better(lead, MARGIN))
+    reason = f"no shadow attack is trained here; of the other half, MALT against 0-1: {half.word}"
+    return Outcome(NOT_TESTED, half.datasets, half.numbers, reason)
+
+
+def mast_slightly_better(source: Any) -> Outcome:
+    """c14."""
+    pair = (("MAST", ACCURACY), ("MALT", ACCURACY))
+    lead = claim_data.of_networks(source, *pair, "accuracy, MAST less MALT")
+    found = claim_rules.about(lead.minus(1.0, f"{lead.label}, less 1 point"), 1.0)
+    return claim_data.on_images(source, found, references=30)
+
+
+def thresholds_hardly_vary(source: Any) -> Outcome:
+    """c15."""
+    if not source.has(gather.NETWORKS):
+        return untested("the committed tables hold no thresholds: it takes the networks' evidence")
+    spread, rank = [], []
+    for target in game(source).targets():
+        mast = target.mast("best-separating")
+        spread.append(iqr(mast + target.loss) / iqr(target.loss))
+        rank.append(spearmanr(mast, -target.loss)[0])
+    if not np.isfinite(spread).all():
+        raise InputError("the losses of a target do not spread: it takes longer training")
+    parts = [
+        Contrast.of_units(0.5 - np.array(spread), "1/2 less the thresholds' relative spread"),
+        Contrast.of_units(np.array(rank) - 0.9, "rank correlation of MAST and MALT, less 9/10"),
+    ]
+    found = every([claim_rules.much_better(one, 0.0, parts=2) for one in parts])
+    return claim_data.on_images(source, found, references=30)
+
+
+def imagenet(source: Any) -> Outcome:
+    """c16 and c17."""
+    return untested(
+        "it takes halves of ImageNet and both networks (the recipe's page), or the same on CIFAR-10"
+    )

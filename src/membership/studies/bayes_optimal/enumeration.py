@@ -1,0 +1,164 @@
+"""Small games in which everything can be summed: Theorem 2 and the two properties, exactly.
+
+A game has n records, each of a few kinds with known chances and a member with probability lambda,
+and a model that is one of a few. Training follows Equation 2: the chance of a model falls off
+exponentially with the members' summed loss, at temperature T. The losses are drawn at random.
+"""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit, logsumexp
+
+from membership import metrics
+from membership.arrays import FloatArray
+
+N_OTHERS, N_KINDS, N_MODELS = 3, 3, 6
+ERROR, EXCESS = "largest error", "largest excess"
+POSTERIOR, PRIOR = "others given theta and z", "others by their prior"
+GAMES, GAMES_A_CASE = 100, 20
+RATES, EPSILONS = (0.1, 0.5, 0.9), (0.01, 0.1, 1.0, 4.0)
+
+
+class Game(NamedTuple):
+    """What the adversary knows of a game: losses (models, kinds), chances of kinds, lambda, T."""
+
+    loss: FloatArray
+    chance: FloatArray
+    rate: float
+    temperature: float
+
+
+class Answer(NamedTuple):
+    """Each array has one entry a model and kind of the queried record, (models, kinds).
+
+    ``exact`` is P(m_1 = 1 | theta, z_1) by Bayes' rule; ``theorem`` is Equation 13 averaged over
+    the others given theta and z_1, ``prior`` averaged over their prior.
+    """
+
+    exact: FloatArray
+    theorem: FloatArray
+    prior: FloatArray
+
+
+def statements(settings: Any) -> pd.DataFrame:
+    """Theorem 2 and Properties 1 and 2 in random games, each side summed exactly.
+
+    Parameters
+    ----------
+    settings : object
+        Has `seed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns statement, case, metric, value and the columns of an exact number. Of the theorem
+        the metric is "largest error", over all games, models and records; of the properties
+        "largest excess" of the probability over the bound, at most 0 where the bound holds.
+        Property 1 has a row for each lambda and epsilon, Property 2 one for either law of the
+        other records that delta can be taken under, as has the theorem for its average.
+    """
+    rng = np.random.default_rng(settings.seed)
+    games = [random_game(rng, rng.choice(RATES)) for _ in range(GAMES)]
+    solved = [solve(game) for game in games]
+    rows = [
+        ("Theorem 2", POSTERIOR, ERROR, max(abs(a.theorem - a.exact).max() for a in solved)),
+        ("Theorem 2", PRIOR, ERROR, max(abs(a.prior - a.exact).max() for a in solved)),
+    ]
+    for rate, epsilon in itertools.product(RATES, EPSILONS):
+        private = [solve(private_game(rng, rate, epsilon)) for _ in range(GAMES_A_CASE)]
+        excess = max(a.exact.max() for a in private) - (rate + epsilon / 4)
+        vacuous = ", a bound above 1" if rate + epsilon / 4 >= 1 else ""
+        case = f"lambda = {rate}, epsilon = {epsilon:g}{vacuous}"
+        rows.append(("Property 1", case, EXCESS, excess))
+    for case, prior in ((POSTERIOR, False), (PRIOR, True)):
+        excess = max(property_2_excess(game, prior=prior) for game in games[:GAMES_A_CASE])
+        rows.append(("Property 2", case, EXCESS, excess))
+    table = pd.DataFrame(
+        [
+            {"statement": statement, "case": case, "metric": metric} | metrics.exactly(float(value))
+            for statement, case, metric, value in rows
+        ]
+    )
+    table.attrs = {"sizes": {"Games": str(GAMES), "Games a case of a property": str(GAMES_A_CASE)}}
+    return table
+
+
+def random_game(rng: np.random.Generator, rate: float = 0.5) -> Game:
+    """A game with losses in (0, 3) and a temperature between a quarter and four."""
+    loss = 3 * rng.random((N_MODELS, N_KINDS))
+    return Game(loss, rng.dirichlet(np.ones(N_KINDS)), rate, float(4 ** rng.uniform(-1, 1)))
+
+
+def private_game(rng: np.random.Generator, rate: float, epsilon: float) -> Game:
+    """The exponential mechanism: with losses in (0, 1) and T = 2 / epsilon, epsilon-DP."""
+    loss = rng.random((N_MODELS, N_KINDS))
+    return Game(loss, rng.dirichlet(np.ones(N_KINDS)), rate, 2 / epsilon)
+
+
+def solve(game: Game) -> Answer:
+    """The probability of membership for every model and record, by brute force and by Theorem 2."""
+    chance, log_out, log_in = _others(game)
+    weight_in = game.rate * np.einsum("o,omk->mk", chance, np.exp(log_in))
+    weight_out = (1 - game.rate) * np.einsum("o,om->m", chance, np.exp(log_out))[:, None]
+    attack = expit(_score(game, log_out) + logit(game.rate))
+    given = _given(game, chance, log_out, log_in)
+    return Answer(
+        weight_in / (weight_in + weight_out),
+        np.einsum("omk,omk->mk", given, attack),
+        np.einsum("o,omk->mk", chance, attack),
+    )
+
+
+def property_2_excess(game: Game, *, prior: bool = False) -> float:
+    """The most by which P(m_1 = 1) exceeds lambda + epsilon / 4T + delta, over all epsilon.
+
+    Parameters
+    ----------
+    game : Game
+    prior : bool
+        Take delta under the prior of the others instead of their law given theta and z_1.
+    """
+    chance, log_out, log_in = _others(game)
+    typical = np.exp(log_out) @ game.loss  # (others, kinds)
+    gap = typical[:, None, :] - game.loss[None]
+    given = _given(game, chance, log_out, log_in)
+    if prior:
+        given = np.broadcast_to(chance[:, None, None], gap.shape)
+    epsilon = np.maximum(gap, 0)
+    beyond = np.einsum("omk,eomk->emk", given, gap[None] > epsilon[:, None] + 1e-12)
+    bound = game.rate + epsilon / (4 * game.temperature) + beyond
+    return float((solve(game).exact[None] - bound).max())
+
+
+def _others(game: Game) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The chance of each state of the others, and log P(theta) without and with the record."""
+    states = list(itertools.product(range(N_KINDS + 1), repeat=N_OTHERS))
+    # Kind 0 stands for a record that is no member, whatever it is.
+    each = np.concatenate([[1 - game.rate], game.rate * game.chance])
+    chance = np.array([np.prod(each[list(state)]) for state in states])
+    loss = np.concatenate([np.zeros((N_MODELS, 1)), game.loss], axis=1)
+    total = np.array([loss[:, list(state)].sum(axis=1) for state in states])
+    with_record = total[:, :, None] + game.loss[None]
+    return chance, _log_law(total, game), _log_law(with_record, game)
+
+
+def _log_law(total: FloatArray, game: Game) -> FloatArray:
+    energy = -total / game.temperature
+    return energy - logsumexp(energy, axis=1, keepdims=True)
+
+
+def _score(game: Game, log_out: FloatArray) -> FloatArray:
+    """s of Equation 15, tau by Equation 14; shape (others, models, kinds)."""
+    energy = -game.loss[None] / game.temperature
+    minus_tau = logsumexp(energy + log_out[:, :, None], axis=1, keepdims=True)
+    return energy - minus_tau
+
+
+def _given(game: Game, chance: FloatArray, log_out: FloatArray, log_in: FloatArray) -> FloatArray:
+    """The law of the others given theta and z_1, (others, models, kinds)."""
+    mixed = game.rate * np.exp(log_in) + (1 - game.rate) * np.exp(log_out)[:, :, None]
+    weight = chance[:, None, None] * mixed
+    return weight / weight.sum(axis=0)

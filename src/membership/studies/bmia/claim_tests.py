@@ -1,0 +1,344 @@
+"""The tests of the paper's claims, as fixed before the results, over exhibits' numbers."""
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pandas as pd
+
+from membership.errors import InputError
+from membership.published import Contrast, Outcome, Share
+from membership.published.claim_rules import about, best, identity, much_better
+from membership.published.outcomes import every
+from membership.studies.bmia.claim_numbers import (
+    AUC,
+    PAPER,
+    RATE,
+    number,
+    over_data,
+    overall,
+    rows_at,
+)
+from membership.studies.bmia.propositions import marginal_tpr
+
+RATES = (0.001, 0.01, 0.05)
+_KINDS, _MIXTURES, _TOLERANCE = (2, 3, 4, 5), 100_000, 1e-6
+
+
+def better_than_all(source: Any) -> Outcome:
+    """c02: BMIA's rate less each other attack's, with up to eight references."""
+    table = source.table("bmia-tab-1")
+
+    def test(name: str) -> Outcome:
+        rows = rows_at(table, dataset=name, metric=RATE)
+        return best(_leads(rows, name))
+
+    return over_data(table, test)
+
+
+def better_than_marginal(source: Any) -> Outcome:
+    """c05: BMIA's rate less Attack-P's."""
+    table = source.table("bmia-tab-1")
+
+    def test(name: str) -> Outcome:
+        rows = rows_at(table, dataset=name, metric=RATE)
+        ours, theirs = (number(rows, attack=attack) for attack in ("BMIA", "Attack-P"))
+        label = f"TPR (%) at 1% FPR, BMIA less Attack-P, {name}"
+        return much_better(ours.less(theirs, label), 0.0)
+
+    return over_data(table, test)
+
+
+def _leads(rows: pd.DataFrame, name: str) -> list[Contrast]:
+    """BMIA less each attack of the paper's."""
+    ours = number(rows, attack="BMIA")
+    others = rows[rows["attack"].isin(["QMIA", "Attack-R", "LiRA", "RMIA"])]
+    return [
+        ours.less(
+            number(rows, attack=row.attack, n_reference=row.n_reference),
+            f"{row.metric}, BMIA less {row.attack} (n={row.n_reference}), {name}",
+        )
+        for row in others.itertuples()
+    ]
+
+
+def smaller_spreads(source: Any) -> Outcome:
+    """c06: Proposition 4.1's rate as either standard deviation shrinks, over a grid of means."""
+    mean, sd = np.linspace(0, 3, 13), np.linspace(0.2, 2, 19)
+    means, member, other, rate = np.meshgrid(mean, sd, sd, RATES, indexing="ij")
+    tpr = marginal_tpr(means, 0.0, member, other, rate)
+    # Along the axes of the standard deviations: what a larger one has more.
+    falls = {axis: np.diff(tpr, axis=axis).clip(min=0) for axis in (1, 2)}
+    cases = [(axis, place) for axis, fall in falls.items() for place in np.ndindex(fall.shape)]
+
+    def confirm(case: int) -> float:
+        axis, place = cases[case]
+        further = tuple(p + (k == axis) for k, p in enumerate(place))
+        low, high = (
+            _precise(means[at], 0.0, member[at], other[at], rate[at]) for at in (place, further)
+        )
+        return float(high - low)
+
+    residual = np.concatenate([fall.ravel() for fall in falls.values()])
+    label = "fall of the TPR as a standard deviation shrinks"
+    return identity(residual, _TOLERANCE, label, confirm=confirm).on("closed form")
+
+
+def _precise(mean: float, other_mean: float, sd: float, other_sd: float, alpha: float) -> Any:
+    """Proposition 4.1's rate with 30 digits."""
+    with mpmath.workdps(30):
+        mean, other_mean, sd, other_sd, alpha = map(
+            mpmath.mpf, map(float, (mean, other_mean, sd, other_sd, alpha))
+        )
+        quantile = mpmath.sqrt(2) * mpmath.erfinv(2 * alpha - 1)
+        return mpmath.ncdf((mean - other_mean + quantile * other_sd) / sd)
+
+
+def conditional_wins(source: Any) -> Outcome:
+    """c07: how far the marginal rate exceeds the expected conditional one, random mixtures."""
+    rng = np.random.default_rng([source.settings.seed, 24])
+    drawn = [_mixtures(rng, kinds) for kinds in _KINDS]
+    found = [(part, _excess(*part)) for part in drawn]
+    part, excess = max(found, key=lambda one: one[1].max())
+    worst = [values[excess.argmax()] for values in part]
+    residual = np.concatenate([values.clip(min=0) for _, values in found])
+    label = f"marginal TPR less expected conditional TPR, {residual.size:,} random mixtures"
+    return identity(residual, _TOLERANCE, label, confirm=lambda case: _precise_excess(*worst)).on(
+        "closed form"
+    )
+
+
+def _mixtures(rng: np.random.Generator, kinds: int) -> tuple[np.ndarray, ...]:
+    """Means and deviations of members and others, and FPR, where all rates are below one half."""
+    size = (_MIXTURES, kinds)
+    alpha = rng.choice(RATES, (_MIXTURES, 1))
+    means = rng.normal(1.5, 1, size), rng.normal(0, 1, size)
+    sds = rng.uniform(0.3, 2, size), rng.uniform(0.3, 2, size)
+    low = (marginal_tpr(*means, *sds, alpha) < 0.5).all(axis=1)
+    return tuple(values[low] for values in (*means, *sds, alpha))
+
+
+def _excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -> np.ndarray:
+    """The marginal rate by the normal law less the mean of the conditional rates."""
+    each = marginal_tpr(mean, other, sd, other_sd, alpha)
+    whole, whole_other = (
+        np.sqrt((s**2).mean(axis=1) + m.var(axis=1)) for m, s in ((mean, sd), (other, other_sd))
+    )
+    means = mean.mean(axis=1), other.mean(axis=1)
+    return marginal_tpr(*means, whole, whole_other, alpha[:, 0]) - each.mean(axis=1)
+
+
+def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -> float:
+    """The same of one mixture, with 30 digits but for the mixture's own moments."""
+    each = [_precise(*values, alpha[0]) for values in zip(mean, other, sd, other_sd, strict=True)]
+    whole, whole_other = (
+        np.sqrt((s**2).mean() + m.var()) for m, s in ((mean, sd), (other, other_sd))
+    )
+    marginal = _precise(mean.mean(), other.mean(), whole, whole_other, alpha[0])
+    return float(marginal - sum(each) / len(each))
+
+
+def error_rate(source: Any) -> Outcome:
+    """c09: the published test's rate at a nominal 1%, with a perfect predictive."""
+    table = source.table("bmia-ctl-2")
+    rows = table[table["panel"].str.startswith("perfect") & (table["series"] == "published")]
+    parts = [
+        about(
+            number(rows, n_samples=n).minus(1.25, f"FPR (%) with {n:,} draws, less 1.25"),
+            0.75,
+            parts=3,
+        )
+        for n in (10, 100, 1000)
+    ]
+    return every(parts).on("Gaussian simulation: the formula alone")
+
+
+def more_samples(source: Any) -> Outcome:
+    """c11: the rate with the most draws less that with ten, both structures."""
+    table = source.table("bmia-fig-3")
+    rows = rows_at(_by_data(table), metric=RATE)
+
+    def test(name: str) -> Outcome:
+        part, found = rows_at(rows, dataset=name), []
+        few, many = part["n_samples"].min(), part["n_samples"].max()
+        for series in ("KFAC", "diagonal"):
+            most, least = (number(part, series=series, n_samples=n) for n in (many, few))
+            label = f"TPR (%) at 1% FPR, {many} less {few} draws, {series}, {name}"
+            found.append(much_better(most.less(least, label), 0.0, parts=2))
+        return every(found)
+
+    return over_data(rows, test)
+
+
+def structures_alike(source: Any) -> Outcome:
+    """c12: KFAC less the diagonal."""
+    return _alike(source.table("bmia-fig-5"), "KFAC", "diagonal")
+
+
+def priors_alike(source: Any) -> Outcome:
+    """c16: marginal likelihood less validation."""
+    return _alike(source.table("bmia-fig-6"), "marginal likelihood", "validation")
+
+
+def _alike(table: pd.DataFrame, first: str, second: str) -> Outcome:
+    def test(name: str) -> Outcome:
+        one, two = (_at_one_percent(table, name, series) for series in (first, second))
+        label = f"TPR at 1% FPR, {first} less {second}, {name}"
+        return about(one.less(two, label), abs(two.difference) / 4)
+
+    return over_data(table, test, "panel")
+
+
+def full_is_best(source: Any) -> Outcome:
+    """c13: the full posterior's rate less either structure's."""
+    table = source.table("bmia-fig-5")
+    rows = table[table["panel"].isin(table[table["series"] == "full"]["panel"])]
+    if rows.empty:
+        raise InputError("the run has no full posterior")
+    rows.attrs = table.attrs
+
+    def test(name: str) -> Outcome:
+        full = _at_one_percent(rows, name, "full")
+        return best(
+            [
+                full.less(
+                    _at_one_percent(rows, name, series),
+                    f"TPR at 1% FPR, full less {series}, {name}",
+                )
+                for series in ("KFAC", "diagonal")
+            ]
+        )
+
+    return over_data(rows, test, "panel")
+
+
+def _at_one_percent(table: pd.DataFrame, name: str, series: str) -> Contrast:
+    return number(table, panel=name, series=series, fpr=0.01)
+
+
+def matched_is_best(source: Any) -> Outcome:
+    """c14: the share of target architectures whose own is the best reference."""
+    table = source.table("bmia-fig-4")
+    top = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
+    if len(top) < 4:
+        raise InputError(f"{len(top)} architectures; it takes four or more")
+    matched = int((top["target"] == top["reference"]).sum())
+    share = Share.count(matched, len(top), "targets whose own architecture is best, less 1/2", 0.5)
+    name = f"{len(top)} other architectures"
+    return overall({name: much_better(share, 0.0)}, PAPER)
+
+
+def against_strangers(source: Any) -> Outcome:
+    """c15: BMIA's rates less each other attack's, members against strangers."""
+    table = source.table("bmia-tab-2")
+    name = "; ".join(table.attrs["setup"])
+    leads = [
+        lead
+        for metric in (RATE, "TPR(%)@FPR=5%")
+        for lead in _leads(rows_at(table, metric=metric), name)
+    ]
+    return overall({name: best(leads)}, PAPER)
+
+
+def _by_data(table: pd.DataFrame) -> pd.DataFrame:
+    """Figure 3's rows with the data set that their panel is of."""
+    names = [
+        panel.removesuffix(f", {m}")
+        for panel, m in zip(table["panel"], table["metric"], strict=True)
+    ]
+    found = table.assign(dataset=names)
+    found.attrs = table.attrs
+    return found
+
+
+def rankings(source: Any) -> Outcome:
+    """Ours: the rate by z less that by p as printed."""
+    table = source.table("bmia-ctl-3")
+    parts = _each_data_set(table)
+    found = []
+    for name in parts:
+        rows = rows_at(table, dataset=name, metric=RATE)
+        z, p = (number(rows, ranking=ranking) for ranking in ("z", "p, as 1 - F(t)"))
+        label = f"TPR (%) at 1% FPR, by z less by p as printed, {name}"
+        found.append(much_better(z.less(p, label), 0.0, parts=len(parts)))
+    return every(found).on(*parts)
+
+
+def posterior_gains(source: Any) -> Outcome:
+    """Ours: what BMIA gains over the plain difference, paired by target."""
+    table = source.table("bmia-ctl-1")
+    parts = _each_data_set(table)
+    found = []
+    for name in parts:
+        label = f"TPR (%) at 1% FPR gained over the difference, {name}"
+        gain = number(table, label, dataset=name, attack="BMIA", metric=f"{RATE} gained")
+        found.append(much_better(gain, 0.0, parts=len(parts)))
+    return every(found).on(*parts)
+
+
+def below_attack_p(source: Any) -> Outcome:
+    """Ours: Attack-P's AUC less BMIA's."""
+    table = source.table("bmia-tab-1")
+    parts = _each_data_set(table)
+    found = []
+    for name in parts:
+        rows = rows_at(table, dataset=name, metric=AUC)
+        theirs, ours = (number(rows, attack=attack) for attack in ("Attack-P", "BMIA"))
+        label = f"AUC (%), Attack-P less BMIA, {name}"
+        found.append(much_better(theirs.less(ours, label), 0.0, parts=len(parts)))
+    return every(found).on(*parts)
+
+
+def corrected_rate(source: Any) -> Outcome:
+    """Ours: the corrected test's rate at a nominal 1%, with a perfect predictive."""
+    table = source.table("bmia-ctl-2")
+    rows = table[table["panel"].str.startswith("perfect") & (table["series"] == "corrected")]
+    sizes = rows["n_samples"].tolist()
+    parts = [
+        about(
+            number(rows, n_samples=n).minus(1.0, f"FPR (%) with {n:,} draws, less 1"),
+            0.25,
+            parts=len(sizes),
+        )
+        for n in sizes
+    ]
+    return every(parts).on("Gaussian simulation")
+
+
+def too_wide(source: Any) -> Outcome:
+    """Ours: 0.8 less the ratio of retraining's standard deviation to Laplace's."""
+    table = source.table("bmia-ctl-5")
+    parts = _each_data_set(table)
+    found = []
+    for name in parts:
+        one = number(table, dataset=name, quantity="retraining / Laplace, geometric mean")
+        label = f"0.8 less sd over retraining / Laplace sd, {name}"
+        zero = Contrast("", 0.8)
+        found.append(much_better(zero.less(one, label), 0.0, parts=len(parts)))
+    return every(found).on(*parts)
+
+
+def exact_laws(source: Any) -> Outcome:
+    """Ours: the marginal rate less the conditional one, two kinds of record, exact laws."""
+    table = source.table("bmia-ctl-9")
+    rows = table[table["case"].str.startswith("4.2, two kinds")]
+    marginal, conditional = (
+        number(rows, quantity=f"TPR (%), {name}")
+        for name in ("marginal", "conditional, 1% for each kind")
+    )
+    label = "TPR (%), marginal less conditional, exact laws"
+    return much_better(marginal.less(conditional, label), 0.0).on("closed form")
+
+
+def headline(source: Any) -> Outcome:
+    """Ours: the introduction's 64% less the printed lead over eight references, in points."""
+    table = source.table("bmia-ctl-8")
+    where = "introduction: BMIA over LiRA (n=8) at 1% FPR on CIFAR-10"
+    row = rows_at(table, where=where).iloc[0]
+    stated, found = (float(str(row[name]).rstrip("%")) for name in ("printed", "computed"))
+    label = "lead (%) that the introduction states less the one that Table 1 prints"
+    return much_better(Contrast(label, stated - found), 1.0).on("the printed table")
+
+
+def _each_data_set(table: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(table["dataset"]))

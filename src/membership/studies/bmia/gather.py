@@ -1,0 +1,269 @@
+"""How the chapter's evidence is gathered: training, answers, posteriors' predictions, seconds.
+
+The names of the files are `<kind>-<data set>`: outputs and posterior, which every attack reads;
+variants (posteriors of Figures 3, 5, 6 and 7), measured (Controls 2 and 7), times (Control 10).
+Figure 4 has outputs and posterior of each architecture, Table 2 of strangers.
+"""
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import evidence
+from membership.studies.bmia import measured, names
+from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.strangers import strangers
+from membership.studies.bmia.trained import (
+    MARGINAL,
+    Trained,
+    moments,
+    out_of_distribution,
+    train,
+)
+from membership.studies.bmia.worlds import world
+
+Gather = Callable[[], xr.Dataset]
+
+VARIANTS = ("kron", "closed form", "qmia")
+SAMPLES = (10, 30, 100, 300, 1000)
+FULL_PARAMETERS = 6000
+"""With more, the full posterior takes minutes and gigabytes a model and is left out."""
+
+
+def sources(settings: Any) -> dict[str, Gather]:
+    """What gathers each of the chapter's evidence files, by name."""
+    kinds = {
+        "outputs": _outputs,
+        "posterior": _posterior,
+        "variants": _variants,
+        "measured": _measured,
+        "times": _times,
+    }
+    words, found = names.words(settings), {}
+    for name, word in words.items():
+        for kind, function in kinds.items():
+            found[f"{kind}-{word}"] = functools.partial(function, name, settings)
+    last = list(words)[-1]
+    for architecture in names.architectures(settings):
+        found[f"outputs-of-{architecture}"] = functools.partial(
+            _outputs, last, settings, architecture
+        )
+        found[f"posterior-of-{architecture}"] = functools.partial(
+            _one_posterior, last, settings, architecture
+        )
+    for name, function in zip(
+        names.of_strangers(settings), (_strangers_outputs, _strangers_posterior), strict=True
+    ):
+        found[name] = functools.partial(function, settings)
+    return found
+
+
+def _outputs(name: str, settings: Any, architecture: str = "") -> xr.Dataset:
+    """What every model answers for queries and for records that no model has seen."""
+    return _answers(_trained(name, architecture, _key(settings)), architecture=architecture)
+
+
+def _posterior(name: str, settings: Any) -> xr.Dataset:
+    """What each reference predicts by draws and in closed form, and QMIA of each target."""
+    return _predicted(_trained(name, "", _key(settings)), VARIANTS)
+
+
+def _one_posterior(name: str, settings: Any, architecture: str) -> xr.Dataset:
+    """What references of another architecture predict by draws."""
+    trained = _trained(name, architecture, _key(settings))
+    return _predicted(trained, ("kron",), architecture=architecture)
+
+
+def _strangers_outputs(settings: Any) -> xr.Dataset:
+    trained, digests = _strangers(_key(settings))
+    return _answers(trained, settings.ood_dataset, digests)
+
+
+def _strangers_posterior(settings: Any) -> xr.Dataset:
+    trained, digests = _strangers(_key(settings))
+    return _predicted(trained, VARIANTS, settings.ood_dataset, digests)
+
+
+def _variants(name: str, settings: Any) -> xr.Dataset:
+    """What first references predict with other posteriors, priors, draws and numbers of draws."""
+    trained = _trained(name, "", _key(settings))
+    layer = trained.layer(trained.firsts[0], "fit")
+    parameters = layer.weight.size + layer.bias.size
+    full = parameters <= FULL_PARAMETERS and len(layer.features) > layer.weight.shape[1]
+    each = [_of_reference(trained, model, full) for model in trained.firsts]
+    precision = [[_precision(trained, m, variant) for variant in each[0]] for m in trained.firsts]
+    return evidence.dataset(
+        "posterior",
+        {
+            "mean": [[one[0] for one in found.values()] for found in each],
+            "sd": [[one[1] for one in found.values()] for found in each],
+            "prior_precision": precision,
+        },
+        {"reference": trained.firsts, "variant": list(each[0]), "record": _rows(trained)},
+        **about(trained),
+        parameters=parameters,
+    )
+
+
+def _of_reference(trained: Trained, model: int, full: bool) -> dict[str, Any]:
+    """Moments by variant: "kron, 10" for so many draws, "full", "validation", "mc"."""
+    n = trained.world.settings.n_samples
+    sizes = sizes_up_to(n)
+    found = {}
+    for structure in ("kron", "diag"):
+        drawn = trained.draws(model, n, structure)
+        found |= {f"{structure}, {size}": moments(drawn[:size]) for size in sizes}
+    if full:
+        found["full"] = trained.sampled(model, structure="full")
+    found["validation"] = trained.sampled(model, prior="validation")
+    found["mc"] = trained.sampled(model, method="mc")
+    return found
+
+
+def _precision(trained: Trained, model: int, variant: str) -> float:
+    """The prior precision that was chosen, for the two variants that Figure 6 compares."""
+    priors = {"validation": "validation", f"kron, {trained.world.settings.n_samples}": MARGINAL}
+    prior = priors.get(variant)
+    return trained.posterior(model, prior=prior).prior_precision if prior else np.nan
+
+
+def sizes_up_to(n_samples: int) -> list[int]:
+    """The numbers of draws that are tried."""
+    return [n for n in SAMPLES if n < n_samples] + [n_samples]
+
+
+def _measured(name: str, settings: Any) -> xr.Dataset:
+    """Draws for some non-members of each target, and the shape of the hinge's law."""
+    trained = _trained(name, "", _key(settings))
+    return evidence.dataset(
+        "measured",
+        {**measured.of_non_members(trained, SAMPLES), **measured.of_shapes(trained)},
+        {"draws": list(SAMPLES), "quantity": list(measured.SHAPE)},
+        **about(trained),
+    )
+
+
+def _times(name: str, settings: Any) -> xr.Dataset:
+    """Seconds that training and inference took on this machine."""
+    trained = _trained(name, "", _key(settings))
+    sizes = sizes_up_to(settings.n_samples)
+    return evidence.dataset(
+        "measured",
+        measured.seconds(trained, sizes),
+        {"structure": list(measured.STRUCTURES), "draws": sizes},
+        **about(trained),
+    )
+
+
+def _answers(
+    trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
+) -> xr.Dataset:
+    rows, n_targets = _rows(trained), trained.n_targets
+    shape = (len(trained.ensemble), len(rows))
+    member, asked = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
+    member[:n_targets], asked[:n_targets] = trained.member, trained.queried
+    found = {
+        "log_odds": trained.answers.log_odds,
+        "hinge": trained.answers.hinge,
+        "member": member,
+        "label": trained.y,
+        "held_log_odds": trained.held.log_odds,
+        "held_hinge": trained.held.hinge,
+        "held_label": trained.world.dataset.y[trained.world.validation],
+    }
+    if ood:
+        known = len(trained.world.pool)
+        found |= {"asked": asked, "stranger": np.arange(len(rows)) >= known}
+    labels = {"model": np.arange(len(trained.ensemble)), "record": rows}
+    return evidence.dataset("outputs", found, labels, **about(trained, ood, digests, architecture))
+
+
+def _predicted(
+    trained: Trained,
+    variants: tuple[str, ...],
+    ood: str = "",
+    digests: dict | None = None,
+    architecture: str = "",
+) -> xr.Dataset:
+    """Moments of every reference, and of every target for "qmia"; NaN for the others."""
+    rows = _rows(trained)
+    shape = (len(trained.ensemble), len(variants), len(rows))
+    mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
+    functions = {
+        "kron": trained.sampled,
+        "closed form": trained.closed_form,
+        "qmia": trained.qmia,
+    }
+    for at, variant in enumerate(variants):
+        own = range(trained.n_targets) if variant == "qmia" else trained.references
+        for model in own:
+            mean[model, at], sd[model, at] = functions[variant](model)
+    return evidence.dataset(
+        "posterior",
+        {"mean": mean, "sd": sd},
+        {"reference": np.arange(len(mean)), "variant": list(variants), "record": rows},
+        **about(trained, ood, digests, architecture),
+    )
+
+
+def _rows(trained: Trained) -> np.ndarray:
+    """Row of every query in the data set; strangers are numbered on from its end."""
+    world = trained.world
+    more = len(trained.y) - len(world.pool)
+    return np.concatenate([world.pool, len(world.dataset) + np.arange(more)])
+
+
+def about(
+    trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
+) -> dict[str, Any]:
+    """The attributes of evidence gathered from one world."""
+    world = trained.world
+    setup, deviations, n = dict(world.setup), list(world.deviations), len(world.pool) // 2
+    if architecture:
+        setup["architecture"] = architecture
+    if ood:
+        setup["data"] = f"{world.label} against {ood}"
+        setup["queried_non_members"] = int((trained.queried & ~trained.member).sum(axis=1).min())
+        deviations.append(f"non-members {ood!r} instead of CINIC-10, members {world.label}")
+    recipe = {"architecture": setup["architecture"], "batch_size": world.recipe.batch_size}
+    samples = world.settings.n_samples
+    return {
+        "set": world.label,
+        "data": {world.name: world.dataset.digest, **(digests or {})},
+        "recipe": {**recipe, **setup["recipe"], "members": n},
+        "targets": list(range(trained.n_targets)),
+        "references": list(trained.references),
+        "reference_members": int(world.references[0].sum()),
+        "n_samples": samples,
+        "setup": setup,
+        "deviations": deviations,
+        "device": world.device,
+        "seed": world.settings.seed,
+        "sizes": {
+            "Target models": str(trained.n_targets),
+            "Reference models": str(trained.n_reference),
+            "Members of each": f"{n:,}",
+            "Draws": f"{samples:,}",
+        },
+    }
+
+
+def _key(settings: Any) -> str:
+    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
+    return json.dumps(given, sort_keys=True)
+
+
+# Every data set of a run, and one architecture at a time.
+@functools.lru_cache(maxsize=4)
+def _trained(name: str, architecture: str, key: str) -> Trained:
+    return train(world(name, Settings.from_values(json.loads(key))), architecture)
+
+
+@functools.lru_cache(maxsize=1)
+def _strangers(key: str) -> tuple[Trained, dict[str, str]]:
+    members, x, y, digests = strangers(Settings.from_values(json.loads(key)))
+    return out_of_distribution(members, x, y), digests

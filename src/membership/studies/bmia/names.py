@@ -1,0 +1,37 @@
+"""What the chapter's evidence files are called, for those who gather and those who read."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+MAIN = ("outputs", "posterior")
+"""What every attack reads."""
+
+
+def words(settings: Any) -> dict[str, str]:
+    """The word for each data set of a run that names its files."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
+        word = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
+    return found
+
+
+def files(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
+    """Names of the evidence of these kinds for each data set, data set by data set."""
+    return tuple(f"{kind}-{word}" for word in words(settings).values() for kind in kinds)
+
+
+def architectures(settings: Any) -> tuple[str, ...]:
+    """The architectures that Figure 4 pairs, each once."""
+    return tuple(dict.fromkeys(settings.architectures))
+
+
+def of_architectures(settings: Any) -> tuple[str, ...]:
+    """Names of the evidence of Figure 4."""
+    return tuple(f"{kind}-of-{name}" for name in architectures(settings) for kind in MAIN)
+
+
+def of_strangers(settings: Any) -> tuple[str, ...]:
+    """Names of the evidence of Table 2."""
+    return tuple(f"{kind}-strangers" for kind in MAIN)

@@ -1,0 +1,222 @@
+"""Trained models of one world and the records they are asked: what gathering looks at."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from membership import attacks, curvature, signals
+from membership.arrays import FloatArray
+from membership.attacks.gaussian_hinge import runner_up
+from membership.errors import InputError
+from membership.studies.bmia.worlds import World
+from membership.training import Ensemble
+
+# Logits drawn at once.
+CHUNK = 2**21
+MARGINAL = "marginal-likelihood"
+Moments = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What some models answer for some records, each of shape (models, records)."""
+
+    hinge: FloatArray
+    log_odds: FloatArray
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Trained models of one world and the records that are queried.
+
+    Attributes
+    ----------
+    world : World
+    ensemble : Ensemble
+        Targets first, then references.
+    x, y : array
+        The queries.
+    member : bool array of shape (targets, queries)
+        The truth.
+    queried : bool array of shape (targets, queries)
+        Which queries count for which target: all of them, but in Table 2.
+    kept : dict
+        What several files need and takes long: last layers, posteriors, draws, regressions.
+    """
+
+    world: World
+    ensemble: Ensemble
+    x: np.ndarray
+    y: np.ndarray
+    member: np.ndarray
+    queried: np.ndarray
+    kept: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def n_targets(self) -> int:
+        """How many models are attacked."""
+        return len(self.world.targets)
+
+    @property
+    def n_reference(self) -> int:
+        """How many reference models there are."""
+        return len(self.ensemble) - self.n_targets
+
+    @property
+    def references(self) -> range:
+        """The reference models' numbers."""
+        return range(self.n_targets, len(self.ensemble))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Of all models on the queries."""
+        return self._answers(self.x, self.y)
+
+    @cached_property
+    def held(self) -> Answers:
+        """Of all models on the records that nobody was trained on."""
+        rows = self.world.validation
+        return self._answers(self.world.dataset.x[rows], self.world.dataset.y[rows])
+
+    def _answers(self, x: np.ndarray, y: np.ndarray) -> Answers:
+        logits = self.ensemble.logits(x)
+        return Answers(signals.hinge(logits, None, y), signals.scaled_logit(logits, None, y))
+
+    def first(self, target: int) -> int:
+        """The one reference model that the attacker of a target has.
+
+        Every target is attacked with another one, so that the spread over the targets includes
+        which reference was trained.
+        """
+        return self.n_targets + target % self.n_reference
+
+    @property
+    def firsts(self) -> list[int]:
+        """Every target's first reference, each once."""
+        return list(dict.fromkeys(self.first(t) for t in range(self.n_targets)))
+
+    def layer(self, model: int, part: str) -> curvature.LastLayer:
+        """The last layer of a model on "queries", "validation" or its own records ("fit")."""
+        key = (model, part)
+        if key not in self.kept:
+            rows = {"fit": self.ensemble.membership[model], "validation": self.world.validation}
+            x = self.x if part == "queries" else self.world.dataset.x[rows[part]]
+            self.kept[key] = curvature.last_layer(self.ensemble.module(model), x)
+        return self.kept[key]
+
+    def posterior(
+        self, model: int, structure: str = "kron", prior: str = MARGINAL
+    ) -> curvature.LaplacePosterior:
+        """The Laplace posterior of a reference's last layer, on its own training records."""
+        key = (model, structure, prior)
+        if key not in self.kept:
+            layer, dataset = self.layer(model, "fit"), self.world.dataset
+            held_out = None
+            if prior == "validation":
+                held = self.layer(model, "validation")
+                held_out = (held.features, held.logits, dataset.y[self.world.validation])
+            self.kept[key] = curvature.last_layer_laplace(
+                layer.features,
+                layer.logits,
+                prior,
+                structure,
+                weight=layer.weight,
+                bias=layer.bias,
+                label=dataset.y[self.ensemble.membership[model]],
+                validation=held_out,
+            )
+        return self.kept[key]
+
+    def draws(
+        self,
+        model: int,
+        n_samples: int,
+        structure: str = "kron",
+        prior: str = MARGINAL,
+        method: str = "lln",
+        queries: Any = slice(None),
+    ) -> FloatArray:
+        """Hinges of a reference on some queries under its posterior, (n_samples, queries)."""
+        posterior = self.posterior(model, structure, prior)
+        features, y = self.layer(model, "queries").features[queries], self.y[queries]
+        step = max(1, CHUNK // (n_samples * self.world.dataset.n_classes))
+        seed, parts = 1_000_000 * self.world.settings.seed, []
+        for start in range(0, len(y), step):
+            rows = slice(start, start + step)
+            # Draws of weights are shared by all queries; draws of logits are each query's own.
+            own = seed if method == "mc" else seed + start
+            logits = posterior.sample(features[rows], n_samples, own, method)
+            parts.append(signals.hinge(logits, None, y[rows]))
+        return np.concatenate(parts, axis=1)
+
+    def sampled(self, model: int, **choices: Any) -> Moments:
+        """Mean and standard deviation of a reference's draws; choices as for `draws`."""
+        return moments(self.draws(model, self.world.settings.n_samples, **choices))
+
+    def closed_form(self, model: int) -> Moments:
+        """The same with the runner-up frozen, which makes the hinge Gaussian."""
+        layer, rows = self.layer(model, "queries"), np.arange(len(self.y))
+        rival = runner_up(layer.logits, self.y)
+        variance = self.posterior(model).difference_variance(layer.features, self.y, rival)
+        return layer.logits[rows, self.y] - layer.logits[rows, rival], np.sqrt(variance)
+
+    def qmia_model(self, target: int) -> attacks.ConditionalNormal:
+        """A Gaussian regression of the target's hinge on record and label, on validation records.
+
+        Fitted once a target.
+        """
+        if ("qmia", target) not in self.kept:
+            rows, dataset = self.world.validation, self.world.dataset
+            self.kept["qmia", target] = attacks.fit_qmia(
+                self._with_label(dataset.x[rows], dataset.y[rows]),
+                self.held.hinge[target],
+                seed=self.world.settings.seed,
+            )
+        return self.kept["qmia", target]
+
+    def qmia(self, target: int) -> Moments:
+        """Mean and standard deviation that the regression predicts for every query."""
+        return self.qmia_model(target).predict(self._with_label(self.x, self.y))
+
+    def _with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
+        flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
+        return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
+
+
+def moments(drawn: FloatArray) -> Moments:
+    """Mean and standard deviation of draws, query by query."""
+    return drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
+
+
+def train(world: World, architecture: str = "") -> Trained:
+    """Train the models of a world and query them on its pool.
+
+    Of another architecture (Figure 4) there are no more references than targets.
+    """
+    few = min(len(world.targets), len(world.references)) if architecture else 0
+    x, y = world.dataset.x[world.pool], world.dataset.y[world.pool]
+    ensemble = world.train(architecture, few)
+    return Trained(world, ensemble, x, y, world.member, np.ones_like(world.member))
+
+
+def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
+    """The models of a world, asked to tell their members from records of another source.
+
+    Raises
+    ------
+    InputError
+        The other records differ in shape or have classes that the models do not know.
+    """
+    if x.shape[1:] != world.dataset.x.shape[1:] or y.max() >= world.dataset.n_classes:
+        raise InputError(
+            f"ood_dataset has records of shape {x.shape[1:]} and labels up to {y.max()}; the "
+            f"models take {world.dataset.x.shape[1:]} and know {world.dataset.n_classes} classes"
+        )
+    pool = world.dataset.x[world.pool]
+    strangers = np.zeros((len(world.targets), len(y)), dtype=bool)
+    member = np.concatenate([world.member, strangers], axis=1)
+    queried = np.concatenate([world.member, ~strangers], axis=1)
+    labels = np.concatenate([world.dataset.y[world.pool], y])
+    return Trained(world, world.train(), np.concatenate([pool, x]), labels, member, queried)

@@ -1,0 +1,165 @@
+"""The chapter's evidence: what audited models show, and what noise costs, a data set at a time."""
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import data, evidence
+from membership.studies.gmip import observations
+from membership.studies.gmip.tasks import Task, task
+from membership.studies.gmip.theory import levels, needed_noise
+from membership.training.ensemble import device_of
+
+NOTIONS = ("mip", "gdp")
+NOISES = ("independent", "shared")
+OPTIMISERS = ("adam", "sgd")
+LENGTHS = ("few", "many")
+STRONG = 0.4
+"""The level whose noise Control 9 takes."""
+
+
+def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
+    """The evidence of a run, by name, each with the function that gathers it."""
+    found: dict[str, Callable[[], xr.Dataset]] = {}
+    for name, word in words(settings).items():
+        found[f"steps-{word}"] = functools.partial(_steps, name, settings)
+        for length in LENGTHS:
+            found[f"outputs-{word}-{length}"] = functools.partial(_outputs, name, length, settings)
+        found[f"measured-{word}"] = functools.partial(_measured, name, settings)
+    return found
+
+
+def words(settings: Any) -> dict[str, str]:
+    """The word for each data set of a run that names its files."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
+        word = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
+    return found
+
+
+def _steps(name: str, settings: Any) -> xr.Dataset:
+    """GLiR's numbers at every step of ``audit_models`` models, each with its own records."""
+    it = _task(name, settings)
+    splits = [observations.split(it, settings, model) for model in range(settings.audit_models)]
+    each = [observations.steps_of(it, s, settings, model) for model, s in enumerate(splits)]
+    n = it.batch
+    return evidence.dataset(
+        "steps",
+        {
+            **{key: np.stack([one[key] for one in each]) for key in each[0]},
+            "row": np.stack([s.queries for s in splits]),
+            "member": np.tile(np.arange(2 * n) < n, (len(splits), 1)),
+        },
+        **_origin(it, settings, "cpu", settings.audit_steps),
+        batch_size=n,
+        rank=max(int((one["eigenvalue"] > 0).sum(axis=1).max()) for one in each),
+        sizes={
+            "Audited models": f"{settings.audit_models} (paper: 5)",
+            "Members of each": f"{n:,}",
+            "Background records": f"{len(splits[0].background):,} (paper: 10,000)",
+            "Steps": f"{settings.audit_steps} (paper: 5)",
+        },
+    )
+
+
+def _outputs(name: str, length: str, settings: Any) -> xr.Dataset:
+    """Log-odds under targets and shadow models, all of random halves of the same records."""
+    it = _task(name, settings)
+    pool = observations.split(it, settings, 0).queries
+    targets, models = settings.audit_models, settings.audit_models + settings.n_reference
+    mask = data.random_halves(models, len(pool), settings.seed)
+    steps = settings.audit_steps if length == "few" else it.steps
+    return evidence.dataset(
+        "outputs",
+        {
+            "log_odds": observations.log_odds(it, pool, mask, steps, settings.seed),
+            "member": mask,
+        },
+        {"record": pool},
+        **_origin(it, settings, "cpu", steps),
+        targets=list(range(targets)),
+        references=list(range(targets, models)),
+        steps=steps,
+        sizes={"Shadow models": str(settings.n_reference), "Target models": str(targets)},
+    )
+
+
+def _measured(name: str, settings: Any) -> xr.Dataset:
+    """Test accuracies: by notion and level with either noise, and by optimiser at one level."""
+    it = _task(name, settings)
+    mus = levels(settings.n_levels)
+    tau = np.array([[needed_noise(it.recipe, mu, notion) for mu in mus] for notion in NOTIONS])
+    distinct, place = np.unique(tau, return_inverse=True)
+    both = [observations.accuracies(it, distinct.tolist(), settings, kind) for kind in NOISES]
+    strong = needed_noise(it.recipe, STRONG, "gdp")
+    ends = [
+        [observations.accuracies(it, [0.0, strong], settings, kind, how) for kind in NOISES]
+        for how in OPTIMISERS
+    ]
+    return evidence.dataset(
+        "measured",
+        {
+            "tau": (("notion", "level"), tau),
+            "accuracy": (
+                ("noise", "notion", "level", "repeat"),
+                np.stack([one[place.reshape(tau.shape)] for one in both]),
+            ),
+            "accuracy_without": (("optimiser", "repeat"), np.stack([one[0][0] for one in ends])),
+            "accuracy_strong": (
+                ("optimiser", "noise", "repeat"),
+                np.stack([[kind[1] for kind in one] for one in ends]),
+            ),
+        },
+        {
+            "notion": list(NOTIONS),
+            "noise": list(NOISES),
+            "optimiser": list(OPTIMISERS),
+            "level": mus,
+        },
+        **_origin(it, settings, str(device_of(settings.device))),
+        sizes={
+            "Seeds": f"{settings.utility_seeds} (paper: 5)",
+            "Training records": f"{it.recipe.n_records:,}",
+            "Test records": f"{it.n_test:,}",
+            "Steps": f"{it.steps:,}",
+        },
+    )
+
+
+def _task(name: str, settings: Any) -> Task:
+    """A data set with its features, made once for the three kinds of evidence."""
+    return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
+
+
+class _Loading:
+    """The settings that `task` reads."""
+
+    def __init__(self, data_root: str, pretrain_epochs: int, seed: int, device: str) -> None:
+        self.data_root, self.pretrain_epochs = data_root, pretrain_epochs
+        self.seed, self.device = seed, device
+
+
+@functools.lru_cache(maxsize=4)
+def _made(name: str, *given: Any) -> Task:
+    return task(name, _Loading(*given))
+
+
+def _origin(it: Task, settings: Any, device: str, steps: int = 0) -> dict[str, Any]:
+    """What every file says of its data set and network; audits take all members at every step."""
+    audited = {"batch_size": it.batch, "n_records": it.batch, "epochs": steps}
+    return {
+        "set": it.name,
+        "data": it.digests,
+        "recipe": asdict(it.recipe) | (audited if steps else {}),
+        "published": it.published,
+        "deviations": list(it.deviations),
+        "device": device,
+        "seed": settings.seed,
+    }

@@ -1,0 +1,145 @@
+"""The tests of this chapter's own findings; thresholds are the standing margins."""
+
+from typing import Any
+
+from membership.errors import InputError
+from membership.published import Contrast, Outcome
+from membership.published.claim_rules import about, identity, much_better
+from membership.published.outcomes import every
+from membership.studies.gmip import theory
+from membership.studies.gmip.claim_numbers import (
+    number,
+    over_data,
+    rows_at,
+    scaled,
+)
+
+POINT = 1.0
+"""One point of accuracy, AUC or a nominal rate, in percent."""
+
+
+def rank(source: Any) -> Outcome:
+    """The rank that every model's gradients have, against (q + 1)(c - 1)."""
+    table = source.table("gmip-ctl-2")
+    sizes = {recipe.dimension: recipe for recipe in theory.RECIPES.values()}
+
+    def test(name: str, _: int) -> Outcome:
+        d = int(number(table, "", dataset=name, quantity="parameters d").difference)
+        if d not in sizes:
+            raise InputError(f"{name}: another number of parameters than in the paper")
+        ends = [
+            number(table, "", dataset=name, quantity=f"rank, {end} of all models").difference
+            for end in ("least", "greatest")
+        ]
+        apart = [abs(end - sizes[d].rank) for end in ends]
+        return identity(apart, 0.0, f"rank less (q + 1)(c - 1), {name}")
+
+    return over_data(table, test)
+
+
+def all_or_nothing(source: Any) -> Outcome:
+    """How many levels of Table 5 need noise, but less of it under MIP."""
+    table = rows_at(source.table("gmip-ctl-8"), quantity="levels that need noise, but less than DP")
+    return identity(
+        table["value"].to_numpy(),
+        0.0,
+        "levels that need noise, but less than differential privacy",
+        confirm=lambda case: float(table["value"].iloc[case]),
+    ).on("computation")
+
+
+def p_values(source: Any) -> Outcome:
+    """Simulated with known moments, at a nominal rate of 5%: the released code's and ours."""
+    table = rows_at(source.table("gmip-ctl-3"), data="simulated", nominal=5.0, metric="FPR(%)")
+    released, ours = (number(table, "", convention=name) for name in ("authors", "paper"))
+    return every(
+        [
+            much_better(released.minus(6.25, "FPR (%), released code, less 6.25"), 0.0, parts=2),
+            about(ours.minus(5.0, "FPR (%), corrected, less 5"), 1.25, parts=2),
+        ]
+    ).on("simulation")
+
+
+def spread_of_k(source: Any) -> Outcome:
+    """The upper percent of K over the rank less twice what the chi-squared law has."""
+    table = source.table("gmip-ctl-6")
+    quantity = "K / rank, quantile 0.99"
+
+    def test(name: str, _: int) -> Outcome:
+        law = number(table, "", data=name, quantity=quantity, method="chi-squared law").difference
+        found = number(table, "", data=name, quantity=quantity, method="measured")
+        return much_better(found.minus(2 * law, f"{quantity}, less twice the law's, {name}"), 0.0)
+
+    return over_data(table, test, column="data")
+
+
+def sum_or_joint(source: Any) -> Outcome:
+    """The joint test over five steps less the sum, and less the bound, simulated."""
+    table = source.table("gmip-ctl-4")
+    parts = []
+    for correlation in (0.9, 0.99):
+        joint, summed, most = (
+            number(table, "", correlation=correlation, attack=attack)
+            for attack in ("joint test", "sum of log p", "bound")
+        )
+        text = f"AUC (%), correlation {correlation:g}: joint test less"
+        parts.append(much_better(joint.less(summed, f"{text} the sum"), POINT, parts=4))
+        parts.append(about(joint.minus(most.difference, f"{text} the bound"), 1.5, parts=4))
+    return every(parts).on("simulation")
+
+
+def no_bound(source: Any) -> Outcome:
+    """The numerical rate of few steps less Equation 10's, relative to a quarter of it."""
+    table = source.table("gmip-ctl-9")
+    few = next(label for label in table["data"] if label.startswith("d = "))
+    rows = rows_at(table, data=few, quantity="TPR at 0.1% FPR (%)")
+    limit = number(rows, "", method="Equation 10").difference
+    found = rows_at(rows, method="numerical").iloc[0]
+    label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"
+    return much_better(Contrast(label, float(found["low"]) - 1.25 * limit), 0.0).on("computation")
+
+
+def random_k(source: Any) -> Outcome:
+    """The best attack on records with lognormal K less 1.25 times what K = d allows."""
+    table = rows_at(source.table("gmip-ctl-6"), quantity="TPR (%) at FPR 0.001")
+    best = number(table, "", method="optimal composition").difference
+    mean = number(table, "", method="all records at K = d").difference
+    label = "TPR (%) at 0.1% FPR less 1.25 times that at K = d"
+    return much_better(Contrast(label, best - 1.25 * mean), 0.0).on("computation")
+
+
+def shared_noise(source: Any) -> Outcome:
+    """Accuracy with plain SGD: shared noise less none, and none less independent noise."""
+    table = rows_at(source.table("gmip-ctl-10"), optimiser="sgd")
+    table.attrs = source.table("gmip-ctl-10").attrs
+
+    def test(name: str, _: int) -> Outcome:
+        none, shared, alone = (
+            number(table, "", dataset=name, noise=noise)
+            for noise in ("none", "shared", "independent")
+        )
+        return every(
+            [
+                about(shared.less(none, f"accuracy, shared less none, {name}"), POINT, parts=2),
+                much_better(
+                    none.less(alone, f"accuracy, none less independent, {name}"), POINT, parts=2
+                ),
+            ]
+        )
+
+    return over_data(table, test)
+
+
+def released_inverse(source: Any) -> Outcome:
+    """AUC of GLiR with the right inverse less that of the released code, one step."""
+    table = source.table("gmip-ctl-2")
+
+    def test(name: str, _: int) -> Outcome:
+        ours, theirs = (
+            number(table, "", dataset=name, quantity=f"AUC of {code}, one step (%)")
+            for code in ("GLiR", "the released code")
+        )
+        label = f"AUC with the right inverse less the released code's, {name}"
+        return much_better(scaled(ours.less(theirs), 0.01, label), 0.01)
+
+    return over_data(table, test)

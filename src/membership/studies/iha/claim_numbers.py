@@ -1,0 +1,169 @@
+"""The numbers that the claims are tested on: contrasts of two attacks on one data set of a run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import metrics
+from membership.errors import InputError
+from membership.exhibits import Source
+from membership.published import Contrast, Outcome
+from membership.published.outcomes import every, untested
+from membership.published.standard_errors import standard_error
+from membership.studies.iha import audit, names
+
+# Members a model on the paper's data; fewer are no test of a sentence about them.
+IMAGES = {"MNIST-Odd": 30_000, "FashionMNIST": 30_000}
+LARGE, SMALL = {"Purchase-100": 80_000}, {"Purchase-100(S)": 25_000}
+DEEP = {"Purchase-100(S), MLP-4": 25_000}
+LEAST_TARGETS, LEAST_REFERENCES = 5, 32
+RESAMPLES = 200
+MAIN = {"IHA (Exact)": "IHA", "LiRA": "LiRA", "LOSS": "LOSS", "SIF": "SIF"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one data set in one exhibit, and the run that they are of."""
+
+    source: Source
+    table: pd.DataFrame
+    label: str
+
+    def one(self, metric: str = "AUC", **where: Any) -> Contrast:
+        """One number of the data set, its error as stated or taken back from its interval."""
+        rows = self.table[self.table["dataset"] == self.label]
+        if "metric" in rows:
+            rows = rows[rows["metric"] == metric]
+        for column, wanted in where.items():
+            rows = rows[rows[column] == wanted]
+        if len(rows) != 1:
+            raise InputError(f"{self.label}: {len(rows)} rows of {metric} with {where}")
+        row = rows.iloc[0].to_dict()
+        error, degrees = standard_error(row, {"paired_targets": True})
+        if np.isnan(error):
+            raise InputError(f"{self.label}, {where}: its {metric} has no standard error")
+        # Tables without a column for the error count a model and its complement twice.
+        count = int(row["n_repeats"]) // (1 if "standard_error" in row else 2)
+        return Contrast(f"{metric}, {self.label}", row["value"], error, degrees, count)
+
+    def lead(
+        self, first: str, second: str, scores: dict[str, str] | None = None, metric: str = "AUC"
+    ) -> Contrast:
+        """One attack less another: paired where there is evidence, else errors added.
+
+        Two standard errors added are at least that of the difference, however the two are paired.
+        """
+        label = f"{metric} of {first} less {second}, {self.label}"
+        if scores and metric == "AUC" and _has_evidence(self.source):
+            return paired(self.source, self.label, scores[first], scores[second], label)
+        weights = {first: 1.0, second: -1.0}
+        return self.combined(weights, label, metric)
+
+    def combined(self, weights: dict[str, float], label: str, metric: str = "AUC") -> Contrast:
+        """Several attacks' numbers with weights, their standard errors added."""
+        parts = [(weight, self.one(metric, attack=name)) for name, weight in weights.items()]
+        return Contrast(
+            label,
+            sum(weight * part.difference for weight, part in parts),
+            sum(abs(weight) * part.standard_error for weight, part in parts),
+            min(part.degrees_of_freedom for _, part in parts),
+            min(part.units for _, part in parts),
+        )
+
+
+def paired(source: Source, label: str, first: str, second: str, said: str) -> Contrast:
+    """The difference in AUC of two attacks on the same targets and records, from evidence."""
+    (one,) = (found for found in audit.audits(source) if found.label == label)
+    scores = [np.stack(one.scores(name)) for name in (first, second)]
+    found = metrics.paired_interval(
+        "auc",
+        *scores,
+        np.stack(one.member),
+        units=np.arange(len(one.member)) // 2,
+        asked_share=len(one.member[0]) / one.attrs["pool"],
+        resamples=RESAMPLES,
+    )
+    return Contrast.of(found, said)
+
+
+def on(
+    source: Source,
+    exhibit: str,
+    wanted: dict[str, int],
+    judge: Callable[[Rows, int], Outcome],
+    parts: int = 1,
+) -> Outcome:
+    """A claim on the data that it is about, each of them judged.
+
+    Parameters
+    ----------
+    source : Source
+    exhibit : str
+        Whose table is read.
+    wanted : dict of str to int
+        The paper's data sets, and how many members a model has to have.
+    judge : callable
+        From the rows of a data set, and the number of all parts, to an outcome.
+    parts : int
+        Of the claim on one data set.
+    """
+    found = [_on_one(source, exhibit, *item, judge, parts * len(wanted)) for item in wanted.items()]
+    return every(found)
+
+
+def _on_one(
+    source: Source, exhibit: str, name: str, members: int, judge: Callable, parts: int
+) -> Outcome:
+    table = source.table(exhibit)
+    setup = table.attrs.get("setup") or source.table("iha-tab-2").attrs.get("setup", {})
+    labels = [label for label, facts in setup.items() if facts.get("published") == name]
+    if not labels:
+        return untested(
+            f"asks for {name}, {members:,} records a model: it is not among this run's data"
+        )
+    rows, facts = Rows(source, table, labels[0]), setup[labels[0]]
+    lacking = _lacking(table, labels[0], facts, members)
+    if lacking:
+        stands = labels[0] if labels[0] == name else f"{labels[0]} stands in for {name}"
+        return untested(f"{stands}: {lacking}")
+    return judge(rows, parts).on(_described(table, labels[0], facts))
+
+
+def _lacking(table: pd.DataFrame, label: str, facts: dict[str, Any], members: int) -> str:
+    """Where a run is too small for a test; "" where it is not."""
+    targets, references = _targets(table, label), facts["reference_models"]
+    said = []
+    if facts["members"] < members:
+        said.append(f"{facts['members']:,} records a model (the test asks for {members:,})")
+    if targets < LEAST_TARGETS:
+        said.append(f"{targets} targets, complements not counted (at least {LEAST_TARGETS})")
+    if references < LEAST_REFERENCES:
+        said.append(f"{references} reference models (at least {LEAST_REFERENCES})")
+    return ", ".join(said)
+
+
+def _described(table: pd.DataFrame, label: str, facts: dict[str, Any]) -> str:
+    asked = facts.get("queried_members", 0) + facts.get("queried_non_members", 0)
+    pool = 2 * facts["members"]
+    size = f"{asked:,} of {pool:,} records asked" + (": reduced" if asked < pool else "")
+    return f"{label} ({_targets(table, label)} targets, {size})"
+
+
+def _targets(table: pd.DataFrame, label: str) -> int:
+    rows = table[table["dataset"] == label]
+    if "attack" in rows:
+        rows = rows[rows["attack"] != "(model)"]
+    return int(rows["n_repeats"].max()) if len(rows) else 0
+
+
+def _has_evidence(source: Source) -> bool:
+    needed = names.files(audit.MAIN, names.subjects(source.settings))
+    return all(source.has(name) for name in needed)
+
+
+def beside(outcome: Outcome, more: Sequence[Contrast]) -> Outcome:
+    """An outcome with contrasts that were looked at and decide nothing."""
+    return replace(outcome, numbers=(*outcome.numbers, *more))

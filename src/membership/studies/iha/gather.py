@@ -1,0 +1,194 @@
+"""How the chapter's evidence is gathered: training, outputs, quadratic forms, seconds.
+
+The names of the files are `<kind>-<data set>`: outputs, white-box, sweep (over dampings and ranks),
+known (fractions of the other records), solvers (Table 3), costs (Table 6), and for models with one
+record more or less outputs-left-out and white-box-left-out.
+"""
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import evidence
+from membership.attacks.forms import TERMS
+from membership.studies.iha import left_out, measured, white_box
+from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
+from membership.studies.iha.names import Subject, subjects, variants
+from membership.studies.iha.names import left_out as left_out_subjects
+from membership.studies.iha.settings import Settings
+from membership.studies.iha.tasks import Task, about_task, task
+
+Gather = Callable[[], xr.Dataset]
+
+
+def sources(settings: Any) -> dict[str, Gather]:
+    """What gathers each of the chapter's evidence files, by name."""
+    every = {"outputs": outputs, "white-box": forms}
+    plain = {**every, "sweep": sweep, "known": known, "solvers": solvers}
+    found: dict[str, Gather] = {}
+
+    def enter(kinds: dict[str, Callable], one: Subject) -> None:
+        for kind, function in kinds.items():
+            found[f"{kind}-{one.slug}"] = functools.partial(function, one, settings)
+
+    for one in subjects(settings):
+        enter(plain, one)
+    for one in variants(settings):
+        enter({**every, "sweep": sweep} if one.deep else every, one)
+    for one in left_out_subjects(settings):
+        enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
+    enter({"costs": costs}, subjects(settings)[-1])
+    return found
+
+
+def outputs(one: Subject, settings: Any) -> xr.Dataset:
+    """What every model answers for the records that the targets are asked about."""
+    trained = _trained(one, _key(settings))
+    pool, asked = trained.task.pool, trained.queries
+    useful = utility(trained)
+    return evidence.dataset(
+        "outputs",
+        {
+            "log_odds": scaled_logits(trained.ensemble, pool.x[asked], pool.y[asked]),
+            "member": trained.task.membership[:, asked],
+            "test_accuracy": useful["test accuracy (%)"],
+            "test_loss": useful["test loss"],
+        },
+        {"model": np.arange(len(trained.ensemble)), "record": asked},
+        **about(trained),
+    )
+
+
+def forms(one: Subject, settings: Any) -> xr.Dataset:
+    """Quadratic forms at the chapter's damping, and lengths, of every target."""
+    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    return evidence.dataset(
+        "white_box",
+        {
+            **_forms(trained, found, "main", trained.queries),
+            "damping": [each["amount"] for each in found],
+            "eigenvalue": [each["eigenvalue"] for each in found],
+            "norm": [each["norm"] for each in found],
+        },
+        {
+            **_labels(trained, trained.queries),
+            **_inverses(white_box.main(settings.damping)),
+            "vector": list(white_box.VECTORS),
+        },
+        inverses=white_box.described(white_box.main(settings.damping)),
+        **about(trained),
+    )
+
+
+def sweep(one: Subject, settings: Any) -> xr.Dataset:
+    """The same for every damping and rank, on fewer records."""
+    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    asked = trained.asked(white_box.SWEPT)
+    return evidence.dataset(
+        "white_box",
+        _forms(trained, found, "sweep", asked),
+        {**_labels(trained, asked), **_inverses(white_box.sweep())},
+        inverses=white_box.described(white_box.sweep()),
+        **about(trained),
+    )
+
+
+def known(one: Subject, settings: Any) -> xr.Dataset:
+    """The forms of the gradient over some of the training records, on fewer queried records."""
+    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    asked = trained.asked(white_box.KNOWN)
+    labels = _labels(trained, asked)
+    return evidence.dataset(
+        "white_box",
+        {
+            "member": _members(trained, asked),
+            "known": [each["known"] for each in found],
+            "n_known": [each["n_known"] for each in found],
+            "known_mean2": [each["mean2"] for each in found],
+            "known_mean3": [each["mean3"] for each in found],
+        },
+        {name: labels[name] for name in ("target", "query")}
+        | {"fraction": list(white_box.FRACTIONS)},
+        inverses=white_box.described(white_box.main(settings.damping)[:1]),
+        **about(trained),
+    )
+
+
+def solvers(one: Subject, settings: Any) -> xr.Dataset:
+    """Scores by conjugate gradients, which are no function of the forms."""
+    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    dampings = [float(each["amount"][0]) for each in found]
+    return evidence.dataset(
+        "measured", measured.by_cg(trained, dampings, settings), **about(trained)
+    )
+
+
+def costs(one: Subject, settings: Any) -> xr.Dataset:
+    """Seconds that the attacks took on this machine."""
+    trained = _trained(one, _key(settings))
+    return evidence.dataset("measured", measured.seconds(trained, settings), **about(trained))
+
+
+def left_out_outputs(one: Subject, settings: Any) -> xr.Dataset:
+    """What every retrained model answers for the records of the leave-one-out experiments."""
+    return left_out.outputs(left_out.retrain(one.name, settings))
+
+
+def left_out_forms(one: Subject, settings: Any) -> xr.Dataset:
+    """Quadratic forms of the retrained models, over the records that all of them share."""
+    return left_out.forms(left_out.retrain(one.name, settings), settings)
+
+
+def about(trained: Trained) -> dict[str, Any]:
+    """The attributes of evidence gathered from an ensemble."""
+    return {
+        **about_task(trained.task),
+        "targets": trained.targets,
+        "complements": [target ^ 1 for target in trained.targets],
+        "n_models": len(trained.ensemble),
+        "seed": trained.seed,
+        "device": trained.device,
+    }
+
+
+def _key(settings: Any) -> str:
+    return json.dumps(settings.parameters(), sort_keys=True)
+
+
+def _task(one: Subject, settings: Any) -> Task:
+    return task(one.name, settings, deep=one.deep, large=one.large, n_models=one.n_models)
+
+
+# The pool of a data set may be large: only the last one is kept in memory.
+@functools.lru_cache(maxsize=1)
+def _trained(one: Subject, parameters: str) -> Trained:
+    settings = Settings.from_values(json.loads(parameters))
+    return train(_task(one, settings), settings)
+
+
+@functools.lru_cache(maxsize=16)
+def _observed(one: Subject, parameters: str) -> list[dict[str, np.ndarray]]:
+    """Three files are made from one look at the gradients."""
+    trained = _trained(one, parameters)
+    damping = Settings.damping
+    return [white_box.observe(trained, target, damping) for target in trained.targets]
+
+
+def _labels(trained: Trained, asked: np.ndarray) -> dict[str, Any]:
+    return {"target": trained.targets, "query": asked, "term": list(TERMS)}
+
+
+def _inverses(some: tuple[white_box.Inverse, ...]) -> dict[str, list[str]]:
+    return {"inverse": [one.label for one in some]}
+
+
+def _members(trained: Trained, asked: np.ndarray) -> np.ndarray:
+    return trained.task.membership[np.ix_(trained.targets, asked)]
+
+
+def _forms(trained: Trained, found: list[dict], name: str, asked: np.ndarray) -> dict[str, Any]:
+    return {"member": _members(trained, asked), "form": [each[name] for each in found]}

@@ -1,0 +1,78 @@
+"""What the chapter's evidence files are called, for those who gather and those who read."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from membership.data.loading import PARITY, is_purchase_like, purchase_records
+from membership.errors import InputError
+from membership.studies.iha.needs import LARGER
+
+# Table 7's two further trainings have fewer models.
+FEWER = 16
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One data set with one network.
+
+    Attributes
+    ----------
+    name : str
+        As `data.load` takes it.
+    deep, large : bool
+        As `tasks.task` takes them.
+    n_models : int
+        0: the settings'.
+    """
+
+    name: str
+    deep: bool = False
+    large: bool = False
+    n_models: int = 0
+
+    @property
+    def slug(self) -> str:
+        """The end of its files' names."""
+        base = re.sub(r"[^A-Za-z0-9]+", "-", self.name.rsplit("/", maxsplit=1)[-1]).strip("-")
+        return f"{base.lower()}-deep" if self.deep else base.lower()
+
+
+def subjects(settings: Any) -> list[Subject]:
+    """Every data set of a run.
+
+    Raises
+    ------
+    InputError
+        Two of them would have the same file names.
+    """
+    found = [Subject(name) for name in settings.datasets]
+    for one in found:
+        same = [other.name for other in found if other.slug == one.slug]
+        if len(same) > 1:
+            raise InputError(f"datasets {' and '.join(same)}: rename one, they are called alike")
+    return found
+
+
+def variants(settings: Any) -> list[Subject]:
+    """The last data set of a run with more records and with a deeper network (Table 7).
+
+    More records there are for the simulated data only, a deeper network not for parities.
+    """
+    name, made = settings.datasets[-1], []
+    count = min(settings.n_models, FEWER)
+    if is_purchase_like(name):
+        made.append(Subject(f"purchase_like:{LARGER * purchase_records(name)}", False, True, count))
+    if not name.endswith(PARITY):
+        made.append(Subject(name, True, False, count))
+    return made
+
+
+def left_out(settings: Any) -> list[Subject]:
+    """The data sets of the leave-one-out experiments: the main one, and digits, which overfit."""
+    return [Subject(name) for name in dict.fromkeys([settings.dataset, "digits"])]
+
+
+def files(kinds: tuple[str, ...], some: list[Subject]) -> tuple[str, ...]:
+    """Names of the evidence of these kinds of every subject, subject by subject."""
+    return tuple(f"{kind}-{one.slug}" for one in some for kind in kinds)

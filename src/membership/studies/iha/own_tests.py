@@ -1,0 +1,100 @@
+"""The tests of this chapter's own findings, by the standing margins."""
+
+from membership.errors import InputError
+from membership.exhibits import Source
+from membership.published import Contrast, Outcome
+from membership.published.claim_rules import about, better, chance, identity, much_better
+from membership.published.outcomes import every
+from membership.studies.iha import experiment, game, names
+from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, on
+from membership.studies.iha.claim_tests import EVERYONE
+
+KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
+AMONG = "LiRA, target among its references"
+
+
+def knowledge(source: Source) -> Outcome:
+    """Without leave-one-out knowledge IHA gains nothing over LOSS."""
+
+    def judge(rows: Rows, parts: int) -> Outcome:
+        return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
+
+    return on(source, "iha-ctl-1", IMAGES, judge)
+
+
+def own_reference(source: Source) -> Outcome:
+    """The target among its references raises LiRA."""
+
+    def judge(rows: Rows, parts: int) -> Outcome:
+        scores = {AMONG: AMONG, "LiRA": "LiRA"}
+        return much_better(rows.lead(AMONG, "LiRA", scores), 0.01, margin=0.01, parts=parts)
+
+    return on(source, "iha-ctl-3", IMAGES, judge)
+
+
+def ahead_without(source: Source) -> Outcome:
+    """Without the target among LiRA's references, IHA is ahead of it."""
+
+    def judge(rows: Rows, parts: int) -> Outcome:
+        return better(rows.lead("IHA (Exact)", "LiRA", MAIN), 0.01, parts=parts)
+
+    return on(source, "iha-tab-2", IMAGES, judge)
+
+
+def weight_decay(source: Source) -> Outcome:
+    """IHA* is ahead of IHA, paired by target."""
+
+    def judge(rows: Rows, parts: int) -> Outcome:
+        gain = rows.one(quantity="AUC, IHA* less IHA")
+        named = gain.minus(0.0, f"AUC of IHA* less IHA, {rows.label}")
+        return much_better(named, 0.01, margin=0.01, parts=parts)
+
+    return on(source, "iha-ctl-4", IMAGES, judge)
+
+
+def small_terms(source: Source) -> Outcome:
+    """I3 and I4 may be dropped on the images too."""
+
+    def judge(rows: Rows, parts: int) -> Outcome:
+        return about(rows.lead("IHA[loss,I1,I2]", "IHA[All]"), 0.01, parts=parts)
+
+    return on(source, "iha-tab-4", IMAGES, judge)
+
+
+def exact_ratio(source: Source) -> Outcome:
+    """IHA* is the log-likelihood ratio where every assumption holds."""
+    table = source.table("iha-ctl-6")
+    error = table["metric"].str.startswith("largest error") & (table["case"] == "IHA*")
+    return identity(table.loc[error, "value"].to_numpy(), 1e-6, "largest error of IHA*")
+
+
+def blind(source: Source) -> Outcome:
+    """A number that never looks at the record tells members apart without error."""
+    table = source.table("iha-ctl-1")
+    rows = table[table["attack"].str.startswith("norm of the others'") & (table["metric"] == "AUC")]
+    label = "1 less the AUC of the norm of the others' gradient"
+    return identity(1.0 - rows["value"].to_numpy(), 1e-9, label)
+
+
+def parameters(source: Source) -> Outcome:
+    """In the clean game, without retraining, IHA is ahead of LOSS."""
+    return _in_the_game(source, "IHA", "LOSS")
+
+
+def outputs(source: Source) -> Outcome:
+    """In the clean game outputs with retraining are ahead of IHA."""
+    return _in_the_game(source, "LiRA-L, online", "IHA")
+
+
+def _in_the_game(source: Source, first: str, second: str) -> Outcome:
+    needed = names.files(experiment.KINDS, names.left_out(source.settings))
+    lacking = [name for name in needed if not source.has(name)]
+    if lacking:
+        raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
+    found = []
+    for one in experiment.experiments(source):
+        label = f"AUC of {first} less {second}, pooled, {one.label}"
+        value, error = game.difference(one, first, second, source.settings.seed)
+        contrast = Contrast(label, value, error, len(one.outside) - 1.0, len(one.outside))
+        found.append(better(contrast, 0.01, parts=2).on(one.size.partition(" (the paper")[0]))
+    return every(found)

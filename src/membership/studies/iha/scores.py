@@ -1,0 +1,163 @@
+"""The chapter's scores, each computed from evidence alone."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import attacks, signals
+from membership.arrays import BoolArray, FloatArray
+from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
+
+KNOWLEDGE = {
+    "": "leave-one-out",
+    ", everyone": "everyone",
+    ", everyone less own": "everyone-less-own",
+}
+LEARNT_BY = {"IHA": "published", "IHA*": "regularised"}
+"""The corrected attack has a name of its own wherever it appears."""
+TERMS = ("loss", "i1", "i2", "i3", "i4")
+ONLINE = {
+    "LiRA": ("per-record", False),
+    "LiRA, global variance": ("global", False),
+    "LiRA, target among its references": ("per-record", True),
+    "LiRA, target among its references, global variance": ("global", True),
+}
+OFFLINE = {"LiRA offline, one-sided": "one", "LiRA offline, two-sided": "two"}
+
+Scores = dict[str, FloatArray]
+Forms = dict[str, FloatArray]
+
+
+def black_box(outputs: xr.Dataset, target: int) -> Scores:
+    """What outputs alone tell: LOSS, and LiRA in its variants.
+
+    The reference models are all others but the target's complement. Trained on exactly the records
+    that the target has not seen, its errors are the target's turned round (their correlation is
+    -0.97 for logistic regression on MNIST), so that it would give the answer away nearly as the
+    target itself does. Where a name says so the target is left among its references, as in the
+    released code.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (records,)
+    """
+    phi, seen = outputs["log_odds"].values.astype(float), outputs["member"].values
+    apart = dict(zip(outputs.attrs["targets"], outputs.attrs["complements"], strict=True))
+    others = np.delete(np.arange(len(phi)), [target, apart[target]])
+    scores = {"LOSS": attacks.malt(loss_of(outputs, target))}
+    for name, (variance, included) in ONLINE.items():
+        rows = np.append(others, target) if included else others
+        scores[name] = attacks.lira(phi[target], phi[rows], seen[rows], "online", variance)
+    for name, sided in OFFLINE.items():
+        scores[name] = attacks.lira(phi[target], phi[others], seen[others], "offline", sided=sided)
+    return scores
+
+
+def loss_of(outputs: xr.Dataset, model: int, records: Any = slice(None)) -> FloatArray:
+    """The loss of a model that it was trained to make small."""
+    phi = outputs["log_odds"].values[model, records].astype(float)
+    return signals.loss_of_log_odds(phi, outputs.attrs["recipe"]["loss"])
+
+
+def iha(
+    forms: Forms, loss: FloatArray, member: BoolArray, recipe: dict, name: str, knowledge: str = ""
+) -> attacks.IHAScore:
+    """IHA or IHA* from forms, with the recipe that evidence states."""
+    return iha_from_forms(
+        forms,
+        loss,
+        member,
+        recipe["members"],
+        *(recipe[part] for part in ("learning_rate", "momentum", "weight_decay")),
+        stationarity=LEARNT_BY[name],
+        knowledge=KNOWLEDGE[knowledge],
+    )
+
+
+def white_box(
+    forms: dict[str, Forms], norm: FloatArray, loss: FloatArray, member: BoolArray, recipe: dict
+) -> Scores:
+    """Scores from the forms of one target under the chapter's inverses (see `by_inverse`).
+
+    Returns
+    -------
+    dict of str to ndarray of shape (queries,)
+        SIF; IHA and IHA* with their controls; the paper's terms under their names in `TERMS`; the
+        residual tests; and "size of the others".
+    """
+    found: Scores = {"SIF": sif_from_forms(forms["published"])}
+    for name, how in LEARNT_BY.items():
+        for knowledge in KNOWLEDGE:
+            score = iha(forms[how], loss, member, recipe, name, knowledge)
+            found[f"{name}{knowledge}"] = score.score
+            if name == "IHA" and not knowledge:
+                found |= {term: getattr(score, term) for term in TERMS}
+    found["IHA, identity"] = iha(plain(forms), loss, member, recipe, "IHA").score
+    for knowledge in ("", ", everyone"):
+        found[f"residual norm{knowledge}"] = residual_from_forms(
+            forms["identity"], member, recipe["members"], knowledge=KNOWLEDGE[knowledge]
+        )
+        removed = member if not knowledge else np.zeros_like(member)
+        less = np.where(removed, -1.0 / recipe["members"], 0.0)
+        found[f"residual cosine{knowledge}"] = cosine(forms["identity"], norm, less)
+    found["size of the others"] = size_of_others(forms["identity"], norm, member, recipe["members"])
+    return found
+
+
+def plain(forms: dict[str, Forms]) -> Forms:
+    """The forms of the identity with all the names that IHA reads: its powers are itself."""
+    own, mean = (forms["identity"][name] for name in ("own2", "mean2"))
+    return {"own2": own, "own3": own, "mean2": mean, "mean3": mean}
+
+
+def cosine(identity: Forms, norm: FloatArray, less: FloatArray) -> FloatArray:
+    r"""Minus the cosine between :math:`R_0 = \nabla L_1 + \alpha w + \text{less} \cdot g` and g."""
+    own, along = identity["own2"], identity["rest2"]
+    product = along + less * own
+    # R0 squared out; `norm` has the length of the gradient with the weight decay.
+    length = np.square(norm[1]) + less * (product + along)
+    size = np.sqrt(np.maximum(length, 0.0) * own)
+    return -np.divide(product, size, out=np.zeros_like(product), where=size > 0)
+
+
+def size_of_others(
+    identity: Forms, norm: FloatArray, member: BoolArray, n_train: int
+) -> FloatArray:
+    r"""How far :math:`\|\nabla L_0\|` is from :math:`\|\nabla L_1\|`: it does not look at z."""
+    own = np.where(member, -1.0 / n_train, 0.0)
+    more = 2 * own * identity["mean2"] + np.square(own) * identity["own2"]
+    # The difference of two roots, without cancellation.
+    squared = np.maximum(np.square(norm[0]) + more, 0.0)
+    return np.abs(more) / (np.sqrt(squared) + norm[0])
+
+
+def by_inverse(evidence: xr.Dataset, target: int, rows: Any = slice(None)) -> dict[str, Forms]:
+    """The forms of one target by the name of the inverse, of the chapter's three in short.
+
+    Parameters
+    ----------
+    evidence : xarray.Dataset
+        Of the kind white_box.
+    target : int
+        Its place in the evidence.
+    rows : slice or array of int
+        Which of the queries.
+
+    Returns
+    -------
+    dict of str to dict of str to ndarray of shape (queries,)
+        Only forms that are there for every record.
+    """
+    short = {"identity": "identity"}
+    if len(evidence.attrs["inverses"]) == 3:
+        labels = evidence["inverse"].values
+        short |= {labels[0]: "published", labels[1]: "regularised"}
+    found = {}
+    for place, label in enumerate(evidence["inverse"].values):
+        values = evidence["form"].values[target, place].astype(float)[:, rows]
+        terms = zip(evidence["term"].values, values, strict=True)
+        kept = {str(term): one for term, one in terms if not np.isnan(one).any()}
+        if kept:
+            found[short.get(label, str(label))] = kept
+    return found

@@ -1,0 +1,188 @@
+"""One computed sentence an exhibit: what its table shows, at any size of run."""
+
+import pandas as pd
+
+from membership.studies.iha.tables import FIGURE_1
+
+
+def compared(
+    table: pd.DataFrame, first: str, second: str, names: tuple[str, str] | None = None
+) -> str:
+    """On which data sets one attack's AUC is above another's, their intervals apart."""
+    above, below, open_ = [], [], []
+    auc = table[table["metric"] == "AUC"].set_index(["dataset", "attack"])
+    for dataset in table["dataset"].unique():
+        a, b = auc.loc[(dataset, first)], auc.loc[(dataset, second)]
+        apart = above if a["low"] > b["high"] else below if a["high"] < b["low"] else open_
+        apart.append(dataset)
+    one, other = names or (first, second)
+    clauses = [f"above {other} on {joined(above)}"] if above else []
+    clauses += [f"below {'it' if above else other} on {joined(below)}"] if below else []
+    meet = f"on {joined(open_)} the intervals of the two overlap" if open_ else ""
+    if not clauses:
+        return f"By AUC, {one} next to {other}: {meet}."
+    return f"By AUC, {one} is {' and '.join(clauses)}{'; ' + meet if meet else ''}."
+
+
+def joined(some: list[str]) -> str:
+    """Names in a sentence."""
+    return some[0] if len(some) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
+
+
+def of_table_1(table: pd.DataFrame) -> str:
+    """Who has both parameters and leave-one-out knowledge."""
+    both = (table["model access"] == "white-box") & (table["leave-one-out knowledge"] == "yes")
+    some = table["attack"][both].tolist()
+    return f"Parameters and leave-one-out knowledge together: {joined(some)}."
+
+
+def of_figure_1(table: pd.DataFrame) -> str:
+    """Which curve is the highest at 1% false positives."""
+    at = table[table["fpr"] >= 0.01].groupby(["panel", "series"], sort=False)["tpr"].first()
+    best = {panel: at[panel].idxmax() for panel in table["panel"].unique()}
+    parts = [f"{attack} on {panel}" for panel, attack in best.items()]
+    return f"The highest curve at 1% false positives: {joined(parts)}."
+
+
+def of_table_2(table: pd.DataFrame) -> str:
+    """IHA beside LiRA."""
+    return compared(table, "IHA (Exact)", "LiRA", ("IHA", "LiRA"))
+
+
+def of_control_1(table: pd.DataFrame) -> str:
+    """IHA without leave-one-out knowledge beside LOSS."""
+    name = "IHA, gradient over D for everyone"
+    return compared(table, name, "LOSS", ("IHA without the knowledge", "LOSS"))
+
+
+def of_control_2(table: pd.DataFrame) -> str:
+    """The best damping of each attack."""
+    parts = []
+    for (panel, series), part in table.groupby(["panel", "series"], sort=False):
+        damping = part.loc[part["value"].idxmax(), "damping"]
+        parts.append(f"{damping:g} for {series} on {panel.removesuffix(': AUC')}")
+    return f"The damping with the highest AUC: {joined(parts)}."
+
+
+def of_table_8(table: pd.DataFrame) -> str:
+    """The best conditioning on each data set."""
+    parts = [
+        f"{part.loc[part['value'].idxmax(), 'attack'].removeprefix('IHA ')} on {dataset}"
+        for dataset, part in table.groupby("dataset", sort=False)
+    ]
+    return f"The highest AUC: {joined(parts)}."
+
+
+def of_control_3(table: pd.DataFrame) -> str:
+    """What the target among its own references does to LiRA."""
+    name = "LiRA, target among its references"
+    return compared(table, name, "LiRA", ("LiRA with the target among its references", "LiRA"))
+
+
+def of_control_4(table: pd.DataFrame) -> str:
+    """What the weight decay adds to IHA, paired by target."""
+    gains = table[table["quantity"] == "AUC, IHA* less IHA"]
+    up = gains.loc[gains["low"] > 0, "dataset"].tolist()
+    down = gains.loc[gains["high"] < 0, "dataset"].tolist()
+    said = [f"above IHA on {joined(up)}"] if up else []
+    said += [f"below it on {joined(down)}"] if down else []
+    if not said:
+        return "IHA* and IHA differ by less than the interval on every data set."
+    return f"By AUC, paired by target, IHA* is {', '.join(said)}."
+
+
+def of_control_5(table: pd.DataFrame) -> str:
+    """Parameters without retraining beside the loss, and beside outputs with retraining."""
+    outputs = compared(table, "LiRA-L, online", "IHA", ("LiRA-L online", "IHA"))
+    return f"{compared(table, 'IHA', 'LOSS', ('IHA, pooled,', 'LOSS'))} {outputs}"
+
+
+def of_control_8(table: pd.DataFrame) -> str:
+    """The L-attack beside IHA."""
+    return compared(table, "L-attack", "IHA", ("The L-attack", "IHA"))
+
+
+def of_table_5(table: pd.DataFrame) -> str:
+    """The pairs that agree most and least on members."""
+    some = table[table["metric"] == "agreement on members @FPR 0.3"]
+    some = some[~some["attack"].str.contains("GT")]
+    parts = []
+    for dataset, part in some.groupby("dataset", sort=False):
+        most, least = (part.loc[part["value"].agg(f), "attack"] for f in ("idxmax", "idxmin"))
+        parts.append(f"{most} most and {least} least on {dataset}")
+    return f"On members, at 30% false positives, agree {joined(parts)}."
+
+
+def of_table_4(table: pd.DataFrame) -> str:
+    """The two inverse-Hessian products beside all terms."""
+    auc = table[table["metric"] == "AUC"].set_index(["dataset", "attack"])["value"]
+    shares = [
+        (auc[name, "IHA[I1,I2]"] - 0.5) / (auc[name, "IHA[All]"] - 0.5)
+        for name in table["dataset"].unique()
+        if auc[name, "IHA[All]"] > 0.5
+    ]
+    if not shares:
+        return ""
+    return (
+        f"Of what IHA's AUC exceeds one half by, the first two terms alone reach {min(shares):.0%} "
+        f"to {max(shares):.0%}."
+    )
+
+
+def of_table_9(table: pd.DataFrame) -> str:
+    """What is lost when a tenth of the others is unknown."""
+    some = table[(table["metric"] == "AUC") & (table["attack"] == "as the appendix describes")]
+    auc = some.set_index(["dataset", "fraction"])["value"]
+    names = table["dataset"].unique()
+    parts = [f"{auc[name, 1.0]:.3f} to {auc[name, 0.9]:.3f} on {name}" for name in names]
+    return f"AUC when a tenth of the other records is unknown: {joined(parts)}."
+
+
+def of_table_3(table: pd.DataFrame) -> str:
+    """How far apart the two solvers' scores are."""
+    apart = table.loc[table["metric"].str.startswith("largest difference"), "value"].max()
+    return f"The scores of the two solvers differ by at most {apart:.1g} of the largest score."
+
+
+def of_table_6(table: pd.DataFrame) -> str:
+    """LiRA's time next to IHA's."""
+    name = "time for 1000 samples, ratio to IHA"
+    some = table[table["metric"] == name].set_index("attack")["value"]
+    return f"For a thousand records LiRA took {some['LiRA']:.2g} times as long as exact IHA here."
+
+
+def of_table_7(table: pd.DataFrame) -> str:
+    """IHA beside LiRA on each variant."""
+    return compared(table, "IHA (Ours)", "LiRA", ("IHA", "LiRA"))
+
+
+def of_control_6(table: pd.DataFrame) -> str:
+    """Whether the formulas are exact where their assumptions hold."""
+    error = table[table["metric"].str.startswith("largest error")]
+    worst = error.groupby("case", sort=False)["value"].max()
+    return (
+        f"From the exact log-likelihood ratio IHA* is off by at most {worst['IHA*']:.2g} and IHA "
+        f"by up to {worst['IHA']:.2g} of its standard deviation, the latter with weight decay."
+    )
+
+
+def of_control_7(table: pd.DataFrame) -> str:
+    """How many pairs there are."""
+    return f"{len(table)} pairs of printed numbers that should be one, or in another order."
+
+
+def of_curves(table: pd.DataFrame) -> str:
+    """Figure 1 in words."""
+    return (
+        f"{len(table['panel'].unique())} panels of true against false positive rate on "
+        f"logarithmic axes, with curves of {joined(list(FIGURE_1))} and the line of "
+        f"random scores. {of_figure_1(table)}"
+    )
+
+
+def of_dampings(table: pd.DataFrame) -> str:
+    """The dampings in words."""
+    return (
+        "One panel a data set: AUC against the damping on a logarithmic axis, for IHA and IHA*. "
+        f"{of_control_2(table)}"
+    )

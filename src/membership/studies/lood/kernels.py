@@ -1,0 +1,36 @@
+"""The kernels of the chapter, and what one inverse says of every record under them."""
+
+from typing import Any
+
+import numpy as np
+
+from membership import lood, nngp
+from membership.lood import LeaveOneOut
+from membership.studies.lood.fixed import EDGE_Q
+from membership.studies.lood.records import Records
+
+
+def kernel_of(settings: Any) -> nngp.Kernel:
+    """The kernel of the released code's closed-form runs: weights of variance 2, no bias."""
+    return nngp.fully_connected(settings.depth)
+
+
+def kernels(settings: Any) -> dict[str, nngp.Kernel]:
+    """A homogeneous kernel, an isotropic one, and one that is neither normalised nor stationary."""
+    depth = min(settings.depth, settings.sizes.most_depth)
+    return {
+        f"ReLU, depth {depth}": nngp.fully_connected(depth),
+        "RBF": nngp.rbf(),
+        "polynomial, degree 3": nngp.polynomial(3),
+    }
+
+
+def every_record(records: Records, settings: Any, kernel: nngp.Kernel | None = None) -> LeaveOneOut:
+    """Leave each record out in turn, by the kernel given or that of `kernel_of`, on raw pixels."""
+    matrix = (kernel or kernel_of(settings))(records.inputs())
+    return lood.leave_one_out(matrix, records.targets, settings.noise)
+
+
+def at_edge(x: np.ndarray, w_std: float, b_std: float) -> np.ndarray:
+    """Inputs scaled so that the mean variance of the first layer is the one that is kept."""
+    return x * np.sqrt((EDGE_Q - b_std**2) / w_std**2 / np.mean(x**2))

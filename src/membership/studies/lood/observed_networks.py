@@ -1,0 +1,143 @@
+"""What retrained networks answer, what is estimated of them, and the seconds that all takes."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import data, evidence, lood
+from membership.studies.lood import influence
+from membership.studies.lood.fixed import OFFSETS
+from membership.studies.lood.kernels import every_record, kernel_of
+from membership.studies.lood.networks import factory, recipe, retrain
+from membership.studies.lood.observed_records import directly, lines, square
+from membership.studies.lood.origin import of_networks, of_records
+from membership.studies.lood.records import Records, load
+
+N_TIMED = 3
+EVERY = 5
+"""Networks are asked at every fifth step of a line."""
+
+
+def pairs(activation: str, settings: Any) -> xr.Dataset:
+    """Logits with and without each left-out record: at itself and, for ReLU, along a line."""
+    retrained = retrain(load(settings), settings, activation)
+    queries, offsets = retrained.own_queries, [0]
+    if activation == "relu":
+        x = queries[:, 0].astype(np.float64)
+        away = (OFFSETS % EVERY == 0) & (OFFSETS != 0)
+        offsets += OFFSETS[away].tolist()
+        queries = np.concatenate([x[:, None], lines(x, settings)[:, away]], axis=1)
+    answer = np.stack(retrained.logits(queries), axis=1)
+    return evidence.dataset(
+        "pairs",
+        {"answer": answer},
+        {"record": retrained.left_out},
+        **_origin(retrained.records, settings),
+        offsets=offsets,
+        labels=retrained.records.dataset.y[retrained.left_out].tolist(),
+    )
+
+
+def influences(settings: Any) -> xr.Dataset:
+    """Estimates of each left-out record's influence on itself, and the process's numbers."""
+    retrained = retrain(load(settings), settings)
+    process, chosen = every_record(retrained.records, settings), retrained.left_out
+    found = influence.estimates(retrained, settings)
+    return evidence.dataset(
+        "process",
+        {
+            "estimate": (("estimator", "record"), np.stack(list(found.values()))),
+            "variance": ("record", process.variance[chosen]),
+            "square": ("record", square(process)[chosen]),
+        },
+        {"estimator": list(found), "record": chosen},
+        **_origin(retrained.records, settings),
+    )
+
+
+def _origin(records: Records, settings: Any) -> dict[str, Any]:
+    config = recipe(records, settings)
+    stated = of_records(
+        records,
+        settings,
+        *of_networks(settings),
+        records_left_out=settings.n_retrained,
+        networks_a_side=settings.n_networks,
+    )
+    trained = {
+        "epochs": config.epochs,
+        "batch_size": config.batch_size,
+        "learning_rate": config.learning_rate,
+        "momentum": config.momentum,
+        "width": settings.network_width,
+    }
+    return stated | {"recipe": stated["recipe"] | trained}
+
+
+def times(settings: Any) -> xr.Dataset:
+    """Seconds in this run, on one core where the libraries allow.
+
+    One by one means a kernel matrix and two linear systems for each record, as the released code
+    does. Retraining means the networks of both sides for one record, in one batch.
+    """
+    own = load(settings)
+    kernel, n = kernel_of(settings), len(own)
+    matrix, of_kernel = _timed(lambda: kernel(own.inputs()))
+    _, of_all = _timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
+    some = range(min(N_TIMED, n))
+    _, of_some = _timed(lambda: [_by_itself(own, kernel, i, settings) for i in some])
+    seconds = {
+        "kernel": of_kernel,
+        "all": of_all,
+        "one": of_some / len(some),
+        "retraining": _retraining(own, settings),
+    }
+    return evidence.dataset(
+        "measured",
+        {"seconds": ("task", list(seconds.values()))},
+        {"task": list(seconds)},
+        **of_records(own, settings, *of_networks(settings)),
+        networks=2 * settings.n_networks,
+        records=n,
+        setup=_setup(own, settings),
+    )
+
+
+def _setup(own: Records, settings: Any) -> dict[str, Any]:
+    config = recipe(own, settings)
+    return {
+        "members": settings.network_records,
+        "architecture": f"{settings.depth + 1} linear layers of {settings.network_width}",
+        "networks": settings.n_networks,
+        "recipe": {"epochs": config.epochs, "batch_size": config.batch_size},
+    }
+
+
+def _by_itself(own: Records, kernel: Any, row: int, settings: Any) -> None:
+    directly(kernel(own.inputs()), own.targets, row, settings.noise)
+
+
+def _retraining(own: Records, settings: Any) -> float:
+    """Seconds to train both sides for one record from nothing."""
+    from membership import training
+
+    few = own.first(settings.network_records)
+    masks = data.leave_one_out(len(few), [0]).repeat(settings.n_networks, axis=0)
+    seeds = list(range(len(masks)))
+    with tempfile.TemporaryDirectory() as folder:
+        run = {"cache_folder": Path(folder), "progress": False, "n_jobs": 1}
+        make, config = factory(few, settings, "relu"), recipe(few, settings)
+        place = {"device": settings.device}
+        return _timed(
+            lambda: training.train(make, few.dataset, masks, config, seeds, **place, **run)
+        )[1]
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start

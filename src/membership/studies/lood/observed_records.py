@@ -1,0 +1,292 @@
+"""What the process says of records, at themselves and near them: variances and residuals."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.integrate import quad
+
+from membership import evidence, lood, nngp
+from membership.arrays import FloatArray
+from membership.lood import LeaveOneOut
+from membership.studies.lood import pictures
+from membership.studies.lood.fixed import (
+    CONTROL_DEPTHS,
+    CONTROL_RECORDS,
+    EDGE,
+    EDGE_Q,
+    MAIN,
+    MATCHED,
+    MEASURES,
+    MOST_RECORDS,
+    NETWORK,
+    NETWORK_MATCHED,
+    OFFSETS,
+    RELU,
+    SETTING,
+    SHOWN,
+    SLIP_RECORDS,
+)
+from membership.studies.lood.kernels import at_edge, every_record, kernel_of, kernels
+from membership.studies.lood.networks import NETWORK_W_STD
+from membership.studies.lood.origin import of_records
+from membership.studies.lood.records import SCALINGS, Records, load
+from membership.studies.lood.search import Pictures, prepare
+
+N_UNIFORM = 50
+N_LINES = 5
+N_AUCS = 5
+SIZES = (1.0, 0.1, 0.01, 0.001)
+"""Shares of a correlation kernel that are added to a constant one."""
+
+
+def records(settings: Any) -> xr.Dataset:
+    """Variance and squared residual of every record under each kernel, and of uniform noise."""
+    own = load(settings)
+    cases = {MAIN: kernel_of(settings), **kernels(settings)}
+    found = {name: every_record(own, settings, kernel) for name, kernel in cases.items()}
+    noise = _uniform(own, settings)
+    shown = _most_and_least(found[MAIN].kl, own.dataset.y)
+    return evidence.dataset(
+        "process",
+        {
+            **_stacked(list(found.values()), "case"),
+            "label": ("record", own.dataset.y),
+            "noise_variance": ("uniform", noise[0]),
+            "noise_square": ("uniform", noise[1]),
+            "shown": ("picture", shown),
+            "level": (
+                ("picture", "channel", "height", "width"),
+                pictures.thumbnail(own.dataset.x[shown]),
+            ),
+        },
+        {"case": list(found)},
+        **of_records(own, settings),
+    )
+
+
+def _stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
+    return {
+        "variance": ((dim, "record"), np.stack([one.variance for one in found])),
+        "square": ((dim, "record"), np.stack([square(one) for one in found])),
+    }
+
+
+def square(found: LeaveOneOut) -> FloatArray:
+    """The squared length of each record's residual."""
+    return np.square(found.residual).sum(axis=1)
+
+
+def _uniform(own: Records, settings: Any) -> tuple[FloatArray, FloatArray]:
+    """Uniform noise with random labels as differing records: variance and squared residual."""
+    rng = np.random.default_rng([settings.seed, 3])
+    x = rng.uniform(size=(N_UNIFORM, own.inputs().shape[1]))
+    y = own.targets[rng.integers(len(own), size=N_UNIFORM)]
+    base = lood.posterior(kernel_of(settings), own.inputs(), own.targets, settings.noise)
+    mean, variance = base.predict(x)
+    return variance, np.square(y - mean).sum(axis=1)
+
+
+def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:
+    """The most and the least exposed records of each class."""
+    kept = []
+    for one in np.unique(label):
+        members = np.flatnonzero(label == one)
+        order = members[np.argsort(-kl[members], kind="stable")]
+        kept += [*order[:SHOWN], *order[-SHOWN:]]
+    return np.unique(kept)
+
+
+def lines(x: np.ndarray, settings: Any) -> np.ndarray:
+    """Queries around each record as in the released code, (records, offsets, *record)."""
+    rng = np.random.default_rng([settings.seed, 6])
+    step = rng.uniform(-1, 1, size=x.shape) / 255
+    return x[:, None] + OFFSETS.reshape(-1, *[1] * (x.ndim - 1)) * step[:, None]
+
+
+def along_lines(settings: Any) -> xr.Dataset:
+    """KL of queries along lines of uniform noise through a few records."""
+    own = load(settings)
+    x = own.dataset.x.astype(np.float64)
+    queries = lines(x[:N_LINES], settings)
+    kl, at = np.zeros(queries.shape[:2]), np.zeros(N_LINES)
+    for row in range(N_LINES):
+        kept = np.arange(len(x)) != row
+        differing = x[row], own.targets[row]
+        pair = x[kept], own.targets[kept]
+        comparison = lood.compare(kernel_of(settings), *pair, differing, settings.noise)
+        kl[row], at[row] = comparison.measure(queries[row]), comparison.measure(x[row])
+    return evidence.dataset(
+        "process",
+        {"kl": (("record", "offset"), kl), "kl_at_record": ("record", at)},
+        {"offset": OFFSETS},
+        **of_records(own, settings),
+    )
+
+
+def activations(settings: Any) -> xr.Dataset:
+    """Variances and squared residuals by scaling of the inputs, depth and kernel."""
+    few = load(settings).first(MOST_RECORDS)
+    names = (RELU, SETTING, MATCHED, NETWORK, NETWORK_MATCHED, EDGE)
+    shape = (len(SCALINGS), len(CONTROL_DEPTHS), len(names), len(few))
+    variance, squares = np.zeros(shape), np.zeros(shape)
+    for i, inputs in enumerate(SCALINGS):
+        x = few.inputs(inputs)
+        for j, depth in enumerate(CONTROL_DEPTHS):
+            for k, matrix in enumerate(_matrices(depth, x).values()):
+                found = lood.leave_one_out(matrix, few.targets, settings.noise)
+                variance[i, j, k], squares[i, j, k] = found.variance, square(found)
+    dims = ("inputs", "depth", "kernel", "record")
+    return evidence.dataset(
+        "process",
+        {"variance": (dims, variance), "square": (dims, squares)},
+        {"inputs": list(SCALINGS), "depth": list(CONTROL_DEPTHS), "kernel": list(names)},
+        **of_records(few, settings),
+    )
+
+
+def _matrices(depth: int, x: np.ndarray) -> dict[str, np.ndarray]:
+    """The ReLU kernel and the GeLU kernels that are compared with it, by name."""
+    relu = nngp.fully_connected(depth)(x)
+    as_is = nngp.fully_connected(depth, "gelu")(x)
+    wide = nngp.fully_connected(depth, "gelu", NETWORK_W_STD["gelu"])(x)
+    w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
+    edge = nngp.fully_connected(depth, "gelu", w_std, b_std)(at_edge(x, w_std, b_std))
+    return {
+        RELU: relu,
+        SETTING: as_is,
+        MATCHED: _rescaled(as_is, relu),
+        NETWORK: wide,
+        NETWORK_MATCHED: _rescaled(wide, relu),
+        # ReLU is on its edge at sqrt(2) without bias, at any variance.
+        EDGE: _rescaled(edge, relu),
+    }
+
+
+def _rescaled(kernel: np.ndarray, like: np.ndarray) -> np.ndarray:
+    return kernel * (np.diag(like).mean() / np.diag(kernel).mean())
+
+
+def nearly_constant(settings: Any) -> xr.Dataset:
+    """Leakage under kernels ever nearer to a constant: 1 and a share of a correlation kernel."""
+    few = load(settings).first(CONTROL_RECORDS)
+    base = kernel_of(settings)(few.inputs("unit sphere"))
+    root = np.sqrt(np.diag(base))
+    matrices = [1 + size * (base / np.outer(root, root) - 0.5) for size in SIZES]
+    found = [lood.leave_one_out(matrix, few.targets, settings.noise) for matrix in matrices]
+    distance = [np.abs(matrix - 1).max() for matrix in matrices]
+    return evidence.dataset(
+        "process",
+        {**_stacked(found, "share"), "distance": ("share", distance)},
+        {"share": list(SIZES)},
+        **of_records(few, settings),
+    )
+
+
+def slips(settings: Any) -> xr.Dataset:
+    """LOOD as it should be, and with either slip of the released code."""
+    own = load(settings)
+    few = own.first(SLIP_RECORDS)
+    seen = prepare(own, min(SLIP_RECORDS, settings.search_records))
+    kernel = kernel_of(settings)
+    exact = every_record(few, settings)
+    pairs = np.array([_left_in(seen, kernel, row, settings) for row in range(len(seen.x))])
+    return evidence.dataset(
+        "process",
+        {
+            "mean_distance": ("record", exact.mean_distance),
+            "wrong_label": ("record", _wrong_label(few, settings)),
+            "label": ("record", few.dataset.y),
+            "kl": ("searched", pairs[:, 0]),
+            "kl_left_in": ("searched", pairs[:, 1]),
+            "excess_left_in": ("searched", pairs[:, 2]),
+        },
+        **of_records(few, settings),
+    )
+
+
+def _wrong_label(few: Records, settings: Any) -> FloatArray:
+    """Mean distance at each record where, without it, the one before has its label."""
+    matrix = kernel_of(settings)(few.inputs())
+    noise, y = settings.noise * np.eye(len(matrix)), few.targets
+    with_all = matrix @ np.linalg.solve(matrix + noise, y)
+    moved = np.zeros(len(matrix))
+    for row in range(len(matrix)):
+        kept = np.arange(len(matrix)) != row
+        labels = y.copy()
+        labels[max(row - 1, 0)] = y[row]
+        solved = np.linalg.solve((matrix + noise)[np.ix_(kept, kept)], labels[kept])
+        moved[row] = np.square(with_all[row] - matrix[row, kept] @ solved).sum() / 2
+    return moved
+
+
+def _left_in(seen: Pictures, kernel: Any, row: int, settings: Any) -> tuple[float, float, float]:
+    """KL at the record where it is left out and where it stays in D, and then the excess."""
+    differing = seen.x[row], seen.records.targets[row]
+    out = seen.compare(kernel, row, settings.noise).measure(seen.x[row])
+    stays = lood.compare(
+        kernel, seen.x, seen.records.targets, differing, settings.noise, allow_repeated=True
+    ).contrast(seen.x[row])
+    return out, float(stays.kl()), float(stays.excess[0])
+
+
+def identity(settings: Any) -> xr.Dataset:
+    """Every record from one inverse, and each from two posteriors of its own."""
+    own = load(settings)
+    most = max(settings.sizes.compared)
+    cases = kernels(settings)
+    both = np.full((2, len(cases), len(MEASURES), min(most, len(own))), np.nan)
+    areas = np.zeros((2, len(cases), N_AUCS))
+    for i, kernel in enumerate(cases.values()):
+        # The network's kernel on 500 records, as in the released code; the others on fewer.
+        few = own.first(settings.sizes.compared[min(i, 1)])
+        matrix = kernel(few.inputs())
+        fast = lood.leave_one_out(matrix, few.targets, settings.noise)
+        both[0, i, :, : len(few)] = [getattr(fast, name) for name in MEASURES]
+        alone = [directly(matrix, few.targets, row, settings.noise) for row in range(len(few))]
+        both[1, i, :, : len(few)] = np.transpose(alone)
+        exposed = np.argsort(-fast.kl)[:N_AUCS]
+        areas[0, i] = fast.auc[exposed]
+        areas[1, i] = [area(fast, row, settings.noise) for row in exposed]
+    dims = ("way", "kernel", "measure", "record")
+    return evidence.dataset(
+        "measured",
+        {"value": (dims, both), "auc": (("way", "kernel", "exposed"), areas)},
+        {"way": ["one inverse", "one by one"], "kernel": list(cases), "measure": list(MEASURES)},
+        **of_records(own.first(most), settings),
+    )
+
+
+def area(found: LeaveOneOut, row: int, noise: float) -> float:
+    """AUC of the best test at one record, by integrating over false-positive rates."""
+    variance = found.variance[row]
+    excess = variance / noise
+    shift = square(found)[row] * excess / (variance + noise)
+    pair = lood.Contrast(np.array([excess]), np.array([shift]), np.nan, found.residual.shape[1])
+    return 1 - quad(pair.tradeoff, 0, 1, epsabs=1e-9, epsrel=1e-9, limit=200)[0]
+
+
+def directly(
+    matrix: FloatArray, targets: FloatArray, row: int, noise: float
+) -> tuple[float, float, float]:
+    """KL, the reverse KL and the mean distance at one record, from two linear systems."""
+    everyone = np.arange(len(matrix))
+    mean, variance = _posterior(matrix, targets, np.delete(everyone, row), row, noise)
+    mean_s, variance_s = _posterior(matrix, targets, everyone, row, noise)
+    moved, classes = float(np.square(mean - mean_s).sum()), targets.shape[1]
+    kl = _kl(variance, variance_s, moved, classes)
+    return kl, _kl(variance_s, variance, moved, classes), moved / 2
+
+
+def _posterior(
+    matrix: FloatArray, targets: FloatArray, given: Any, row: int, noise: float
+) -> tuple[FloatArray, float]:
+    cross = matrix[row, given]
+    system = matrix[np.ix_(given, given)] + noise * np.eye(len(given))
+    solved = np.linalg.solve(system, np.column_stack([cross, targets[given]]))
+    return cross @ solved[:, 1:], float(matrix[row, row] - cross @ solved[:, 0])
+
+
+def _kl(a: float, b: float, moved: float, classes: int) -> float:
+    """KL(N(m, a I) || N(m', b I)) with |m - m'|^2 = moved."""
+    return 0.5 * (classes * (np.log(b / a) - 1 + a / b) + moved / b)

@@ -1,0 +1,64 @@
+"""The numbers behind the tables, from evidence: leakage of each record, AUC of networks."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import lood
+from membership.arrays import FloatArray
+from membership.studies.lood.fixed import MAIN
+from membership.studies.lood.networks import fitted_auc
+
+
+def contrast(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
+    """What each record shows at itself under one of the kernels."""
+    part = found.sel(case=case) if "case" in found.dims else found
+    return of_moments(part["variance"].values, part["square"].values, found)
+
+
+def uniform(found: xr.Dataset) -> lood.Contrast:
+    """The same for the pictures of uniform noise."""
+    return of_moments(found["noise_variance"].values, found["noise_square"].values, found)
+
+
+def of_moments(variance: FloatArray, square: FloatArray, found: xr.Dataset) -> lood.Contrast:
+    """From variances and squared residuals, (records,) each, as `lood.leave_one_out` has them."""
+    noise = found.attrs["recipe"]["noise"]
+    share = variance / (variance + noise)
+    excess, shift = variance / noise, square * share / noise
+    return lood.Contrast(
+        excess[:, None], shift[:, None], square * share**2 / 2, found.attrs["outputs"]
+    )
+
+
+def network_auc(pairs: xr.Dataset, query: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation over halves of the networks' AUC for each left-out record."""
+    answer = pairs["answer"].values.astype(np.float64)
+    both = zip(answer[:, 0, :, query], answer[:, 1, :, query], strict=True)
+    seed = pairs.attrs["seed"]
+    return tuple(np.array([fitted_auc(*sides, seed) for sides in both]).T)
+
+
+def prediction_difference(pairs: xr.Dataset) -> FloatArray:
+    """Half the squared distance of the mean logits with and without each record, at the record."""
+    inside, outside = _sides(pairs)
+    move = inside.mean(axis=1) - outside.mean(axis=1)
+    return np.square(move).sum(axis=1) / 2
+
+
+def memorisation(pairs: xr.Dataset) -> FloatArray:
+    """Feldman's: probability of the label with the record less that without, at the record."""
+    y = np.array(pairs.attrs["labels"])
+    means = []
+    for logits in _sides(pairs):
+        odds = logits - logits.max(axis=-1, keepdims=True)
+        p = np.exp(odds) / np.exp(odds).sum(axis=-1, keepdims=True)
+        means.append(p.mean(axis=1)[np.arange(len(y)), y])
+    return means[0] - means[1]
+
+
+def _sides(pairs: xr.Dataset) -> tuple[FloatArray, FloatArray]:
+    """Logits at the record itself with it and without it, (records, networks, classes)."""
+    answer = pairs["answer"].values[:, :, :, 0].astype(np.float64)
+    return answer[:, 0], answer[:, 1]

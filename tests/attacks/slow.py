@@ -1,0 +1,271 @@
+"""Every registered attack once more: slow, record by record, straight from the evidence."""
+
+import itertools
+
+import numpy as np
+from scipy import stats
+
+from tests.attacks.games import BATCH, DIRECTIONS, RECIPE
+
+TARGET = 0
+
+
+def loss(s):
+    return np.log1p(np.exp(-s))
+
+
+def black_box(score, **options):
+    """A score of (log-odds, OUT log-odds, IN log-odds) for each record of the outputs."""
+
+    def of(games):
+        data = games["outputs"]
+        odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
+        found = []
+        for r in range(odds.shape[1]):
+            out = [odds[m, r] for m in range(2, len(odds)) if not member[m, r]]
+            inside = [odds[m, r] for m in range(2, len(odds)) if member[m, r]]
+            found.append(score(odds[TARGET, r], out, inside, **options))
+        return np.array(found)
+
+    return of
+
+
+def left_out(score):
+    """The same of leave-one-out models: first those without the record, then those with it."""
+
+    def of(games):
+        odds = games["pairs"]["answer"].values[..., 0, 0].astype(float)
+        return np.array(
+            [
+                score(odds[r, side, TARGET], odds[r, 0, TARGET + 1 :], odds[r, 1, TARGET + 1 :])
+                for side in (0, 1)
+                for r in range(len(odds))
+            ]
+        )
+
+    return of
+
+
+def attack_r(s, out, inside):
+    grid = sorted([0.0, *(loss(o) for o in out), 1000.0])
+    at = next(k for k in range(1, len(grid)) if grid[k] >= loss(s))
+    return -(at - 1 + (loss(s) - grid[at - 1]) / (grid[at] - grid[at - 1])) / (len(grid) - 1)
+
+
+def mast(s, out, inside):
+    return -np.log(np.mean([np.exp(-loss(o)) for o in out])) - loss(s)
+
+
+def mast_best(s, out, inside):
+    levels = sorted({loss(o) for o in [*out, *inside]})
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(levels)]
+
+    def gain(t):
+        return sum(loss(o) <= t for o in inside) * len(out) - sum(loss(o) <= t for o in out) * len(
+            inside
+        )
+
+    return max(middles, key=lambda t: (gain(t), -t)) - loss(s)
+
+
+def lira(s, out, inside):
+    a, b = (
+        stats.norm(np.mean(inside), np.std(inside, ddof=1)),
+        stats.norm(np.mean(out), np.std(out, ddof=1)),
+    )
+    return a.logpdf(s) - b.logpdf(s)
+
+
+def lira_offline(s, out, inside):
+    return (s - np.mean(out)) / np.std(out, ddof=1)
+
+
+def globally(offline):
+    """LiRA with one variance a side."""
+
+    def of(games):
+        rows = black_box(lambda *sides: sides)
+        data = games["outputs"]
+        odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
+        sides = []
+        for keep in (0, 1):
+            squares, count, means = 0.0, 0, []
+            for r in range(odds.shape[1]):
+                own = [odds[m, r] for m in range(2, len(odds)) if member[m, r] == keep]
+                means.append(np.mean(own))
+                squares += sum((v - np.mean(own)) ** 2 for v in own)
+                count += len(own) - 1
+            sides.append((np.array(means), np.sqrt(squares / count)))
+        del rows
+        (out, out_sd), (inside, in_sd) = sides
+        if offline:
+            return (odds[TARGET] - out) / out_sd
+        return stats.norm.logpdf(odds[TARGET], inside, in_sd) - stats.norm.logpdf(
+            odds[TARGET], out, out_sd
+        )
+
+    return of
+
+
+def rmia_at(games, target, references, a):
+    """The scores of one model by some references, from all records and held ones."""
+    data = games["outputs"]
+    odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
+    p, held = 1 / (1 + np.exp(-odds)), 1 / (1 + np.exp(-data["held_log_odds"].values.astype(float)))
+
+    def ratio(own, out):
+        return own / (((1 + a) * np.mean(out) + 1 - a) / 2)
+
+    beaten = [ratio(held[target, z], held[references, z]) for z in range(held.shape[1])]
+    found = []
+    for r in range(odds.shape[1]):
+        out = [p[m, r] for m in references if not member[m, r]]
+        found.append(np.mean([ratio(p[target, r], out) > b for b in beaten]) if out else np.nan)
+    return np.array(found), member[target].astype(bool)
+
+
+def rmia_tuned(games):
+    models = list(range(2, 10))
+    best, chosen = -1.0, None
+    for a in np.arange(11) / 10:
+        score, member = rmia_at(games, models[0], models[1:], a)
+        keep = ~np.isnan(score)
+        gap = score[keep & member][:, None] - score[keep & ~member][None]
+        area = np.mean((gap > 0) + 0.5 * (gap == 0))
+        if area > best + 1e-12:
+            best, chosen = area, a
+    return rmia_at(games, TARGET, models, chosen)[0]
+
+
+def difference(games):
+    data = games["outputs"]
+    hinge, member = data["hinge"].values.astype(float), data["member"].values
+    return np.array(
+        [
+            hinge[TARGET, r] - np.mean([hinge[m, r] for m in range(2, 10) if not member[m, r]])
+            for r in range(hinge.shape[1])
+        ]
+    )
+
+
+def moments(variant, row):
+    def of(games):
+        hinge = games["outputs"]["hinge"].values[TARGET].astype(float)
+        own = games["posterior"].sel(variant=variant).isel(reference=row)
+        return (hinge - own["mean"].values.astype(float)) / own["sd"].values.astype(float)
+
+    return of
+
+
+def mixture(games):
+    z = np.array([moments("closed form", m)(games) for m in range(2, 10)])
+    below, above = stats.norm.cdf(z).mean(axis=0), stats.norm.sf(z).mean(axis=0)
+    return np.log(below) - np.log(above)
+
+
+def white(score):
+    """A score of one record's forms at an inverse, as a dictionary, with loss and membership."""
+
+    def of(games):
+        data = games["white_box"].isel(target=TARGET)
+        form = data["form"].values.astype(float)
+        found = []
+        for r in range(form.shape[-1]):
+            terms = [dict(zip(data["term"].values, row[:, r], strict=True)) for row in form]
+            found.append(score(terms, float(data["loss"][r]), bool(data["member"][r])))
+        return np.array(found)
+
+    return of
+
+
+def iha(which):
+    def score(inverses, value, member):
+        f = inverses[which]
+        lam, mu, alpha = (RECIPE[k] for k in ("learning_rate", "momentum", "weight_decay"))
+        n, step = RECIPE["members"], lam * alpha / (1 + mu)
+        less, regular = (1 / n if member else 0.0), which == 1
+        known = "rest" if regular else "mean"
+        u0u = f[f"{known}2"] - less * f["own2"]
+        u0hu = f[f"{known}3"] - less * f["own3"]
+        s1, s2 = (1 - step / 2 if regular else 1 - step), 2 - step
+        total = s1 / n * f["own2"] + 2 * s1 * u0u
+        total += alpha * s2 / (2 * n) * f["own3"] + alpha * s2 * u0hu
+        return value / (1 + mu) - total / lam
+
+    return score
+
+
+def residual(inverses, value, member):
+    f, n = inverses[3], RECIPE["members"]
+    others = f["rest2"] - (f["own2"] / n if member else 0.0)
+    return -2 * others / n - f["own2"] / n**2
+
+
+def matt(second):
+    def of(games):
+        data = games["white_box"].isel(target=TARGET)
+        names = ("log_odds", "reference_log_odds", "leverage")
+        f, f0, h = (data[name].values.astype(float) for name in names)
+        first = (f - f0) / (1 + np.exp(f0))
+        # g'H0^-1 g = (g's factor)^2 x'H0^-1 x, and h = weight x'H0^-1 x.
+        factor, weight = 1 / (1 + np.exp(f0)), np.exp(f0) / (1 + np.exp(f0)) ** 2
+        term = factor**2 * h / weight / 2
+        return first - {"none": 0.0, "H0": term, "H1": term / (1 + h)}[second]
+
+    return of
+
+
+def glir(n_steps):
+    def of(games):
+        data = games["steps"].isel(model=TARGET)
+        found = 0.0
+        for step in range(n_steps):
+            d, k = (data[v][step].values.astype(float) for v in ("distance", "susceptibility"))
+            found = found - stats.ncx2.logcdf(BATCH * d, DIRECTIONS, BATCH * k)
+        return found
+
+    return of
+
+
+def signal(name, kind="outputs"):
+    return lambda games: games[kind][name].values[TARGET].astype(float)
+
+
+def attack_p(games):
+    held = loss(games["outputs"]["held_log_odds"].values[TARGET].astype(float))
+    own = loss(games["outputs"]["log_odds"].values[TARGET].astype(float))
+    return np.array([np.mean([z > x for z in held]) for x in own])
+
+
+SLOW = {
+    "loss": black_box(lambda s, out, inside: -loss(s)),
+    "zero-one": signal("correct"),
+    "attack-p": attack_p,
+    "attack-r": black_box(attack_r),
+    "mast": black_box(mast),
+    "mast-best": black_box(mast_best),
+    "lira": black_box(lira),
+    "lira-global": globally(offline=False),
+    "lira-offline": black_box(lira_offline),
+    "lira-offline-global": globally(offline=True),
+    "rmia": lambda games: rmia_at(games, TARGET, list(range(2, 10)), 0.3)[0],
+    "rmia-tuned": rmia_tuned,
+    "difference": difference,
+    "shokri": signal("shokri"),
+    "l-attack": left_out(attack_r),
+    "lira-l": left_out(lira_offline),
+    "loss-ratio": left_out(lira),
+    "qmia": moments("qmia", TARGET),
+    "bmia": moments("kron", 2),
+    "bmia-closed": moments("closed form", 2),
+    "bmia-mixture": mixture,
+    "sif": white(lambda inverses, value, member: -inverses[0]["own1"]),
+    "iha": white(iha(0)),
+    "iha-star": white(iha(1)),
+    "residual": white(residual),
+    "matt": matt("none"),
+    "matt-second": matt("H0"),
+    "matt-newton": matt("H1"),
+    "glir": glir(1),
+    "glir-steps": glir(3),
+}

@@ -1,0 +1,86 @@
+"""Every registered attack on a file of evidence, compared."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from membership import attacks, evidence, metrics
+from membership.audit import compare
+from membership.cli import cli
+from membership.errors import InputError
+
+ORIGIN = {"set": "Digits", "data": {"digits": "ab12"}, "recipe": {"loss": "cross-entropy"}}
+
+
+def outputs(targets: list[int] | None = None, records: int = 400, models: int = 24):
+    rng = np.random.default_rng(2)
+    member = rng.random((models, records)) < 0.5
+    hard = rng.normal(0, 2, records)
+    log_odds = hard + 1.5 * member + rng.normal(0, 1, member.shape)
+    labels = {"record": np.arange(records)}
+    named = [0, 1, 2] if targets is None else targets
+    return evidence.dataset(
+        "outputs", {"log_odds": log_odds, "member": member}, labels, targets=named, **ORIGIN
+    )
+
+
+def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None:
+    report = compare(outputs())
+    areas = [one["auc"]["value"] for one in report["attacks"]]
+    assert areas == sorted(areas, reverse=True)
+    assert report["attacks"][0]["behind_best"] is None
+    found = {one["name"]: one for one in report["attacks"]}
+    table = attacks.score_table(outputs())
+    direct = np.mean(
+        [metrics.auc(s, m) for s, m in zip(table.score["loss"], table.member, strict=True)]
+    )
+    assert found["loss"]["auc"]["value"] == pytest.approx(direct)
+    last = report["attacks"][-1]
+    assert last["behind_best"]["value"] == pytest.approx(areas[-1] - areas[0])
+
+
+def test_every_attack_is_either_tried_or_said_to_lack_something() -> None:
+    report = compare(outputs())
+    tried = {one["name"] for one in report["attacks"]}
+    left = {one["name"]: one["lacks"] for one in report["left_out"]}
+    assert tried | set(left) == set(attacks.registry())
+    assert not tried & set(left)
+    assert all(left.values())
+
+
+def test_rates_that_the_non_members_do_not_carry_are_left_out() -> None:
+    (rate,) = compare(outputs())["attacks"][0]["tpr_at_fpr"]
+    assert rate["fpr"] == 0.1
+
+
+def test_one_target_is_said_to_be_one() -> None:
+    assert "One target" in compare(outputs([0]))["warnings"][0]
+
+
+def test_the_command_takes_evidence(tmp_path: Path) -> None:
+    path = evidence.save(tmp_path / "mine.evidence", outputs())
+    done = CliRunner().invoke(cli, ["audit", str(path), "--output", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    report = json.loads((tmp_path / "out/audit.json").read_text())
+    assert report["targets"] == 3
+    page = (tmp_path / "out/audit.html").read_text()
+    assert all(one["display"].replace("'", "&#39;") in page for one in report["attacks"])
+
+
+def test_evidence_that_allows_nothing_says_what_is_lacking() -> None:
+    few = outputs(models=3).assign_attrs(recipe={"loss": "hinge"})
+    with pytest.raises(InputError, match=r"allows no registered attack.*hinge"):
+        compare(few)
+
+
+def test_no_targets(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="targets"):
+        compare(outputs([]))
+    (tmp_path / "bad.evidence").write_bytes(b"no evidence")
+    done = CliRunner().invoke(
+        cli, ["audit", str(tmp_path / "bad.evidence"), "--output", str(tmp_path / "out")]
+    )
+    assert isinstance(done.exception, InputError)

@@ -1,0 +1,63 @@
+"""A data set is measured without more work than its check takes."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from membership import data
+from membership.errors import InputError
+
+
+@pytest.fixture
+def own(tmp_path):
+    rng = np.random.default_rng(0)
+    file = tmp_path / "own.npz"
+    x, y = rng.normal(size=(30, 4)), np.arange(30) % 3
+    np.savez(file, x_train=x[:20], y_train=y[:20], x_test=x[20:], y_test=y[20:])
+    return file
+
+
+def test_simulated_records_are_measured_and_not_drawn(monkeypatch):
+    monkeypatch.setattr(
+        sys.modules["membership.data.outline"], "load", lambda *_: pytest.fail("they were drawn")
+    )
+    found = data.outline("purchase_like:1500000")
+    assert (found.n_records, found.n_train, found.shape) == (1_500_000, 1_500_000, (600,))
+    assert (found.n_classes, data.outline("purchase_like:70-odd").n_classes) == (100, 2)
+    assert not found.is_image
+
+
+@pytest.mark.parametrize("name", ["purchase_like:300", "purchase_like:300-odd", "digits-odd"])
+def test_the_measures_are_those_of_the_loaded_set(name):
+    found, loaded = data.outline(name), data.load(name)
+    assert (found.name, found.n_records, found.n_classes) == (
+        loaded.name, len(loaded), loaded.n_classes,
+    )  # fmt: skip
+    assert found.shape == loaded.x.shape[1:]
+
+
+def test_a_file_is_measured_with_its_split(own):
+    found = data.outline(own)
+    assert (found.n_records, found.n_train, found.shape, found.n_classes) == (30, 20, (4,), 3)
+
+
+def test_names_are_checked_before_anything_is_loaded(own, monkeypatch):
+    data.require_known(["digits", "mnist-odd", "purchase_like:5", str(own)])
+    for name, wrong in (("mnits", "mnits"), ("purchase_like:0", "after the colon"), ("x.npz", "x")):
+        with pytest.raises(InputError, match=wrong):
+            data.require_known(["digits", name])
+    with pytest.raises(InputError, match="data_root='/nowhere' is no folder"):
+        data.require_known(["digits"], "/nowhere")
+
+
+def test_features_far_from_one_in_size_are_refused(tmp_path):
+    x, y = np.ones((10, 3)), np.arange(10) % 2
+    for factor, good in ((30, True), (31, False)):
+        np.savez(tmp_path / "own.npz", x=x * [1, factor, 1], y=y)
+        found = data.outline(tmp_path / "own.npz")
+        if good:
+            data.require_scaled(found)
+        else:
+            with pytest.raises(InputError, match="feature 1 has a root mean square of 31"):
+                data.require_scaled(found)

@@ -1,0 +1,45 @@
+"""The evidence in the repository: it opens, it is what was written, and it stays small."""
+
+from pathlib import Path
+
+import pytest
+
+from membership import evidence
+from membership.evidence import files
+
+PAPER = Path(__file__).parents[2] / "results" / "paper"
+COMMITTED = sorted(PAPER.glob("*/*.evidence"))
+MEGABYTES = {
+    **{"iha": 19, "comparison": 13, "bmia": 11, "bayes_optimal": 9, "gmip": 4, "lood": 3},
+    "all": 60,
+}
+
+
+def too_large(sizes: dict[tuple[str, str], int]) -> list[str]:
+    """The files and chapters, of sizes by chapter and name, that are above their limit."""
+    found = [name for (_, name), size in sizes.items() if size > files.COMMITTED_BYTES]
+    for chapter, most in MEGABYTES.items():
+        total = sum(size for (one, _), size in sizes.items() if chapter in (one, "all"))
+        found += [chapter] if total > most * 10**6 else []
+    return found
+
+
+def test_files_and_chapters_stay_below_their_limits():
+    sizes = {(path.parent.name, path.name): path.stat().st_size for path in COMMITTED}
+    assert {chapter for chapter, _ in sizes} <= MEGABYTES.keys()
+    assert too_large(sizes) == []
+
+
+def test_what_is_too_large_is_named():
+    assert too_large({("gmip", "a"): 3 * 10**6, ("gmip", "b"): 2 * 10**6}) == ["gmip"]
+    assert too_large({("iha", "a"): 11 * 10**6}) == ["a"]
+    many = {(chapter, "a"): most * 10**6 for chapter, most in MEGABYTES.items() if chapter != "all"}
+    assert "all" not in too_large(many)
+    assert "all" in too_large({**many, ("other", "a"): 2 * 10**6})
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_it_opens_and_would_be_written_the_same(path):
+    found = evidence.load(path)
+    assert files.to_bytes(found) == path.read_bytes()
+    assert str(Path.home()) not in str(found.attrs)

@@ -1,0 +1,274 @@
+"""Evidence on disk: it comes back, it is the same bytes twice, and no file does harm."""
+
+import hashlib
+import io
+import json
+import random
+import struct
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from membership import evidence
+from membership.errors import InputError
+from membership.evidence import files
+from tests.evidence.examples import ORIGIN, measured, outputs
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "new" / "digits.evidence"
+
+
+@pytest.mark.parametrize("make", [outputs, measured])
+def test_what_is_written_comes_back(path, make):
+    assert evidence.save(path, make()) == path
+    assert evidence.load(path).identical(make())
+    assert evidence.digest(evidence.load(path)) == evidence.digest(make())
+
+
+@given(st.data())
+def test_any_evidence_comes_back(data):
+    shape = data.draw(arrays.array_shapes(min_dims=2, max_dims=2, max_side=6))
+    log_odds = data.draw(arrays.arrays("float64", shape, elements=st.floats(-3e38, 3e38)))
+    member = data.draw(arrays.arrays("bool", shape))
+    words = data.draw(st.lists(st.text(max_size=5), min_size=shape[0], max_size=shape[0]))
+    note = data.draw(
+        st.recursive(
+            st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=4),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+            max_leaves=5,
+        )
+    )
+    words = [word.replace("\0", "") for word in words]
+    made = evidence.dataset(
+        "outputs",
+        {"log_odds": log_odds, "member": member},
+        {"model": words},
+        targets=[0],
+        note=note,
+        **ORIGIN,
+    )
+    found = files.from_bytes(files.to_bytes(made))
+    assert found.identical(made)
+    assert found.attrs == made.attrs
+    assert files.to_bytes(found) == files.to_bytes(made)
+
+
+def test_written_twice_are_the_same_bytes(path):
+    first = evidence.save(path, outputs(128, 3000)).read_bytes()
+    backwards = outputs(128, 3000)[["test_accuracy", "member", "log_odds"]]
+    assert evidence.save(path, backwards).read_bytes() == first
+    assert evidence.save(path, evidence.load(path)).read_bytes() == first
+
+
+def test_the_digest_is_that_of_the_content(path):
+    whole = outputs()
+    found = evidence.digest(whole)
+    for changed in (
+        whole.assign_attrs(targets=[1, 0]),
+        whole.assign(member=~whole["member"]),
+        whole.assign_coords(record=whole["record"] + 1),
+        whole.rename(log_odds="hinge").assign(log_odds=whole["log_odds"]),
+    ):
+        assert evidence.digest(changed) != found
+    assert len(found) == 64
+
+
+def test_a_zip_program_can_look_inside(path):
+    evidence.save(path, outputs())
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        header = json.loads(archive.read("header.json"))
+    assert header["attributes"]["set"] == "Digits"
+    assert header["variables"]["member"] == {
+        "dims": ["model", "record"],
+        "dtype": "bool",
+        "shape": [3, 50],
+    }
+
+
+def test_every_flipped_byte_is_seen(path):
+    whole = evidence.save(path, outputs()).read_bytes()
+    rng = random.Random(0)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= rng.randrange(1, 256)
+        path.write_bytes(damaged)
+        with pytest.raises(InputError) as error:
+            evidence.load(path)
+        assert "\n" not in str(error.value)
+        assert str(path) in str(error.value)
+        refused += 1
+    assert refused == 400
+
+
+def test_every_missing_end_is_seen():
+    whole = files.to_bytes(outputs())
+    for length in (*range(0, len(whole), 7), len(whole) - 1):
+        with pytest.raises(InputError):
+            files.from_bytes(whole[:length])
+    with pytest.raises(InputError):
+        files.from_bytes(whole + b"\0")
+
+
+def forged(header: object, parts: dict[str, bytes]) -> bytes:
+    """A file with a digest that fits, whatever it holds."""
+    whole = io.BytesIO()
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = b"0" * 64
+        for name, content in {"header.json": text, **parts}.items():
+            archive.writestr(name, content)
+    return signed(whole.getvalue()[:-64])
+
+
+def signed(body: bytes) -> bytes:
+    return body + hashlib.sha256(body).hexdigest().encode()
+
+
+def _good() -> tuple[dict, dict[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(files.to_bytes(outputs()))) as archive:
+        header = json.loads(archive.read("header.json"))
+        return header, {n: archive.read(n) for n in archive.namelist() if n != "header.json"}
+
+
+def test_what_forging_changes_alone_is_read():
+    assert files.from_bytes(forged(*_good())).identical(outputs())
+
+
+def _with(path: list, value: object) -> bytes:
+    header, parts = _good()
+    place = header
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return forged(header, parts)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (["variables", "log_odds", "shape"], [10**12, 10**6]),
+        (["variables", "log_odds", "shape"], [-3, -50]),
+        (["variables", "log_odds", "shape"], [3.0, 50]),
+        (["variables", "log_odds", "shape"], [True, 150]),
+        (["variables", "log_odds", "shape"], "150"),
+        (["variables", "log_odds", "shape"], [2, 50]),
+        (["variables", "log_odds", "dtype"], "object"),
+        (["variables", "log_odds", "dtype"], "float64"),
+        (["variables", "log_odds", "dtype"], ["float32"]),
+        (["variables", "log_odds", "dims"], ["model", "model"]),
+        (["variables", "log_odds", "dims"], [{}, "record"]),
+        (["variables", "log_odds", "dims"], ["../model", "record"]),
+        (["variables", "log_odds"], []),
+        (["variables", "more"], {"dims": ["x"], "shape": [1], "dtype": "uint8"}),
+        (["variables", "record"], {"dims": ["record"], "shape": [2], "dtype": "str"}),
+        (["variables"], ["log_odds"]),
+        (["attributes", "kind"], "os.system"),
+        (["attributes", "kind"], ["outputs"]),
+        (["attributes"], [1, 2]),
+        (["attributes"], {}),
+        (["format"], "membership-evidence 2"),
+    ],
+)
+def test_a_header_made_to_deceive_is_refused_in_one_line(where, value):
+    with pytest.raises(InputError) as error:
+        files.from_bytes(_with(where, value))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"\xff\xfe",
+        b'{"format": NaN}',
+        b'{"format": ' + b"9" * 10_000 + b"}",
+        b"[" * 100_000,
+        b'{"format": "membership-evidence 1"}',
+    ],
+)
+def test_a_header_that_is_none_is_refused_in_one_line(header):
+    with pytest.raises(InputError) as error:
+        files.from_bytes(forged(header, {}))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def _words(words: list) -> bytes:
+    header, parts = _good()
+    header["variables"]["model"] = {
+        "dims": ["model"],
+        "shape": [3],
+        "dtype": "str",
+        "words": words,
+    }
+    return forged(header, parts)
+
+
+def test_words_are_words_and_not_too_long():
+    assert files.from_bytes(_words(["a", "b", "c"]))["model"].values.tolist() == ["a", "b", "c"]
+    for words in (["a", "b"], ["a", "b", 1], "ab", ["a", "b", "c" * 9_000_000]):
+        with pytest.raises(InputError):
+            files.from_bytes(_words(words))
+
+
+def test_no_memory_is_taken_for_what_a_file_declares_too_large():
+    header, parts = _good()
+    header["variables"]["log_odds"]["shape"] = [1 << 20, 1 << 9]
+    bomb = bytes(1 << 26)
+    files_made = [forged(header, parts), forged(*_with_bomb(bomb))]
+    for made in files_made:
+        tracemalloc.start()
+        with pytest.raises(InputError):
+            files.from_bytes(made)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1 << 23
+
+
+def _with_bomb(content: bytes) -> tuple[dict, dict[str, bytes]]:
+    """A part that unpacks to far more than its array takes."""
+    header, parts = _good()
+    return header, {**parts, "log_odds": content}
+
+
+def test_a_part_that_holds_more_than_it_declares_is_refused():
+    header, parts = _good()
+    made = forged(header, {**parts, "log_odds": parts["log_odds"] + bytes(1000)})
+    true, false = len(parts["log_odds"]) + 1000, len(parts["log_odds"])
+    body = made[:-64].replace(struct.pack("<I", true), struct.pack("<I", false))
+    assert body != made[:-64]
+    with pytest.raises(InputError):
+        files.from_bytes(signed(body))
+
+
+def test_where_nothing_can_be_read_the_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"none\.evidence: cannot be read \(No such file"):
+        evidence.load(tmp_path / "none.evidence")
+    with pytest.raises(InputError, match="cannot be read"):
+        evidence.load(tmp_path)
+    with pytest.raises(InputError, match="ends in"):
+        evidence.save(tmp_path / "digits.nc", outputs())
+    text = tmp_path / "text.evidence"
+    text.write_text("log_odds,member\n1,0\n")
+    with pytest.raises(InputError, match="no evidence, or damaged"):
+        evidence.load(text)
+
+
+def test_a_file_is_no_larger_than_its_numbers_need(path):
+    # 17 of 32 bits of a number and one of the truth, and what the exponents save.
+    made = outputs(128, 4000)
+    count = made["log_odds"].size
+    assert evidence.save(path, made).stat().st_size < count * 2.7
+    assert np.isfinite(evidence.load(path)["log_odds"]).all()

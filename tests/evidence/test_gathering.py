@@ -1,0 +1,136 @@
+"""Evidence is gathered once, and says what has changed since."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from membership import closure as code
+from membership import evidence, metrics, paths
+from membership.evidence import gathering
+from tests.evidence.examples import outputs
+
+CALLS: list[str] = []
+
+
+def observe(seed: int = 0):
+    """What a chapter's gathering function does, and a note that it was called."""
+    CALLS.append("observed")
+    return outputs(seed=seed)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    CALLS.clear()
+    return tmp_path / "cache"
+
+
+def test_it_is_gathered_once_and_read_back(tmp_path):
+    folder = tmp_path / "results"
+    first = evidence.gathered("digits", observe, {"n_models": 3}, folder)
+    assert first.equals(outputs())
+    assert first.identical(evidence.load(folder / "digits.evidence"))
+    second = evidence.gathered("digits", observe, {"n_models": 3}, tmp_path / "elsewhere")
+    assert second.identical(first)
+    assert CALLS == ["observed"]
+    one, two = (tmp_path / d / "digits.evidence" for d in ("results", "elsewhere"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_what_is_read_back_is_what_a_file_holds(tmp_path):
+    large = functools.partial(outputs, 300, 1000)
+    found = evidence.gathered("large", large, {}, tmp_path)
+    assert not (found["log_odds"].values.view(np.uint32) & 0x7F).any()
+
+
+def test_other_inputs_names_functions_and_libraries_are_gathered_again(tmp_path, monkeypatch):
+    evidence.gathered("digits", observe, {"n_models": 3}, tmp_path)
+    evidence.gathered("digits", observe, {"n_models": 4}, tmp_path)
+    evidence.gathered("other", observe, {"n_models": 3}, tmp_path)
+    assert len(CALLS) == 3
+    monkeypatch.setattr(gathering, "versions", lambda: {"numpy": "3"})
+    evidence.gathered("digits", observe, {"n_models": 3}, tmp_path)
+    assert len(CALLS) == 4
+    monkeypatch.setattr(gathering, "closure", lambda function: "another")
+    evidence.gathered("digits", observe, {"n_models": 3}, tmp_path)
+    assert len(CALLS) == 5
+
+
+def test_exchanged_files_of_the_cache_are_gathered_again(tmp_path, cache):
+    one = evidence.gathered("one", functools.partial(observe, 1), {}, tmp_path)
+    evidence.gathered("two", functools.partial(observe, 2), {}, tmp_path)
+    first, second = sorted((cache / "evidence").iterdir())
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    with pytest.warns(UserWarning, match="is not the evidence that its name says"):
+        again = evidence.gathered("one", functools.partial(observe, 1), {}, tmp_path)
+    assert again.identical(one)
+    assert len(CALLS) == 3
+
+
+def test_of_a_file_the_content_counts_and_not_the_path(tmp_path):
+    for name, content in (("a", b"1"), ("b", b"1"), ("c", b"2")):
+        (tmp_path / name).write_bytes(content)
+        found = evidence.gathered("own", observe, {"dataset": str(tmp_path / name)}, tmp_path)
+        assert str(tmp_path) not in str(found.attrs)
+    assert len(CALLS) == 2
+
+
+def test_a_damaged_file_in_the_cache_is_gathered_again(tmp_path, cache):
+    evidence.gathered("digits", observe, {}, tmp_path)
+    (kept,) = (cache / "evidence").glob("*.evidence")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    with pytest.warns(UserWarning, match="gathered again"):
+        evidence.gathered("digits", observe, {}, tmp_path)
+    assert len(CALLS) == 2
+
+
+def test_a_cache_that_holds_evidence_is_marked_as_ours(tmp_path, cache):
+    evidence.gathered("digits", observe, {}, tmp_path)
+    assert paths.is_marked(cache)
+    (cache / paths.MARK).unlink()
+    paths.made_cache_dir()
+    assert paths.is_marked(cache)
+
+
+def test_evidence_says_by_what_it_was_gathered(tmp_path):
+    function = functools.partial(metrics_of_outputs, 0.5)
+    found = evidence.gathered("digits", function, {"n_models": 3}, tmp_path)
+    assert found.attrs["gatherer"].endswith("test_gathering.metrics_of_outputs")
+    assert "membership.metrics.ranking.auc" in found.attrs["code"]
+    assert found.attrs["inputs"] == {"device": "cpu", "n_models": 3}
+    assert found.attrs["versions"]["numpy"] == np.__version__
+
+
+def metrics_of_outputs(level: float):
+    """A gathering function that reaches into the package."""
+    made = outputs()
+    value = metrics.auc(made["log_odds"].values[0], made["member"].values[0])
+    return made.assign_attrs(auc=value, level=level)
+
+
+def test_what_has_changed_since_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(gathering, "find", lambda name: metrics_of_outputs)
+    function = functools.partial(metrics_of_outputs, 0.5)
+    found = evidence.gathered("digits", function, {}, tmp_path)
+    assert evidence.changed_since(found) == []
+    changed = {**found.attrs["code"], "membership.metrics.ranking.auc": "0" * 64}
+    (name,) = evidence.changed_since(found.assign_attrs(code=changed))
+    assert name == "membership.metrics.ranking.auc"
+    gone = {**found.attrs["code"], "membership.metrics.old": "0" * 64}
+    assert evidence.changed_since(found.assign_attrs(code=gone)) == ["membership.metrics.old"]
+    moved = dict(found.attrs["code"])
+    moved["membership.elsewhere.auc"] = moved.pop("membership.metrics.ranking.auc")
+    assert evidence.changed_since(found.assign_attrs(code=moved)) == []
+    monkeypatch.setattr(gathering, "find", lambda name: None)
+    assert evidence.changed_since(found) == sorted(found.attrs["code"])
+    assert evidence.changed_since(outputs()) == []
+
+
+def test_a_function_is_found_by_its_full_name():
+    assert code.find("membership.metrics.auc") is metrics.auc
+    assert code.find("membership.metrics.no_such") is None
+    assert code.find("membership.no_such.auc") is None
+    assert code.find("") is None

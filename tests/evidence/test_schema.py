@@ -1,0 +1,109 @@
+"""What evidence of a kind may hold, and in which precision it is kept."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from membership import evidence
+from membership.errors import InputError
+from membership.evidence import schema
+from tests.evidence.examples import ORIGIN, measured, outputs
+
+
+def test_a_variable_gets_the_dimensions_and_the_precision_of_its_kind():
+    made = outputs()
+    assert made["log_odds"].dims == ("model", "record")
+    assert {name: str(one.dtype) for name, one in made.variables.items()} == {
+        "log_odds": "float32",
+        "member": "bool",
+        "record": "int32",
+        "test_accuracy": "float64",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"log_odd": np.zeros((3, 50))}, "log_odd: not among the variables"),
+        ({"member": np.zeros((3, 50))}, "member is of float64; it is stored as bool"),
+        ({"member": np.zeros((3, 49), bool)}, "conflicting sizes"),
+        ({"log_odds": np.full((3, 50), 1e39)}, "log_odds holds 150 numbers too large for float32"),
+        ({"log_odds": (("record", "model"), np.zeros((50, 3)))}, "log_odds lies over"),
+        ({"log_odds": np.full((3, 50), "a")}, "log_odds is of"),
+    ],
+)
+def test_what_does_not_fit_its_kind_is_refused_in_one_line(changed, words):
+    with pytest.raises(InputError, match=words) as refused:
+        outputs(**changed)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_missing_is_named():
+    whole = outputs()
+    with pytest.raises(InputError, match=r"lacks member$"):
+        evidence.digest(whole.drop_vars("member"))
+    del whole.attrs["targets"], whole.attrs["recipe"]
+    with pytest.raises(InputError, match="lacks attributes: recipe, targets"):
+        evidence.digest(whole)
+
+
+@pytest.mark.parametrize("kind", ["gradients", None, 3])
+def test_an_unknown_kind_is_refused(kind):
+    with pytest.raises(InputError, match=r"kind = .*outputs, white_box"):
+        evidence.dataset(kind, {}, **ORIGIN)
+    with pytest.raises(InputError, match="kind = "):
+        evidence.digest(xr.Dataset(attrs={"kind": kind}))
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), np.inf, {"a": b"1"}, [1, {2}]])
+def test_an_attribute_that_is_no_json_is_refused(value):
+    with pytest.raises(InputError, match="attribute note"):
+        evidence.digest(outputs().assign_attrs(note=value))
+
+
+def test_attributes_become_what_json_has():
+    kept = schema.stored(outputs().assign_attrs(sizes=(np.int64(3), np.float32(0.5), True)))
+    assert kept.attrs["sizes"] == [3, 0.5, True]
+    assert [type(one) for one in kept.attrs["sizes"]] == [int, float, bool]
+
+
+def test_kinds_with_free_names_take_numbers_words_and_truth_only():
+    assert measured()["solver"].values.tolist() == ["exact", "conjugate gradients"]
+    for values in (np.array([1j]), np.array([None]), np.array([{}])):
+        with pytest.raises(InputError, match="odd"):
+            evidence.dataset("measured", {"odd": (("case",), values)}, **ORIGIN)
+
+
+def test_evidence_is_stored_once():
+    once = outputs(128, 3000)
+    assert once.identical(schema.stored(once))
+
+
+def test_only_large_evidence_is_rounded():
+    rng = np.random.default_rng(0)
+    small, large = rng.normal(size=(3, 50)), rng.normal(size=(300, 1000))
+    kept = outputs(log_odds=small)["log_odds"].values
+    np.testing.assert_array_equal(kept, small.astype(np.float32))
+    rounded = outputs(300, 1000, log_odds=large)["log_odds"].values
+    assert not (rounded.view(np.uint32) & 0x7F).any()
+    error = np.abs(rounded / large - 1)
+    assert 2.0**-19 < error.max() < 2.0**-17 * 1.01
+
+
+@given(arrays.arrays(np.float32, 40, elements=st.floats(-(2.0**127), 2.0**127, width=32)))
+def test_rounding_is_to_the_nearest_of_16_bits(values):
+    rounded = schema._rounded(values)
+    assert not (rounded.view(np.uint32) & 0x7F).any()
+    for before, after in zip(values, rounded, strict=True):
+        # The neighbours with 16 bits, towards zero and away from it.
+        low = np.uint32(before.view(np.uint32) & ~np.uint32(0x7F))
+        near = np.array([low, low + np.uint32(0x80)]).view(np.float32).astype(np.float64)
+        assert abs(float(after) - float(before)) == np.abs(near - float(before)).min()
+
+
+def test_what_has_no_neighbour_with_16_bits_stays():
+    kept = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).max], dtype=np.float32)
+    assert schema._rounded(kept).tobytes() == kept.tobytes()

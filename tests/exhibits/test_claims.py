@@ -1,0 +1,132 @@
+import dataclasses
+
+import pytest
+
+from membership import exhibits
+from membership.errors import InputError
+from membership.exhibits import chapter as room
+from membership.exhibits import claims
+from membership.published import Claim, Contrast
+from membership.published.claim_rules import about, better, bound
+
+
+def gain(source):
+    """IHA less LOSS on Moons: 0.21 at first."""
+    table = source.table("gmip-tab-1").set_index(["dataset", "attack"])["value"]
+    return Contrast(
+        "AUC, IHA less LOSS, Moons", table["Moons", "IHA"] - table["Moons", "LOSS"], 0.01, 9
+    )
+
+
+CLAIMS = (
+    Claim(
+        *("gmip-c01", "IHA <beats> LOSS", "4.2", "The AUC is higher.", ("gmip-tab-1",)),
+        test=lambda source: better(gain(source), 0.01).on("Moons (5 models)"),
+        changed="the margin was not stated",
+    ),
+    Claim(
+        *("gmip-c02", "They are alike", "4.3", "Within 0.01.", ()),
+        test=lambda source: about(gain(source), 0.01),
+    ),
+    Claim(
+        *("gmip-c03", "It is seen", "", "Evidence decides.", ("gmip-ctl-2",)),
+        test=lambda source: better(source.evidence("outputs"), 0.01),
+        origin="ours",
+    ),
+)
+
+
+@pytest.fixture
+def open_chapter(toy, settings, results, monkeypatch):
+    """Open the made-up chapter under a profile; its claims are `CLAIMS`."""
+    toy.install(monkeypatch, claims={"CLAIMS": CLAIMS})
+
+    class Made(type(settings)):
+        @classmethod
+        def from_values(cls, values):
+            return dataclasses.replace(settings, chapter="gmip", profile=values["profile"])
+
+    def made(profile):
+        given = dataclasses.asdict(settings) | {"chapter": "gmip", "profile": profile}
+        return exhibits.open_chapter(Made(**given))
+
+    return made
+
+
+def found(chapter, toy, own=True):
+    told = room.claims_of("gmip")
+    declared = exhibits.declared("gmip")
+    paper = type(chapter.settings).from_values({"profile": "paper"})
+    committed = room.Committed(paper, declared)
+    return claims.rows(told, declared, committed, chapter.source if own else None)
+
+
+def test_claims_are_tested_at_paper_size_and_on_this_run(open_chapter, toy, monkeypatch):
+    chapter = open_chapter("quick")
+    first = found(chapter, toy)
+    assert [row.outcome.word for row in first] == ["not tested here"] * 3
+    assert "gmip-tab-1 has no paper run" in first[0].outcome.reason
+    assert [row.own.word for row in first] == ["supported", "contradicted", "not tested here"]
+    open_chapter("paper").show("gmip-tab-1")
+    assert [row.outcome.word for row in found(chapter, toy)][:2] == ["supported", "contradicted"]
+
+
+def test_an_outcome_flips_when_the_numbers_do(open_chapter, toy, monkeypatch):
+    swapped = toy.table().assign(value=[0.62, 0.51, 0.71, 0.5])
+    monkeypatch.setattr(toy, "table", lambda: swapped)
+    assert found(open_chapter("quick"), toy)[0].own.word == "contradicted"
+
+
+def test_the_table_has_both_groups_every_word_and_escapes(open_chapter, toy, read):
+    open_chapter("paper").show("gmip-tab-1")
+    rows = found(open_chapter("quick"), toy)
+    reader = read(claims.html("gmip", rows, exhibits.declared("gmip")))
+    text = " ".join(reader.text.split())
+    assert text.index("The paper's") < text.index("IHA <beats> LOSS") < text.index("This book's")
+    assert "1 supported 1 contradicted 1 not tested here" in text
+    assert "1 agree 1 compatible 1 differ" in text
+    assert "+0.21 [+0.19, +0.23]" in text
+    assert "Changed: the margin was not stated" in text
+    assert "Moons (5 models)" in text
+    assert {"href": "#gmip-tab-1"} in reader.having("a")
+    assert not {"script", "style", "beats"} & {tag for tag, _ in reader.tags}
+
+
+def test_without_a_run_of_ones_own_there_is_no_column_for_it(open_chapter, toy, read):
+    rows = found(open_chapter("quick"), toy, own=False)
+    assert "Your run" not in read(claims.html("gmip", rows, exhibits.declared("gmip"))).text
+
+
+def test_what_speaks_for_a_claim_is_drawn_on_the_right():
+    for sure, rule, right in (
+        (Contrast("a", 0.2, 0.01, 9), lambda one: better(one, 0.01), True),
+        (Contrast("a", -0.2, 0.01, 9), lambda one: better(one, 0.01), False),
+        (Contrast("a", -0.2, 0.01, 9), lambda one: bound([one], 0.01), True),
+    ):
+        (number,) = rule(sure).numbers
+        lane = claims._lane(number, claims._reach(number))
+        assert (lane.point > lane.threshold) is right
+        assert lane.ends[0] < lane.point < lane.ends[1]
+        assert 0 <= lane.ends[0] < lane.ends[1] <= 100
+
+
+def test_a_claim_of_likeness_is_drawn_in_its_band():
+    (number,) = about(Contrast("a", 0.001, 0.0005, 9), 0.01).numbers
+    lane = claims._lane(number, claims._reach(number))
+    assert lane.band[0] < lane.ends[0] < lane.ends[1] < lane.band[1]
+    assert claims._lane(Contrast("a", 1.0), 1.0).interval == "exact"
+
+
+def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(
+    open_chapter, toy, monkeypatch
+):
+    shown = []
+    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr(room, "_display", lambda html, text: shown.append((html, text)))
+    chapter = open_chapter("quick")
+    chapter.claims()
+    assert 'id="gmip-claims"' in shown[0][0]
+    assert "gmip-c03: not tested here" in shown[0][1]
+    toy.install(monkeypatch)
+    with pytest.raises(InputError, match="declares no claims"):
+        chapter.claims()

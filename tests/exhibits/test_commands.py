@@ -1,0 +1,61 @@
+import dataclasses
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from membership import cli, exhibits, published
+from membership.errors import InputError
+from membership.exhibits import Exhibit
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.cli, arguments)
+
+
+def test_an_exhibit_is_cited_with_its_paper_size_run_and_its_paper(
+    toy, settings, results, monkeypatch
+):
+    toy.install(monkeypatch)
+    without = run("cite", "gmip-tab-1")
+    assert "note = {Exhibit gmip-tab-1}" in without.output
+    made = dataclasses.replace(settings, chapter="gmip", profile="paper")
+    exhibits.open_chapter(made).show("gmip-tab-1")
+    done = run("cite", "gmip-tab-1")
+    assert done.exit_code == 0
+    assert "note = {Exhibit gmip-tab-1, paper-size run, seed 3" in done.output
+    assert done.output.endswith(published.bibtex("gmip"))
+
+
+def test_an_unknown_exhibit_gets_the_nearest():
+    done = run("cite", "iha-tab2")
+    assert isinstance(done.exception, InputError)
+    assert "did you mean 'iha-tab-2'?" in str(done.exception)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.5])
+def test_recompute_counts_and_a_difference_is_a_failure(toy, results, monkeypatch, wrong):
+    shift = []
+    compute = lambda source: pd.DataFrame({"attack": ["a"], "value": [1.0 + sum(shift)]})  # noqa: E731
+    toy.install(monkeypatch, (Exhibit("gmip-tab-1", "Table 1", "c", "Why?", compute),))
+    done = run("recompute", "gmip")
+    assert (done.exit_code, done.output) == (
+        0,
+        "1 exhibits computed, 0 stand in as measured\n",
+    )
+    shift.append(wrong)
+    done = run("recompute", "gmip", "--check")
+    assert done.exit_code == bool(wrong)
+    lines = done.output.splitlines()
+    if wrong:
+        assert lines[0] == "gmip-tab-1: row 1, value: 1.5 where 1 is committed"
+        assert lines[-1].endswith("1 difference")
+        assert run("recompute", "gmip", "--check", "--tolerance", "0.5").exit_code == 0
+    else:
+        assert lines == ["1 exhibits computed, 0 stand in as measured, all equal"]
+
+
+def test_a_chapter_that_is_none_is_refused():
+    done = run("recompute", "gimp")
+    assert isinstance(done.exception, InputError)
+    assert "did you mean 'gmip'?" in str(done.exception)

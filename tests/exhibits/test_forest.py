@@ -1,0 +1,116 @@
+import math
+
+import pandas as pd
+import pytest
+
+from membership.exhibits import grid
+from membership.exhibits.forest import forest, suits
+from membership.exhibits.quantities import is_tidy, quantities
+
+
+@pytest.fixture
+def numbers(toy):
+    return quantities(toy.table(), toy.judge(toy.table()))
+
+
+def tidy(**columns):
+    return pd.DataFrame({"value": 1.0, "low": 0.9, "high": 1.1, **columns})[
+        [*columns, "value", "low", "high"]
+    ]
+
+
+def test_rows_stand_under_their_first_key_with_a_mark_a_metric(numbers):
+    plot = forest(numbers)
+    assert [group.heading for group in plot.groups] == ["Digits", "Moons"]
+    assert [label for label, _ in plot.groups[1].rows] == ["LOSS", "IHA"]
+    (mark,) = plot.groups[1].rows[1][1]
+    assert (mark.text, mark.quantity.verdict) == ("0.710", "differs")
+    assert mark.published < mark.interval[0] < mark.point < mark.interval[1]
+    (axis,) = plot.axes
+    assert axis.metric == "AUC"
+    assert axis.chance == pytest.approx(plot.groups[1].rows[0][1][0].published)
+    assert plot.is_judged
+    assert not plot.has_margins
+
+
+def test_margin_and_spread_are_drawn_where_they_are_known(toy):
+    judged = toy.judge(toy.table()).assign(spread=[None, 0.02, None, None])
+    judged["equal_low"], judged["equal_high"] = (
+        judged["published"] - 0.01,
+        judged["published"] + 0.01,
+    )
+    plot = forest(quantities(toy.table(), judged))
+    mark = plot.groups[0].rows[1][1][0]
+    assert mark.spread[1] - mark.spread[0] == pytest.approx(2 * (mark.band[1] - mark.band[0]))
+    assert plot.groups[0].rows[0][1][0].band is None
+    assert plot.has_margins
+
+
+def test_numbers_about_the_models_are_a_note_and_no_mark():
+    table = tidy(
+        dataset=["Digits", "Digits", "Moons"],
+        attack=["(model)", "LOSS", "LOSS"],
+        metric=["test_accuracy(%)", "AUC", "AUC"],
+    ).assign(value=[97.25, 0.5, 0.6])
+    plot = forest(quantities(table))
+    assert [axis.metric for axis in plot.axes] == ["AUC"]
+    assert [label for label, _ in plot.groups[0].rows] == ["Digits, LOSS", "Moons, LOSS"]
+    two = pd.concat([table, table.tail(1).assign(attack="IHA")])
+    notes = {group.heading: group.note for group in forest(quantities(two)).groups}
+    assert notes == {"Digits": "test accuracy (%) 97.25", "Moons": ""}
+
+
+def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
+    rows = [("TPR@1%FPR (%)", 0.0), ("loss", 3.0), ("AUC", 0.6), ("TPR@1%FPR (%)", 50.0)]
+    table = tidy(attack=list("abcd"), metric=[m for m, _ in rows]).assign(
+        value=[v for _, v in rows]
+    )
+    table = table.assign(low=table["value"], high=table["value"])
+    table.loc[3, ["low", "high"]] = [1.0, 60.0]
+    plot = forest(quantities(table))
+    assert [axis.metric for axis in plot.axes] == ["AUC", "TPR at 1% FPR (%)", "loss"]
+    nothing = plot.groups[0].rows[0][1][1]
+    assert (nothing.point, nothing.leaves, nothing.text) == (None, {"left"}, "0.00")
+    assert plot.axes[1].chance is not None
+    assert plot.axes[2].chance is None
+
+
+def test_many_metrics_exact_numbers_and_numbers_without_keys_are_no_plot():
+    few = tidy(attack=["a", "b", "c"], metric=["m1", "m2", "m3"])
+    assert suits(quantities(few))
+    more = pd.concat([few, few.tail(1).assign(metric="m4")])
+    assert not suits(quantities(more))
+    assert not suits(quantities(few.assign(low=1.0, high=1.0)))
+    assert not suits(quantities(tidy(metric=["m1"])))
+    assert not suits(quantities(tidy(attack=["a", "b"])))
+
+
+def test_a_grid_holds_forty_rows_and_says_how_many_it_left_out():
+    table = tidy(n=range(43), metric="m")
+    found = grid.grid(quantities(table))
+    assert [len(group.rows) for group in found.groups] == [40]
+    assert found.left_out == 3
+    assert found.groups[0].rows[2][0] == "n = 2"
+
+
+def test_a_cell_without_a_number_is_empty():
+    found = grid.grid(quantities(tidy(attack=["a", "b"], metric=["AUC", "loss"])))
+    assert found.metrics == ["AUC", "loss"]
+    assert [[one is None for one in row] for _, row in found.groups[0].rows] == [
+        [False, True],
+        [True, False],
+    ]
+
+
+def test_what_was_not_published_is_not_a_number(numbers):
+    assert math.isnan(numbers[0].published)
+    assert (numbers[0].published_text, numbers[0].verdict) == ("", "")
+    assert (numbers[1].published_text, numbers[1].reason) == ("0.62", "")
+    assert numbers[1].keys == {"dataset": "Digits", "attack": "IHA"}
+
+
+def test_a_table_whose_keys_do_not_tell_rows_apart_is_not_tidy(toy):
+    assert is_tidy(toy.table())
+    assert not is_tidy(pd.concat([toy.table(), toy.table()]))
+    assert not is_tidy(pd.DataFrame({"attack": ["a"], "value": ["many"]}))
+    assert not is_tidy(pd.DataFrame({"attack": ["a"]}))

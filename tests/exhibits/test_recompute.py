@@ -1,0 +1,144 @@
+import dataclasses
+import hashlib
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership import evidence, manifest
+from membership.errors import InputError
+from membership.exhibits import Exhibit, cards, declared, files, panels
+from membership.exhibits.recompute import Report, differences, recompute
+from tests.evidence.examples import outputs
+
+
+def mean(source):
+    observed = source.evidence("outputs-digits")["log_odds"].values
+    return pd.DataFrame({"attack": ["LOSS"], "value": [observed.mean()]})
+
+
+@pytest.fixture
+def made(toy, settings, results, monkeypatch):
+    """Settings of a paper-size run whose evidence is there, of a chapter of three exhibits."""
+    observed = Exhibit("gmip-tab-1", "Table 1", "c", "Why?", mean, needs=("outputs-digits",))
+    drawn = Exhibit(
+        *("gmip-fig-1", "Figure 1", "c", "Why?", lambda source: toy.table()),
+        draw=toy.draw,
+        alt="a line",
+    )
+    lacking = Exhibit("gmip-tab-2", "Table 2", "c", "Why?", mean, needs=("outputs-mnist",))
+    toy.install(monkeypatch, (observed, drawn, lacking))
+    settings = dataclasses.replace(settings, chapter="gmip", profile="paper")
+    folder = files.location("", "gmip", "paper")
+    folder.mkdir(parents=True)
+    evidence.save(folder / "outputs-digits.evidence", outputs())
+    return settings
+
+
+def test_what_has_its_evidence_is_computed_and_written(made, results):
+    report = recompute(made)
+    assert report.computed == ["gmip-tab-1", "gmip-fig-1"]
+    assert report.absent == ["gmip-tab-2"]
+    table, record = files.load("gmip-tab-1", "paper")
+    expected = outputs()["log_odds"].values.mean()
+    assert table["value"].item() == pytest.approx(expected, rel=1e-9)
+    assert list(record["evidence"]) == ["outputs-digits"]
+    assert (results / "paper" / "gmip" / "gmip-fig-1.svg").is_file()
+
+
+def test_without_its_evidence_the_committed_table_stands_in(made, toy, monkeypatch):
+    target = files.location("gmip-tab-2", "gmip", "paper")
+    content = files.csv_bytes(pd.DataFrame({"value": [1.0]}))
+    digest = {"csv_sha256": hashlib.sha256(content).hexdigest()}
+    target.with_suffix(".csv").write_bytes(content)
+    target.with_suffix(".json").write_bytes(files.json_bytes(digest))
+    report = recompute(made)
+    assert report.measured == {"gmip-tab-2": ["outputs-mnist"]}
+    assert target.with_suffix(".csv").read_bytes() == content
+    assert report.last_line(checked=False) == "2 exhibits computed, 1 stand in as measured"
+
+
+def test_a_check_writes_nothing_and_finds_what_changed(made, results):
+    recompute(made)
+    before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
+    report = recompute(made, check=True)
+    assert report.differences == []
+    assert report.last_line(checked=True).endswith("1 have no paper-size run, all equal")
+    other = outputs()
+    other["log_odds"] = other["log_odds"] + np.float32(0.01)
+    evidence.save(results / "paper" / "gmip" / "outputs-digits.evidence", other)
+    (results / "paper" / "gmip" / "gmip-fig-1.pdf").unlink()
+    with pytest.raises(InputError, match=r"gmip-fig-1\.pdf is not the file that its run wrote"):
+        recompute(made, check=True)
+    manifest.seal(results / "paper" / "gmip")
+    report = recompute(made, check=True)
+    first, second = report.differences
+    assert first.startswith("gmip-tab-1: row 1, value: ")
+    assert second == "gmip-fig-1: no pdf"
+    assert report.last_line(checked=True).endswith("2 differences")
+    after = {path: path.read_bytes() for path in results.rglob("*.csv")}
+    assert after.items() <= before.items()
+
+
+def test_the_card_names_what_has_changed_since_the_evidence_was_gathered(made, monkeypatch, read):
+    recompute(made)
+    (exhibit,) = (one for one in declared("gmip") if one.id == "gmip-tab-1")
+    assert panels.panels(exhibit, "paper", "")[0].changed == []
+    panels._changed.cache_clear()
+    monkeypatch.setattr(evidence, "changed_since", lambda dataset: ["membership.signals.loss"])
+    runs = panels.panels(exhibit, "paper", "")
+    html = cards.html(exhibit, runs)
+    panels._changed.cache_clear()
+    text = " ".join(read(html).text.split())
+    assert "outputs-digits; gathered before membership.signals.loss changed" in text
+
+
+def test_what_is_recomputed_is_sealed(made, results):
+    recompute(made)
+    folder = results / "paper" / "gmip"
+    first = (folder / manifest.NAME).read_bytes()
+    assert manifest.listed(folder) == manifest.digests(folder)
+    recompute(made)
+    assert (folder / manifest.NAME).read_bytes() == first
+
+
+def test_what_was_never_committed_is_a_difference(made):
+    report = recompute(made, check=True)
+    assert "gmip-tab-1: nothing is committed" in report.differences
+
+
+def frame(value, word="a"):
+    return pd.DataFrame({"attack": [word], "value": [value]})
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "same"),
+    [
+        (1.0, 1.0 + 5e-7, True),
+        (1.0, 1.0 + 5e-6, False),
+        (3e-17, -4e-16, True),
+        (3e-17, 2e-9, False),
+        (math.nan, math.nan, True),
+        (math.nan, 0.0, False),
+        (0.0, 1e-7, False),
+        (math.inf, math.inf, True),
+    ],
+)
+def test_numbers_are_compared_by_ratio_and_residues_by_their_own_scale(now, then, same):
+    assert list(differences(frame(now), frame(then), 1e-6, 1e-9)) is not same
+
+
+def test_words_rows_and_columns_have_to_be_the_same():
+    (line,) = differences(frame(1.0), frame(1.0, "b"), 1e-6, 1e-9)
+    assert line == "row 1, attack: a where b is committed"
+    (line,) = differences(frame(1.0), frame(1.0).rename(columns={"value": "v"}), 1e-6, 1e-9)
+    assert line == "1 rows of attack, value where 1 rows of attack, v are committed"
+
+
+def test_reports_of_chapters_add_up():
+    total = Report(computed=["a"])
+    total.add(Report(computed=["b"], measured={"c": ["e"]}, differences=["d"]))
+    assert total.last_line(checked=True) == (
+        "2 exhibits computed, 1 stand in as measured, 1 difference"
+    )

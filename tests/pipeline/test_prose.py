@@ -1,0 +1,117 @@
+"""Pages take numbers from exhibits by name, and a name that is not there stops the build."""
+
+import dataclasses
+import io
+import sys
+
+import pytest
+from bs4 import BeautifulSoup
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+
+from membership import attacks, paths
+from membership.errors import InputError
+from membership.exhibits import files
+from membership.pipeline import prose
+
+
+@pytest.fixture
+def committed(tmp_path, monkeypatch):
+    """A paper-size run of bmia's Control 2 in a results folder of its own."""
+    monkeypatch.setattr(paths, "results_dir", lambda: tmp_path / "results")
+    target = files.location("bmia-ctl-2", "bmia", "paper")
+    target.parent.mkdir(parents=True)
+    content = b"series,n,metric,value,low,high\nexact,10,FPR(%),20.8498,20.8498,20.8498\n"
+    content += b"exact,30,FPR(%),33.0815,32.9,33.2\n"
+    target.with_suffix(".csv").write_bytes(content)
+    digest = files.hashlib.sha256(content).hexdigest()
+    record = {"profile": "paper", "chapter": "bmia", "csv_sha256": digest}
+    target.with_suffix(".json").write_bytes(files.json_bytes(record))
+    prose._load.cache_clear()
+    yield
+    prose._load.cache_clear()
+
+
+@pytest.fixture
+def build(tmp_path, committed):
+    """Build pages with Sphinx; give back the HTML of each, and the warnings."""
+
+    def build(**pages):
+        source = tmp_path / "source"
+        for name, text in pages.items():
+            paths.atomic_write(source / f"{name.replace('__', '/')}.md", text)
+        warnings = io.StringIO()
+        with docutils_namespace():
+            app = Sphinx(
+                *(str(source), None, str(tmp_path / "html"), str(tmp_path / "trees"), "html"),
+                confoverrides={
+                    "extensions": ["myst_parser", "membership.pipeline.prose"],
+                    "myst_enable_extensions": ["substitution", "dollarmath"],
+                    "root_doc": "index",
+                    "exclude_patterns": [],
+                },
+                status=None,
+                warning=warnings,
+            )
+            app.build()
+        made = {name: tmp_path / "html" / f"{name.replace('__', '/')}.html" for name in pages}
+        return {name: made[name].read_text() for name in made}, warnings.getvalue()
+
+    return build
+
+
+def test_a_page_takes_numbers_and_links_from_exhibits(build):
+    line = (
+        '# Title\n\nOf non-members {{ number("bmia-ctl-2", ".1f", n=10) }} % are accused, '
+        '{{ interval("bmia-ctl-2", n=30) }} in {{ ref("bmia-ctl-2") }} or '
+        '{{ ref("iha-tab-2", "that <table>") }}; the paper has '
+        '{{ printed("gmip_table5", ".2f", column="tau", dataset="CIFAR-10", method="MIP", mu=0.4)'
+        " }}.\n"
+    )
+    toc = "\n```{toctree}\nbook/chapters/iha\n```\n"
+    pages, warnings = build(index=line + toc, book__chapters__iha=line)
+    assert warnings == ""
+    for name, page in pages.items():
+        body = BeautifulSoup(page, "html.parser").find(class_="body")
+        text = " ".join(body.get_text().split())
+        assert "Of non-members 20.8 % are accused, 33.08 [32.90, 33.20] in Control 2 or" in text
+        assert "that <table>; the paper has 2.84." in text
+        links = [link["href"] for link in body.find_all("a", class_="reference internal")]
+        own = "" if name == "index" else "../../"
+        assert any(link.endswith("bmia.html#bmia-ctl-2") for link in links)
+        expected = "book/chapters/bmia.html#bmia-ctl-2" if not own else "bmia.html#bmia-ctl-2"
+        assert expected in links
+
+
+def test_a_number_that_is_not_there_is_a_warning(build):
+    for wrong in ('number("bmia-ctl-2", n=11)', 'number("bmia-ctl-22")', 'ref("bmia-tab-9")'):
+        _, warnings = build(index=f"# Title\n\nHere {{{{ {wrong} }}}}.\n")
+        assert "Substitution error:InputError" in warnings
+
+
+def test_verdicts_and_sentences_come_from_the_declaration(committed, monkeypatch):
+    with pytest.raises(InputError, match="has no paper-size run"):
+        prose.SUBSTITUTIONS["number"]("iha-tab-2")
+
+    @dataclasses.dataclass
+    class Panel:
+        sentence: str = "IHA* has <most>."
+        counted: str = ""
+
+    monkeypatch.setattr(prose, "_panel", lambda exhibit_id: Panel())
+    assert prose.SUBSTITUTIONS["says"]("iha-tab-2") == r"IHA\* has \<most\>."
+    assert prose.SUBSTITUTIONS["counts"]("iha-tab-2") == "not judged"
+
+
+def test_the_table_of_attacks_is_the_registry(monkeypatch):
+    before = prose.SUBSTITUTIONS["attacks"]().splitlines()
+    assert len(before) == 2 + len(attacks.registry())
+    line = next(line for line in before if "<MALT>" in line)
+    assert line == (
+        "| {term}`LOSS <MALT>` | black box | none | `loss` or `log_odds` | "
+        "{cite:t}`sablayrolles2019`, Equation 31 | `malt` |"
+    )
+    module = sys.modules["membership.attacks.registry"]
+    more = dataclasses.replace(attacks.registry()["loss"], name="new", display="new one")
+    monkeypatch.setattr(module, "ATTACKS", (*module.ATTACKS, more))
+    assert "new one" in prose.SUBSTITUTIONS["attacks"]()

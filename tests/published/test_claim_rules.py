@@ -1,0 +1,291 @@
+"""Each rule at its edges; what flips when its numbers flip; how often chance is supported."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from membership import metrics
+from membership.published import claim_rules as rules
+from membership.published.contrasts import Contrast
+from membership.published.outcomes import Outcome, every, overall, untested
+
+S, C, U, N = "supported", "contradicted", "undecided", "not tested here"
+M = 0.01
+
+
+def between(low, high, **more):
+    """A contrast with this 95% interval."""
+    return Contrast("d", (low + high) / 2, (high - low) / 2 / 1.959963984540054, **more)
+
+
+def flipped(contrast):
+    return replace(contrast, difference=-contrast.difference)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (0.001, 0.05, S),
+        (0.001, 0.005, S),
+        (-0.05, -0.001, C),
+        (-0.009, 0.009, C),
+        (-0.009, 0.011, U),
+        (-0.011, 0.009, U),
+        (-0.001, 0.05, U),
+    ],
+)
+def test_better(low, high, word):
+    assert rules.better(between(low, high), M).word == word
+
+
+def test_better_by_less_than_the_margin_says_so():
+    assert rules.better(between(0.001, 0.005), M).reason == "by less than the margin"
+    assert rules.better(between(0.001, 0.02), M).reason == ""
+    # An exact 0 is no lead, and an exact lead is one.
+    assert rules.better(Contrast("d", 0.0), M).word == C
+    assert rules.better(Contrast("d", 1e-6), M).word == S
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [(0.011, 0.05, S), (0.001, 0.009, C), (-0.05, -0.02, C), (0.005, 0.05, U)],
+)
+def test_much_better(low, high, word):
+    assert rules.much_better(between(low, high), M).word == word
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-0.0099, 0.0099, S),
+        (0.002, 0.009, S),
+        (0.011, 0.02, C),
+        (-0.02, -0.011, C),
+        (0.005, 0.011, U),
+        (-0.05, 0.05, U),
+    ],
+)
+def test_about(low, high, word):
+    assert rules.about(between(low, high), M).word == word
+
+
+def test_the_ends_of_a_margin_belong_to_it():
+    assert rules.about(Contrast("d", 0.61 - 0.60), M).word == S
+    assert rules.about(Contrast("d", 0.60 - 0.61), M).word == S
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [(-0.05, 0.009, S), (0.001, 0.009, S), (0.011, 0.02, C), (-0.01, 0.02, U)],
+)
+def test_chance(low, high, word):
+    assert rules.chance(between(low, high), M).word == word
+
+
+def test_grows():
+    levels = [100, 1000, 10000]
+    rng = np.random.default_rng(0)
+    rising = 0.05 * np.log10(levels) + 0.002 * rng.standard_normal((6, 3))
+    assert rules.grows(levels, rising, M, "t").word == S
+    assert rules.grows(levels, -rising, M, "t").word == C
+    flat = 0.002 * rng.standard_normal((6, 3))
+    assert rules.grows(levels, flat, M, "t").word == C
+    assert rules.grows(levels, 50 * flat, M, "t").word == U
+
+
+def test_bound():
+    below = [between(-0.3, -0.2), between(-0.04, -0.02)]
+    assert rules.bound(below, M).word == S
+    assert rules.bound([*below, between(0.02, 0.09)], M).word == C
+    assert rules.bound([*below, between(-0.02, 0.09)], M).word == U
+    # Surely above by less than the margin is above.
+    assert rules.bound([*below, between(0.004, 0.006)], M).word == C
+    # One of twenty points just above 0 is what chance gives.
+    edge = between(0.0001, 0.01)
+    assert rules.bound([edge], 0.02).word == C
+    assert rules.bound([edge] + below * 10, 0.02).word == S
+
+
+def test_order_and_best():
+    up, down, open_ = between(0.01, 0.02), between(-0.02, -0.01), between(-0.01, 0.02)
+    for rule in (rules.order, rules.best):
+        assert rule([up, up]).word == S
+        assert rule([up, down]).word == C
+        assert rule([up, open_]).word == U
+        assert len(rule([up, down]).numbers) == 2
+    # Reversed at 95%, but not among ten.
+    slightly = between(-0.02, -0.0001)
+    assert rules.order([slightly]).word == C
+    assert rules.order([slightly] + [up] * 9).word == U
+
+
+def test_exists():
+    high, low, open_ = between(0.02, 0.05), between(-0.05, -0.02), between(-0.02, 0.03)
+    assert rules.exists(high, [high, low], M).word == S
+    assert rules.exists(low, [low, low], M).word == C
+    assert rules.exists(low, [low, open_], M).word == U
+    assert rules.exists(open_, [open_, low], M).word == U
+    # Without a candidate chosen elsewhere, the family pays for the search.
+    barely = between(0.0101, 0.05)
+    assert rules.exists(barely, [barely] + [low] * 9, M).word == S
+    assert rules.exists(None, [barely], M).word == S
+    assert rules.exists(None, [barely] + [low] * 9, M).word == U
+    assert rules.exists(None, [high, low], M).word == S
+
+
+def test_identity():
+    assert rules.identity([0, 1e-9], 1e-6, "r").word == S
+    assert rules.identity([0, 1e-6], 1e-6, "r").word == S
+    assert rules.identity([0, 1e-2], 1e-6, "r").word == U
+    assert rules.identity([0, 1e-2], 1e-6, "r", confirm=lambda case: 1e-2 * case).word == C
+    assert rules.identity([0, 1e-2], 1e-6, "r", confirm=lambda case: 0.0).word == U
+    assert rules.identity([0, 1e-4], 1e-6, "r", confirm=lambda case: 1e-4, refuted=1e-3).word == U
+    found = rules.identity([0, 3, 2], 1, "r", confirm=lambda case: (0, 3, 2)[case])
+    assert "case 1" in found.reason
+    assert found.numbers[0].difference == 3
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        partial(rules.better, margin=M),
+        partial(rules.much_better, threshold=0.0),
+        lambda c: rules.order([c]),
+        lambda c: rules.best([c, c]),
+        lambda c: rules.exists(c, [c], 0.0),
+        lambda c: rules.bound([flipped(c)], 0.0),
+        lambda c: rules.chance(flipped(c), 0.0),
+    ],
+)
+def test_swapped_numbers_flip_the_word(rule):
+    lead = between(0.02, 0.05)
+    assert (rule(lead).word, rule(flipped(lead)).word) == (S, C)
+
+
+def test_undecided_prints_the_units_it_would_take():
+    wide = Contrast("d", 0.005, 0.01, 9, 10)
+    found = rules.better(wide, M)
+    assert (found.word, found.units_needed) == (U, 79)
+    assert rules.better(Contrast("d", 0.5, 0.01, 9, 10), M).units_needed is None
+    assert every([found, rules.better(replace(wide, standard_error=0.02), M)]).units_needed == 314
+
+
+def test_the_rule_is_written_beside_the_number():
+    assert rules.better(between(0.01, 0.02), M).numbers[0].claimed == "> 0"
+    assert rules.about(between(0.01, 0.02), M).numbers[0].claimed == "within ±0.01"
+    assert rules.chance(between(0.01, 0.02), M).numbers[0].claimed == "< 0.01"
+
+
+def test_parts_are_all_needed_and_one_contradicts():
+    up, down = between(0.02, 0.05), between(-0.05, -0.02)
+    judged = [rules.better(one, M, parts=2) for one in (up, up, down)]
+    assert every(judged[:2]).word == S
+    assert every(judged[1:]).word == C
+    assert every([judged[0], rules.better(between(-0.05, 0.05), M, parts=2)]).word == U
+    assert every([judged[0], untested("no data")]).word == N
+    # Contradicted alone, not among three.
+    slightly = between(-0.02, -0.0001)
+    assert rules.better(slightly, 0.0).word == C
+    assert rules.better(slightly, 0.0, parts=3).word == U
+    with pytest.raises(ValueError, match="parts is 1; judge each part with parts=2"):
+        every([rules.better(up, M), rules.better(down, M)])
+
+
+REAL = ("MNIST-Odd", "Fashion-MNIST")
+
+
+def on(**words):
+    return {name.replace("_", "-"): Outcome(word, parts=5) for name, word in words.items()}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "word"),
+    [
+        (on(MNIST_Odd=S, Fashion_MNIST=S), S),
+        (on(MNIST_Odd=S, Fashion_MNIST=U), S),
+        (on(MNIST_Odd=S, digits=C), U),
+        (on(MNIST_Odd=S, Fashion_MNIST=C), U),
+        (on(MNIST_Odd=C, Fashion_MNIST=U), C),
+        (on(MNIST_Odd=C, digits=S), U),
+        (on(digits=S), U),
+        (on(digits=C), U),
+        (on(MNIST_Odd=U), U),
+        (on(MNIST_Odd=N, digits=N), N),
+        (on(Purchase_like=S), N),
+        (on(Purchase_like=C, MNIST_Odd=S), S),
+        (on(Purchase_like=S, MNIST_Odd=U), U),
+    ],
+)
+def test_overall(outcomes, word):
+    assert overall(outcomes, REAL, simulated=["Purchase-like"]).word == word
+
+
+def test_always_is_contradicted_by_any_one():
+    mixed = on(MNIST_Odd=S, Fashion_MNIST=S, digits=C)
+    assert overall(mixed, REAL).word == U
+    assert overall(mixed, REAL, always=True).word == C
+    assert overall(on(MNIST_Odd=S, Fashion_MNIST=S), REAL, always=True).word == S
+    loose = {"digits": rules.better(between(-0.02, -0.01), M), "MNIST-Odd": Outcome(S)}
+    with pytest.raises(ValueError, match="parts=2"):
+        overall(loose, REAL, always=True)
+
+
+def test_a_split_names_each_data_set():
+    found = overall(on(MNIST_Odd=S, Fashion_MNIST=C), REAL)
+    assert found.reason == "split: MNIST-Odd: supported; Fashion-MNIST: contradicted"
+    assert "substitute" in overall(on(digits=S), REAL).reason
+
+
+def test_simulated_data_may_carry_a_claim_about_themselves():
+    assert overall(on(simulation=S), ["simulation"]).word == S
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rules.better(between(0, 1), -1), "margin is -1"),
+        (lambda: rules.about(between(0, 1), float("nan")), "margin is nan"),
+        (lambda: rules.better(between(0, 1), M, parts=0), "parts is 0"),
+        (lambda: rules.order([]), "at least one"),
+        (lambda: every([]), "at least one"),
+        (lambda: overall({}, []), "at least one"),
+    ],
+)
+def test_a_wrong_use_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def scores(rng, lead):
+    member = rng.random((5, 200)) < 0.5
+    shared = rng.standard_normal(200)
+    first, second = (shared + rng.standard_normal((5, 200)) + g * member for g in (1 + lead, 1.0))
+    return first, second, member
+
+
+def judged(first, second, member, seed=0):
+    found = metrics.paired_interval("auc", first, second, member, resamples=60, seed=seed)
+    return rules.better(Contrast.of(found, "AUC"), M).word
+
+
+def test_permuted_membership_is_rarely_supported():
+    """At most 5% of 200 runs; with a true lead the same rule supports, and swapped contradicts."""
+    rng = np.random.default_rng(3)
+    words = []
+    for seed in range(200):
+        first, second, member = scores(rng, lead=1.0)
+        member = rng.permuted(member, axis=1)
+        words.append(judged(first, second, member, seed))
+    assert words.count(S) <= 10
+    first, second, member = scores(rng, lead=1.0)
+    assert judged(first, second, member) == S
+    assert judged(second, first, member) == C
+
+
+def test_an_attack_is_not_better_than_itself():
+    first, _, member = scores(np.random.default_rng(4), lead=0.0)
+    assert judged(first, first, member) == C
+    pair = metrics.paired_interval("auc", first, first, member, resamples=20)
+    assert rules.about(Contrast.of(pair, "AUC"), M).word == S

@@ -1,0 +1,81 @@
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from membership.errors import InputError
+from membership.published import Claim, Contrast, claim_rules, claims
+from membership.published.outcomes import untested
+
+
+def source(first, second):
+    table = pd.DataFrame({"attack": ["IHA", "LiRA"], "value": [first, second]})
+    return SimpleNamespace(table=lambda exhibit: {"iha-tab-2": table}[exhibit])
+
+
+def iha_leads(run):
+    value = run.table("iha-tab-2").set_index("attack")["value"]
+    lead = Contrast("AUC, IHA less LiRA", value["IHA"] - value["LiRA"], 0.01, units=5)
+    return claim_rules.better(lead, 0.01).on("MNIST-Odd (5 targets)")
+
+
+CLAIM = Claim("iha-c04", "IHA is better", "4.2", "AUC differs.", ("iha-tab-2",), iha_leads)
+
+
+def only(table):
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+def test_a_row_says_what_was_found():
+    row = only(claims.table([CLAIM], source(0.65, 0.6)))
+    assert list(row.index) == list(claims.COLUMNS)
+    assert (row["claim"], row["outcome"], row["exhibits"]) == ("iha-c04", "supported", "iha-tab-2")
+    assert row["numbers"] == "AUC, IHA less LiRA: +0.05 [+0.0304, +0.0696], claimed > 0"
+    assert (row["difference"], row["low"]) == pytest.approx((0.05, 0.0304), abs=1e-4)
+    assert row["data"] == "MNIST-Odd (5 targets)"
+    assert pd.isna(row["units needed"])
+
+
+def test_it_flips_when_the_numbers_flip():
+    assert only(claims.table([CLAIM], source(0.6, 0.65)))["outcome"] == "contradicted"
+    row = only(claims.table([CLAIM], source(0.6, 0.6)))
+    assert (row["outcome"], row["units needed"]) == ("undecided", 40)
+
+
+def test_what_a_run_lacks_is_not_tested():
+    def lacking(run):
+        raise InputError("evidence 'white_box' is not in this run")
+
+    row = only(claims.table([Claim("c", "q", "s", "t", (), lacking)], None))
+    assert (row["outcome"], row["reason"]) == (
+        "not tested here",
+        "evidence 'white_box' is not in this run",
+    )
+    assert pd.isna(row["difference"])
+    said = Claim("c", "q", "s", "t", (), lambda run: untested("needs ImageNet"))
+    assert only(claims.table([said], None))["reason"] == "needs ImageNet"
+
+
+def test_a_mistake_in_a_test_is_no_outcome():
+    broken = Claim("c", "q", "s", "t", (), lambda run: run.table("none"))
+    with pytest.raises(KeyError):
+        claims.table([broken], source(1, 2))
+
+
+def test_no_claims_are_an_empty_table():
+    assert list(claims.table([], None).columns) == list(claims.COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"id": ""}, "lacks id"), ({"quote": ""}, "lacks quote"), ({"origin": "us"}, "origin 'us'")],
+)
+def test_a_claim_is_complete(change, message):
+    with pytest.raises(ValueError, match=message):
+        Claim(**{**vars(CLAIM), **change})
+
+
+def test_an_id_occurs_once():
+    with pytest.raises(ValueError, match="iha-c04 occurs twice"):
+        claims.table([CLAIM, CLAIM], source(1, 2))

@@ -1,0 +1,223 @@
+"""The claims on the committed results, and on numbers altered so that they should flip."""
+
+import numpy as np
+import pytest
+
+from membership import evidence
+from membership.exhibits import declared
+from membership.exhibits.source import Committed
+from membership.published import outcomes
+from membership.studies.bayes_optimal import gather
+from membership.studies.bayes_optimal.claims import CLAIMS
+from membership.studies.bayes_optimal.settings import Settings
+
+BY_ID = {claim.id.removeprefix("bayes-optimal-"): claim for claim in CLAIMS}
+SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
+UNDECIDED, NOT_TESTED = outcomes.UNDECIDED, outcomes.NOT_TESTED
+FURTHER = {"c03-intuition", "c10-difference"}
+
+
+class Altered:
+    """A source whose one table is another."""
+
+    def __init__(self, source, exhibit_id, change):
+        self.source, self.id, self.change = source, f"bayes-optimal-{exhibit_id}", change
+        self.settings = source.settings
+
+    def has(self, name):
+        return self.source.has(name)
+
+    def table(self, exhibit_id):
+        found = self.source.table(exhibit_id)
+        if exhibit_id != self.id:
+            return found
+        changed = self.change(found.copy())
+        changed.attrs = dict(found.attrs)
+        return changed
+
+
+class Gathered:
+    """A source of one size of Table 1, or of networks, whose evidence is made up."""
+
+    def __init__(self, committed, datasets):
+        self.committed, self.datasets = committed, datasets
+        self.settings = committed.settings.model_copy(update={"n_records": [400]})
+
+    def has(self, name):
+        return name in self.datasets
+
+    def evidence(self, name):
+        return self.datasets[name]
+
+    def table(self, exhibit_id):
+        found = self.committed.table(exhibit_id)
+        kept = found[found["n"] == 400] if "n" in found else found.copy()
+        kept.attrs = dict(found.attrs)
+        return kept
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return Committed(Settings.from_values({"profile": "paper"}), declared("bayes_optimal"))
+
+
+def moved(by, **where):
+    """The numbers of some rows plus a constant, with their intervals."""
+
+    def change(table):
+        chosen = np.ones(len(table), dtype=bool)
+        for column, word in where.items():
+            chosen &= (table[column].astype(str) == word).to_numpy()
+        assert chosen.any()
+        for name in ("value", "low", "high"):
+            table[name] = table[name].where(~chosen, table[name] + by)
+        return table
+
+    return change
+
+
+def models_like_the_papers(table):
+    """Table 1 with 100 splits of models that are as accurate as the published ones."""
+    from membership.studies.bayes_optimal import logistic
+
+    metric = "validation_accuracy(%)"
+    printed = logistic.published_table_1()
+    printed = printed[printed["metric"] == metric].set_index("n")["value"]
+    rows = table["metric"] == metric
+    table.loc[rows, "value"] = table.loc[rows, "n"].map(printed)
+    return table.assign(n_repeats=100)
+
+
+def test_all_of_the_papers_claims_are_there():
+    paper = [name for name, one in BY_ID.items() if one.origin == "paper" and name not in FURTHER]
+    assert paper == [f"c{number:02d}" for number in range(1, 18)]
+    assert sum(one.origin == "ours" for one in CLAIMS) == 7
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=list(BY_ID))
+def test_every_claim_is_tested_on_what_is_committed(claim, committed):
+    found = claim.outcome(committed)
+    assert found.word in outcomes.WORDS
+    assert found.numbers or found.word == NOT_TESTED
+    assert found.datasets or found.word == NOT_TESTED
+
+
+@pytest.mark.parametrize(
+    ("name", "exhibit", "change", "before", "after"),
+    [
+        ("c01", "ctl-8", moved(0.1, statement="Theorem 2"), SUPPORTED, CONTRADICTED),
+        ("c02", "ctl-9", moved(3, attack="parameters less loss"), SUPPORTED, CONTRADICTED),
+        (
+            "c03-intuition",
+            "ctl-9",
+            moved(-30, attack="parameters, colder less hotter"),
+            SUPPORTED,
+            CONTRADICTED,
+        ),
+        ("c04", "ctl-8", moved(2, statement="Property 1"), SUPPORTED, CONTRADICTED),
+        ("c05", "ctl-8", moved(2, statement="Property 2"), SUPPORTED, CONTRADICTED),
+        ("c06", "ctl-1", moved(-40, attack="MAST less MALT"), SUPPORTED, CONTRADICTED),
+        ("o02", "ctl-3", moved(-0.5, metric="rank_correlation"), UNDECIDED, CONTRADICTED),
+        ("o03", "ctl-4", moved(-0.6, metric="std_ratio"), SUPPORTED, CONTRADICTED),
+        (
+            "o04",
+            "ctl-4",
+            moved(-9, attack="MATT + second order, leverage"),
+            SUPPORTED,
+            CONTRADICTED,
+        ),
+        ("o05", "ctl-7", moved(0.1, expectation="posterior"), SUPPORTED, CONTRADICTED),
+        ("o07", "tab-2", moved(-20, attack="MAST"), SUPPORTED, CONTRADICTED),
+    ],
+)
+def test_a_claim_flips_with_its_numbers(name, exhibit, change, before, after, committed):
+    assert BY_ID[name].outcome(committed).word == before
+    assert BY_ID[name].outcome(Altered(committed, exhibit, change)).word == after
+
+
+@pytest.mark.parametrize(
+    ("name", "with_their_models"),
+    [("c09", CONTRADICTED), ("c10", CONTRADICTED), ("c11", SUPPORTED), ("c12", CONTRADICTED)],
+)
+def test_other_models_decide_nothing_about_the_papers(name, with_their_models, committed):
+    found = BY_ID[name].outcome(committed)
+    assert found.word == UNDECIDED
+    assert "features of other models" in found.reason
+    alike = Altered(committed, "tab-1", models_like_the_papers)
+    assert BY_ID[name].outcome(alike).word == with_their_models
+
+
+def test_five_references_decide_nothing_about_thirty(committed):
+    found = BY_ID["c14"].outcome(committed)
+    assert (found.word, "5 references of 30" in found.reason) == (UNDECIDED, True)
+
+    def thirty(table):
+        setup = {**table.attrs["setup"]["networks"], "reference_models": 30}
+        table.attrs["setup"] = {"networks": setup}
+        return table
+
+    class Thirty(Altered):
+        def table(self, exhibit_id):
+            return thirty(self.source.table(exhibit_id).copy())
+
+    assert BY_ID["c14"].outcome(Thirty(committed, "tab-2", None)).word == CONTRADICTED
+
+
+def splits(shift, n=400, count=6, seed=0):
+    """Evidence of a target that knows its members' log-odds `shift` above its reference's."""
+    rng = np.random.default_rng(seed)
+    member = np.tile(np.arange(n) < n // 2, (count, 1))
+    start = 1.5 * rng.standard_normal((count, n)) + 1
+    return evidence.dataset(
+        "white_box",
+        {
+            "log_odds": start + 0.3 * rng.standard_normal((count, n)) + shift * member,
+            "reference_log_odds": start,
+            "leverage": np.full((count, n), 0.1),
+            "member": member,
+            "record": np.tile(np.arange(n), (count, 1)),
+        },
+        {"target": list(range(count)), "query": list(range(n))},
+        set="made up",
+        data={},
+        recipe={"inverse_penalty": 1.0},
+        inverses=[],
+        setup={},
+        deviations=[],
+        splits=count,
+        seed=0,
+        device="cpu",
+    )
+
+
+@pytest.mark.parametrize(("shift", "word"), [(0.5, SUPPORTED), (-0.5, CONTRADICTED)])
+def test_a_reference_helps_or_harms_split_by_split(shift, word, committed):
+    """Of made-up splits: c08 is paired, and turns with what the target knows."""
+    source = Gathered(committed, {gather.logistic_name(400): splits(shift)})
+    found = BY_ID["c08"].outcome(source)
+    assert f": {word}" in found.reason
+    assert len(found.numbers) == 1
+    assert abs(found.numbers[0].difference) > 5
+
+
+def test_thresholds_that_vary_contradict_c15(committed):
+    """Losses that are a record's own difficulty: each has its own threshold."""
+    rng = np.random.default_rng(0)
+    member = rng.random((9, 500)) < 0.5
+    odds = 3 * rng.standard_normal(500) + 0.1 * rng.standard_normal(member.shape) + 0.5 * member
+    networks = evidence.dataset(
+        "outputs",
+        {"log_odds": odds, "member": member, "correct": odds > 0},
+        set="made up",
+        data={},
+        recipe={},
+        targets=list(range(9)),
+        complements=[None] * 9,
+        deviations=[],
+        sizes={},
+        device="cpu",
+        setup={},
+    )
+    found = BY_ID["c15"].outcome(Gathered(committed, {"networks": networks}))
+    assert ": contradicted" in found.reason
+    assert BY_ID["c15"].outcome(committed).word == NOT_TESTED

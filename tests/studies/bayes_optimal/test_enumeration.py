@@ -1,0 +1,73 @@
+"""The small games against slower sums, and against rules that are wrong."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from membership.studies.bayes_optimal import enumeration
+
+
+def slow_exact(game, model, kind):
+    """Bayes' rule over every state of the others, record by record."""
+    weight = {0: 0.0, 1: 0.0}
+    states = itertools.product(itertools.product(range(enumeration.N_KINDS), (0, 1)), repeat=3)
+    for state in states:
+        chance = np.prod([game.chance[k] * (game.rate if m else 1 - game.rate) for k, m in state])
+        for own in (0, 1):
+            total = sum((game.loss[:, k] for k, m in state if m), np.zeros(len(game.loss)))
+            law = np.exp(-(total + own * game.loss[:, kind]) / game.temperature)
+            prior = game.rate if own else 1 - game.rate
+            weight[own] += prior * chance * law[model] / law.sum()
+    return weight[1] / (weight[0] + weight[1])
+
+
+def test_the_exact_probability_is_bayes_rule():
+    game = enumeration.random_game(np.random.default_rng(1), 0.3)
+    found = enumeration.solve(game).exact
+    for model, kind in ((0, 0), (3, 1), (5, 2)):
+        assert found[model, kind] == pytest.approx(slow_exact(game, model, kind), abs=1e-12)
+
+
+def test_theorem_2_holds_given_the_parameters_and_not_by_the_prior():
+    rng = np.random.default_rng(2)
+    answers = [enumeration.solve(enumeration.random_game(rng)) for _ in range(20)]
+    assert max(abs(one.theorem - one.exact).max() for one in answers) < 1e-12
+    assert min(abs(one.prior - one.exact).max() for one in answers) > 1e-4
+
+
+def test_the_private_game_is_private():
+    """No record moves the log-probability of a model by more than epsilon."""
+    game = enumeration.private_game(np.random.default_rng(3), 0.5, 0.7)
+    _, without, with_record = enumeration._others(game)
+    assert abs(with_record - without[:, :, None]).max() <= 0.7
+    largest = expit(0.7 + logit(0.5))
+    assert 0.5 < enumeration.solve(game).exact.max() < largest
+
+
+def test_the_excess_of_property_2_is_that_of_a_loop_over_epsilon():
+    game = enumeration.random_game(np.random.default_rng(4))
+    chance, log_out, log_in = enumeration._others(game)
+    worst = -np.inf
+    for model, kind in itertools.product(range(6), range(3)):
+        exact = slow_exact(game, model, kind)
+        inside, outside = np.exp(log_in[:, model, kind]), np.exp(log_out[:, model])
+        weight = chance * (game.rate * inside + (1 - game.rate) * outside)
+        gap = np.exp(log_out) @ game.loss[:, kind] - game.loss[model, kind]
+        for epsilon in np.maximum(gap, 0):
+            delta = weight[gap > epsilon + 1e-12].sum() / weight.sum()
+            worst = max(worst, exact - (game.rate + epsilon / (4 * game.temperature) + delta))
+    assert enumeration.property_2_excess(game) == pytest.approx(worst, abs=1e-12)
+    assert worst < 0
+
+
+def test_statements_have_a_row_for_every_case():
+    table = enumeration.statements(SimpleNamespace(seed=0))
+    assert table.groupby("statement").size().to_dict() == {
+        "Property 1": 12,
+        "Property 2": 2,
+        "Theorem 2": 2,
+    }
+    assert table["case"].str.contains("above 1").sum() == 4

@@ -1,0 +1,147 @@
+"""The claims on the committed results, and on numbers altered so that they should flip."""
+
+import numpy as np
+import pytest
+
+from membership import privacy
+from membership.exhibits import declared
+from membership.exhibits.source import Committed
+from membership.published import outcomes
+from membership.studies.gmip import simulated
+from membership.studies.gmip.claims import CLAIMS
+from membership.studies.gmip.settings import Settings
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
+
+
+class Altered:
+    """A source whose one table is another."""
+
+    def __init__(self, source, exhibit_id, change):
+        self.source, self.id, self.change = source, exhibit_id, change
+        self.settings = source.settings
+
+    def has(self, name):
+        return self.source.has(name)
+
+    def table(self, exhibit_id):
+        found = self.source.table(exhibit_id)
+        if exhibit_id != self.id:
+            return found
+        changed = self.change(found.copy())
+        changed.attrs = dict(found.attrs)
+        return changed
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return Committed(Settings.from_values({"profile": "paper"}), declared("gmip"))
+
+
+def swap(column, first, second):
+    return lambda table: table.assign(
+        **{column: table[column].replace({first: second, second: first})}
+    )
+
+
+def moved(by, factor=1.0, **where):
+    """The numbers of some rows times a factor plus a constant, with their intervals."""
+
+    def change(table):
+        chosen = np.ones(len(table), dtype=bool)
+        for column, word in where.items():
+            chosen &= table[column].astype(str).str.contains(word, regex=False).to_numpy()
+        for name in {"value", "tpr", "low", "high"} & set(table.columns):
+            table[name] = table[name].where(~chosen, factor * table[name] + by)
+        return table
+
+    return change
+
+
+def on_the_curve(table):
+    """GLiR exactly at Corollary 5.1."""
+    for panel, (d, n, _) in simulated.ABLATIONS.items():
+        rows = (table["panel"] == panel) & (table["series"] == "GLiR")
+        exact = privacy.gaussian_tpr(table.loc[rows, "fpr"], privacy.mip_mu_step(d, n, d))
+        table.loc[rows, ["tpr", "low", "high"]] = np.stack([exact] * 3, axis=1)
+        table.loc[rows, "standard_error"] = 0.0
+    return table
+
+
+FLIPS = [
+    ("gmip-c01", "gmip-ctl-1", moved(0.05), CONTRADICTED),
+    ("gmip-c03", "gmip-fig-2", moved(0.6, series="GLiR", panel="one step"), CONTRADICTED),
+    ("gmip-c04", "gmip-fig-2", moved(0.2, series="GLiR", panel="d ="), CONTRADICTED),
+    ("gmip-c05", "gmip-ctl-2", moved(40, quantity="AUC of GLiR, one step"), CONTRADICTED),
+    ("gmip-c06", "gmip-ctl-2", moved(20, quantity="AUC of GLiR, all steps"), CONTRADICTED),
+    ("gmip-c09", "gmip-fig-6", swap("series", "GLiR", "loss (LiRA)"), CONTRADICTED),
+    ("gmip-c11", "gmip-fig-4", on_the_curve, SUPPORTED),
+    ("gmip-c13", "gmip-ctl-9", moved(0, 0.1, method="Equation 10"), CONTRADICTED),
+    ("gmip-c14", "gmip-tab-5", moved(0.05), CONTRADICTED),
+    ("gmip-c18", "gmip-fig-3", swap("notion", "GMIP", "GDP"), CONTRADICTED),
+    ("gmip-o01", "gmip-ctl-2", moved(1, quantity="rank, least"), outcomes.UNDECIDED),
+    ("gmip-o02", "gmip-ctl-8", moved(1, quantity="but less than DP"), CONTRADICTED),
+    ("gmip-o03", "gmip-ctl-3", swap("convention", "paper", "authors"), CONTRADICTED),
+    ("gmip-o04", "gmip-ctl-6", swap("method", "measured", "chi-squared law"), CONTRADICTED),
+    ("gmip-o05", "gmip-ctl-4", swap("attack", "joint test", "sum of log p"), CONTRADICTED),
+    ("gmip-o06", "gmip-ctl-9", swap("method", "Equation 10", "numerical"), CONTRADICTED),
+    ("gmip-o08", "gmip-ctl-10", swap("noise", "shared", "independent"), CONTRADICTED),
+    ("gmip-o09", "gmip-ctl-2", moved(20, quantity="AUC of the released"), CONTRADICTED),
+    (
+        "gmip-o07",
+        "gmip-ctl-6",
+        swap("method", "optimal composition", "all records at K = d"),
+        CONTRADICTED,
+    ),
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_every_claim_has_an_outcome_on_what_is_committed(claim, committed):
+    found = claim.outcome(committed)
+    assert found.word in outcomes.WORDS
+    if found.word == outcomes.NOT_TESTED:
+        assert found.reason
+        # A row that is looked for in vain would be a mistake of ours.
+        assert "no numbers for" not in found.reason
+        assert "singles out" not in found.reason
+    else:
+        assert found.numbers
+        assert found.datasets
+
+
+@pytest.mark.parametrize(("name", "exhibit", "change", "word"), FLIPS, ids=lambda x: str(x)[:8])
+def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committed):
+    claim = BY_ID[name]
+    assert exhibit in claim.exhibits
+    before = claim.outcome(committed)
+    assert before.word != word
+    assert claim.outcome(Altered(committed, exhibit, change)).word == word
+
+
+def test_levels_that_need_more_noise_contradict_less_noise(committed):
+    def change(table):
+        words = table["metric"].str.replace("(MIP)", "(X)").str.replace("(DP)", "(MIP)")
+        return table.assign(metric=words.str.replace("(X)", "(DP)"))
+
+    claim = BY_ID["gmip-c15"]
+    assert claim.outcome(committed).word == SUPPORTED
+    assert claim.outcome(Altered(committed, "gmip-tab-5", change)).word == CONTRADICTED
+
+
+def test_a_simulation_is_told_and_decides_nothing(committed):
+    claim = BY_ID["gmip-c07"]
+    assert "simulation: contradicted" in claim.outcome(committed).reason
+    alike = Altered(committed, "gmip-ctl-4", swap("attack", "joint test", "one step"))
+    found = claim.outcome(alike)
+    assert found.word == outcomes.NOT_TESTED
+    assert "simulation: supported" in found.reason
+
+
+def test_every_claim_names_declared_exhibits():
+    known = {one.id for one in declared("gmip")}
+    assert all(set(claim.exhibits) <= known for claim in CLAIMS)
+    assert [claim.id for claim in CLAIMS if claim.origin == "paper"] == [
+        f"gmip-c{i:02}" for i in range(1, 19)
+    ]

@@ -1,0 +1,221 @@
+"""Every test of a claim follows its numbers: other numbers give another outcome."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from membership.exhibits import declared, load
+from membership.studies.iha import experiment as experiments
+from membership.studies.iha import game, names
+from membership.studies.iha.claim_numbers import paired
+from membership.studies.iha.claims import CLAIMS
+
+CLAIM = {one.id: one for one in CLAIMS}
+MEMBERS = {
+    "MNIST-Odd": 30_000,
+    "FashionMNIST": 30_000,
+    "Purchase-100": 80_000,
+    "Purchase-100(S)": 25_000,
+    "Purchase-100(S), MLP-4": 25_000,
+}
+EVERYONE = "IHA, gradient over D for everyone"
+AMONG = "LiRA, target among its references"
+AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
+DAMPED, RANK = "IHA (damping eps=2e-1)", "IHA (low-rank eps=1e-1)"
+ALL, TWO, THREE = "IHA[All]", "IHA[I1,I2]", "IHA[loss,I1,I2]"
+OTHERS = ("IHA (low-rank eps=1e-2)", "IHA (low-rank eps=2e-1)")
+OTHERS += ("IHA (damping eps=1e-2)", "IHA (damping eps=1e-1)")
+
+
+def run_of(rows, sets=tuple(MEMBERS), width=0.001, members=1.0):
+    """A run without evidence whose every exhibit has these numbers on all data sets."""
+    found = []
+    for name in sets:
+        for key, value in rows.items():
+            half = width * (1 if value < 2 else 10)
+            tail = {"value": value, "low": value - half, "high": value + half, "n_repeats": 10}
+            found.append({"dataset": name, **dict(key), **tail})
+    table = pd.DataFrame(found)
+    table.attrs["setup"] = {
+        name: {
+            "published": name,
+            "members": int(MEMBERS[name] * members),
+            "reference_models": 126,
+            "queried_members": MEMBERS[name],
+            "queried_non_members": MEMBERS[name],
+        }
+        for name in sets
+    }
+    settings = SimpleNamespace(datasets=["digits"], dataset="digits")
+    return SimpleNamespace(settings=settings, table=lambda name: table, has=lambda name: False)
+
+
+def auc(**numbers):
+    return {(("attack", name), ("metric", "AUC")): value for name, value in numbers.items()}
+
+
+def rates(metric, **numbers):
+    return {(("attack", name), ("metric", metric)): value for name, value in numbers.items()}
+
+
+def known(*values):
+    key = (("attack", "as the appendix describes"), ("metric", "AUC"))
+    return {(*key, ("fraction", f)): v for f, v in zip((1.0, 0.9, 0.2), values, strict=True)}
+
+
+def lead(a, b, first="IHA (Exact)", second="LiRA"):
+    return auc(**{first: a, second: b, "LOSS": 0.5, "SIF": 0.5 if second != "SIF" else b})
+
+
+def ratio(a, b, *metrics, first="IHA (Exact)", second="LiRA"):
+    found = {}
+    for metric in metrics:
+        found |= rates(metric, **{first: a, second: b})
+    return found
+
+
+def gain(value):
+    return {(("quantity", "AUC, IHA* less IHA"),): value}
+
+
+FLIPS = {
+    "iha-c03": (
+        lead(0.7, 0.6) | ratio(20.0, 10.0, AT_1, AT_01),
+        lead(0.7, 0.6) | ratio(11.0, 10.0, AT_1, AT_01),
+    ),
+    "iha-c04": (lead(0.57, 0.58), lead(0.5, 0.58)),
+    "iha-c05": (lead(0.6, 0.5, second="SIF"), lead(0.5, 0.6, second="SIF")),
+    "iha-c09": (
+        lead(0.6, 0.6, "IHA (CG)", "IHA (Exact)")
+        | ratio(10.0, 10.0, AT_1, first="IHA (CG)", second="IHA (Exact)"),
+        lead(0.6, 0.65, "IHA (CG)", "IHA (Exact)")
+        | ratio(10.0, 10.0, AT_1, first="IHA (CG)", second="IHA (Exact)"),
+    ),
+    "iha-c10": (
+        auc(**{THREE: 0.7, ALL: 0.7}) | rates(AT_01, **{THREE: 10.0, ALL: 10.0}),
+        auc(**{THREE: 0.7, ALL: 0.7}) | rates(AT_01, **{THREE: 5.0, ALL: 10.0}),
+    ),
+    "iha-c11": (
+        auc(**{TWO: 0.7, ALL: 0.7, "IHA[I1]": 0.6, "IHA[I2]": 0.65}),
+        auc(**{TWO: 0.7, ALL: 0.7, "IHA[I1]": 0.65, "IHA[I2]": 0.6}),
+    ),
+    "iha-c12": (known(0.8, 0.7, 0.6), known(0.8, 0.795, 0.6)),
+    "iha-c15": (
+        auc(**{DAMPED: 0.7, RANK: 0.6}, **dict.fromkeys(OTHERS, 0.6)),
+        auc(**{DAMPED: 0.7, RANK: 0.75}, **dict.fromkeys(OTHERS, 0.6)),
+    ),
+    "iha-c16": (
+        auc(**{"IHA (CG) eps=5e-1": 0.7, "IHA (CG) eps=2e-1": 0.6})
+        | rates(AT_01, **{"IHA (CG) eps=5e-1": 10.0, "LiRA": 5.0}),
+        auc(**{"IHA (CG) eps=5e-1": 0.6, "IHA (CG) eps=2e-1": 0.6})
+        | rates(AT_01, **{"IHA (CG) eps=5e-1": 10.0, "LiRA": 5.0}),
+    ),
+    "iha-c18": (auc(**{THREE: 0.71, TWO: 0.7}), auc(**{THREE: 0.65, TWO: 0.7})),
+    "iha-o01": (auc(**{EVERYONE: 0.5, "LOSS": 0.5}), auc(**{EVERYONE: 0.6, "LOSS": 0.5})),
+    "iha-o03": (auc(**{AMONG: 0.6, "LiRA": 0.5}), auc(**{AMONG: 0.5, "LiRA": 0.5})),
+    "iha-o04": (lead(0.6, 0.5), lead(0.5, 0.6)),
+    "iha-o05": (gain(0.06), gain(0.0)),
+    "iha-o07": (auc(**{THREE: 0.6, ALL: 0.6}), auc(**{THREE: 0.5, ALL: 0.6})),
+}
+
+
+@pytest.mark.parametrize("name", FLIPS)
+def test_other_numbers_give_another_outcome(name):
+    good, bad = FLIPS[name]
+    assert CLAIM[name].outcome(run_of(good)).word == "supported"
+    assert CLAIM[name].outcome(run_of(bad)).word == "contradicted"
+
+
+@pytest.mark.parametrize("name", FLIPS)
+def test_wide_intervals_leave_it_open(name):
+    assert CLAIM[name].outcome(run_of(FLIPS[name][0], width=0.3)).word == "undecided"
+
+
+@pytest.mark.parametrize("name", FLIPS)
+def test_smaller_models_test_nothing(name):
+    found = CLAIM[name].outcome(run_of(FLIPS[name][0], members=0.5))
+    assert found.word == "not tested here"
+    assert "records a model" in found.reason
+
+
+def test_more_data_is_compared_between_two_sets():
+    key = ("LOSS", "LiRA", "IHA (Ours)")
+    small = run_of(auc(**dict.fromkeys(key, 0.7)), ("Purchase-100(S)",)).table("")
+    large = run_of(auc(**dict.fromkeys(key, 0.6)), ("Purchase-100",)).table("")
+    for first, second, word in ((small, large, "supported"), (large, small, "contradicted")):
+        parts = [
+            first.assign(dataset="Purchase-100(S)"),
+            second.assign(dataset="Purchase-100"),
+        ]
+        run = run_of(auc(LOSS=0.5), ("Purchase-100(S)", "Purchase-100"))
+        table = pd.concat(parts, ignore_index=True)
+        table.attrs = run.table("").attrs
+        run.table = lambda name, table=table: table
+        assert CLAIM["iha-c17"].outcome(run).word == word
+
+
+def test_the_share_of_parameters_is_shown_and_not_decided():
+    run = run_of(auc(**{EVERYONE: 0.5, "LOSS": 0.5, "IHA": 0.6}))
+    found = CLAIM["iha-c07"].outcome(run)
+    assert found.word == "not tested here"
+    assert found.numbers[0].difference == pytest.approx(-0.05)
+
+
+def test_identities_are_read_from_their_tables():
+    table = pd.DataFrame(
+        {
+            "metric": ["largest error (sd of the true ratio)", "AUC"],
+            "case": ["IHA*", "IHA*"],
+            "attack": ["", "norm of the others' gradient (does not look at z)"],
+            "value": [0.0, 1.0],
+        }
+    )
+    run = SimpleNamespace(table=lambda name: table)
+    assert [CLAIM[f"iha-o0{i}"].outcome(run).word for i in (2, 6)] == ["supported"] * 2
+    table["value"] = [0.1, 0.9]
+    assert [CLAIM[f"iha-o0{i}"].outcome(run).word for i in (2, 6)] == ["undecided"] * 2
+
+
+def test_claims_are_named_quoted_and_rest_on_exhibits():
+    ids = [one.id for one in CLAIMS]
+    assert ids[:18] == [f"iha-c{i:02d}" for i in range(1, 19)]
+    known_ids = {one.id for one in declared("iha")}
+    assert all(set(one.exhibits) <= known_ids and one.exhibits for one in CLAIMS)
+
+
+def test_claims_of_the_committed_run_are_computed():
+    run = SimpleNamespace(
+        settings=SimpleNamespace(datasets=["digits"], dataset="digits"),
+        table=lambda name: load(name)[0],
+        has=lambda name: False,
+    )
+    words = {one.id: one.outcome(run).word for one in CLAIMS}
+    assert words["iha-c04"] == words["iha-o03"] == words["iha-o05"] == "supported"
+    assert words["iha-c06"] == words["iha-c13"] == words["iha-c14"] == "not tested here"
+
+
+def test_a_paired_difference_is_that_of_the_scores(source, audits):
+    label = audits[0].label
+    found = paired(source, label, "IHA", "LOSS", "IHA less LOSS")
+    swapped = paired(source, label, "LOSS", "IHA", "LOSS less IHA")
+    assert found.difference == pytest.approx(-swapped.difference)
+    assert paired(source, label, "IHA", "IHA", "none").difference == 0.0
+
+
+def test_the_game_pairs_its_draws(experiment):
+    value, error = game.difference(experiment, "IHA", "LOSS", 0)
+    table = game.play([experiment], SimpleNamespace(seed=0))
+    auc_of = table[table["metric"] == "AUC"].set_index("attack")["value"]
+    assert value == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
+    assert error > 0
+    same, none = game.difference(experiment, "IHA", "IHA", 0)
+    assert same == none == 0.0
+
+
+def test_the_game_is_tested_where_its_evidence_is(settings):
+    run = SimpleNamespace(settings=settings, has=lambda name: False)
+    found = CLAIM["iha-o08"].outcome(run)
+    assert found.word == "not tested here"
+    needed = names.files(experiments.KINDS, names.left_out(settings))
+    assert all(name in found.reason for name in needed)

@@ -1,0 +1,79 @@
+"""The chapter's declarations: order, needs, pictures and sentences."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership import exhibits
+from membership.exhibits import files
+from membership.studies.iha import gather, sentences
+from membership.studies.iha.settings import Settings
+
+DECLARED = {one.id: one for one in exhibits.declared("iha")}
+
+
+@pytest.fixture(scope="module")
+def chapter(settings, own_cache):
+    return exhibits.open_chapter(settings)
+
+
+def test_the_page_has_every_table_and_figure_and_controls_in_order():
+    labels = [one.label for one in DECLARED.values()]
+    assert {f"Table {i}" for i in range(1, 10)} | {"Figure 1"} <= set(labels)
+    assert [label for label in labels if label.startswith("Control")] == [
+        f"Control {i}" for i in range(1, 9)
+    ]
+
+
+def test_the_notebook_shows_them_in_that_order(request):
+    text = (request.config.rootpath / "notebooks/iha.md").read_text(encoding="utf-8")
+    shown = [line.split('"')[1] for line in text.splitlines() if line.startswith("chapter.show(")]
+    assert shown == list(DECLARED)
+
+
+@pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
+def test_everything_that_is_needed_is_gathered(profile):
+    settings = Settings.from_values({"profile": profile})
+    needed = {name for one in DECLARED.values() for name in one.evidence(settings)}
+    assert needed == set(gather.sources(settings))
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_an_exhibit_is_computed_judged_drawn_and_told(name, chapter):
+    exhibit = DECLARED[name]
+    table = files.read_back(chapter.source.table(name))
+    assert len(table)
+    if exhibit.judge:
+        assert len(exhibit.judge(table)) == len(table)
+    if exhibit.draw:
+        assert exhibit.draw(table).axes
+        assert len(exhibit.described(table)) > 80
+    assert exhibit.says(table).endswith(".")
+
+
+def _two(a, b):
+    rows = [("X", "A", "AUC", *a), ("X", "B", "AUC", *b)]
+    return pd.DataFrame(rows, columns=["dataset", "attack", "metric", "low", "high"])
+
+
+def test_a_sentence_follows_the_intervals():
+    low, high = (0.5, 0.6), (0.7, 0.8)
+    assert sentences.compared(_two(high, low), "A", "B") == "By AUC, A is above B on X."
+    assert sentences.compared(_two(low, high), "A", "B") == "By AUC, A is below B on X."
+    wide = (0.55, 0.75)
+    assert "intervals of the two overlap" in sentences.compared(_two(wide, high), "A", "B")
+
+
+def test_the_first_curve_at_one_percent_is_named():
+    grid = np.array([0.001, 0.01, 0.1])
+    parts = [
+        pd.DataFrame({"panel": "X", "series": name, "fpr": grid, "tpr": tpr})
+        for name, tpr in (("A", [0.5, 0.1, 0.2]), ("B", [0.1, 0.2, 0.3]))
+    ]
+    assert sentences.of_figure_1(pd.concat(parts)).endswith("B on X.")
+
+
+def test_sizes_are_those_of_the_run(chapter):
+    table = chapter.source.table("iha-tab-2")
+    assert table.attrs["sizes"]["Digits-Odd"].startswith("6 models, 3 of them attacked, ")
+    assert "120 of" in table.attrs["sizes"]["Digits-Odd"]

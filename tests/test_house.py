@@ -1,0 +1,90 @@
+"""A room imports only from the rooms above it, and the rooms above do not circle back."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import membership
+
+PACKAGE = Path(membership.__file__).parent
+# Ground floor first; rooms of one line may import from those before them on it.
+ROOMS = (
+    *(
+        "errors",
+        "arrays",
+        "paths",
+        "manifest",
+        "processes",
+        "limits",
+        "settings",
+        "sources",
+        "closure",
+    ),
+    *("metrics", "data", "models", "training"),
+    *("signals", "curvature", "evidence"),
+    *("nngp", "lood", "privacy"),
+    *("attacks", "published", "plots", "exhibits"),
+    *("audit", "studies", "pipeline", "audit_cli", "calculator_cli", "cli"),
+)
+
+
+def _room(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "membership" and len(parts) > 1 else None
+
+
+def _imported(source: str) -> Iterator[str]:
+    """Every room that a source imports from, inside functions too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            raise AssertionError("import by full name: relative imports hide the room")
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "membership":
+            modules = [f"membership.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [str(node.module)]
+        else:
+            continue
+        yield from (room for module in modules if (room := _room(module)) and room[0] != "_")
+
+
+def below(room: str, source: str) -> list[str]:
+    """The rooms that this source imports from although they come after its own."""
+    return sorted({other for other in _imported(source) if ROOMS.index(other) > ROOMS.index(room)})
+
+
+def _sources() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE) + sorted(
+        path for path in PACKAGE.glob("*.py") if path.stem not in ("__init__", "__main__")
+    )
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_from_rooms_above_it(path):
+    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    assert room in ROOMS
+    assert below(room, path.read_text()) == []
+
+
+def test_an_import_from_below_is_found():
+    assert below("evidence", "from membership.attacks import lira") == ["attacks"]
+    assert below("data", "def f():\n    import membership.training.loop") == ["training"]
+    assert below("attacks", "from membership import metrics, exhibits") == ["exhibits"]
+    assert below("attacks", "from membership.metrics import auc") == []
+
+
+def test_one_chapter_does_not_import_from_another():
+    chapters = [
+        path for path in (PACKAGE / "studies").iterdir() if path.is_dir() and path.stem[0] != "_"
+    ]
+    assert len(chapters) >= 5
+    for chapter in chapters:
+        others = {f"membership.studies.{other.name}" for other in chapters} - {
+            f"membership.studies.{chapter.name}"
+        }
+        for path in chapter.rglob("*.py"):
+            source = path.read_text()
+            assert not [other for other in others if other in source], path
