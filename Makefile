@@ -48,8 +48,9 @@ bench: setup ## Time the fast paths against what one would write first
 	@$(BIN)/membership benchmark
 	@$(BIN)/python -m benchmarks
 
+# Two processes with one thread each: most tests wait for processes of their own.
 test: setup notebooks browser lint ## Check the style and run every test
-	@$(BIN)/python -m pytest
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults

@@ -13,6 +13,24 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 
+TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where processes share the tests, keep a file's or a chapter's on one, the longest first."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+
+    def group(item: pytest.Item) -> str:
+        place = item.path.relative_to(REPOSITORY)
+        inside = place.parent.as_posix()
+        return inside if inside.startswith(TOGETHER) else place.as_posix()
+
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group(item)))
+    items.sort(key=lambda item: not group(item).startswith(TOGETHER))
+
+
 NOTEBOOK = """\
 ---
 kernelspec: {name: python3, display_name: Python 3, language: python}
