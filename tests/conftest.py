@@ -16,6 +16,8 @@ REPOSITORY = Path(__file__).parents[1]
 TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
 
 
+# Before xdist reads the marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where processes share the tests, keep a file's or a chapter's on one, the longest first."""
     if not config.pluginmanager.hasplugin("xdist"):
