@@ -112,6 +112,17 @@ class Contrast:
         """The same less an exact number."""
         return replace(self, label=label or self.label, difference=self.difference - constant)
 
+    def scaled(self, factor: float, label: str = "") -> "Contrast":
+        """The same in another unit, or turned round."""
+        return Contrast(
+            label or self.label,
+            factor * self.difference,
+            abs(factor) * self.standard_error,
+            self.degrees_of_freedom,
+            self.units,
+            self.claimed,
+        )
+
     def units_needed(self, margin: float) -> int | None:
         """Units like these that would show a difference of `margin` four times in five.
 

@@ -4,36 +4,15 @@ import numpy as np
 import pytest
 
 from membership import evidence
-from membership.exhibits import declared
-from membership.exhibits.source import Committed
 from membership.published import outcomes
 from membership.studies.bayes_optimal import gather
 from membership.studies.bayes_optimal.claims import CLAIMS
-from membership.studies.bayes_optimal.settings import Settings
+from tests.studies.altered import Altered, committed_run, moved
 
 BY_ID = {claim.id.removeprefix("bayes-optimal-"): claim for claim in CLAIMS}
 SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
 UNDECIDED, NOT_TESTED = outcomes.UNDECIDED, outcomes.NOT_TESTED
 FURTHER = {"c03-intuition", "c10-difference"}
-
-
-class Altered:
-    """A source whose one table is another."""
-
-    def __init__(self, source, exhibit_id, change):
-        self.source, self.id, self.change = source, f"bayes-optimal-{exhibit_id}", change
-        self.settings = source.settings
-
-    def has(self, name):
-        return self.source.has(name)
-
-    def table(self, exhibit_id):
-        found = self.source.table(exhibit_id)
-        if exhibit_id != self.id:
-            return found
-        changed = self.change(found.copy())
-        changed.attrs = dict(found.attrs)
-        return changed
 
 
 class Gathered:
@@ -58,22 +37,7 @@ class Gathered:
 
 @pytest.fixture(scope="module")
 def committed():
-    return Committed(Settings.from_values({"profile": "paper"}), declared("bayes_optimal"))
-
-
-def moved(by, **where):
-    """The numbers of some rows plus a constant, with their intervals."""
-
-    def change(table):
-        chosen = np.ones(len(table), dtype=bool)
-        for column, word in where.items():
-            chosen &= (table[column].astype(str) == word).to_numpy()
-        assert chosen.any()
-        for name in ("value", "low", "high"):
-            table[name] = table[name].where(~chosen, table[name] + by)
-        return table
-
-    return change
+    return committed_run("bayes_optimal")
 
 
 def models_like_the_papers(table):
@@ -132,7 +96,7 @@ def test_every_claim_is_tested_on_what_is_committed(claim, committed):
 )
 def test_a_claim_flips_with_its_numbers(name, exhibit, change, before, after, committed):
     assert BY_ID[name].outcome(committed).word == before
-    assert BY_ID[name].outcome(Altered(committed, exhibit, change)).word == after
+    assert BY_ID[name].outcome(Altered(committed, f"bayes-optimal-{exhibit}", change)).word == after
 
 
 @pytest.mark.parametrize(
@@ -143,7 +107,7 @@ def test_other_models_decide_nothing_about_the_papers(name, with_their_models, c
     found = BY_ID[name].outcome(committed)
     assert found.word == UNDECIDED
     assert "features of other models" in found.reason
-    alike = Altered(committed, "tab-1", models_like_the_papers)
+    alike = Altered(committed, "bayes-optimal-tab-1", models_like_the_papers)
     assert BY_ID[name].outcome(alike).word == with_their_models
 
 
@@ -160,7 +124,7 @@ def test_five_references_decide_nothing_about_thirty(committed):
         def table(self, exhibit_id):
             return thirty(self.source.table(exhibit_id).copy())
 
-    assert BY_ID["c14"].outcome(Thirty(committed, "tab-2", None)).word == CONTRADICTED
+    assert BY_ID["c14"].outcome(Thirty(committed, "bayes-optimal-tab-2", None)).word == CONTRADICTED
 
 
 def splits(shift, n=400, count=6, seed=0):

@@ -2,55 +2,17 @@
 
 import pytest
 
-from membership.exhibits import declared
-from membership.exhibits.source import Committed
 from membership.published import outcomes
 from membership.studies.bmia.claims import CLAIMS
-from membership.studies.bmia.settings import Settings
+from tests.studies.altered import Altered, committed_run, moved, swap
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
 
 
-class Altered:
-    """A source whose one table is another."""
-
-    def __init__(self, source, exhibit_id, change):
-        self.source, self.id, self.change = source, exhibit_id, change
-        self.settings = source.settings
-
-    def table(self, exhibit_id):
-        found = self.source.table(exhibit_id)
-        if exhibit_id != self.id:
-            return found
-        changed = self.change(found.copy())
-        changed.attrs = dict(found.attrs)
-        return changed
-
-
 @pytest.fixture(scope="module")
 def committed():
-    return Committed(Settings.from_values({"profile": "paper"}), declared("bmia"))
-
-
-def swap(column, first, second):
-    return lambda table: table.assign(
-        **{column: table[column].replace({first: second, second: first})}
-    )
-
-
-def moved(by, **where):
-    """The numbers of some rows plus a constant, with their intervals."""
-
-    def change(table):
-        chosen = table["value"].notna()
-        for column, word in where.items():
-            chosen &= table[column].astype(str).str.contains(word, regex=False)
-        for name in ("value", "low", "high"):
-            table[name] = table[name].where(~chosen, table[name] + by)
-        return table
-
-    return change
+    return committed_run("bmia")
 
 
 def as_printed(table):

@@ -5,58 +5,18 @@ import pytest
 
 from membership import privacy
 from membership.exhibits import declared
-from membership.exhibits.source import Committed
 from membership.published import outcomes
 from membership.studies.gmip import simulated
 from membership.studies.gmip.claims import CLAIMS
-from membership.studies.gmip.settings import Settings
+from tests.studies.altered import Altered, committed_run, moved, swap
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
 
 
-class Altered:
-    """A source whose one table is another."""
-
-    def __init__(self, source, exhibit_id, change):
-        self.source, self.id, self.change = source, exhibit_id, change
-        self.settings = source.settings
-
-    def has(self, name):
-        return self.source.has(name)
-
-    def table(self, exhibit_id):
-        found = self.source.table(exhibit_id)
-        if exhibit_id != self.id:
-            return found
-        changed = self.change(found.copy())
-        changed.attrs = dict(found.attrs)
-        return changed
-
-
 @pytest.fixture(scope="module")
 def committed():
-    return Committed(Settings.from_values({"profile": "paper"}), declared("gmip"))
-
-
-def swap(column, first, second):
-    return lambda table: table.assign(
-        **{column: table[column].replace({first: second, second: first})}
-    )
-
-
-def moved(by, factor=1.0, **where):
-    """The numbers of some rows times a factor plus a constant, with their intervals."""
-
-    def change(table):
-        chosen = np.ones(len(table), dtype=bool)
-        for column, word in where.items():
-            chosen &= table[column].astype(str).str.contains(word, regex=False).to_numpy()
-        for name in {"value", "tpr", "low", "high"} & set(table.columns):
-            table[name] = table[name].where(~chosen, factor * table[name] + by)
-        return table
-
-    return change
+    return committed_run("gmip")
 
 
 def on_the_curve(table):

@@ -1,5 +1,6 @@
 """The tests of the paper's claims, as fixed before the results, over exhibits' numbers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -9,20 +10,26 @@ import pandas as pd
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, best, identity, much_better
-from membership.published.outcomes import every
-from membership.studies.bmia.claim_numbers import (
-    AUC,
-    PAPER,
-    RATE,
-    number,
-    over_data,
-    overall,
-    rows_at,
-)
+from membership.published.outcomes import every, overall
+from membership.published.rows import lead, number, rows_at
 from membership.studies.bmia.propositions import marginal_tpr
 
+PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
+SIMULATED = ("Purchase-like (simulated)",)
+RATE, AUC = "TPR(%)@FPR=1%", "auc(%)"
 RATES = (0.001, 0.01, 0.05)
 _KINDS, _MIXTURES, _TOLERANCE = (2, 3, 4, 5), 100_000, 1e-6
+
+
+def over_data(
+    table: pd.DataFrame, test: Callable[[str], Outcome], column: str = "dataset"
+) -> Outcome:
+    """One outcome from those on each data set; the test takes its name."""
+    targets = table.attrs.get("sizes", {}).get("Target models", "?")
+    found = {
+        name: test(name).on(f"{name} ({targets} targets)") for name in dict.fromkeys(table[column])
+    }
+    return overall(found, PAPER, simulated=SIMULATED)
 
 
 def better_than_all(source: Any) -> Outcome:
@@ -41,22 +48,22 @@ def better_than_marginal(source: Any) -> Outcome:
     table = source.table("bmia-tab-1")
 
     def test(name: str) -> Outcome:
-        rows = rows_at(table, dataset=name, metric=RATE)
-        ours, theirs = (number(rows, attack=attack) for attack in ("BMIA", "Attack-P"))
         label = f"TPR (%) at 1% FPR, BMIA less Attack-P, {name}"
-        return much_better(ours.less(theirs, label), 0.0)
+        both = {"attack": "BMIA"}, {"attack": "Attack-P"}
+        return much_better(lead(table, label, *both, dataset=name, metric=RATE), 0.0)
 
     return over_data(table, test)
 
 
 def _leads(rows: pd.DataFrame, name: str) -> list[Contrast]:
     """BMIA less each attack of the paper's."""
-    ours = number(rows, attack="BMIA")
     others = rows[rows["attack"].isin(["QMIA", "Attack-R", "LiRA", "RMIA"])]
     return [
-        ours.less(
-            number(rows, attack=row.attack, n_reference=row.n_reference),
+        lead(
+            rows,
             f"{row.metric}, BMIA less {row.attack} (n={row.n_reference}), {name}",
+            {"attack": "BMIA"},
+            {"attack": row.attack, "n_reference": row.n_reference},
         )
         for row in others.itertuples()
     ]
@@ -162,9 +169,9 @@ def more_samples(source: Any) -> Outcome:
         part, found = rows_at(rows, dataset=name), []
         few, many = part["n_samples"].min(), part["n_samples"].max()
         for series in ("KFAC", "diagonal"):
-            most, least = (number(part, series=series, n_samples=n) for n in (many, few))
             label = f"TPR (%) at 1% FPR, {many} less {few} draws, {series}, {name}"
-            found.append(much_better(most.less(least, label), 0.0, parts=2))
+            gain = lead(part, label, {"n_samples": many}, {"n_samples": few}, series=series)
+            found.append(much_better(gain, 0.0, parts=2))
         return every(found)
 
     return over_data(rows, test)
@@ -182,7 +189,7 @@ def priors_alike(source: Any) -> Outcome:
 
 def _alike(table: pd.DataFrame, first: str, second: str) -> Outcome:
     def test(name: str) -> Outcome:
-        one, two = (_at_one_percent(table, name, series) for series in (first, second))
+        one, two = (number(table, panel=name, series=s, fpr=0.01) for s in (first, second))
         label = f"TPR at 1% FPR, {first} less {second}, {name}"
         return about(one.less(two, label), abs(two.difference) / 4)
 
@@ -198,22 +205,21 @@ def full_is_best(source: Any) -> Outcome:
     rows.attrs = table.attrs
 
     def test(name: str) -> Outcome:
-        full = _at_one_percent(rows, name, "full")
         return best(
             [
-                full.less(
-                    _at_one_percent(rows, name, series),
+                lead(
+                    rows,
                     f"TPR at 1% FPR, full less {series}, {name}",
+                    {"series": "full"},
+                    {"series": series},
+                    panel=name,
+                    fpr=0.01,
                 )
                 for series in ("KFAC", "diagonal")
             ]
         )
 
     return over_data(rows, test, "panel")
-
-
-def _at_one_percent(table: pd.DataFrame, name: str, series: str) -> Contrast:
-    return number(table, panel=name, series=series, fpr=0.01)
 
 
 def matched_is_best(source: Any) -> Outcome:
@@ -251,42 +257,46 @@ def _by_data(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+def _on_each(
+    source: Any, exhibit: str, contrast: Callable[[pd.DataFrame, str], Contrast]
+) -> Outcome:
+    """Ours: above 0 on every data set of an exhibit."""
+    table = source.table(exhibit)
+    names = list(dict.fromkeys(table["dataset"]))
+    found = [much_better(contrast(table, name), 0.0, parts=len(names)) for name in names]
+    return every(found).on(*names)
+
+
 def rankings(source: Any) -> Outcome:
     """Ours: the rate by z less that by p as printed."""
-    table = source.table("bmia-ctl-3")
-    parts = _each_data_set(table)
-    found = []
-    for name in parts:
-        rows = rows_at(table, dataset=name, metric=RATE)
-        z, p = (number(rows, ranking=ranking) for ranking in ("z", "p, as 1 - F(t)"))
+
+    def gain(table: pd.DataFrame, name: str) -> Contrast:
         label = f"TPR (%) at 1% FPR, by z less by p as printed, {name}"
-        found.append(much_better(z.less(p, label), 0.0, parts=len(parts)))
-    return every(found).on(*parts)
+        both = {"ranking": "z"}, {"ranking": "p, as 1 - F(t)"}
+        return lead(table, label, *both, dataset=name, metric=RATE)
+
+    return _on_each(source, "bmia-ctl-3", gain)
 
 
 def posterior_gains(source: Any) -> Outcome:
     """Ours: what BMIA gains over the plain difference, paired by target."""
-    table = source.table("bmia-ctl-1")
-    parts = _each_data_set(table)
-    found = []
-    for name in parts:
+
+    def gain(table: pd.DataFrame, name: str) -> Contrast:
         label = f"TPR (%) at 1% FPR gained over the difference, {name}"
-        gain = number(table, label, dataset=name, attack="BMIA", metric=f"{RATE} gained")
-        found.append(much_better(gain, 0.0, parts=len(parts)))
-    return every(found).on(*parts)
+        return number(table, label, dataset=name, attack="BMIA", metric=f"{RATE} gained")
+
+    return _on_each(source, "bmia-ctl-1", gain)
 
 
 def below_attack_p(source: Any) -> Outcome:
     """Ours: Attack-P's AUC less BMIA's."""
-    table = source.table("bmia-tab-1")
-    parts = _each_data_set(table)
-    found = []
-    for name in parts:
-        rows = rows_at(table, dataset=name, metric=AUC)
-        theirs, ours = (number(rows, attack=attack) for attack in ("Attack-P", "BMIA"))
+
+    def gain(table: pd.DataFrame, name: str) -> Contrast:
+        both = {"attack": "Attack-P"}, {"attack": "BMIA"}
         label = f"AUC (%), Attack-P less BMIA, {name}"
-        found.append(much_better(theirs.less(ours, label), 0.0, parts=len(parts)))
-    return every(found).on(*parts)
+        return lead(table, label, *both, dataset=name, metric=AUC)
+
+    return _on_each(source, "bmia-tab-1", gain)
 
 
 def corrected_rate(source: Any) -> Outcome:
@@ -307,27 +317,22 @@ def corrected_rate(source: Any) -> Outcome:
 
 def too_wide(source: Any) -> Outcome:
     """Ours: 0.8 less the ratio of retraining's standard deviation to Laplace's."""
-    table = source.table("bmia-ctl-5")
-    parts = _each_data_set(table)
-    found = []
-    for name in parts:
-        one = number(table, dataset=name, quantity="retraining / Laplace, geometric mean")
-        label = f"0.8 less sd over retraining / Laplace sd, {name}"
-        zero = Contrast("", 0.8)
-        found.append(much_better(zero.less(one, label), 0.0, parts=len(parts)))
-    return every(found).on(*parts)
+
+    def gap(table: pd.DataFrame, name: str) -> Contrast:
+        ratio = number(table, dataset=name, quantity="retraining / Laplace, geometric mean")
+        return Contrast("", 0.8).less(ratio, f"0.8 less sd over retraining / Laplace sd, {name}")
+
+    return _on_each(source, "bmia-ctl-5", gap)
 
 
 def exact_laws(source: Any) -> Outcome:
     """Ours: the marginal rate less the conditional one, two kinds of record, exact laws."""
     table = source.table("bmia-ctl-9")
     rows = table[table["case"].str.startswith("4.2, two kinds")]
-    marginal, conditional = (
-        number(rows, quantity=f"TPR (%), {name}")
-        for name in ("marginal", "conditional, 1% for each kind")
-    )
+    names = ("marginal", "conditional, 1% for each kind")
+    both = ({"quantity": f"TPR (%), {name}"} for name in names)
     label = "TPR (%), marginal less conditional, exact laws"
-    return much_better(marginal.less(conditional, label), 0.0).on("closed form")
+    return much_better(lead(rows, label, *both), 0.0).on("closed form")
 
 
 def headline(source: Any) -> Outcome:
@@ -338,7 +343,3 @@ def headline(source: Any) -> Outcome:
     stated, found = (float(str(row[name]).rstrip("%")) for name in ("printed", "computed"))
     label = "lead (%) that the introduction states less the one that Table 1 prints"
     return much_better(Contrast(label, stated - found), 1.0).on("the printed table")
-
-
-def _each_data_set(table: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(table["dataset"]))

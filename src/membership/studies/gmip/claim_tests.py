@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from membership import metrics, privacy, published
@@ -11,17 +12,9 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, untested
+from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import gradients, simulated, theory
-from membership.studies.gmip.claim_numbers import (
-    Table,
-    number,
-    of_row,
-    on_simulation,
-    over_data,
-    rows_at,
-    scaled,
-    summed_up,
-)
+from membership.studies.gmip.claim_numbers import on_simulation, over_data, summed_up
 
 ONE_STEP, AUC = "AUC of GLiR, one step (%)", 0.01
 _LEAST_DRAWS, _LEAST_SHADOWS = 400_000, 16
@@ -91,10 +84,10 @@ def weaker(source: Any) -> Outcome:
     table = source.table("gmip-ctl-2")
 
     def test(name: str, count: int) -> Outcome:
-        expected = number(table, "", dataset=name, quantity="AUC expected with d (%)")
-        found = number(table, "", dataset=name, quantity=ONE_STEP)
+        expected = number(table, dataset=name, quantity="AUC expected with d (%)")
+        found = number(table, dataset=name, quantity=ONE_STEP)
         label = f"AUC predicted less GLiR's, {name}"
-        less = scaled(found.minus(expected.difference), -0.01, label)
+        less = found.minus(expected.difference).scaled(-0.01, label)
         return much_better(less, AUC, margin=AUC, parts=count)
 
     return over_data(table, test, always=True)
@@ -119,11 +112,11 @@ def joint_steps(source: Any) -> Outcome:
     found = []
     for correlation in (0.9, 0.99):
         joint, one = (
-            number(table, "", correlation=correlation, attack=attack)
+            number(table, correlation=correlation, attack=attack)
             for attack in ("joint test", "one step")
         )
         label = f"AUC of the joint test less one step, correlation {correlation:g}"
-        found.append(chance(scaled(joint.less(one), 0.01, label), 0.087, parts=2))
+        found.append(chance(joint.less(one).scaled(0.01, label), 0.087, parts=2))
     return on_simulation(every(found))
 
 
@@ -167,7 +160,7 @@ def robust(source: Any) -> Outcome:
     table = source.table("gmip-fig-4")
     sizes = {name: size[:2] for name, size in simulated.ABLATIONS.items()}
 
-    def predicted(part: Table, panel: str) -> np.ndarray:
+    def predicted(part: pd.DataFrame, panel: str) -> np.ndarray:
         (d, n), fpr = sizes[panel], rows_at(part, series="GLiR")["fpr"].to_numpy()
         return privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))
 
@@ -262,12 +255,12 @@ def more_accurate(source: Any) -> Outcome:
     return over_data(own, test, always=True)
 
 
-def _size(table: Table, name: str) -> int:
+def _size(table: pd.DataFrame, name: str) -> int:
     text = str(table.attrs.get("sizes", {}).get(name, "0")).replace(",", "")
     return int(text) if text.isdigit() else 0
 
 
-def _real(table: Table) -> Table:
+def _real(table: pd.DataFrame) -> pd.DataFrame:
     found = table[table["panel"].str.endswith("one step")]
     if found.empty:
         raise InputError("the run has no audit on real gradients")
@@ -275,7 +268,7 @@ def _real(table: Table) -> Table:
     return found
 
 
-def _rate(table: Table, panel: str, series: str, fpr: float) -> Contrast:
+def _rate(table: pd.DataFrame, panel: str, series: str, fpr: float) -> Contrast:
     return number(table, f"{series}, {panel}", panel=panel, series=series, fpr=fpr)
 
 
@@ -293,19 +286,22 @@ def _area(d: int, n: int) -> float:
     return float(np.trapezoid((1 - privacy.mip_tradeoff(alpha, d, n, d)) * stats.norm.pdf(z), z))
 
 
-def _predicted(part: Table, panel: str) -> np.ndarray:
+def _predicted(part: pd.DataFrame, panel: str) -> np.ndarray:
     return rows_at(part, series="bound, d")["tpr"].to_numpy()
 
 
 def _against(
-    table: Table, panel: str, panels: int, predicted: Callable[[Table, str], np.ndarray]
+    table: pd.DataFrame,
+    panel: str,
+    panels: int,
+    predicted: Callable[[pd.DataFrame, str], np.ndarray],
 ) -> list[Outcome]:
     """AUC within .01 and TPR within .02 of a predicted curve, at rates from 1 to 99%."""
     part = rows_at(table, panel=panel)
     found = rows_at(part, series="GLiR").reset_index(drop=True)
     fpr, curve = found["fpr"].to_numpy(), predicted(part, panel)
     each = [
-        of_row(row, "").minus(expected, f"TPR at {100 * row['fpr']:.2g}% FPR less level, {panel}")
+        of_row(row).minus(expected, f"TPR at {100 * row['fpr']:.2g}% FPR less level, {panel}")
         for (_, row), expected in zip(found.iterrows(), curve, strict=True)
     ]
     inside = [one for one, rate in zip(each, fpr, strict=True) if 0.01 <= rate <= 0.99]
@@ -329,16 +325,16 @@ def _audits(source: Any) -> dict[str, Any]:
     return {one.attrs["set"]: one for one in found}
 
 
-def _gain(source: Any, table: Table, name: str) -> Contrast:
+def _gain(source: Any, table: pd.DataFrame, name: str) -> Contrast:
     """AUC of all steps less that of one, paired by model where the evidence is there."""
     label = f"AUC of GLiR, five steps less one, {name}"
     audit = _audits(source).get(name)
     if audit is None:
         many, one = (
-            number(table, "", dataset=name, quantity=f"AUC of GLiR, {steps} (%)")
+            number(table, dataset=name, quantity=f"AUC of GLiR, {steps} (%)")
             for steps in ("all steps", "one step")
         )
-        return scaled(many.less(one), 0.01, label)
+        return many.less(one).scaled(0.01, label)
     member, each = gradients.members(audit), gradients.scores(audit)
     gains = [
         metrics.auc(model.sum(axis=0), member) - metrics.auc(model[0], member) for model in each
@@ -354,7 +350,7 @@ def _composition_gain(k: np.ndarray, d: int, n: int, what: str) -> Contrast:
     return Contrast(label, float(best / ours) - 1.25)
 
 
-def _over_equation_10(table: Table, label: str, fpr: float) -> Contrast:
+def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
     """The numerical rate less Equation 10's, its enclosure as the interval."""
     quantity = f"TPR at {100 * fpr:g}% FPR (%)"
     limit = rows_at(table, data=label, quantity=quantity, method="Equation 10")["value"].iloc[0]

@@ -6,13 +6,9 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, identity, much_better
 from membership.published.outcomes import every
+from membership.published.rows import number, rows_at
 from membership.studies.gmip import theory
-from membership.studies.gmip.claim_numbers import (
-    number,
-    over_data,
-    rows_at,
-    scaled,
-)
+from membership.studies.gmip.claim_numbers import over_data
 
 POINT = 1.0
 """One point of accuracy, AUC or a nominal rate, in percent."""
@@ -24,11 +20,11 @@ def rank(source: Any) -> Outcome:
     sizes = {recipe.dimension: recipe for recipe in theory.RECIPES.values()}
 
     def test(name: str, _: int) -> Outcome:
-        d = int(number(table, "", dataset=name, quantity="parameters d").difference)
+        d = int(number(table, dataset=name, quantity="parameters d").difference)
         if d not in sizes:
             raise InputError(f"{name}: another number of parameters than in the paper")
         ends = [
-            number(table, "", dataset=name, quantity=f"rank, {end} of all models").difference
+            number(table, dataset=name, quantity=f"rank, {end} of all models").difference
             for end in ("least", "greatest")
         ]
         apart = [abs(end - sizes[d].rank) for end in ends]
@@ -51,7 +47,7 @@ def all_or_nothing(source: Any) -> Outcome:
 def p_values(source: Any) -> Outcome:
     """Simulated with known moments, at a nominal rate of 5%: the released code's and ours."""
     table = rows_at(source.table("gmip-ctl-3"), data="simulated", nominal=5.0, metric="FPR(%)")
-    released, ours = (number(table, "", convention=name) for name in ("authors", "paper"))
+    released, ours = (number(table, convention=name) for name in ("authors", "paper"))
     return every(
         [
             much_better(released.minus(6.25, "FPR (%), released code, less 6.25"), 0.0, parts=2),
@@ -66,8 +62,8 @@ def spread_of_k(source: Any) -> Outcome:
     quantity = "K / rank, quantile 0.99"
 
     def test(name: str, _: int) -> Outcome:
-        law = number(table, "", data=name, quantity=quantity, method="chi-squared law").difference
-        found = number(table, "", data=name, quantity=quantity, method="measured")
+        law = number(table, data=name, quantity=quantity, method="chi-squared law").difference
+        found = number(table, data=name, quantity=quantity, method="measured")
         return much_better(found.minus(2 * law, f"{quantity}, less twice the law's, {name}"), 0.0)
 
     return over_data(table, test, column="data")
@@ -79,7 +75,7 @@ def sum_or_joint(source: Any) -> Outcome:
     parts = []
     for correlation in (0.9, 0.99):
         joint, summed, most = (
-            number(table, "", correlation=correlation, attack=attack)
+            number(table, correlation=correlation, attack=attack)
             for attack in ("joint test", "sum of log p", "bound")
         )
         text = f"AUC (%), correlation {correlation:g}: joint test less"
@@ -93,7 +89,7 @@ def no_bound(source: Any) -> Outcome:
     table = source.table("gmip-ctl-9")
     few = next(label for label in table["data"] if label.startswith("d = "))
     rows = rows_at(table, data=few, quantity="TPR at 0.1% FPR (%)")
-    limit = number(rows, "", method="Equation 10").difference
+    limit = number(rows, method="Equation 10").difference
     found = rows_at(rows, method="numerical").iloc[0]
     label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"
     return much_better(Contrast(label, float(found["low"]) - 1.25 * limit), 0.0).on("computation")
@@ -102,8 +98,8 @@ def no_bound(source: Any) -> Outcome:
 def random_k(source: Any) -> Outcome:
     """The best attack on records with lognormal K less 1.25 times what K = d allows."""
     table = rows_at(source.table("gmip-ctl-6"), quantity="TPR (%) at FPR 0.001")
-    best = number(table, "", method="optimal composition").difference
-    mean = number(table, "", method="all records at K = d").difference
+    best = number(table, method="optimal composition").difference
+    mean = number(table, method="all records at K = d").difference
     label = "TPR (%) at 0.1% FPR less 1.25 times that at K = d"
     return much_better(Contrast(label, best - 1.25 * mean), 0.0).on("computation")
 
@@ -115,8 +111,7 @@ def shared_noise(source: Any) -> Outcome:
 
     def test(name: str, _: int) -> Outcome:
         none, shared, alone = (
-            number(table, "", dataset=name, noise=noise)
-            for noise in ("none", "shared", "independent")
+            number(table, dataset=name, noise=noise) for noise in ("none", "shared", "independent")
         )
         return every(
             [
@@ -136,10 +131,10 @@ def released_inverse(source: Any) -> Outcome:
 
     def test(name: str, _: int) -> Outcome:
         ours, theirs = (
-            number(table, "", dataset=name, quantity=f"AUC of {code}, one step (%)")
+            number(table, dataset=name, quantity=f"AUC of {code}, one step (%)")
             for code in ("GLiR", "the released code")
         )
         label = f"AUC with the right inverse less the released code's, {name}"
-        return much_better(scaled(ours.less(theirs), 0.01, label), 0.01)
+        return much_better(ours.less(theirs).scaled(0.01, label), 0.01)
 
     return over_data(table, test)

@@ -1,0 +1,56 @@
+"""A committed run whose one table is another, so that the claims on it should turn."""
+
+import numpy as np
+
+from membership.exhibits import declared
+from membership.exhibits.source import Committed
+from membership.pipeline import settings_class
+
+
+def committed_run(chapter):
+    return Committed(settings_class(chapter).from_values({"profile": "paper"}), declared(chapter))
+
+
+class Altered:
+    """A source whose one table is another."""
+
+    def __init__(self, source, exhibit_id, change):
+        self.source, self.id, self.change = source, exhibit_id, change
+        self.settings = source.settings
+
+    def has(self, name):
+        return self.source.has(name)
+
+    def table(self, exhibit_id):
+        found = self.source.table(exhibit_id)
+        if exhibit_id != self.id:
+            return found
+        changed = self.change(found.copy())
+        changed.attrs = dict(found.attrs)
+        return changed
+
+
+def swap(column, first, second):
+    return lambda table: table.assign(
+        **{column: table[column].replace({first: second, second: first})}
+    )
+
+
+def moved(by, factor=1.0, **where):
+    """The numbers of some rows times a factor plus a constant, with their intervals.
+
+    ``where``: what columns hold, or contain where none holds just that.
+    """
+
+    def change(table):
+        chosen = np.ones(len(table), dtype=bool)
+        for column, word in where.items():
+            text = table[column].astype(str)
+            same = (text == word).to_numpy()
+            chosen &= same if same.any() else text.str.contains(word, regex=False).to_numpy()
+        assert chosen.any()
+        for name in {"value", "tpr", "low", "high"} & set(table.columns):
+            table[name] = table[name].where(~chosen, factor * table[name] + by)
+        return table
+
+    return change
