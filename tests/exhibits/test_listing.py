@@ -1,5 +1,9 @@
+import subprocess
+import sys
+
 import pytest
 
+from membership import published
 from membership.errors import InputError
 from membership.exhibits import listing
 
@@ -25,3 +29,13 @@ def test_a_misspelt_id_gets_the_nearest():
         listing.find("bayes-optimal-tab1")
     with pytest.raises(InputError, match="catalogue"):
         listing.find("zzz")
+
+
+@pytest.mark.parametrize("chapter", list(published.papers))
+def test_what_is_only_listed_does_not_wait_for_torch(chapter):
+    code = (
+        "import sys; from membership.exhibits import declared; "
+        f"assert declared({chapter!r}); print('torch' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

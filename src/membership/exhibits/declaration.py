@@ -136,6 +136,27 @@ def declared(chapter: str) -> tuple[Exhibit, ...]:
     return tuple(numbered)
 
 
+class _Later:
+    """A module that is imported when one of its functions is called."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            return getattr(importlib.import_module(self._module), name)(*given, **named)
+
+        return call
+
+
+def later(package: str, *modules: str) -> tuple[Any, ...]:
+    """Modules of a package whose functions are imported when they are called.
+
+    For declarations: what lists exhibits must not wait for torch, which computes them.
+    """
+    return tuple(_Later(f"{package}.{name}") for name in modules)
+
+
 def declarations(chapter: str, module: str, name: str) -> Any:
     """What a chapter's module declares under a name, () where there is no such module.
 

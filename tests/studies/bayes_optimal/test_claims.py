@@ -5,7 +5,7 @@ import pytest
 
 from membership import evidence
 from membership.published import outcomes
-from membership.studies.bayes_optimal import gather
+from membership.studies.bayes_optimal import names
 from membership.studies.bayes_optimal.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run, moved
 
@@ -157,7 +157,7 @@ def splits(shift, n=400, count=6, seed=0):
 @pytest.mark.parametrize(("shift", "word"), [(0.5, SUPPORTED), (-0.5, CONTRADICTED)])
 def test_a_reference_helps_or_harms_split_by_split(shift, word, committed):
     """Of made-up splits: c08 is paired, and turns with what the target knows."""
-    source = Gathered(committed, {gather.logistic_name(400): splits(shift)})
+    source = Gathered(committed, {names.logistic(400): splits(shift)})
     found = BY_ID["c08"].outcome(source)
     assert f": {word}" in found.reason
     assert len(found.numbers) == 1

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import gather, logistic, requirements
+from membership.studies.bayes_optimal import gather, logistic, names, requirements
 from membership.studies.bayes_optimal.features import Features
 from membership.studies.bayes_optimal.logistic_model import fit, with_one
 from membership.studies.bayes_optimal.settings import Settings
@@ -111,7 +111,7 @@ def observed(n_jobs="1"):
     settings = Settings.from_strings({**VALUES, "n_jobs": n_jobs})
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(gather, "two_classes", lambda _: overlapping())
-        return [gather.sources(settings)[gather.logistic_name(n)]() for n in (40, 80)]
+        return [gather.sources(settings)[names.logistic(n)]() for n in (40, 80)]
 
 
 @pytest.fixture(scope="module")

@@ -49,10 +49,10 @@ def trained(gathered):
 def test_files_are_named_after_their_data_sets(tmp_path):
     path = str(tmp_path / "My Data.npz")
     values = {"dataset": "purchase_like:40000", "also_datasets": ["digits", path, "digits"]}
-    words = gather.words(Settings.from_values(values))
+    words = tasks.words(Settings.from_values(values))
     assert list(words.values()) == ["purchase-like-40000", "digits", "my-data"]
     twice = Settings.from_values({"dataset": "a/x.npz", "also_datasets": ["b/x.npz"]})
-    assert list(gather.words(twice).values()) == ["x", "x-2"]
+    assert list(tasks.words(twice).values()) == ["x", "x-2"]
 
 
 def test_scores_from_evidence_are_those_of_the_gradients(settings, gathered, audits):

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from membership.exhibits import declared, load
-from membership.studies.iha import experiment as experiments
 from membership.studies.iha import game, names
 from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
@@ -217,5 +216,5 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     run = SimpleNamespace(settings=settings, has=lambda name: False)
     found = CLAIM["iha-o08"].outcome(run)
     assert found.word == "not tested here"
-    needed = names.files(experiments.KINDS, names.left_out(settings))
+    needed = names.files(names.LEFT_OUT, names.left_out(settings))
     assert all(name in found.reason for name in needed)

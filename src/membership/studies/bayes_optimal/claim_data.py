@@ -10,7 +10,7 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, overall
 from membership.published.standard_errors import standard_error
-from membership.studies.bayes_optimal import cnn, gather, logistic
+from membership.studies.bayes_optimal import cnn, logistic, names
 from membership.studies.bayes_optimal.exhibits import game, trials
 
 TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
@@ -61,7 +61,7 @@ def _models_alike(table: Any) -> bool:
 def contrast(source: Any, n: int, first: Cell, second: Cell, what: str) -> Contrast:
     """One number less another at a size of Table 1, paired by split where the evidence is there."""
     label = f"{what}, n = {n}"
-    if source.has(gather.logistic_name(n)):
+    if source.has(names.logistic(n)):
         return Contrast.of_units(logistic.paired(trials(source), n, first, second), label)
     return mean(source, n, first).less(mean(source, n, second), label)
 
@@ -69,7 +69,7 @@ def contrast(source: Any, n: int, first: Cell, second: Cell, what: str) -> Contr
 def of_pairs(source: Any, n: int, pairs: Sequence[tuple[Cell, Cell]], what: str) -> Contrast:
     """One difference less another, paired by split where the evidence is there."""
     label = f"{what}, n = {n}"
-    if source.has(gather.logistic_name(n)):
+    if source.has(names.logistic(n)):
         each = [logistic.paired(trials(source), n, *pair) for pair in pairs]
         return Contrast.of_units(each[0] - each[1], label)
     first, second = (contrast(source, n, *pair, "") for pair in pairs)
@@ -96,7 +96,7 @@ def row(found: Any, label: str) -> Contrast:
 
 def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
     """One number of Table 2 less another, paired by target where the evidence is there."""
-    if source.has(gather.NETWORKS):
+    if source.has(names.NETWORKS):
         wide = cnn.per_target(game(source)).pivot_table(
             index="target", columns=["attack", "metric"], values="value"
         )

@@ -11,10 +11,10 @@ from membership.published.outcomes import CONTRADICTED, NOT_TESTED, every, untes
 from membership.studies.bayes_optimal import (
     claim_data,
     enumeration,
-    gather,
     gaussian,
     information,
     logistic,
+    names,
     posterior,
 )
 from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC, OTHER, by_size, contrast
@@ -225,7 +225,7 @@ def mast_slightly_better(source: Any) -> Outcome:
 
 def thresholds_hardly_vary(source: Any) -> Outcome:
     """c15."""
-    if not source.has(gather.NETWORKS):
+    if not source.has(names.NETWORKS):
         return untested("the committed tables hold no thresholds: it takes the networks' evidence")
     spread, rank = [], []
     for target in game(source).targets():

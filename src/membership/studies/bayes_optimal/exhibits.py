@@ -7,26 +7,27 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.exhibits import Exhibit, Source
+from membership.exhibits.declaration import later
 from membership.studies.bayes_optimal import (
-    cnn,
     enumeration,
-    gather,
-    gaussian,
     information,
-    logistic,
+    names,
     posterior,
     sentences,
 )
-from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NETWORKS = (gather.NETWORKS,)
+    from membership.studies.bayes_optimal.reference_game import ReferenceGame
+
+cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
+
+NETWORKS = (names.NETWORKS,)
 
 
 def _logistic_names(settings: Any) -> tuple[str, ...]:
-    return tuple(gather.logistic_name(n) for n in settings.n_records)
+    return tuple(names.logistic(n) for n in settings.n_records)
 
 
 def _of_trials(
@@ -37,17 +38,18 @@ def _of_trials(
 
 def trials(source: Source) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, of one run."""
-    names = _logistic_names(source.settings)
-    return logistic.trials([source.evidence(name) for name in names])
+    return logistic.trials([source.evidence(name) for name in _logistic_names(source.settings)])
 
 
 def _of_settings(function: Callable[[Any], pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
     return lambda source: function(source.settings)
 
 
-def game(source: Source) -> ReferenceGame:
+def game(source: Source) -> "ReferenceGame":
     """The networks' signals, of one run."""
-    return ReferenceGame.of(source.evidence(gather.NETWORKS))
+    from membership.studies.bayes_optimal.reference_game import ReferenceGame
+
+    return ReferenceGame.of(source.evidence(names.NETWORKS))
 
 
 def _table_3(source: Source) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from membership import data, evidence, models, signals, training
+from membership.studies.bayes_optimal import names
 from membership.studies.bayes_optimal.features import Features, two_classes
 from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit, with_one
 from membership.studies.bayes_optimal.requirements import require
@@ -21,20 +22,14 @@ LEARNING_RATE = 0.001
 HIDDEN = 128
 # Table 2 of the paper, and the splits behind a number of its Table 1.
 PAPER = {"reference models": 30, "epochs": 50, "members": 15_000, "splits": 100}
-NETWORKS = "networks"
 
 
 def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
     found: dict[str, Callable[[], xr.Dataset]] = {
-        logistic_name(n): functools.partial(_logistic, n, settings) for n in settings.n_records
+        names.logistic(n): functools.partial(_logistic, n, settings) for n in settings.n_records
     }
-    return {**found, NETWORKS: functools.partial(_networks, settings)}
-
-
-def logistic_name(n: int) -> str:
-    """The name of the evidence of one size of Table 1."""
-    return f"logistic-{n}"
+    return {**found, names.NETWORKS: functools.partial(_networks, settings)}
 
 
 def _logistic(n: int, settings: Any) -> xr.Dataset:

@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit, Source
-from membership.studies.bmia import (
-    calibration,
-    hard_record,
-    mismatch,
-    misprints,
-    names,
-    predictive,
-    propositions,
-    retraining,
-    sentences,
-    tables,
-    times,
-    toy,
-)
+from membership.exhibits.declaration import later
+from membership.studies.bmia import misprints, names, propositions, sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+calibration, hard_record, mismatch, predictive = later(
+    __package__, "calibration", "hard_record", "mismatch", "predictive"
+)
+retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
 
 Draw = Callable[[pd.DataFrame], "Figure"]
 

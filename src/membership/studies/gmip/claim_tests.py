@@ -318,9 +318,9 @@ def _against(
 
 def _audits(source: Any) -> dict[str, Any]:
     """The evidence of single steps that a run has, by data set."""
-    from membership.studies.gmip import gather
+    from membership.studies.gmip import tasks
 
-    names = [f"steps-{word}" for word in gather.words(source.settings).values()]
+    names = [f"steps-{word}" for word in tasks.words(source.settings).values()]
     found = [source.evidence(name) for name in names if source.has(name)]
     return {one.attrs["set"]: one for one in found}
 

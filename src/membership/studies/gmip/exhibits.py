@@ -5,32 +5,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import xarray as xr
 
 from membership.exhibits import Exhibit, Source
-from membership.studies.gmip import (
-    augmentation,
-    controls,
-    gather,
-    gradients,
-    loss_attack,
-    sentences,
-    simulated,
-    texts,
-    theory,
-    utility,
-)
+from membership.exhibits.declaration import later
+from membership.studies.gmip import sentences, tasks, texts, theory, utility
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
+augmentation, controls, gradients, loss_attack, simulated = later(
+    __package__, "augmentation", "controls", "gradients", "loss_attack", "simulated"
+)
+
 STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
-OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in gather.LENGTHS)
+OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in tasks.LENGTHS)
 
 
 def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
     """The evidence of these patterns for each data set of a run."""
-    words = gather.words(settings).values()
+    words = tasks.words(settings).values()
     return tuple(pattern.format(word) for word in words for pattern in patterns)
 
 
@@ -38,7 +32,7 @@ def _needs(*patterns: str) -> Callable[[Any], tuple[str, ...]]:
     return functools.partial(_names, patterns)
 
 
-def _read(source: Source, patterns: tuple[str, ...]) -> list[xr.Dataset]:
+def _read(source: Source, patterns: tuple[str, ...]) -> "list[xr.Dataset]":
     return [source.evidence(name) for name in _names(patterns, source.settings)]
 
 

@@ -1,10 +1,8 @@
 """The chapter's evidence: what audited models show, and what noise costs, a data set at a time."""
 
 import functools
-import re
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +10,13 @@ import xarray as xr
 
 from membership import data, evidence
 from membership.studies.gmip import observations
-from membership.studies.gmip.tasks import Task, task
+from membership.studies.gmip.tasks import LENGTHS, Task, task, words
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
 NOTIONS = ("mip", "gdp")
 NOISES = ("independent", "shared")
 OPTIMISERS = ("adam", "sgd")
-LENGTHS = ("few", "many")
 STRONG = 0.4
 """The level whose noise Control 9 takes."""
 
@@ -32,15 +29,6 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
         for length in LENGTHS:
             found[f"outputs-{word}-{length}"] = functools.partial(_outputs, name, length, settings)
         found[f"measured-{word}"] = functools.partial(_measured, name, settings)
-    return found
-
-
-def words(settings: Any) -> dict[str, str]:
-    """The word for each data set of a run that names its files."""
-    found: dict[str, str] = {}
-    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
-        word = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
-        found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
     return found
 
 

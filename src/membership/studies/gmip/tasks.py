@@ -1,8 +1,10 @@
 """Data sets as the paper uses them: fixed features, and one softmax layer to train on them."""
 
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from membership.errors import InputError
 # Records for each dimension of the gradients' covariance that its estimate needs at least.
 LEAST_BACKGROUND = 1.5
 RATIO = 1.3
+# Records that the loss attack is asked about; see `loss_attack`.
+LENGTHS = ("few", "many")
 
 
 @dataclass(frozen=True)
@@ -265,3 +269,12 @@ def _hidden(network: Any, x: np.ndarray) -> FloatArray:
 
 def _standardised(x: FloatArray) -> FloatArray:
     return (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-5)
+
+
+def words(settings: Any) -> dict[str, str]:
+    """The word for each data set of a run that names its files."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
+        word = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
+    return found

@@ -14,7 +14,6 @@ from membership.errors import InputError
 from membership.studies.iha import names, rows, scores
 from membership.studies.iha.white_box import DAMPINGS, FRACTIONS, RANKS
 
-MAIN = ("outputs", "white-box")
 # The names of scores, each with its inverse in the evidence and its attack.
 SWEPT = {
     **{f"IHA, damping {d:g}": (f"damping {d:g}", "IHA") for d in DAMPINGS},
@@ -166,7 +165,7 @@ def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run, attacked; `source` has the evidence named in `MAIN`."""
+    """Every data set of a run, attacked; `source` has the evidence named in `names.MAIN`."""
     return tuple(_audit(source, one) for one in names.subjects(source.settings))
 
 
@@ -205,7 +204,7 @@ def deep_sweep(source: Any) -> list[Audit]:
 
 
 def _audit(source: Any, one: names.Subject) -> Audit:
-    return audit(*(source.evidence(f"{kind}-{one.slug}") for kind in MAIN))
+    return audit(*(source.evidence(f"{kind}-{one.slug}") for kind in names.MAIN))
 
 
 def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:

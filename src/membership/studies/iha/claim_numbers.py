@@ -160,7 +160,7 @@ def _targets(table: pd.DataFrame, label: str) -> int:
 
 
 def _has_evidence(source: Source) -> bool:
-    needed = names.files(audit.MAIN, names.subjects(source.settings))
+    needed = names.files(names.MAIN, names.subjects(source.settings))
     return all(source.has(name) for name in needed)
 
 

@@ -7,28 +7,24 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit, Source
-from membership.studies.iha import (
-    audit,
-    controls,
-    experiment,
-    game,
-    inconsistencies,
-    loo_attacks,
-    names,
-    requirements,
-    sentences,
-    solvers,
-    tables,
-    theory,
-    variants,
-)
+from membership.exhibits.declaration import later
+from membership.studies.iha import inconsistencies, names, sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from membership.studies.iha.loo_attacks import Protocol
+
+audit, controls, experiment, game, loo_attacks = later(
+    __package__, "audit", "controls", "experiment", "game", "loo_attacks"
+)
+requirements, solvers, tables, theory, variants = later(
+    __package__, "requirements", "solvers", "tables", "theory", "variants"
+)
+
 
 def _main(settings: Any) -> tuple[str, ...]:
-    return names.files(audit.MAIN, names.subjects(settings))
+    return names.files(names.MAIN, names.subjects(settings))
 
 
 def _swept(settings: Any) -> tuple[str, ...]:
@@ -36,11 +32,11 @@ def _swept(settings: Any) -> tuple[str, ...]:
 
 
 def _known(settings: Any) -> tuple[str, ...]:
-    return names.files((*audit.MAIN, "known"), names.subjects(settings))
+    return names.files((*names.MAIN, "known"), names.subjects(settings))
 
 
 def _solved(settings: Any) -> tuple[str, ...]:
-    return names.files((*audit.MAIN, "solvers"), names.subjects(settings))
+    return names.files((*names.MAIN, "solvers"), names.subjects(settings))
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
@@ -50,11 +46,11 @@ def _costs(settings: Any) -> tuple[str, ...]:
 def _variants(settings: Any) -> tuple[str, ...]:
     more = names.variants(settings)
     deep = [one for one in more if one.deep]
-    return (*_main(settings), *names.files(audit.MAIN, more), *names.files(("sweep",), deep))
+    return (*_main(settings), *names.files(names.MAIN, more), *names.files(("sweep",), deep))
 
 
 def _left_out(settings: Any) -> tuple[str, ...]:
-    return names.files(experiment.KINDS, names.left_out(settings))
+    return names.files(names.LEFT_OUT, names.left_out(settings))
 
 
 def _of(
@@ -90,7 +86,7 @@ def _table_7(source: Source) -> pd.DataFrame:
     return variants.table_7(found, audit.deep_sweep(source), source.settings)
 
 
-def _protocols(source: Source) -> list[loo_attacks.Protocol]:
+def _protocols(source: Source) -> "list[Protocol]":
     some = experiment.experiments(source)
     return [loo_attacks.protocol(one, source.settings) for one in some]
 

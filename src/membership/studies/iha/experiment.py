@@ -79,13 +79,10 @@ class Experiment:
         return np.searchsorted(self.outputs["record"].values, records)
 
 
-KINDS = ("outputs-left-out", "white-box-left-out")
-
-
 def experiments(source: Any) -> list[Experiment]:
-    """Every experiment of a run; `source` has the evidence named in `KINDS`."""
+    """Every experiment of a run; `source` has the evidence named in `names.LEFT_OUT`."""
     return [
-        Experiment(*(source.evidence(f"{kind}-{one.slug}") for kind in KINDS))
+        Experiment(*(source.evidence(f"{kind}-{one.slug}") for kind in names.LEFT_OUT))
         for one in names.left_out(source.settings)
     ]
 

@@ -87,7 +87,7 @@ def outputs(source: Source) -> Outcome:
 
 
 def _in_the_game(source: Source, first: str, second: str) -> Outcome:
-    needed = names.files(experiment.KINDS, names.left_out(source.settings))
+    needed = names.files(names.LEFT_OUT, names.left_out(source.settings))
     lacking = [name for name in needed if not source.has(name)]
     if lacking:
         raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")

@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from membership.studies.iha.tables import FIGURE_1
-
 
 def compared(
     table: pd.DataFrame, first: str, second: str, names: tuple[str, str] | None = None
@@ -173,9 +171,10 @@ def of_control_7(table: pd.DataFrame) -> str:
 
 def of_curves(table: pd.DataFrame) -> str:
     """Figure 1 in words."""
+    series = joined(table["series"].unique().tolist())
     return (
         f"{len(table['panel'].unique())} panels of true against false positive rate on "
-        f"logarithmic axes, with curves of {joined(list(FIGURE_1))} and the line of "
+        f"logarithmic axes, with curves of {series} and the line of "
         f"random scores. {of_figure_1(table)}"
     )
 

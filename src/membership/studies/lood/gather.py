@@ -2,16 +2,11 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import xarray as xr
+if TYPE_CHECKING:
+    import xarray as xr
 
-from membership.studies.lood import (
-    observed_attempts,
-    observed_networks,
-    observed_queries,
-    observed_records,
-)
 
 SECOND = "digits"
 """A second data set of reconstructions, with as many records as a quick run."""
@@ -19,8 +14,16 @@ SECOND_RECORDS = 200
 OWN = "process-searches"
 
 
-def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
+def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
     """The evidence of a run, by name, each with the function that gathers it."""
+    # Here and not above: who asks for a name only must not wait for torch.
+    from membership.studies.lood import (
+        observed_attempts,
+        observed_networks,
+        observed_queries,
+        observed_records,
+    )
+
     of_settings = {
         "process-records": observed_records.records,
         "process-lines": observed_records.along_lines,

@@ -1,0 +1,8 @@
+"""What the chapter's evidence files are called, for those who gather and those who read."""
+
+NETWORKS = "networks"
+
+
+def logistic(n: int) -> str:
+    """The file of one size of Table 1."""
+    return f"logistic-{n}"
