@@ -76,6 +76,20 @@ def test_a_claim_is_complete(change, message):
         Claim(**{**vars(CLAIM), **change})
 
 
+@pytest.mark.parametrize("function", [None, "imagined"])
+def test_a_listed_claim_names_a_test_that_there_is(function):
+    listed = {"id": "x-c01", "quote": "q", "section": "1", "statement": "s"}
+    with pytest.raises(ValueError, match="x-c01: test"):
+        claims._read(listed | ({"test": function} if function else {}), {}, vars(claims))
+
+
+def test_a_listed_claim_says_what_it_takes_in_shared_words():
+    listed = {"id": "x-c01", "quote": "{q}", "section": "", "statement": "s"}
+    found = claims._read(listed | {"untested": "it takes {much}"}, {"much": "a cluster"}, {})
+    assert found.outcome(None) == untested("it takes a cluster")
+    assert found.quote == "{q}"
+
+
 def test_an_id_occurs_once():
     with pytest.raises(ValueError, match="iha-c04 occurs twice"):
         claims.table([CLAIM, CLAIM], source(1, 2))

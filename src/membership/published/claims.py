@@ -1,7 +1,10 @@
 """Sentences of a paper, or of ours, each with the test that decides it."""
 
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.resources import files
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -85,6 +88,45 @@ class Claim:
             return self.test(source)
         except InputError as lacking:
             return untested(str(lacking))
+
+
+def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
+    """The claims listed in ``<chapter>_claims.toml``, each with its test out of some modules.
+
+    Parameters
+    ----------
+    chapter : str
+        Such as ``"iha"``.
+    *modules : module
+        What holds the functions that the list names under ``test``. A claim that no run here can
+        test says under ``untested`` what it would take. Words in braces stand for those that the
+        list gives under ``[words]``.
+
+    Returns
+    -------
+    tuple of Claim
+        In the order of the list.
+
+    Raises
+    ------
+    ValueError
+        A claim names both, neither, or a function that is in none of the modules.
+    """
+    path = files("membership.published") / f"{chapter}_claims.toml"
+    listed = tomllib.loads(path.read_text(encoding="utf-8"))
+    words, known = listed.get("words", {}), {}
+    for module in modules:
+        known |= vars(module)
+    return tuple(_read(one, words, known) for one in listed["claims"])
+
+
+def _read(one: dict[str, Any], words: dict[str, str], known: dict[str, Any]) -> Claim:
+    name, lacking = one.pop("test", ""), one.pop("untested", "").format_map(words)
+    if bool(name) == bool(lacking) or (name and name not in known):
+        raise ValueError(f"claim {one['id']}: test {name!r}; name one that there is, or untested")
+    test = known[name] if name else lambda source: untested(lacking)
+    exhibits, changed = tuple(one.pop("exhibits", ())), one.pop("changed", "").format_map(words)
+    return Claim(**one, exhibits=exhibits, test=test, changed=changed)
 
 
 def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:

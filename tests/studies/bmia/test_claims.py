@@ -56,8 +56,3 @@ def test_the_propositions_are_refuted_by_formula(committed):
         found = BY_ID[claim].test(committed)
         assert found.word == CONTRADICTED
         assert found.numbers[0].difference > 1e-3
-
-
-def test_every_claim_of_the_paper_is_there():
-    paper = [claim.id for claim in CLAIMS if claim.origin == "paper"]
-    assert paper == [f"bmia-c{n:02d}" for n in range(1, 19)]

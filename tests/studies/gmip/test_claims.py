@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from membership import privacy
-from membership.exhibits import declared
 from membership.published import outcomes
 from membership.studies.gmip import simulated
 from membership.studies.gmip.claims import CLAIMS
@@ -57,20 +56,6 @@ FLIPS = [
 ]
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_every_claim_has_an_outcome_on_what_is_committed(claim, committed):
-    found = claim.outcome(committed)
-    assert found.word in outcomes.WORDS
-    if found.word == outcomes.NOT_TESTED:
-        assert found.reason
-        # A row that is looked for in vain would be a mistake of ours.
-        assert "no numbers for" not in found.reason
-        assert "singles out" not in found.reason
-    else:
-        assert found.numbers
-        assert found.datasets
-
-
 @pytest.mark.parametrize(("name", "exhibit", "change", "word"), FLIPS, ids=lambda x: str(x)[:8])
 def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committed):
     claim = BY_ID[name]
@@ -97,11 +82,3 @@ def test_a_simulation_is_told_and_decides_nothing(committed):
     found = claim.outcome(alike)
     assert found.word == outcomes.NOT_TESTED
     assert "simulation: supported" in found.reason
-
-
-def test_every_claim_names_declared_exhibits():
-    known = {one.id for one in declared("gmip")}
-    assert all(set(claim.exhibits) <= known for claim in CLAIMS)
-    assert [claim.id for claim in CLAIMS if claim.origin == "paper"] == [
-        f"gmip-c{i:02}" for i in range(1, 19)
-    ]

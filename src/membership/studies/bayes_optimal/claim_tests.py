@@ -240,10 +240,3 @@ def thresholds_hardly_vary(source: Any) -> Outcome:
     ]
     found = every([claim_rules.much_better(one, 0.0, parts=2) for one in parts])
     return claim_data.on_images(source, found, references=30)
-
-
-def imagenet(source: Any) -> Outcome:
-    """c16 and c17."""
-    return untested(
-        "it takes halves of ImageNet and both networks (the recipe's page), or the same on CIFAR-10"
-    )
