@@ -120,7 +120,8 @@ def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
             f"logits of shape {tuple(logits.shape)} with labels of shape {tuple(label.shape)}: "
             "expected (models, records, classes) and (records,)"
         )
-    if not torch.isfinite(logits).all():
+    # The sum is finite where all are, unless it overflows; it is found far faster.
+    if not torch.isfinite(logits.sum()) and not torch.isfinite(logits).all():
         raise InputError("logits: some are not finite; the model that gave them has diverged")
     if logits.shape[-1] == 1:
         logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
@@ -146,7 +147,9 @@ def _logits(source: Source, x) -> torch.Tensor:
     if isinstance(source, torch.Tensor):
         return source.detach().cpu().double()
     try:
-        return torch.tensor(np.asarray(source, dtype=np.float64))
+        logits = np.asarray(source, dtype=np.float64)
+        # torch warns where it is to share memory that may not be written; nothing is, here.
+        return torch.from_numpy(logits if logits.flags.writeable else logits.copy())
     except (TypeError, ValueError):
         raise InputError(
             f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module, or logits of "

@@ -104,12 +104,14 @@ def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[
     chosen = [int(np.flatnonzero(labels == r)[0]) for r in order if r in labels]
     for v, variant in enumerate(_labels(evidence, "variant")):
         # What is predicted of the target's own signal has the target's number.
-        own = variant == "qmia"
-        rows = [_place(labels, target, "reference")] if own else chosen
+        rows = [_place(labels, target, "reference")] if variant == "qmia" else chosen
         for name in ("mean", "sd"):
             values = _numbers(evidence, name)[rows, v]
+            # Draws take long, and an attack reads those of the first: the others may lack them.
             if rows:
-                found[f"posterior.{variant}.{name}"] = values
+                lack = np.isnan(values).all(axis=1)
+                n = len(lack) if lack[0] or not lack.any() else int(lack.argmax())
+                found[f"posterior.{variant}.{name}"] = values[:n]
     return _labels(evidence, "record"), found
 
 

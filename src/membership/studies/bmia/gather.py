@@ -19,9 +19,11 @@ from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.strangers import strangers
 from membership.studies.bmia.trained import (
     MARGINAL,
+    SAMPLES,
     Trained,
     moments,
     out_of_distribution,
+    sizes_up_to,
     train,
 )
 from membership.studies.bmia.worlds import world
@@ -29,7 +31,6 @@ from membership.studies.bmia.worlds import world
 Gather = Callable[[], xr.Dataset]
 
 VARIANTS = ("kron", "closed form", "qmia")
-SAMPLES = (10, 30, 100, 300, 1000)
 FULL_PARAMETERS = 6000
 """With more, the full posterior takes minutes and gigabytes a model and is left out."""
 
@@ -95,6 +96,7 @@ def _variants(name: str, settings: Any) -> xr.Dataset:
     parameters = layer.weight.size + layer.bias.size
     full = parameters <= FULL_PARAMETERS and len(layer.features) > layer.weight.shape[1]
     each = [_of_reference(trained, model, full) for model in trained.firsts]
+    records = trained.records[trained.some]
     precision = [[_precision(trained, m, variant) for variant in each[0]] for m in trained.firsts]
     return evidence.dataset(
         "posterior",
@@ -103,25 +105,29 @@ def _variants(name: str, settings: Any) -> xr.Dataset:
             "sd": [[one[1] for one in found.values()] for found in each],
             "prior_precision": precision,
         },
-        {"reference": trained.firsts, "variant": list(each[0]), "record": _rows(trained)},
+        {"reference": trained.firsts, "variant": list(each[0]), "record": records},
         **about(trained),
         parameters=parameters,
     )
 
 
 def _of_reference(trained: Trained, model: int, full: bool) -> dict[str, Any]:
-    """Moments by variant: "kron, 10" for so many draws, "full", "validation", "mc"."""
-    n = trained.world.settings.n_samples
-    sizes = sizes_up_to(n)
-    found = {}
-    for structure in ("kron", "diag"):
-        drawn = trained.draws(model, n, structure)
-        found |= {f"{structure}, {size}": moments(drawn[:size]) for size in sizes}
+    """Moments of some queries by variant: "kron, 10" for so many draws, "full", "mc"."""
+    some, n = trained.some, trained.world.settings.n_samples
+
+    def drawn(**choices: Any) -> Any:
+        return trained.draws(model, n, queries=some, **choices)
+
+    found = {
+        f"kron, {size}": tuple(one[some] for one in pair)
+        for size, pair in trained.by_size(model).items()
+    }
+    diagonal = drawn(structure="diag")
+    found |= {f"diag, {size}": moments(diagonal[:size]) for size in sizes_up_to(n)}
+    others = {"validation": {"prior": "validation"}, "mc": {"method": "mc"}}
     if full:
-        found["full"] = trained.sampled(model, structure="full")
-    found["validation"] = trained.sampled(model, prior="validation")
-    found["mc"] = trained.sampled(model, method="mc")
-    return found
+        others = {"full": {"structure": "full"}, **others}
+    return found | {name: moments(drawn(**choices)) for name, choices in others.items()}
 
 
 def _precision(trained: Trained, model: int, variant: str) -> float:
@@ -129,11 +135,6 @@ def _precision(trained: Trained, model: int, variant: str) -> float:
     priors = {"validation": "validation", f"kron, {trained.world.settings.n_samples}": MARGINAL}
     prior = priors.get(variant)
     return trained.posterior(model, prior=prior).prior_precision if prior else np.nan
-
-
-def sizes_up_to(n_samples: int) -> list[int]:
-    """The numbers of draws that are tried."""
-    return [n for n in SAMPLES if n < n_samples] + [n_samples]
 
 
 def _measured(name: str, settings: Any) -> xr.Dataset:
@@ -162,7 +163,7 @@ def _times(name: str, settings: Any) -> xr.Dataset:
 def _answers(
     trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
 ) -> xr.Dataset:
-    rows, n_targets = _rows(trained), trained.n_targets
+    rows, n_targets = trained.records, trained.n_targets
     shape = (len(trained.ensemble), len(rows))
     member, asked = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
     member[:n_targets], asked[:n_targets] = trained.member, trained.queried
@@ -189,32 +190,28 @@ def _predicted(
     digests: dict | None = None,
     architecture: str = "",
 ) -> xr.Dataset:
-    """Moments of every reference, and of every target for "qmia"; NaN for the others."""
-    rows = _rows(trained)
-    shape = (len(trained.ensemble), len(variants), len(rows))
+    """Moments by model, NaN where nobody asks.
+
+    Draws are of every target's first reference, closed forms of every reference, "qmia" of every
+    target.
+    """
+    shape = (len(trained.ensemble), len(variants), len(trained.records))
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     functions = {
-        "kron": trained.sampled,
-        "closed form": trained.closed_form,
-        "qmia": trained.qmia,
+        "kron": (trained.sampled, trained.firsts),
+        "closed form": (trained.closed_form, trained.references),
+        "qmia": (trained.qmia, range(trained.n_targets)),
     }
     for at, variant in enumerate(variants):
-        own = range(trained.n_targets) if variant == "qmia" else trained.references
+        function, own = functions[variant]
         for model in own:
-            mean[model, at], sd[model, at] = functions[variant](model)
+            mean[model, at], sd[model, at] = function(model)
     return evidence.dataset(
         "posterior",
         {"mean": mean, "sd": sd},
-        {"reference": np.arange(len(mean)), "variant": list(variants), "record": rows},
+        {"reference": np.arange(len(mean)), "variant": list(variants), "record": trained.records},
         **about(trained, ood, digests, architecture),
     )
-
-
-def _rows(trained: Trained) -> np.ndarray:
-    """Row of every query in the data set; strangers are numbered on from its end."""
-    world = trained.world
-    more = len(trained.y) - len(world.pool)
-    return np.concatenate([world.pool, len(world.dataset) + np.arange(more)])
 
 
 def about(

@@ -14,7 +14,11 @@ STRUCTURES = {"full": "full", "kron": "KFAC", "diag": "diagonal"}
 
 
 def _read(source: Any) -> list[tuple[Seen, xr.Dataset]]:
-    return list(zip(read(source), further(source, "variants"), strict=True))
+    """Each data set on the queries that the variants were asked about."""
+    return [
+        (seen.on(variants["record"].values), variants)
+        for seen, variants in zip(read(source), further(source, "variants"), strict=True)
+    ]
 
 
 def figure_3(source: Any) -> pd.DataFrame:

@@ -93,6 +93,12 @@ class Seen:
             found.append((score(target)[queries], self.member[target][queries]))
         return found
 
+    def on(self, records: np.ndarray) -> "Seen":
+        """The same asked about some of the records."""
+        if len(records) == self.outputs.sizes["record"]:
+            return self
+        return Seen(self.outputs.sel(record=records), self.posterior.sel(record=records))
+
     def moments(self, model: int, variant: str = "kron") -> Moments:
         """What a reference predicts of every query's hinge, or of a target's own ("qmia")."""
         return moments(self.posterior, model, variant)

@@ -15,6 +15,10 @@ from membership.training import Ensemble
 
 # Logits drawn at once.
 CHUNK = 2**21
+SAMPLES = (10, 30, 100, 300, 1000)
+"""The numbers of draws that Figure 3 and Control 2 compare."""
+SOME = 4000
+"""Queries of what compares posteriors or architectures: enough for a rate at 1%."""
 MARGINAL = "marginal-likelihood"
 Moments = tuple[FloatArray, FloatArray]
 
@@ -38,6 +42,8 @@ class Trained:
         Targets first, then references.
     x, y : array
         The queries.
+    records : int array of shape (queries,)
+        Their rows in the data set; strangers are numbered on from its end.
     member : bool array of shape (targets, queries)
         The truth.
     queried : bool array of shape (targets, queries)
@@ -50,6 +56,7 @@ class Trained:
     ensemble: Ensemble
     x: np.ndarray
     y: np.ndarray
+    records: np.ndarray
     member: np.ndarray
     queried: np.ndarray
     kept: dict = field(default_factory=dict, repr=False)
@@ -151,9 +158,22 @@ class Trained:
             parts.append(signals.hinge(logits, None, y[rows]))
         return np.concatenate(parts, axis=1)
 
-    def sampled(self, model: int, **choices: Any) -> Moments:
-        """Mean and standard deviation of a reference's draws; choices as for `draws`."""
-        return moments(self.draws(model, self.world.settings.n_samples, **choices))
+    @cached_property
+    def some(self) -> np.ndarray:
+        """The places of at most `SOME` queries, in order."""
+        return _some(self.world, len(self.y))
+
+    def by_size(self, model: int) -> dict[int, Moments]:
+        """Moments of a reference's first so many draws under its Kronecker-factored posterior."""
+        key = (model, "by size")
+        if key not in self.kept:
+            drawn = self.draws(model, self.world.settings.n_samples)
+            self.kept[key] = {n: moments(drawn[:n]) for n in sizes_up_to(len(drawn))}
+        return self.kept[key]
+
+    def sampled(self, model: int) -> Moments:
+        """Of all draws."""
+        return self.by_size(model)[self.world.settings.n_samples]
 
     def closed_form(self, model: int) -> Moments:
         """The same with the runner-up frozen, which makes the hinge Gaussian."""
@@ -185,6 +205,17 @@ class Trained:
         return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
 
 
+def sizes_up_to(n_samples: int) -> list[int]:
+    """The numbers of draws that are tried."""
+    return [n for n in SAMPLES if n < n_samples] + [n_samples]
+
+
+def _some(world: World, n: int) -> np.ndarray:
+    """The places of at most `SOME` of n queries, in order."""
+    rng = np.random.default_rng([world.settings.seed, 22])
+    return np.sort(rng.choice(n, SOME, replace=False)) if n > SOME else np.arange(n)
+
+
 def moments(drawn: FloatArray) -> Moments:
     """Mean and standard deviation of draws, query by query."""
     return drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
@@ -193,12 +224,15 @@ def moments(drawn: FloatArray) -> Moments:
 def train(world: World, architecture: str = "") -> Trained:
     """Train the models of a world and query them on its pool.
 
-    Of another architecture (Figure 4) there are no more references than targets.
+    Of another architecture (Figure 4) there are no more references than targets, asked about
+    `SOME` of the queries.
     """
     few = min(len(world.targets), len(world.references)) if architecture else 0
-    x, y = world.dataset.x[world.pool], world.dataset.y[world.pool]
+    places = _some(world, len(world.pool)) if architecture else np.arange(len(world.pool))
+    records, member = world.pool[places], world.member[:, places]
+    x, y = world.dataset.x[records], world.dataset.y[records]
     ensemble = world.train(architecture, few)
-    return Trained(world, ensemble, x, y, world.member, np.ones_like(world.member))
+    return Trained(world, ensemble, x, y, records, member, np.ones_like(member))
 
 
 def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
@@ -219,4 +253,6 @@ def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
     member = np.concatenate([world.member, strangers], axis=1)
     queried = np.concatenate([world.member, ~strangers], axis=1)
     labels = np.concatenate([world.dataset.y[world.pool], y])
-    return Trained(world, world.train(), np.concatenate([pool, x]), labels, member, queried)
+    records = np.concatenate([world.pool, len(world.dataset) + np.arange(len(y))])
+    asked = np.concatenate([pool, x])
+    return Trained(world, world.train(), asked, labels, records, member, queried)
