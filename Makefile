@@ -45,7 +45,6 @@ notebooks/%.ipynb: notebooks/%.md $(STAMP)
 	@$(BIN)/jupytext --quiet --from md:myst --to ipynb --output $@ $<
 
 bench: setup ## Time the fast paths against what one would write first
-	@$(BIN)/membership benchmark
 	@$(BIN)/python -m benchmarks
 
 # Two processes with one thread each: most tests wait for processes of their own.

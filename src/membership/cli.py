@@ -177,18 +177,6 @@ def seal(chapter: tuple[str, ...]) -> None:
 
 
 @cli.command()
-def benchmark() -> None:
-    """Time batched training of 32 small networks against training them one by one."""
-    from membership.studies.benchmark import batched_against_one_by_one
-
-    with processes.supervised():
-        (row,) = batched_against_one_by_one().to_dict("records")
-    pipeline.write_benchmark(row)
-    shown = [[k, f"{v:,}" if isinstance(v, int) else f"{v:.3g}"] for k, v in row.items()]
-    show("Batched training", ["quantity", "value"], shown)
-
-
-@cli.command()
 @click.option("--cache", is_flag=True, help="Remove the trained models too.")
 @click.option("--results", is_flag=True, help="Remove the results of every profile but paper too.")
 def clean(cache: bool, results: bool) -> None:

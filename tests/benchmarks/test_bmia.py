@@ -1,24 +1,12 @@
 """The benchmark of the last layer's posterior at a small size: both sides give one answer."""
 
-import importlib.util
 from functools import partial
 
-import pytest
-
-from membership import models, paths
-
-
-@pytest.fixture
-def bmia():
-    """The module itself; ``benchmarks`` is no part of the package."""
-    file = paths.project_root() / "benchmarks" / "bmia.py"
-    spec = importlib.util.spec_from_file_location("benchmark_of_bmia", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from benchmarks import bmia
+from membership import models
 
 
-def test_both_sides_give_one_answer(bmia, monkeypatch):
+def test_both_sides_give_one_answer(monkeypatch):
     for name in ("RECORDS", "QUERIES"):
         monkeypatch.setattr(bmia, name, 600)
     monkeypatch.setattr(bmia, "MEASURED", 10)

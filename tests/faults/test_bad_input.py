@@ -245,7 +245,7 @@ COMMANDS = [
     "data check mnist --root /nowhere", "data check mnist --root ~nosuchuser",
     "data check purchase_like:0", "data check purchase_like:99999999999", "data check ../mnist",
     "data fetch mnist --root /nowhere", "build nosuch", "build", "clean nosuch", "clean --nosuch",
-    "benchmark nosuch", "calculate nosuch", "calculate gmip", "--nosuch",
+    "calculate nosuch", "calculate gmip", "--nosuch",
 ]  # fmt: skip
 
 

@@ -27,3 +27,11 @@ def test_a_table_is_kept_and_shown_on_the_page(tmp_path, monkeypatch):
     assert "## Benchmark: demo" in page
     assert "| a \\| b | 10,000 | 0.0123 | 5,432 |  |" in page
     assert "| c | 7 | 2 |  | extrapolated |" in page
+
+
+def test_a_damaged_table_is_left_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    for text in ("[]", "{", '{"name": "demo", "rows": [], "machine": "m", "cpus": 2}'):
+        paths.atomic_write(tmp_path / "runs" / "benchmark-demo.json", text)
+        assert benchmarks.sections() == ""
+        assert "runs/benchmark-demo.json is damaged" in capsys.readouterr().err

@@ -50,12 +50,3 @@ def test_a_broken_record_is_left_out(tmp_path, monkeypatch, capsys):
     told = capsys.readouterr().err.splitlines()
     assert len(told) == len(damaged)
     assert told[0] == "runs/tiny/00.json is damaged and left out; restore it or delete it"
-
-
-def test_a_broken_benchmark_is_left_out(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
-    path = tmp_path / "runs" / "benchmark.json"
-    for text in ("[]", "{", '{"measured": {"a": "b"}, "machine": "m", "cpus": 2}'):
-        paths.atomic_write(path, text)
-        assert records.read_benchmark() is None
-        assert "runs/benchmark.json is damaged" in capsys.readouterr().err

@@ -4,7 +4,6 @@ from membership.pipeline.benchmarks import write_benchmarks
 from membership.pipeline.cleaning import clean
 from membership.pipeline.layout import chapters, settings_class, title
 from membership.pipeline.notebook import check, run_notebook
-from membership.pipeline.records import write_benchmark
 from membership.pipeline.site import build_site
 
 __all__ = [
@@ -15,6 +14,5 @@ __all__ = [
     "run_notebook",
     "settings_class",
     "title",
-    "write_benchmark",
     "write_benchmarks",
 ]

@@ -53,25 +53,6 @@ def write(
     save(path, record)
 
 
-def write_benchmark(row: dict[str, float]) -> Path:
-    """Keep what ``membership benchmark`` measured, with the machine, for the page of run times.
-
-    Parameters
-    ----------
-    row : dict of str to float
-        Quantities by name, in the order to show them.
-
-    Returns
-    -------
-    Path
-        ``runs/benchmark.json``.
-    """
-    path = paths.project_root() / "runs" / "benchmark.json"
-    record = {"measured": row, "machine": machine("cpu"), "cpus": os.cpu_count()}
-    save(path, record)
-    return path
-
-
 def save(path: Path, record: dict[str, Any]) -> None:
     """Write a record with its own digest, which `kept` looks at."""
     whole = {**record, "sha256": _digest(record)}
@@ -81,19 +62,6 @@ def save(path: Path, record: dict[str, Any]) -> None:
 def _digest(record: dict[str, Any]) -> str:
     said = {key: value for key, value in record.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def read_benchmark() -> dict[str, Any] | None:
-    """Read what ``membership benchmark`` kept, None where it has not been run."""
-    path = paths.project_root() / "runs" / "benchmark.json"
-    found = kept([path] if path.is_file() else [], _is_benchmark)
-    return found[0] if found else None
-
-
-def _is_benchmark(record: Any) -> bool:
-    numbers = record["measured"].values()
-    known = {"machine", "cpus"} <= record.keys()
-    return known and all(type(number) in (int, float) for number in numbers)
 
 
 def section_seconds(notebook: Any) -> list[dict[str, Any]]:

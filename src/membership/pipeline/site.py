@@ -27,19 +27,6 @@ models in the cache takes a fraction of the first one's time.
 """
 
 
-_BENCHMARK = """
-## Batched training
-
-Networks 600-32-100 trained side by side in one program, against the same networks trained one
-after the other with a DataLoader: both in one process, from the same starts and with the same
-batches (`membership benchmark`; {machine}, {cpus} CPUs). The largest difference is that of any
-parameter of any network.
-
-| quantity | value |
-|---|---:|
-"""
-
-
 def build_site(*, quiet: bool = False) -> Path:
     """Build the site with every warning an error.
 
@@ -105,20 +92,7 @@ def run_statistics() -> str:
     """Write the page of run times as Markdown, from the records under ``runs``."""
     runs = records.read_all()
     body = _RUNS + "".join(map(_row, runs)) if runs else _NO_RUNS
-    return f"# Run statistics\n\n{body}{_benchmark()}{benchmarks.sections()}"
-
-
-def _benchmark() -> str:
-    """The measurement of batched training as a section, empty where there is none."""
-    record = records.read_benchmark()
-    if record is None:
-        return ""
-    rows = [
-        markdown.row([name, f"{value:,}" if isinstance(value, int) else f"{value:.3g}"])
-        for name, value in record["measured"].items()
-    ]
-    where = {"machine": markdown.literal(record["machine"]), "cpus": record["cpus"]}
-    return _BENCHMARK.format(**where) + "".join(rows)
+    return f"# Run statistics\n\n{body}{benchmarks.sections()}"
 
 
 def _row(record: dict[str, Any]) -> str:
