@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from membership.exhibits import declared, load
-from membership.studies.iha import game, names
+from membership.studies.iha import game, names, retrained
 from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
 
@@ -152,6 +152,35 @@ def test_more_data_is_compared_between_two_sets():
         table.attrs = run.table("").attrs
         run.table = lambda name, table=table: table
         assert CLAIM["iha-c17"].outcome(run).word == word
+
+
+def retrained_run(metric, *values, retrainings=2000):
+    """A run of iha-ctl-9 with one value of a contrast in each setting."""
+    rows = [
+        {"case": f"setting {i}", "metric": metric, "value": value, "standard_error": 0.001}
+        for i, value in enumerate(values)
+    ]
+    table = pd.DataFrame(rows).assign(n_repeats=20, retrainings=retrainings)
+    return SimpleNamespace(table=lambda name: table)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "values", "word"),
+    [
+        ("iha-c01", retrained.LEAD, (0.05, -0.05), "supported"),
+        ("iha-c01", retrained.LEAD, (0.005, -0.05), "undecided"),
+        ("iha-c01", retrained.LEAD, (0.005, 0.005), "undecided"),
+        ("iha-c01", retrained.LEAD, (-0.05, -0.05), "contradicted"),
+        ("iha-c02", retrained.GAIN, (0.5, 0.1), "supported"),
+        ("iha-c02", retrained.GAIN, (0.5, 0.0), "undecided"),
+        ("iha-c02", retrained.GAIN, (0.5, -0.1), "contradicted"),
+    ],
+)
+def test_the_theorems_claims_follow_the_retrainings(name, metric, values, word):
+    assert CLAIM[name].outcome(retrained_run(metric, *values)).word == word
+    few = CLAIM[name].outcome(retrained_run(metric, *values, retrainings=400))
+    assert few.word == "not tested here"
+    assert "2,000" in few.reason
 
 
 def test_the_share_of_parameters_is_shown_and_not_decided():

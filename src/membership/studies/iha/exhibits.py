@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 audit, controls, experiment, game, loo_attacks = later(
     __package__, "audit", "controls", "experiment", "game", "loo_attacks"
 )
-requirements, solvers, tables, theory, variants = later(
-    __package__, "requirements", "solvers", "tables", "theory", "variants"
+requirements, retrained, solvers, tables, theory, variants = later(
+    __package__, "requirements", "retrained", "solvers", "tables", "theory", "variants"
 )
 
 
@@ -276,6 +276,14 @@ EXHIBITS = (
         "Are the formulas right?",
         compute=_of_settings(theory.control_6),
         says=sentences.of_control_6,
+    ),
+    Exhibit(
+        "iha-ctl-9",
+        "",
+        "linear regression retrained by SGD: the optimal score and the law of the weights",
+        "Do parameters tell more than the loss where SGD really ran?",
+        compute=_of_settings(retrained.control_9),
+        says=sentences.of_control_9,
     ),
     Exhibit(
         "iha-ctl-7",

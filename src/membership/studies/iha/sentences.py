@@ -164,6 +164,16 @@ def of_control_6(table: pd.DataFrame) -> str:
     )
 
 
+def of_control_9(table: pd.DataFrame) -> str:
+    """What each contrast is, in each setting."""
+    some = table[table["metric"].str.contains(" less ")]
+    parts = [
+        f"{row.metric}: {row.value:+.3g} [{row.low:+.3g}, {row.high:+.3g}] ({row.case})"
+        for row in some.itertuples()
+    ]
+    return f"Means over records: {'; '.join(parts)}."
+
+
 def of_control_7(table: pd.DataFrame) -> str:
     """How many pairs there are."""
     return f"{len(table)} pairs of printed numbers that should be one, or in another order."

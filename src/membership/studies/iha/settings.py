@@ -39,6 +39,8 @@ PROFILES: dict[str, dict[str, Any]] = {
         "loo_models": 32,
     },
 }
+# Final parameters that the checks of the theorems draw; a tenth as many are trained for a record.
+DRAWS = {"tiny": 4000, "quick": 20_000, "paper": 20_000}
 
 
 class Settings(ChapterSettings):
@@ -112,6 +114,11 @@ class Settings(ChapterSettings):
         from membership.studies.iha import needs
 
         needs.check(self)
+
+    @property
+    def theory_draws(self) -> int:
+        """Final parameters that the checks of the theorems draw."""
+        return DRAWS[self.profile]
 
     @property
     def datasets(self) -> list[str]:

@@ -32,7 +32,7 @@ def control_6(settings: Any) -> pd.DataFrame:
     Parameters
     ----------
     settings : Settings
-        The seed, and the profile: "tiny" draws a fifth of the final parameters.
+        Uses ``seed`` and ``theory_draws``.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def control_6(settings: Any) -> pd.DataFrame:
         Columns check, momentum, weight_decay, case, metric, value.
     """
     rng = np.random.default_rng(settings.seed)
-    draws = 4_000 if settings.profile == "tiny" else 20_000
+    draws = settings.theory_draws
     rows = [*covariance_rows(rng, draws), *score_rows(rng, draws), *regression_rows(rng, draws)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     table.attrs = {
@@ -119,7 +119,7 @@ def _linear_record(
         "hessian": hessian,
         "w": w,
     }
-    return {"member": member, "true ratio": ratio, **_scores(forms, loss, sgd)}
+    return {"member": member, "true ratio": ratio, **iha_scores(forms, loss, sgd, N_TRAIN)}
 
 
 def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
@@ -148,7 +148,7 @@ def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
                 "hessian": hessian,
                 "w": w,
             }
-            scores = {"true ratio": ratio, **_scores(forms, error**2 / 2.0, sgd)}
+            scores = {"true ratio": ratio, **iha_scores(forms, error**2 / 2.0, sgd, N_TRAIN)}
             for name, score in scores.items():
                 found.setdefault(name, []).append(100 * metrics.auc(score, member))
         key = ("least squares", MOMENTUM, weight_decay)
@@ -156,19 +156,21 @@ def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
     return rows
 
 
-def _scores(forms: dict[str, FloatArray], loss: FloatArray, sgd: Sgd) -> dict[str, FloatArray]:
+def iha_scores(
+    forms: dict[str, FloatArray], loss: FloatArray, sgd: Sgd, n_train: int
+) -> dict[str, FloatArray]:
     """IHA and IHA* at many final parameters, and what becomes of IHA with another loss term."""
     recipe = (sgd.learning_rate, sgd.momentum, sgd.weight_decay)
     between = np.linalg.inv(forms["hessian"])
     scores = {}
     for name, stationarity in (("IHA", "published"), ("IHA*", "regularised")):
         decay = sgd.weight_decay if stationarity == "regularised" else 0.0
-        inverse = np.linalg.inv(forms["hessian"] + decay * np.eye(SIZE))
+        inverse = np.linalg.inv(forms["hessian"] + decay * np.eye(len(between)))
         u = forms["gradient"] @ inverse
         u0 = (forms["L0"] + decay * forms["w"]) @ inverse
         products = [np.sum(a * b, axis=1) for b in (u, u @ between) for a in (u, u0)]
         scores[name] = iha_terms(
-            QuadraticForms(*products), loss, N_TRAIN, *recipe, stationarity
+            QuadraticForms(*products), loss, n_train, *recipe, stationarity
         ).score
     term = loss / (1.0 + sgd.momentum)
     scores["IHA* without the loss"] = scores["IHA*"] - term
