@@ -64,14 +64,24 @@ class Rows:
 
     def combined(self, weights: dict[str, float], label: str, metric: str = "AUC") -> Contrast:
         """Several attacks' numbers with weights, their standard errors added."""
-        parts = [(weight, self.one(metric, attack=name)) for name, weight in weights.items()]
-        return Contrast(
-            label,
-            sum(weight * part.difference for weight, part in parts),
-            sum(abs(weight) * part.standard_error for weight, part in parts),
-            min(part.degrees_of_freedom for _, part in parts),
-            min(part.units for _, part in parts),
-        )
+        parts = {name: self.one(metric, attack=name) for name in weights}
+        return summed(label, *((weight, parts[name]) for name, weight in weights.items()))
+
+
+def summed(label: str, *parts: tuple[float, Contrast]) -> Contrast:
+    """Numbers with weights, their standard errors added, for they are not independent."""
+    numbers = [one for _, one in parts]
+    return Contrast(
+        label,
+        sum(weight * one.difference for weight, one in parts),
+        sum(abs(weight) * one.standard_error for weight, one in parts),
+        min(one.degrees_of_freedom for one in numbers),
+        min(one.units for one in numbers),
+    )
+
+
+Judge = Callable[[Rows, int], Outcome]
+Test = Callable[[Source], Outcome]
 
 
 def paired(source: Source, label: str, first: str, second: str, said: str) -> Contrast:
@@ -89,33 +99,43 @@ def paired(source: Source, label: str, first: str, second: str, said: str) -> Co
     return Contrast.of(found, said)
 
 
-def on(
-    source: Source,
-    exhibit: str,
-    wanted: dict[str, int],
-    judge: Callable[[Rows, int], Outcome],
-    parts: int = 1,
-) -> Outcome:
-    """A claim on the data that it is about, each of them judged.
+def over(exhibit: str, wanted: dict[str, int], parts: int = 1) -> Callable[[Judge], Test]:
+    """The test of a claim out of what judges one of the data sets that it is about.
 
     Parameters
     ----------
-    source : Source
     exhibit : str
         Whose table is read.
     wanted : dict of str to int
         The paper's data sets, and how many members a model has to have.
-    judge : callable
-        From the rows of a data set, and the number of all parts, to an outcome.
     parts : int
-        Of the claim on one data set.
+        Of the claim on one data set; the judge is told how many there are in all.
     """
-    found = [_on_one(source, exhibit, *item, judge, parts * len(wanted)) for item in wanted.items()]
-    return every(found)
+
+    def of(judge: Judge) -> Test:
+        def test(source: Source) -> Outcome:
+            return on(source, exhibit, wanted, judge, parts)
+
+        test.__name__, test.__doc__, test.__module__ = (
+            judge.__name__,
+            judge.__doc__,
+            judge.__module__,
+        )
+        return test
+
+    return of
+
+
+def on(
+    source: Source, exhibit: str, wanted: dict[str, int], judge: Judge, parts: int = 1
+) -> Outcome:
+    """A claim on the data that it is about, each of them judged; see `over`."""
+    count = parts * len(wanted)
+    return every([_on_one(source, exhibit, *one, judge, count) for one in wanted.items()])
 
 
 def _on_one(
-    source: Source, exhibit: str, name: str, members: int, judge: Callable, parts: int
+    source: Source, exhibit: str, name: str, members: int, judge: Judge, parts: int
 ) -> Outcome:
     table = source.table(exhibit)
     setup = table.attrs.get("setup") or source.table("iha-tab-2").attrs.get("setup", {})

@@ -6,59 +6,44 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every
 from membership.studies.iha import experiment, game, names
-from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, on
+from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
 
 KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
 AMONG = "LiRA, target among its references"
 
 
-def knowledge(source: Source) -> Outcome:
+@over("iha-ctl-1", IMAGES)
+def knowledge(rows: Rows, parts: int) -> Outcome:
     """Without leave-one-out knowledge IHA gains nothing over LOSS."""
-
-    def judge(rows: Rows, parts: int) -> Outcome:
-        return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
-
-    return on(source, "iha-ctl-1", IMAGES, judge)
+    return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
 
 
-def own_reference(source: Source) -> Outcome:
+@over("iha-ctl-3", IMAGES)
+def own_reference(rows: Rows, parts: int) -> Outcome:
     """The target among its references raises LiRA."""
-
-    def judge(rows: Rows, parts: int) -> Outcome:
-        scores = {AMONG: AMONG, "LiRA": "LiRA"}
-        return much_better(rows.lead(AMONG, "LiRA", scores), 0.01, margin=0.01, parts=parts)
-
-    return on(source, "iha-ctl-3", IMAGES, judge)
+    lead = rows.lead(AMONG, "LiRA", {AMONG: AMONG, "LiRA": "LiRA"})
+    return much_better(lead, 0.01, margin=0.01, parts=parts)
 
 
-def ahead_without(source: Source) -> Outcome:
+@over("iha-tab-2", IMAGES)
+def ahead_without(rows: Rows, parts: int) -> Outcome:
     """Without the target among LiRA's references, IHA is ahead of it."""
-
-    def judge(rows: Rows, parts: int) -> Outcome:
-        return better(rows.lead("IHA (Exact)", "LiRA", MAIN), 0.01, parts=parts)
-
-    return on(source, "iha-tab-2", IMAGES, judge)
+    return better(rows.lead("IHA (Exact)", "LiRA", MAIN), 0.01, parts=parts)
 
 
-def weight_decay(source: Source) -> Outcome:
+@over("iha-ctl-4", IMAGES)
+def weight_decay(rows: Rows, parts: int) -> Outcome:
     """IHA* is ahead of IHA, paired by target."""
-
-    def judge(rows: Rows, parts: int) -> Outcome:
-        gain = rows.one(quantity="AUC, IHA* less IHA")
-        named = gain.minus(0.0, f"AUC of IHA* less IHA, {rows.label}")
-        return much_better(named, 0.01, margin=0.01, parts=parts)
-
-    return on(source, "iha-ctl-4", IMAGES, judge)
+    gain = rows.one(quantity="AUC, IHA* less IHA")
+    named = gain.minus(0.0, f"AUC of IHA* less IHA, {rows.label}")
+    return much_better(named, 0.01, margin=0.01, parts=parts)
 
 
-def small_terms(source: Source) -> Outcome:
+@over("iha-tab-4", IMAGES)
+def small_terms_on_images(rows: Rows, parts: int) -> Outcome:
     """I3 and I4 may be dropped on the images too."""
-
-    def judge(rows: Rows, parts: int) -> Outcome:
-        return about(rows.lead("IHA[loss,I1,I2]", "IHA[All]"), 0.01, parts=parts)
-
-    return on(source, "iha-tab-4", IMAGES, judge)
+    return about(rows.lead("IHA[loss,I1,I2]", "IHA[All]"), 0.01, parts=parts)
 
 
 def exact_ratio(source: Source) -> Outcome:
