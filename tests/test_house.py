@@ -18,6 +18,7 @@ ROOMS = (
         "manifest",
         "processes",
         "limits",
+        "memory",
         "settings",
         "sources",
         "closure",

@@ -1,5 +1,7 @@
-"""What a caller passes, as checked NumPy arrays."""
+"""What a caller passes, checked: arrays, choices and counts."""
 
+from collections.abc import Collection
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,18 @@ from membership.errors import InputError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+
+def one_of(name: str, value: object, choices: Collection) -> None:
+    """Raise an InputError unless an argument is one of the choices."""
+    if value not in list(choices):
+        raise InputError(f"{name} = {value!r}: expected one of {', '.join(map(str, choices))}")
+
+
+def whole(name: str, value: object, least: int = 1) -> None:
+    """Raise an InputError unless an argument is a whole number from `least` up."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} = {value!r}: expected a whole number from {least} up")
 
 
 def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> FloatArray:

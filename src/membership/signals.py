@@ -13,7 +13,7 @@ import torch
 from scipy.special import expit
 from torch import nn
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, one_of
 from membership.errors import InputError
 from membership.training import Ensemble
 
@@ -102,8 +102,7 @@ def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
     InputError
         Another loss.
     """
-    if loss not in LOSSES:
-        raise InputError(f"loss = {loss!r}: one of {', '.join(LOSSES)}")
+    one_of("loss", loss, LOSSES)
     surprise = np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
     if loss == "cross-entropy":
         return surprise

@@ -20,7 +20,7 @@ def seen():
     x, y = torch.randn(40, 4), torch.randint(3, (40,))
     arguments = (model, torch.nn.CrossEntropyLoss(reduction="none"))
     spectrum = curvature.spectrum(*arguments, x, y)
-    view = attacks.white_box_view(*arguments, (x, y), (x[10:30], y[10:30]), spectrum)
+    view = curvature.white_box_view(*arguments, (x, y), (x[10:30], y[10:30]), spectrum)
     return view, spectrum.values
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from membership import metrics, privacy
-from membership.attacks.glir import glir, glir_steps, gradient_moments, whitening
+from membership.attacks.glir import glir, glir_steps
+from membership.curvature import gradient_moments, whitening
 from membership.errors import InputError
 
 

@@ -168,7 +168,7 @@ def released_code(h, mean, n, gradients, losses, member, damping, conditioning):
 def test_convention_authors_is_what_the_released_code_computes(conditioning, damping):
     model, train, query, member = problem(4, steps=30)
     arguments = (model, cross_entropy, train, query)
-    view = attacks.white_box_view(*arguments)
+    view = curvature.white_box_view(*arguments)
     h = curvature.hessian(model, cross_entropy, *train)
     # A large negative eigenvalue is what the two conventions treat differently.
     assert np.linalg.eigvalsh(h)[0] < -0.001
@@ -188,7 +188,7 @@ def test_one_decomposition_serves_all_conditionings():
     model, train, query, member = problem(5)
     arguments = (model, cross_entropy, train, query)
     spectrum = curvature.spectrum(model, cross_entropy, *train)
-    view = attacks.white_box_view(*arguments, spectrum)
+    view = curvature.white_box_view(*arguments, spectrum)
     others = attacks.others_gradient(view, member)
     for damping, conditioning in ((0.1, "damping"), (1.0, "damping"), (0.05, "low-rank")):
         how = {"damping": damping, "conditioning": conditioning}
@@ -231,7 +231,7 @@ def test_controls_take_the_gradient_over_the_others_the_same_way_for_everyone(so
 
 def test_the_identity_in_the_place_of_the_inverse_is_the_residual_test():
     model, train, query, member = problem(8)
-    view = attacks.white_box_view(model, cross_entropy, train, query)
+    view = curvature.white_box_view(model, cross_entropy, train, query)
     others = attacks.others_gradient(view, member)
     plain = attacks.iha_from_view(view, others, None, 0.01, 0.9, 0.0)
     n = len(train[0])
@@ -298,7 +298,7 @@ BAD = {
     "weight_decay": ({"weight_decay": -1e-3}, "weight_decay = -0.001"),
     "damping": ({"damping": -0.2}, "damping = -0.2"),
     "conditioning": ({"conditioning": "ridge"}, "conditioning = 'ridge'"),
-    "solver": ({"solver": "lu"}, "solver = 'lu': one of exact, cg"),
+    "solver": ({"solver": "lu"}, "solver = 'lu': expected one of exact, cg"),
     "convention": ({"convention": "ours"}, "convention = 'ours'"),
     "stationarity": ({"stationarity": "none"}, "stationarity = 'none'"),
     "knowledge": ({"knowledge": "all"}, "knowledge = 'all'"),

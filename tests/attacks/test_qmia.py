@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from membership import attacks, metrics
-from membership.attacks.qmia import BOOSTED_LEVELS, PINBALL_LEVELS
+from membership import attacks, metrics, training
 from membership.errors import InputError
+from membership.training.qmia import BOOSTED_LEVELS, PINBALL_LEVELS
 
 HEADS = ["gaussian", "pinball", "boosted"]
 SMALL = {"hidden": (16,), "epochs": 3, "trees": 10}
@@ -22,7 +22,7 @@ def world(n, seed):
 def fits():
     x, _, _, score = world(4000, 0)
     options = {"hidden": (64, 64), "epochs": 30}
-    return {head: attacks.fit_qmia(x, score, head, **options) for head in HEADS}
+    return {head: training.fit_qmia(x, score, head, **options) for head in HEADS}
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -66,7 +66,7 @@ def test_one_call_is_fit_and_score_and_repeats_itself(head):
     x, _, _, score = world(300, 4)
     query, _, _, target = world(40, 5)
     found = attacks.qmia(x, score, query, target, head, seed=3, **SMALL)
-    fit = attacks.fit_qmia(x, score, head, seed=3, **SMALL)
+    fit = training.fit_qmia(x, score, head, seed=3, **SMALL)
     assert found.dtype == np.float64
     np.testing.assert_array_equal(fit.score(query, target), found)
     order = np.arange(40)[::-1]
@@ -92,7 +92,7 @@ def test_features_that_say_nothing_leave_the_marginal_attack(head):
     nothing, target = np.ones((600, 2)), np.linspace(-4, 4, 30)
     found = attacks.qmia(nothing, score, nothing[:30], target, head, **SMALL)
     assert (np.diff(found) > 0).all()
-    fit = attacks.fit_qmia(nothing, score, head, **SMALL)
+    fit = training.fit_qmia(nothing, score, head, **SMALL)
     assert fit.threshold(nothing[:1], 0.1) == pytest.approx(np.quantile(score, 0.9), abs=0.2)
 
 
@@ -112,7 +112,7 @@ def test_interpolation_of_the_level():
     rng = np.random.default_rng(9)
     level = np.array([0.5, 0.75, 0.9, 0.95, 0.99])
     quantile = np.sort(rng.standard_normal((200, 5)), axis=1)
-    fit = attacks.ConditionalQuantiles(1, level, lambda x: quantile)
+    fit = training.ConditionalQuantiles(1, level, lambda x: quantile)
     score = 2 * rng.standard_normal(200)
     expected = [slow_evidence(s, q, level) for s, q in zip(score, quantile, strict=True)]
     assert fit.score(np.zeros((200, 1)), score) == pytest.approx(np.array(expected))
@@ -136,13 +136,13 @@ def test_levels_rise_and_have_finite_quantiles():
         ({"public_score": np.ones(30)}, "public_score has 30 records from 1 to 1"),
         ({"query_x": np.zeros((3, 3))}, r"query_x has shape \(3, 3\); give \(3, 2\)"),
         ({"query_score": np.zeros(4)}, r"query_x has shape \(3, 2\); give \(4, 2\)"),
-        ({"head": "forest"}, "head is 'forest'"),
-        ({"hidden": (8, 0)}, "hidden is 0"),
-        ({"hidden": 2.5}, "hidden is 2.5"),
-        ({"epochs": 0}, "epochs is 0"),
-        ({"batch_size": 1.5}, "batch_size is 1.5"),
-        ({"trees": True}, "trees is True"),
-        ({"seed": -1}, "seed is -1"),
+        ({"head": "forest"}, "head = 'forest': expected one of gaussian"),
+        ({"hidden": (8, 0)}, "hidden = 0: expected a whole"),
+        ({"hidden": 2.5}, "hidden = 2.5: expected a whole"),
+        ({"epochs": 0}, "epochs = 0: expected a whole"),
+        ({"batch_size": 1.5}, "batch_size = 1.5: expected a whole"),
+        ({"trees": True}, "trees = True: expected a whole"),
+        ({"seed": -1}, "seed = -1: expected a whole"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0"),
         ({"weight_decay": -0.1}, "weight_decay is -0.1"),
         ({"held_out": 0.6}, "held_out is 0.6"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from membership import attacks, metrics
+from membership import attacks, curvature, metrics
 from membership.errors import InputError
 from tests.attacks.games import games
 from tests.attacks.slow import SLOW
@@ -206,7 +206,7 @@ def test_forms_say_what_gradients_say():
     """From a view by `quadratic_forms`, the scores are those of the attacks on the model."""
     rng = np.random.default_rng(0)
     values = np.sort(rng.uniform(0, 2, 7))
-    view = attacks.WhiteBoxView(
+    view = curvature.WhiteBoxView(
         rng.standard_normal((30, 7)),
         rng.random(30),
         rng.standard_normal(7) / 10,

@@ -54,7 +54,7 @@ def test_each_statistic_is_its_formula(problem, weight_decay, convention):
 def test_the_basis_does_not_matter(problem):
     model, loss, train, query, member = problem
     spectrum = curvature.spectrum(model, loss, *train)
-    view = attacks.white_box_view(model, loss, train, query, spectrum)
+    view = curvature.white_box_view(model, loss, train, query, spectrum)
     for knowledge in ("leave-one-out", "everyone", "everyone-less-own"):
         others = attacks.others_gradient(view, member, knowledge)
         for statistic in ("norm", "product", "cosine"):
@@ -85,7 +85,9 @@ def test_a_gradient_of_zero_scores_zero(problem):
 
 
 def test_bad_input(problem):
-    with pytest.raises(InputError, match="statistic = 'angle': one of norm, product, cosine"):
+    with pytest.raises(
+        InputError, match="statistic = 'angle': expected one of norm, product, cosine"
+    ):
         attacks.residual(*problem, 0.03, "angle")
     with pytest.raises(InputError, match="weight_decay = -1"):
         attacks.residual(*problem, -1)

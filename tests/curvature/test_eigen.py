@@ -47,7 +47,9 @@ def test_a_damping_that_leaves_it_indefinite_is_refused_with_one_that_does(dampi
 def test_choices_and_ranges_are_checked():
     with pytest.raises(InputError, match=r"damping = -0\.1"):
         curvature.conditioned_inverse(VALUES, -0.1)
-    with pytest.raises(InputError, match="conditioning = 'ridge': one of damping, low-rank"):
+    with pytest.raises(
+        InputError, match="conditioning = 'ridge': expected one of damping, low-rank"
+    ):
         curvature.conditioned_inverse(VALUES, 1.0, "ridge")
-    with pytest.raises(InputError, match="convention = 'ours': one of paper, authors"):
+    with pytest.raises(InputError, match="convention = 'ours': expected one of paper, authors"):
         curvature.conditioned_inverse(VALUES, 1.0, convention="ours")

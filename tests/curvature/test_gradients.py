@@ -43,7 +43,7 @@ def test_arrays_do_as_well_as_tensors(problem):
 
 
 def test_more_gradients_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 1e6)
+    monkeypatch.setattr("membership.memory.available", lambda device: 1e6)
     model = models.mlp(600, (32,), 100)
     with pytest.raises(InputError, match=r"10 gradients needs about 0\.0 gig.*fewer records"):
         curvature.per_record_gradients(

@@ -116,7 +116,7 @@ def test_the_order_of_records_and_of_hidden_units_does_not_matter(seed):
 
 
 def test_too_little_memory_is_said_before_the_work(monkeypatch):
-    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 1e9)
+    monkeypatch.setattr("membership.memory.available", lambda device: 1e9)
     model = models.mlp(600, (32,), 100)
     x, y = torch.randn(4, 600), torch.arange(4)
     with pytest.raises(InputError, match=r"22,532 parameters needs about 4\.\d gigab.*solver='cg'"):

@@ -180,7 +180,7 @@ def test_full_needs_a_record_for_each_parameter_of_a_class():
 
 
 def test_full_says_how_much_memory_it_needs(monkeypatch):
-    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 1e9)
+    monkeypatch.setattr("membership.memory.available", lambda device: 1e9)
     features, logits = np.zeros((200, 128)), np.zeros((200, 100))
     # 12,900 parameters: three matrices of 1.33 GB.
     message = "12900 parameters .* needs about 4.0 gigabytes of memory, and 1.0 are free; take kron"

@@ -70,6 +70,6 @@ def test_bad_queries_are_named(last_layer_problem):
 
 def test_a_covariance_beyond_memory_is_refused(last_layer_problem, monkeypatch):
     posterior = fit(last_layer_problem, "kron")
-    monkeypatch.setattr("membership.curvature.memory.available_bytes", lambda device: 10.0)
+    monkeypatch.setattr("membership.memory.available", lambda device: 10.0)
     with pytest.raises(InputError, match="query fewer records at once"):
         posterior.covariance(last_layer_problem.query)

@@ -145,7 +145,9 @@ def test_identical_posteriors_cannot_be_told_apart():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(InputError, match="measure = 'tv': give one of kl, kl-reverse, mean, auc"):
+    with pytest.raises(
+        InputError, match="measure = 'tv': expected one of kl, kl-reverse, mean, auc"
+    ):
         pair(1.0, 1.0, 1).measure("tv")
     with pytest.raises(InputError, match="rates in"):
         pair(1.0, 1.0, 1).tradeoff(1.2)

@@ -49,7 +49,7 @@ def test_so_are_those_of_joint_queries(task, measure, members):
 
 
 def test_what_has_no_gradient_is_refused(task, comparison):
-    with pytest.raises(InputError, match="measure = 'auc': give one of kl, kl-reverse, mean"):
+    with pytest.raises(InputError, match="measure = 'auc': expected one of kl, kl-reverse, mean"):
         lood.gradient(comparison, task.x[0], "auc")
     if isinstance(comparison, lood.NormalisedComparison):
         with pytest.raises(InputError, match="takes separate queries"):

@@ -108,10 +108,10 @@ def test_bounds_may_be_given_by_channel(task):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"seed": -1}, "seed = -1: give a whole number of 0 or more"),
+        ({"seed": -1}, "seed = -1: expected a whole number from 0 up"),
         ({"n_starts": 0}, "n_starts = 0"),
         ({"n_queries": 1.5}, "n_queries = 1.5"),
-        ({"steps": 0}, "steps = 0: give a whole number of 1 or more"),
+        ({"steps": 0}, "steps = 0: expected a whole number from 1 up"),
         ({"learning_rate": 0.0}, "learning_rate = 0.0: give a number above 0"),
         ({"measure": "auc"}, "measure = 'auc'"),
         ({"bounds": (1.0, 0.0)}, "the second above the first"),

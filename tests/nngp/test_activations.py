@@ -46,5 +46,5 @@ def test_a_zero_record_has_a_kernel_of_zero_under_relu():
 
 
 def test_an_unknown_activation_is_refused():
-    with pytest.raises(InputError, match="activation = 'tanh': give one of relu, gelu, erf"):
+    with pytest.raises(InputError, match="activation = 'tanh': expected one of relu, gelu, erf"):
         activation("tanh")

@@ -77,8 +77,8 @@ def test_a_kernel_names_its_parameters_and_equals_its_like():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: nngp.fully_connected(0), "depth = 0: give a whole number"),
-        (lambda: nngp.fully_connected(2.0), "depth = 2.0: give a whole number"),
+        (lambda: nngp.fully_connected(0), "depth = 0: expected a whole number"),
+        (lambda: nngp.fully_connected(2.0), "depth = 2.0: expected a whole number"),
         (lambda: nngp.convolutional(True), "depth = True"),
         (lambda: nngp.fully_connected(1, "tanh"), "activation = 'tanh'"),
         (lambda: nngp.fully_connected(1, "relu", 0.0), "w_std = 0.0: give a number above 0"),

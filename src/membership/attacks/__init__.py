@@ -9,7 +9,6 @@ from membership.attacks.bmia import (
     bmia_sampled,
     difference,
 )
-from membership.attacks.conditional import ConditionalNormal, ConditionalQuantiles
 from membership.attacks.entry import KNOWLEDGE, Attack
 from membership.attacks.forms import (
     iha_from_forms,
@@ -18,37 +17,29 @@ from membership.attacks.forms import (
     sif_from_forms,
 )
 from membership.attacks.gaussian_hinge import runner_up, sampled_hinge
-from membership.attacks.glir import glir, glir_from_distance, glir_steps, gradient_moments
+from membership.attacks.glir import glir, glir_from_distance, glir_steps
 from membership.attacks.iha import iha
 from membership.attacks.iha_terms import IHAScore, iha_from_view
 from membership.attacks.influence import sif, sif_from_view
 from membership.attacks.learned import learned
 from membership.attacks.lira import lira
 from membership.attacks.observed import Observed, observe
-from membership.attacks.qmia import fit_qmia, qmia
+from membership.attacks.others import OthersGradient, others_gradient
+from membership.attacks.qmia import qmia
 from membership.attacks.ranks import attack_p, attack_r
 from membership.attacks.registry import registry, requirements
 from membership.attacks.residual import residual, residual_from_view
 from membership.attacks.rmia import rmia, rmia_tune
 from membership.attacks.scores import Scores, ScoreTable, score_table, scores
-from membership.attacks.white_box import (
-    OthersGradient,
-    WhiteBoxView,
-    others_gradient,
-    white_box_view,
-)
 
 __all__ = [
     "KNOWLEDGE",
     "Attack",
-    "ConditionalNormal",
-    "ConditionalQuantiles",
     "IHAScore",
     "Observed",
     "OthersGradient",
     "ScoreTable",
     "Scores",
-    "WhiteBoxView",
     "attack_p",
     "attack_r",
     "bmia",
@@ -57,11 +48,9 @@ __all__ = [
     "bmia_p_value",
     "bmia_sampled",
     "difference",
-    "fit_qmia",
     "glir",
     "glir_from_distance",
     "glir_steps",
-    "gradient_moments",
     "iha",
     "iha_from_forms",
     "iha_from_view",
@@ -89,6 +78,5 @@ __all__ = [
     "sif",
     "sif_from_forms",
     "sif_from_view",
-    "white_box_view",
     "zero_one",
 ]

@@ -65,25 +65,3 @@ def require_models(chosen: BoolArray, side: str, needed: int) -> None:
             f"reference_member: record {short[0]} has {count[short[0]]} {side} models, and "
             f"{short.size} of {count.size} records have fewer than {needed}; give each {needed}"
         )
-
-
-def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Check that `value` is one of `choices`.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for the message.
-    value : object
-        What the caller gave.
-    choices : tuple of str
-        What is accepted.
-
-    Raises
-    ------
-    InputError
-        It is none of them.
-    """
-    if value not in choices:
-        listed = " or ".join(f'"{choice}"' for choice in choices)
-        raise InputError(f"{name} is {value!r}; give {listed}")

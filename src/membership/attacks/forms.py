@@ -20,9 +20,10 @@ import numpy as np
 from membership.arrays import FloatArray, as_bool, as_float64
 from membership.attacks.iha_terms import IHAScore, QuadraticForms, check_recipe, check_stationarity
 from membership.attacks.iha_terms import iha_terms as terms_of
+from membership.attacks.others import removal
 from membership.attacks.residual import check_residual
-from membership.attacks.white_box import WhiteBoxView, removal
 from membership.curvature.eigen import conditioned_inverse
+from membership.curvature.white_box import WhiteBoxView
 from membership.errors import InputError
 
 TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")

@@ -1,11 +1,10 @@
 """The hinge score s = f_y - max over the other classes of f under Gaussian logits f."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray, as_float64
+from membership.arrays import FloatArray, as_float64, whole
 from membership.errors import InputError
 
 # Numbers drawn at once.
@@ -57,8 +56,7 @@ def sampled_hinge(
     InputError
         As `bmia`.
     """
-    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 2:
-        raise InputError(f"n_samples = {n_samples!r}: expected a whole number from 2 up")
+    whole("n_samples", n_samples, least=2)
     mean = as_float64("mean_logits", mean_logits, 2)
     label = _labels(label, mean)
     covariance = _covariance(covariance_logits, mean)

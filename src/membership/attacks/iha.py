@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership.arrays import as_bool
+from membership.arrays import as_bool, one_of
 from membership.attacks.iha_cg import FormsByCG
 from membership.attacks.iha_terms import (
     IHAScore,
@@ -19,16 +19,11 @@ from membership.attacks.iha_terms import (
     iha_from_view,
     iha_terms,
 )
-from membership.attacks.white_box import (
-    OthersGradient,
-    WhiteBoxView,
-    others_gradient,
-    views,
-    with_rows,
-)
+from membership.attacks.others import OthersGradient, others_gradient
 from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
 from membership.curvature.objective import Loss, Objective, objective
 from membership.curvature.solver import Solver
+from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
 
 SOLVERS = ("exact", "cg")
@@ -172,8 +167,7 @@ def _by_cg(
 
 def check_solver(solver: str, conditioning: str) -> None:
     """Raise an InputError unless the solver is known and does this conditioning."""
-    if solver not in SOLVERS:
-        raise InputError(f"solver = {solver!r}: one of {', '.join(SOLVERS)}")
+    one_of("solver", solver, SOLVERS)
     if solver == "cg" and conditioning == "low-rank":
         raise InputError(
             "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "

@@ -15,8 +15,9 @@ import torch
 
 from membership.arrays import FloatArray
 from membership.attacks.iha_terms import QuadraticForms
-from membership.attacks.white_box import OthersGradient, WhiteBoxView
+from membership.attacks.others import OthersGradient
 from membership.curvature.solver import Solver
+from membership.curvature.white_box import WhiteBoxView
 
 
 class FormsByCG:

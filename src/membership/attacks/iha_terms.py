@@ -34,9 +34,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from membership.arrays import FloatArray
-from membership.attacks.white_box import OthersGradient, WhiteBoxView
+from membership.arrays import FloatArray, one_of
+from membership.attacks.others import OthersGradient
 from membership.curvature.eigen import conditioned_inverse
+from membership.curvature.white_box import WhiteBoxView
 from membership.errors import InputError
 
 STATIONARITIES = ("published", "regularised")
@@ -100,7 +101,7 @@ def iha_from_view(
     Parameters
     ----------
     view, others
-        In the eigenbasis; see `white_box_view` and `others_gradient`.
+        In the eigenbasis; see `membership.curvature.white_box_view` and `others_gradient`.
     values : numpy.ndarray, shape (p,), or None
         Eigenvalues of the Hessian. None puts the identity in the place of its inverse, a control.
     learning_rate, momentum, weight_decay, damping, conditioning, convention, stationarity
@@ -178,5 +179,4 @@ def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> 
 
 def check_stationarity(stationarity: str) -> None:
     """Raise an InputError unless `stationarity` is one that is known."""
-    if stationarity not in STATIONARITIES:
-        raise InputError(f"stationarity = {stationarity!r}: one of {', '.join(STATIONARITIES)}")
+    one_of("stationarity", stationarity, STATIONARITIES)

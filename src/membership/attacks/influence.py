@@ -5,7 +5,6 @@ from torch import nn
 
 from membership.arrays import FloatArray
 from membership.attacks.iha import check_solver
-from membership.attacks.white_box import WhiteBoxView, views
 from membership.curvature.eigen import (
     Spectrum,
     check_conditioning,
@@ -15,6 +14,7 @@ from membership.curvature.eigen import (
 from membership.curvature.gradients import gradient_blocks
 from membership.curvature.objective import Loss, objective
 from membership.curvature.solver import Solver
+from membership.curvature.white_box import WhiteBoxView, views
 
 
 def sif(

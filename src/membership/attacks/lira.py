@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from membership.arrays import BoolArray, FloatArray, as_float64
+from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.checking import (
     as_membership,
     as_references,
-    require_choice,
     require_models,
 )
 from membership.errors import InputError
@@ -95,10 +94,10 @@ def lira(
     """
     phi = as_float64("target", target, 1)
     references = as_references("reference", reference, phi.size)
-    require_choice("mode", mode, ("online", "offline"))
-    require_choice("variance", variance, ("per-record", "global"))
-    require_choice("centre", centre, ("mean", "median"))
-    require_choice("sided", sided, ("one", "two"))
+    one_of("mode", mode, ("online", "offline"))
+    one_of("variance", variance, ("per-record", "global"))
+    one_of("centre", centre, ("mean", "median"))
+    one_of("sided", sided, ("one", "two"))
     if mode == "online" and reference_member is None:
         raise InputError('reference_member is None; give it, or mode="offline"')
     if mode == "online" and sided == "two":

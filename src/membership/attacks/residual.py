@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership.arrays import FloatArray, as_bool
-from membership.attacks.white_box import (
-    OthersGradient,
-    WhiteBoxView,
-    others_gradient,
-    views,
-    with_rows,
-)
+from membership.arrays import FloatArray, as_bool, one_of
+from membership.attacks.others import OthersGradient, others_gradient
 from membership.curvature.objective import Loss, objective
+from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
 
 STATISTICS = ("norm", "product", "cosine")
@@ -96,7 +91,6 @@ def residual_from_view(
 
 def check_residual(statistic: str, weight_decay: float) -> None:
     """Raise an InputError unless the statistic is known and the weight decay 0 or more."""
-    if statistic not in STATISTICS:
-        raise InputError(f"statistic = {statistic!r}: one of {', '.join(STATISTICS)}")
+    one_of("statistic", statistic, STATISTICS)
     if not 0 <= weight_decay < float("inf"):
         raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from membership import memory
+from membership.arrays import one_of
 from membership.curvature.hessians import hessian_matrix
-from membership.curvature.memory import require_memory
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
 
@@ -80,12 +81,12 @@ def spectrum_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Spectrum:
     InputError
         The decomposition does not fit in memory.
     """
-    require_memory(
+    memory.require(
         # The matrix, its eigenvectors, and twice as much for the divide-and-conquer method.
         4 * 8.0 * goal.size**2,
-        goal.device,
         f"the eigendecomposition for {goal.size:,} parameters",
         "use solver='cg', which needs none of it",
+        goal.device,
     )
     values, vectors = torch.linalg.eigh(hessian_matrix(goal, x, y))
     return Spectrum(values.cpu().numpy(), vectors)
@@ -138,10 +139,8 @@ def check_conditioning(damping: float, conditioning: str, convention: str) -> No
     """Raise an InputError for a parameter of `conditioned_inverse` out of its range."""
     if not 0 <= damping < float("inf"):
         raise InputError(f"damping = {damping!r}: expected a number from 0 up")
-    if conditioning not in CONDITIONINGS:
-        raise InputError(f"conditioning = {conditioning!r}: one of {', '.join(CONDITIONINGS)}")
-    if convention not in CONVENTIONS:
-        raise InputError(f"convention = {convention!r}: one of {', '.join(CONVENTIONS)}")
+    one_of("conditioning", conditioning, CONDITIONINGS)
+    one_of("convention", convention, CONVENTIONS)
 
 
 def require_positive(smallest: float, damping: float) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.func import grad, vmap
 
-from membership.curvature.memory import require_memory
+from membership import memory
 from membership.curvature.objective import Loss, Objective, objective
 
 # Numbers a block of gradients may hold: 128 MB in float64.
@@ -41,9 +41,7 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
     goal = objective(model, loss, x, y)
     x, y = goal.records(x, y)
     needed = 8.0 * len(x) * goal.size
-    require_memory(
-        needed, torch.device("cpu"), f"{len(x):,} gradients", "ask for fewer records at a time"
-    )
+    memory.require(needed, f"{len(x):,} gradients", "ask for fewer records at a time")
     result = np.empty((len(x), goal.size))
     first = 0
     for block, _ in gradient_blocks(goal, x, y):

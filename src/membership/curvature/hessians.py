@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.func import grad, jvp, vmap
 
+from membership import memory
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.layered import layered_hessian, linear_chain
-from membership.curvature.memory import require_memory
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
 
@@ -55,11 +55,11 @@ def hessian_matrix(
     """As `hessian`, of a checked objective and as a tensor on its device."""
     if not 0 <= weight_decay < float("inf"):
         raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
-    require_memory(
+    memory.require(
         8.0 * goal.size**2 + 16.0 * BLOCK_NUMBERS,
-        goal.device,
         f"the exact Hessian of {goal.size:,} parameters",
         "use solver='cg', which needs none of it",
+        goal.device,
     )
     chain = linear_chain(goal, x[:1])
     matrix = (

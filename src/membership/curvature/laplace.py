@@ -4,15 +4,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import torch
 from scipy.special import softmax
 
-from membership.arrays import FloatArray, as_float64
+from membership import memory
+from membership.arrays import FloatArray, as_float64, one_of
 from membership.curvature import laplace_prior
 from membership.curvature.laplace_full import MATRICES, Full
 from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
 from membership.curvature.laplace_structured import Diagonal, Kronecker
-from membership.curvature.memory import require_memory
 from membership.errors import InputError
 
 STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
@@ -85,10 +84,8 @@ def last_layer_laplace(
     loss is the mode for delta = records * weight decay, whatever the marginal likelihood prefers.
     """
     features, logits = _checked("", features, logits)
-    if structure not in STRUCTURES:
-        raise InputError(f"structure = {structure!r}: expected one of {', '.join(STRUCTURES)}")
-    if engine not in ENGINES:
-        raise InputError(f"engine = {engine!r}: expected one of {', '.join(ENGINES)}")
+    one_of("structure", structure, STRUCTURES)
+    one_of("engine", engine, ENGINES)
     layer = _checked_layer(weight, bias, features, logits)
     if label is not None:
         label = as_classes("label", label, *logits.shape)
@@ -219,9 +216,8 @@ def _check_full(features: FloatArray, n_classes: int) -> None:
             "'full' needs at least as many records; take kron or diag"
         )
     parameters = n_classes * (width + 1)
-    require_memory(
+    memory.require(
         MATRICES * 8 * parameters**2,
-        torch.device("cpu"),
         f"structure = 'full' with {parameters} parameters ({MATRICES} matrices)",
         "take kron or diag",
     )

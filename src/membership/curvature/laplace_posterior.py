@@ -1,14 +1,12 @@
 """The posterior of a last layer, as the attacks use it: Gaussian logits at any record."""
 
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-import torch
 
-from membership.arrays import FloatArray, as_float64
-from membership.curvature.memory import require_memory
+from membership import memory
+from membership.arrays import FloatArray, as_float64, one_of, whole
 from membership.errors import InputError
 
 
@@ -87,9 +85,8 @@ class LaplacePosterior:
             The features do not fit, or the answer does not fit in memory.
         """
         features, classes = self._checked(features), self.shape[1]
-        require_memory(
+        memory.require(
             8 * len(features) * classes**2,
-            torch.device("cpu"),
             f"the covariance of {classes} logits at {len(features)} records",
             "query fewer records at once, or take difference_variance",
         )
@@ -149,13 +146,11 @@ class LaplacePosterior:
             The features do not fit, fewer than two samples, an unknown method, the posterior was
             made without weight and bias, or the answer does not fit in memory.
         """
-        check_samples(n_samples)
-        if method not in ("mc", "lln"):
-            raise InputError(f"method = {method!r}: expected one of mc, lln")
+        whole("n_samples", n_samples, least=2)
+        one_of("method", method, ("mc", "lln"))
         mean = self.mean(features)
-        require_memory(
+        memory.require(
             2 * 8 * n_samples * mean.size,
-            torch.device("cpu"),
             f"{n_samples} samples of {mean.shape[1]} logits at {len(mean)} records",
             "query fewer records at once",
         )
@@ -170,12 +165,6 @@ class LaplacePosterior:
                 f"features has {features.shape[1]} columns; the last layer reads {self.shape[0]}"
             )
         return features
-
-
-def check_samples(n_samples: Any) -> None:
-    """Raise an InputError unless there are two samples or more, which a variance needs."""
-    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 2:
-        raise InputError(f"n_samples = {n_samples!r}: expected a whole number from 2 up")
 
 
 def as_classes(name: str, values: Any, n_records: int, n_classes: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ncx2
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, one_of
 from membership.errors import InputError
 
 MEASURES = ("kl", "kl-reverse", "mean", "auc")
@@ -29,8 +29,7 @@ _BLOCK = 1 << 14
 
 def known_measure(name: str, measures: tuple[str, ...] = MEASURES) -> None:
     """Refuse a measure that is not among those on offer."""
-    if name not in measures:
-        raise InputError(f"measure = {name!r}: give one of {', '.join(measures)}")
+    one_of("measure", name, measures)
 
 
 @dataclass(frozen=True)

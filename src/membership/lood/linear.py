@@ -4,9 +4,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dtrtri
 
+from membership import memory
 from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.nngp import memory
 
 # A negative eigenvalue that rounding in the kernel may cause, relative to records x largest entry.
 _ROUNDING = 1e-12
@@ -31,7 +31,8 @@ def inverse_factor(matrix: FloatArray, noise: float) -> FloatArray:
         into memory.
     """
     n = len(matrix)
-    memory.require(8 * n * n, f"the inverse of the kernel matrix of {n:,} records")
+    what = f"the inverse of the kernel matrix of {n:,} records"
+    memory.require(8 * n * n, what, "give fewer records")
     tolerance = _ROUNDING * n * float(np.abs(np.diagonal(matrix)).max())
     if tolerance < noise:
         _factor(matrix, tolerance)

@@ -10,7 +10,7 @@ import numpy as np
 from jax.experimental import enable_x64
 from tqdm import tqdm
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, whole
 from membership.errors import InputError
 from membership.lood.comparison import Comparison
 from membership.lood.normalised import NormalisedComparison
@@ -121,9 +121,7 @@ class Schedule:
     def __post_init__(self) -> None:
         """Check the ranges."""
         for name in ("steps", "log_every", "patience"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} = {value!r}: give a whole number of 1 or more")
+            whole(name, getattr(self, name))
         positive("learning_rate", self.learning_rate)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, whole
 from membership.errors import InputError
 from membership.lood.comparison import compare
 from membership.nngp.kernels import Kernel
@@ -98,8 +98,7 @@ def reconstruct(
         ("n_starts", n_starts, 1),
         ("n_queries", n_queries, 1),
     ):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} = {value!r}: give a whole number of {least} or more")
+        whole(name, value, least)
     comparison = compare(kernel, x, y, differing, noise, allow_repeated)
     low, high = _bounds(comparison.without.x, bounds)
     joint = n_queries > 1

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from membership.models.parts import check_choice, check_count, network
+from membership.arrays import one_of, whole
+from membership.models.parts import network
 from membership.models.resnet import STEMS
 
 # Layers in each dense block, and the channels that each adds (their Table 1, DenseNet-121).
@@ -53,9 +54,9 @@ def densenet121(n_classes: int, stem: str = "cifar", in_channels: int = 3) -> nn
     The initialisation is torchvision's: He's normal distribution (fan-in) for convolutions, bias 0
     for the classifier.
     """
-    check_choice("stem", stem, STEMS)
-    check_count("n_classes", n_classes, least=2)
-    check_count("in_channels", in_channels)
+    one_of("stem", stem, STEMS)
+    whole("n_classes", n_classes, least=2)
+    whole("in_channels", in_channels)
     width = 2 * GROWTH
     layers = _stem(stem, in_channels, width)
     for index, count in enumerate(BLOCKS):

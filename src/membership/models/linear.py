@@ -5,8 +5,9 @@ from itertools import pairwise
 
 from torch import nn
 
+from membership.arrays import one_of, whole
 from membership.errors import InputError
-from membership.models.parts import ACTIVATIONS, check_choice, check_count, network
+from membership.models.parts import ACTIVATIONS, network
 
 
 def logistic_regression(n_features: int, n_classes: int) -> nn.Sequential:
@@ -64,11 +65,11 @@ def mlp(
     """
     if isinstance(hidden, str) or not isinstance(hidden, Sequence):
         raise InputError(f"hidden = {hidden!r}: expected a sequence of widths, such as (32,)")
-    check_count("n_features", n_features)
+    whole("n_features", n_features)
     for width in hidden:
-        check_count("hidden", width)
-    check_count("n_classes", n_classes, least=2)
-    check_choice("activation", activation, ACTIVATIONS)
+        whole("hidden", width)
+    whole("n_classes", n_classes, least=2)
+    one_of("activation", activation, ACTIVATIONS)
     layers: list[nn.Module] = [nn.Flatten()]
     widths = [n_features, *hidden]
     for n_in, n_out in pairwise(widths):

@@ -2,8 +2,9 @@
 
 from torch import nn
 
+from membership.arrays import one_of, whole
 from membership.models.inverted_residual import convolution, inverted_residual
-from membership.models.parts import check_choice, check_count, network
+from membership.models.parts import network
 from membership.models.resnet import STEMS
 
 # Expansion, channels, blocks and first stride of each stage (their Table 2).
@@ -50,9 +51,9 @@ def mobilenet_v2(n_classes: int, stem: str = "cifar", in_channels: int = 3) -> n
     He's normal distribution (fan-out) for convolutions, standard deviation 0.01 and bias 0 for
     the classifier.
     """
-    check_choice("stem", stem, STEMS)
-    check_count("n_classes", n_classes, least=2)
-    check_count("in_channels", in_channels)
+    one_of("stem", stem, STEMS)
+    whole("n_classes", n_classes, least=2)
+    whole("in_channels", in_channels)
     small = stem == "cifar"
     layers = convolution(in_channels, 32, 3, 1 if small else 2, nn.ReLU6)
     n_in = 32

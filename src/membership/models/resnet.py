@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from membership.models.parts import check_choice, check_count, network
+from membership.arrays import one_of, whole
+from membership.models.parts import network
 
 # Blocks in each of the four stages (He et al. 2016, Table 1).
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
@@ -54,7 +55,7 @@ def resnet(depth: int, n_classes: int, stem: str = "cifar", in_channels: int = 3
     the first 1x1, which has as many parameters. Convolutions start from He's normal distribution
     (fan-out), batch normalisation from weight 1 and bias 0, as in torchvision.
     """
-    check_choice("depth", depth, BLOCKS)
+    one_of("depth", depth, BLOCKS)
     return residual_network(depth, n_classes, stem, in_channels)
 
 
@@ -62,9 +63,9 @@ def residual_network(
     depth: int, n_classes: int, stem: str, in_channels: int, factor: int = 1
 ) -> nn.Sequential:
     """As `resnet`, with `factor` times the channels in the 3x3 convolution of a bottleneck."""
-    check_choice("stem", stem, STEMS)
-    check_count("n_classes", n_classes, least=2)
-    check_count("in_channels", in_channels)
+    one_of("stem", stem, STEMS)
+    whole("n_classes", n_classes, least=2)
+    whole("in_channels", in_channels)
     expansion = 1 if depth < 50 else 4
     layers, n_in = _stem(stem, in_channels), 64
     for stage, count in enumerate(BLOCKS[depth]):

@@ -5,8 +5,9 @@ import math
 import torch
 from torch import nn
 
+from membership.arrays import one_of, whole
 from membership.errors import InputError
-from membership.models.parts import check_choice, check_count, network
+from membership.models.parts import network
 
 SCALED_ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU}
 
@@ -52,9 +53,9 @@ def scaled_mlp(
     The released code of Ye et al. (2024) has depth 9 and width 1024, with w_std 1.9822 for GeLU.
     """
     for name, value in (("n_features", n_features), ("depth", depth), ("width", width)):
-        check_count(name, value)
-    check_count("n_classes", n_classes, least=2)
-    check_choice("activation", activation, SCALED_ACTIVATIONS)
+        whole(name, value)
+    whole("n_classes", n_classes, least=2)
+    one_of("activation", activation, SCALED_ACTIVATIONS)
     if not 0 < w_std < math.inf:
         raise InputError(f"w_std = {w_std!r}: expected a positive number")
     layers: list[nn.Module] = [nn.Flatten()]

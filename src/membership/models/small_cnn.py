@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from membership.arrays import one_of, whole
 from membership.errors import InputError
-from membership.models.parts import ACTIVATIONS, check_choice, check_count, network
+from membership.models.parts import ACTIVATIONS, network
 
 CHANNELS = 32
 HIDDEN = 128
@@ -48,11 +49,11 @@ def small_cnn(shape: Sequence[int], n_classes: int, activation: str = "tanh") ->
     if isinstance(shape, str) or not isinstance(shape, Sequence) or len(shape) != 3:
         raise InputError(f"shape = {shape!r}: expected (channels, height, width)")
     channels, height, width = shape
-    check_count("channels", channels)
-    check_count("height", height, least=4)
-    check_count("width", width, least=4)
-    check_count("n_classes", n_classes, least=2)
-    check_choice("activation", activation, ACTIVATIONS)
+    whole("channels", channels)
+    whole("height", height, least=4)
+    whole("width", width, least=4)
+    whole("n_classes", n_classes, least=2)
+    one_of("activation", activation, ACTIVATIONS)
     kernel, padding = (5, 0) if min(height, width) >= 16 else (3, 1)
 
     def convolution(n_in: int) -> list[nn.Module]:

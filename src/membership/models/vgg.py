@@ -2,7 +2,8 @@
 
 from torch import nn
 
-from membership.models.parts import check_count, network
+from membership.arrays import whole
+from membership.models.parts import network
 
 # Channels of the convolutions between one 2x2 maximum and the next (their configuration D).
 STAGES = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
@@ -38,9 +39,9 @@ def vgg16(n_classes: int, image_size: int = 224, in_channels: int = 3) -> nn.Seq
     The initialisation is torchvision's: He's normal distribution (fan-out) for convolutions,
     standard deviation 0.01 for linear layers, biases 0.
     """
-    check_count("n_classes", n_classes, least=2)
-    check_count("image_size", image_size, least=32)
-    check_count("in_channels", in_channels)
+    whole("n_classes", n_classes, least=2)
+    whole("image_size", image_size, least=32)
+    whole("in_channels", in_channels)
     layers: list[nn.Module] = []
     n_in = in_channels
     for stage in STAGES:

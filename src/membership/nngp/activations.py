@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, ndtr
 
-from membership.errors import InputError
+from membership.arrays import one_of
 
 _TINIEST = 1e-300
 
@@ -83,6 +83,5 @@ def activation(name: str) -> Activation:
     InputError
         There is none of that name.
     """
-    if name not in ACTIVATIONS:
-        raise InputError(f"activation = {name!r}: give one of {', '.join(ACTIVATIONS)}")
+    one_of("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]

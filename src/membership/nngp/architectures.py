@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, one_of, whole
 from membership.errors import InputError
 from membership.nngp.activations import activation as named
-from membership.nngp.checks import depth as checked_depth
 from membership.nngp.checks import positive
 from membership.nngp.kernels import BLOCK, Kernel, MomentKernel
 
@@ -158,8 +157,7 @@ def rbf(gamma: float = 1.0) -> Kernel:
 
 def polynomial(degree: int = 2, offset: float = 1.0) -> Kernel:
     """``(x.x'/dim + offset)^degree``; `degree` a whole number above 0, `offset` 0 or more."""
-    if isinstance(degree, bool) or not isinstance(degree, int) or degree < 1:
-        raise InputError(f"degree = {degree!r}: give a whole number of 1 or more")
+    whole("degree", degree)
     return Polynomial(degree=degree, offset=positive("offset", offset, zero=True))
 
 
@@ -167,14 +165,14 @@ def _network(
     kind: type[Kernel], depth: Any, activation: str, w_std: Any, b_std: Any, engine: str
 ) -> Kernel:
     named(activation)
+    whole("depth", depth)
     kernel = kind(
-        depth=checked_depth(depth),
+        depth=depth,
         activation=activation,
         w_std=positive("w_std", w_std),
         b_std=positive("b_std", b_std, zero=True),
     )
-    if engine not in _ENGINES:
-        raise InputError(f"engine = {engine!r}: give one of {', '.join(_ENGINES)}")
+    one_of("engine", engine, _ENGINES)
     if engine == "closed-form":
         return kernel
     from membership.nngp.tangents import StaxKernel

@@ -1,6 +1,6 @@
 """What the kernels refuse, and how they say so."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,13 +41,6 @@ def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArra
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinite entries; give numbers only")
     return array
-
-
-def depth(value: Any) -> int:
-    """Return a number of hidden layers, 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"depth = {value!r}: give a whole number of hidden layers, 1 or more")
-    return int(value)
 
 
 def positive(name: str, value: Any, zero: bool = False) -> float:

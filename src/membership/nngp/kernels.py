@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from membership import memory
 from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.nngp import memory
 from membership.nngp.checks import records
 
 # Entries a block of the matrix: the intermediate arrays stay in the processor's cache.
@@ -133,5 +133,6 @@ class MomentKernel(Kernel):
 
 
 def _matrix(rows: int, columns: int) -> FloatArray:
-    memory.require(8 * rows * columns, f"the kernel of {rows:,} and {columns:,} records")
+    what = f"the kernel of {rows:,} and {columns:,} records"
+    memory.require(8 * rows * columns, what, "give fewer records")
     return np.empty((rows, columns))

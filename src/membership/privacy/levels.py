@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, ndtr
 
-from membership.arrays import as_float64
+from membership.arrays import as_float64, one_of
 from membership.errors import InputError
 from membership.privacy import checks
 from membership.privacy.tradeoff import effective_batch_size
@@ -48,8 +48,7 @@ def mip_mu_step(
     """
     d, k = checks.dimension(d), checks.susceptibility(k)
     n_e = effective_batch_size(n, tau, clip)
-    if statistic not in STATISTICS:
-        raise InputError(f"statistic = {statistic!r}: give one of {', '.join(STATISTICS)}")
+    one_of("statistic", statistic, STATISTICS)
     if statistic == "distance":
         return (d + (2 * n - 1) * k) / (n_e * np.sqrt(2 * d + 4 * n**2 / n_e * k))
     return (d + (2 * n_e - 1) * k) / (n_e * np.sqrt(2 * d + 4 * n_e * k))
@@ -138,8 +137,7 @@ def subsampled_mu(
     mu = checks.reached_level("mu_step", mu_step)
     n = checks.batch(batch_size)
     n_records, steps = checks.records(n_records, n), checks.steps(steps)
-    if order not in ORDERS:
-        raise InputError(f"order = {order!r}: give one of {', '.join(ORDERS)}")
+    one_of("order", order, ORDERS)
     with np.errstate(over="ignore"):
         excess = np.expm1(np.square(mu))
     if order == "either":

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
+from membership.arrays import one_of
 from membership.errors import InputError
 from membership.privacy import checks
 from membership.privacy.levels import mip_mu_step, subsampled_mu
@@ -56,8 +57,7 @@ def required_noise(
     mu, n = checks.level("mu", mu), checks.batch(n)
     if mu < LEAST:
         raise InputError(f"mu = {mu}: no noise that float64 holds reaches it; give {LEAST} or more")
-    if notion not in NOTIONS:
-        raise InputError(f"notion = {notion!r}: give one of {', '.join(NOTIONS)}")
+    one_of("notion", notion, NOTIONS)
     if notion == "gdp":
         return _gdp_noise(mu, n, clip, n_records, steps)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from membership import attacks, data, evidence
-from membership.attacks.glir import glir, gradient_moments
+from membership.attacks.glir import glir
+from membership.curvature import gradient_moments
 from membership.errors import InputError
 from membership.studies.gmip import (
     augmentation,

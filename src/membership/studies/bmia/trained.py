@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from membership import attacks, curvature, signals
+from membership import curvature, signals, training
 from membership.arrays import FloatArray
 from membership.attacks.gaussian_hinge import runner_up
 from membership.errors import InputError
@@ -182,14 +182,14 @@ class Trained:
         variance = self.posterior(model).difference_variance(layer.features, self.y, rival)
         return layer.logits[rows, self.y] - layer.logits[rows, rival], np.sqrt(variance)
 
-    def qmia_model(self, target: int) -> attacks.ConditionalNormal:
+    def qmia_model(self, target: int) -> training.ConditionalNormal:
         """A Gaussian regression of the target's hinge on record and label, on validation records.
 
         Fitted once a target.
         """
         if ("qmia", target) not in self.kept:
             rows, dataset = self.world.validation, self.world.dataset
-            self.kept["qmia", target] = attacks.fit_qmia(
+            self.kept["qmia", target] = training.fit_qmia(
                 self._with_label(dataset.x[rows], dataset.y[rows]),
                 self.held.hinge[target],
                 seed=self.world.settings.seed,

@@ -9,7 +9,8 @@ from sklearn.decomposition import PCA
 
 from membership import data
 from membership.arrays import FloatArray
-from membership.attacks.glir import glir, gradient_moments
+from membership.attacks.glir import glir
+from membership.curvature import gradient_moments
 from membership.studies.gmip import curves
 from membership.studies.gmip.observations import split, trajectory
 from membership.studies.gmip.origin import computed

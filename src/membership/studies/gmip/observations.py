@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from membership.arrays import FloatArray
-from membership.attacks.glir import gradient_moments, released_distances, whitening
+from membership.attacks.glir import released_distances
+from membership.curvature import gradient_moments, whitening
 from membership.studies.gmip.tasks import Task
 from membership.training.private import (
     PrivateConfig,

@@ -12,12 +12,8 @@ import pandas as pd
 
 from membership import metrics, privacy
 from membership.arrays import FloatArray
-from membership.attacks.glir import (
-    glir,
-    glir_whitened,
-    gradient_moments,
-    whitening,
-)
+from membership.attacks.glir import glir, glir_whitened
+from membership.curvature import gradient_moments, whitening
 from membership.studies.gmip import curves
 from membership.studies.gmip.origin import computed
 

@@ -10,10 +10,10 @@ from torch import nn
 
 from membership.arrays import FloatArray
 from membership.attacks.forms import TERMS, quadratic_forms
-from membership.attacks.white_box import WhiteBoxView, views, with_rows
 from membership.curvature.eigen import Spectrum, spectrum_of
 from membership.curvature.gradients import mean_gradient
 from membership.curvature.objective import Objective, objective
+from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.studies.iha.ensembles import Trained
 
 DAMPINGS = (0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)

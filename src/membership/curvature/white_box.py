@@ -7,20 +7,17 @@ dampings and controls can be scored from it without touching the model again.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from membership.arrays import BoolArray, FloatArray, as_bool
-from membership.curvature.eigen import CONVENTIONS, Spectrum
+from membership import memory
+from membership.arrays import FloatArray
+from membership.curvature.eigen import Spectrum
 from membership.curvature.gradients import gradient_blocks, mean_gradient
-from membership.curvature.memory import require_memory
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
-
-KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")
 
 
 @dataclass(frozen=True)
@@ -46,24 +43,6 @@ class WhiteBoxView:
     mean_gradient: FloatArray
     weight: FloatArray
     n_train: int
-
-
-@dataclass(frozen=True)
-class OthersGradient:
-    r"""The gradient over the records other than the queried one, of each queried record.
-
-    :math:`\nabla L_0 = \text{scale} \cdot \text{mean} + \text{own} \cdot g`.
-
-    Attributes
-    ----------
-    mean : numpy.ndarray, shape (p,)
-        In the basis of the view it goes with.
-    scale, own : numpy.ndarray, shape (records,)
-    """
-
-    mean: FloatArray
-    scale: FloatArray
-    own: FloatArray
 
 
 def white_box_view(
@@ -95,8 +74,7 @@ def white_box_view(
     """
     goal = objective(model, loss, *train)
     size = 8.0 * len(query[0]) * goal.size
-    what = f"{len(query[0]):,} gradients"
-    require_memory(2 * size, torch.device("cpu"), what, "query fewer records at a time")
+    memory.require(2 * size, f"{len(query[0]):,} gradients", "query fewer records at a time")
     parts = list(views(goal, train, query, spectrum))
     return WhiteBoxView(
         np.concatenate([part.gradient for part in parts]),
@@ -135,55 +113,3 @@ def with_rows(blocks: Iterable[WhiteBoxView]) -> Iterator[tuple[WhiteBoxView, sl
     for view in blocks:
         yield view, slice(first, first + len(view.loss))
         first += len(view.loss)
-
-
-def others_gradient(
-    view: WhiteBoxView,
-    query_member: Any,
-    knowledge: str = "leave-one-out",
-    convention: str = "paper",
-) -> OthersGradient:
-    r"""The gradient over the other records, as the adversary is taken to know it.
-
-    Parameters
-    ----------
-    view : WhiteBoxView
-    query_member : array_like of bool, shape (records,)
-        Which queried records are among the training records.
-    knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
-        "leave-one-out": the truth, :math:`\nabla L_1 - g/n` for a member and
-        :math:`\nabla L_1` for others. **This reads the membership bit**: an adversary who knows
-        all other records can compute it without the bit, a program that only has the model's
-        training set cannot. The two controls take it the same way for every record:
-        "everyone" :math:`\nabla L_1`, "everyone-less-own" :math:`\nabla L_1 - g/n`.
-    convention : {"paper", "authors"}
-        "authors": as the released code, :math:`(n \nabla L_1 - g)/(n - 1)` for members.
-
-    Returns
-    -------
-    OthersGradient
-
-    Raises
-    ------
-    InputError
-        A choice is unknown, or the mask is not a boolean a queried record.
-    """
-    member = as_bool("query_member", query_member, view.loss.shape)
-    return OthersGradient(view.mean_gradient, *removal(member, view.n_train, knowledge, convention))
-
-
-def removal(
-    member: BoolArray, n_train: int, knowledge: str, convention: str
-) -> tuple[FloatArray, FloatArray]:
-    """Scale and own part of an `OthersGradient`; choices and errors as `others_gradient`."""
-    if knowledge not in KNOWLEDGE:
-        raise InputError(f"knowledge = {knowledge!r}: one of {', '.join(KNOWLEDGE)}")
-    if convention not in CONVENTIONS:
-        raise InputError(f"convention = {convention!r}: one of {', '.join(CONVENTIONS)}")
-    without = member
-    if knowledge != "leave-one-out":
-        without = np.full(member.shape, knowledge == "everyone-less-own")
-    scale, own = 1.0, -1.0 / n_train
-    if convention == "authors":
-        scale, own = n_train / max(n_train - 1, 1), -1.0 / max(n_train - 1, 1)
-    return np.where(without, scale, 1.0), np.where(without, own, 0.0)

@@ -6,14 +6,13 @@ Scores come in standardised, mean 0 and standard deviation 1; so do what the fit
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingRegressor
 from torch import nn
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, whole
 from membership.errors import InputError
 
 Predict = Callable[[FloatArray], FloatArray]
@@ -38,9 +37,9 @@ class Schedule:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "trees", "seed"):
-            _require_whole(name, getattr(self, name), 0 if name == "seed" else 1)
+            whole(name, getattr(self, name), 0 if name == "seed" else 1)
         for units in self.hidden:
-            _require_whole("hidden", units, 1)
+            whole("hidden", units, 1)
         if not 0 < self.learning_rate <= 1:
             raise InputError(
                 f"learning_rate is {self.learning_rate}; give a number up to 1, above 0"
@@ -166,8 +165,3 @@ def _pinball(levels: torch.Tensor) -> Callable[[torch.Tensor, torch.Tensor], tor
         return torch.maximum(levels * above, (levels - 1) * above).mean()
 
     return loss
-
-
-def _require_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} is {value!r}; give a whole number of {least} or more")
