@@ -61,17 +61,7 @@ def closure_in(known: Sources, functions: tuple[Callable[..., Any], ...]) -> str
 
 
 def closure_of_chapter(known: Sources, chapter: str, code: list[str]) -> str:
-    """The digest of what a chapter's notebook reaches, and everything in the chapter's own folder.
-
-    Parameters
-    ----------
-    known : Sources
-        The package as it is now.
-    chapter : str
-        Its study; what it looks up by name there is not seen from the notebook.
-    code : list of str
-        The notebook's cells. One that is no plain Python counts as a text.
-    """
+    """The digest of what a chapter's notebook reaches, and of the whole of the chapter's folder."""
     due = [p for name in known.below(f"membership.studies.{chapter}") for p in known.whole(name)]
     plain = [cell for cell in code if _is_python(cell)]
     texts = [cell for cell in code if cell not in plain]

@@ -118,19 +118,7 @@ def remedy(folder: Path) -> str:
 
 
 def enter(folder: Path, described: Run, files: Mapping[str, str], gone: Iterable[str] = ()) -> None:
-    """Note that a run has written files; they are no other run's any more.
-
-    Parameters
-    ----------
-    folder : Path
-        A chapter's results at one profile.
-    described : dict
-        The run: ``written_by`` and what else is known of it.
-    files : mapping of str to str
-        SHA-256 by name.
-    gone : iterable of str
-        Names of files that were removed.
-    """
+    """Note that a run has written files; they are no other run's any more."""
     runs = [
         {**run, "files": {n: d for n, d in run["files"].items() if n not in {*files, *gone}}}
         for run in read_or_none(folder)
@@ -162,21 +150,6 @@ def seal(folder: Path) -> Path:
     """Note the digests of everything that lies in a folder: what is there is what was meant.
 
     For whoever makes committed results anew, by `recompute` or by hand; a run does it itself.
-
-    Parameters
-    ----------
-    folder : Path
-        Such as ``results/paper/gmip``.
-
-    Returns
-    -------
-    Path
-        The manifest. The same files give the same bytes.
-
-    Raises
-    ------
-    InputError
-        There is no such folder, or it cannot be written to.
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder of results")

@@ -42,25 +42,7 @@ def cache_dir() -> Path:
 
 
 def made_cache_dir(folder: Path | None = None) -> Path:
-    """Make a cache where there is none, and mark what was made.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        `cache_dir` unless given.
-
-    Returns
-    -------
-    Path
-        The folder. A folder that holds anything else than a cache is used, but not marked.
-
-    Raises
-    ------
-    InputError
-        It cannot be written to.
-    RunError
-        The disk is full.
-    """
+    """Make a cache where there is none, and mark what was made."""
     folder = cache_dir() if folder is None else folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,11 +76,6 @@ def in_run(path: Path) -> Path:
 
     Whoever writes or reads back results inside a notebook asks here. A run's files change places
     with those of the run before as a whole, when it has ended well.
-
-    Parameters
-    ----------
-    path : Path
-        The place that it has in the results folder.
     """
     path = Path(path)
     if os.environ.get(RUN):
@@ -152,15 +129,7 @@ def part_of(path: Path) -> Path:
 
 
 def clear_parts(folder: Path, name: str | None = None) -> None:
-    """Remove what writers that were killed in the middle have left in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Not what lies deeper in it.
-    name : str, optional
-        Only parts of the file of this name.
-    """
+    """Remove what writers that were killed in the middle have left in a folder."""
     for part in folder.glob(".*"):
         found = _PART.fullmatch(part.name)
         if found and name in (None, found["name"]) and not _lives(int(found["writer"])):
@@ -189,15 +158,7 @@ def _lives(pid: int) -> bool:
 
 
 def write_error(path: Path, error: OSError) -> InputError | RunError:
-    """Put a failed write in one line: a full disk is the run's failure, the rest the user's.
-
-    Parameters
-    ----------
-    path : Path
-        What could not be written.
-    error : OSError
-        Why not.
-    """
+    """Put a failed write in one line: a full disk is the run's failure, the rest the user's."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return RunError(f"cannot write {path}: the disk is full; make room and run it again")
     reason = error.strerror or str(error)
@@ -205,13 +166,7 @@ def write_error(path: Path, error: OSError) -> InputError | RunError:
 
 
 def require_writable(folder: Path) -> None:
-    """Make a folder where it is missing and try that a file can be written in it.
-
-    Raises
-    ------
-    InputError, RunError
-        As `atomic_write`.
-    """
+    """Make a folder where it is missing and try that a file can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:
@@ -221,13 +176,7 @@ def require_writable(folder: Path) -> None:
 
 
 def own_path(text: str) -> Path:
-    """A user's path, with ``~`` filled in.
-
-    Raises
-    ------
-    InputError
-        There is no such user.
-    """
+    """A user's path, with ``~`` filled in."""
     try:
         return Path(text).expanduser()
     except RuntimeError as error:

@@ -233,23 +233,7 @@ def brief(value: Any, most: int = 80) -> str:
 
 
 def read_parameters_cell(text: str) -> list[Parameter]:
-    """Read a text notebook's parameters cell as papermill's own inspector reads it.
-
-    Parameters
-    ----------
-    text : str
-        The notebook as MyST Markdown (jupytext).
-
-    Returns
-    -------
-    list of Parameter
-        In the order of the cell; ``profiles`` is empty. Compare with `ChapterSettings.describe`.
-
-    Raises
-    ------
-    InputError
-        The notebook has no cell tagged ``parameters``.
-    """
+    """Read a text notebook's parameters cell as papermill's own inspector reads it."""
     import jupytext
     from papermill.translators import PythonTranslator
 

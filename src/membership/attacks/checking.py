@@ -17,25 +17,7 @@ def as_references(name: str, values: Any, n_records: int) -> FloatArray:
 
 
 def as_probabilities(name: str, values: FloatArray) -> FloatArray:
-    """Check that every entry lies in [0, 1].
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for the message.
-    values : ndarray of float64, any shape
-        Finite and not empty.
-
-    Returns
-    -------
-    ndarray
-        `values`, unchanged.
-
-    Raises
-    ------
-    InputError
-        An entry is below 0 or above 1.
-    """
+    """Check that every entry lies in [0, 1]."""
     if values.min() < 0 or values.max() > 1:
         raise InputError(
             f"{name} runs from {values.min():g} to {values.max():g}; give probabilities, 0 to 1"

@@ -82,22 +82,6 @@ def frozen_moments(
     With :math:`j = \arg\max_{c \ne y} \mu_c` the hinge is taken for :math:`f_y - f_j`, of mean
     :math:`\mu_y - \mu_j` and variance :math:`V_{yy} + V_{jj} - 2 V_{yj}`. Where another class may
     overtake j, the true hinge has a lower mean, another variance and is not Gaussian.
-
-    Parameters
-    ----------
-    mean_logits : array of shape (records, classes)
-    covariance_logits : array of shape (records, classes, classes) or (records,)
-        Of the logits, or of the difference itself.
-    label : array of int, shape (records,)
-
-    Returns
-    -------
-    mean, variance : ndarray of shape (records,)
-
-    Raises
-    ------
-    InputError
-        Shapes disagree, entries are not finite, labels do not fit, or a variance is not positive.
     """
     mean = as_float64("mean_logits", mean_logits, 2)
     label = _labels(label, mean)

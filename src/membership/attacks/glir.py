@@ -78,13 +78,6 @@ def glir_whitened(step_mean: Any, query_gradient: Any, batch_size: int) -> Float
     """Score records in coordinates where gradients have mean 0 and covariance I; as `glir`.
 
     For many rounds with the same moments: whiten once, (x - mean) @ `whitening` (covariance).
-
-    Parameters
-    ----------
-    step_mean : array of shape (rank,)
-    query_gradient : array of shape (records, rank)
-    batch_size : int
-        n, 2 or more.
     """
     m, x = as_float64("step_mean", step_mean, 1), as_float64("query_gradient", query_gradient, 2)
     n = _batch_size(batch_size)

@@ -15,17 +15,6 @@ def student_log_survival(t: FloatArray, dof: int) -> FloatArray:
     In the far tail :math:`1 - F(t) = \tfrac12 I_x(\nu/2, 1/2)` with :math:`x = \nu / (\nu +
     t^2)`, and the incomplete beta function is :math:`I_x(a, b) = x^a (1 - x)^b
     {}_2F_1(a + b, 1; a + 1; x) / (a B(a, b))` (DLMF 8.17.8).
-
-    Parameters
-    ----------
-    t : ndarray
-    dof : int
-        Degrees of freedom, 1 or more.
-
-    Returns
-    -------
-    ndarray
-        Of the shape of `t`, not positive.
     """
     survival = stats.t.sf(t, dof)
     far = survival < SMALLEST

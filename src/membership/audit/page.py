@@ -14,17 +14,7 @@ POINTS = 25
 
 
 def html(report: dict, scored: Scored | None, title: str) -> str:
-    """The page; everything that comes from a file is escaped.
-
-    Parameters
-    ----------
-    report : dict
-        From `audit` or `compare`.
-    scored : Scored or None
-        What it is of, for the ROC curve.
-    title : str
-        What was audited.
-    """
+    """The page; everything that comes from a file is escaped."""
     name = "comparison.html" if scored is None else "audit.html"
     drawing = "" if scored is None else _roc(scored, report["level"])
     return _templates().get_template(name).render(report=report, title=title, drawing=drawing)

@@ -62,25 +62,7 @@ def spectrum(model: nn.Module, loss: Loss, x: Any, y: Any) -> Spectrum:
 
 
 def spectrum_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Spectrum:
-    """Decompose the Hessian of a checked objective, as `spectrum` does of a model.
-
-    Parameters
-    ----------
-    goal : Objective
-        The mean loss as a function of its p parameters.
-    x, y : torch.Tensor, shapes (records, ...) and (records,)
-        The records it is the mean over.
-
-    Returns
-    -------
-    Spectrum
-        p eigenvalues, ascending, and the eigenvectors.
-
-    Raises
-    ------
-    InputError
-        The decomposition does not fit in memory.
-    """
+    """Decompose the Hessian of a checked objective, as `spectrum` does of a model."""
     memory.require(
         # The matrix, its eigenvectors, and twice as much for the divide-and-conquer method.
         4 * 8.0 * goal.size**2,

@@ -168,17 +168,7 @@ class LaplacePosterior:
 
 
 def as_classes(name: str, values: Any, n_records: int, n_classes: int) -> np.ndarray:
-    """Check one class a record.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_records,)
-
-    Raises
-    ------
-    InputError
-        Another shape, or entries other than 0 to n_classes - 1.
-    """
+    """Check one class a record."""
     given = as_float64(name, values, 1)
     classes = given.astype(np.int64)
     if given.shape != (n_records,) or (classes != given).any():

@@ -86,13 +86,6 @@ def best_on_validation(weights: Any, features: FloatArray, logits: FloatArray, l
 
     The predictive is the probit approximation, the softmax of
     :math:`f_c / \sqrt{1 + \pi V_{cc} / 8}`, as in laplace-torch's search.
-
-    Parameters
-    ----------
-    weights : Diagonal, Kronecker, Full or an engine's stand-in
-        The curvature; see `laplace_structured`.
-    features, logits, label : ndarray
-        Of the held-out records.
     """
     scores = []
     for precision in GRID:

@@ -45,21 +45,6 @@ def low_rank(product: Product, size: int, n_systems: int, device: torch.device) 
     A random start, two steps of subspace iteration and the Rayleigh-Ritz step: three products a
     vector, in single precision, since a preconditioner may be rough. The start is drawn with a
     fixed seed; the solutions depend on it only within their tolerance.
-
-    Parameters
-    ----------
-    product : callable
-        From vectors (count, p) of float32 to their products with the Hessian.
-    size : int
-        p.
-    n_systems : int
-        Systems to solve.
-    device : torch.device
-        Where vectors lie.
-
-    Returns
-    -------
-    LowRank, or None where there are too few systems.
     """
     rank = min(MOST_VECTORS, n_systems // 4, size // 4)
     if rank < 2:

@@ -100,27 +100,7 @@ class Objective:
 
 
 def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
-    """Check a model and its loss, tried on the first records, and copy it to float64.
-
-    Parameters
-    ----------
-    model : nn.Module
-        Deterministic: no dropout and no batch normalisation in training mode.
-    loss : callable
-        ``loss(output, y)`` gives one value a record and can be differentiated.
-    x, y : array_like, shape (records, ...) and (records, ...)
-        Records of the kind that will be used.
-
-    Returns
-    -------
-    Objective
-
-    Raises
-    ------
-    InputError
-        The model is random or in training mode, has frozen parameters or none, or values that
-        are not finite; the loss does not give one differentiable value a record.
-    """
+    """Check a model and its loss, tried on the first records, and copy it to float64."""
     _check_model(model)
     module = copy.deepcopy(model).double().requires_grad_(True)
     goal = Objective(

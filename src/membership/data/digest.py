@@ -20,20 +20,7 @@ def stored_form(x: np.ndarray) -> np.ndarray:
 
 
 def record_hashes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Hash each record by itself.
-
-    Parameters
-    ----------
-    x : ndarray, shape (records, ...)
-        The records as they are stored (see `stored_form`), before any scaling.
-    y : ndarray, shape (records,)
-        Labels, hashed as ``int64`` behind the record's bytes.
-
-    Returns
-    -------
-    ndarray, shape (records,), dtype ``S64``
-        The SHA-256 of each record, as hexadecimal text.
-    """
+    """Hash each record by itself."""
     width = math.prod(x.shape[1:])
     rows = stored_form(x).reshape(len(x), width).view(np.uint8)
     labels = np.ascontiguousarray(y, dtype="<i8")
@@ -57,22 +44,7 @@ def canonical_order(hashes: np.ndarray, train: np.ndarray | None = None) -> np.n
 
 
 def combine(hashes: np.ndarray, train: np.ndarray | None = None) -> str:
-    """Combine record hashes into the digest of the data set.
-
-    Parameters
-    ----------
-    hashes : ndarray, shape (records,)
-        From `record_hashes`.
-    train : ndarray of bool, shape (records,), optional
-        The official split. A record that changes sides changes the digest.
-
-    Returns
-    -------
-    str
-        Hexadecimal SHA-256 of ``"train"``, the sorted hashes of the training records,
-        ``"test"`` and the sorted hashes of the others; without a split, of ``"all"`` and the
-        sorted hashes.
-    """
+    """Combine record hashes into the digest of the data set."""
     splits = {"all": hashes} if train is None else {"train": hashes[train], "test": hashes[~train]}
     outer = hashlib.sha256()
     for name, part in splits.items():

@@ -47,23 +47,7 @@ class ImageFolder:
         return len(self.files)
 
     def open(self, record: int) -> "Image":
-        """Decode one image.
-
-        Parameters
-        ----------
-        record : int
-            0..len - 1.
-
-        Returns
-        -------
-        PIL.Image.Image
-            In RGB, whatever the file holds.
-
-        Raises
-        ------
-        InputError
-            The file is gone, truncated, or no image.
-        """
+        """Decode one image."""
         with _opened(self.root / str(self.files[record])) as image:
             return image.convert("RGB")
 
@@ -71,11 +55,6 @@ class ImageFolder:
         """Read the header of every image, which finds files that are empty or no image at all.
 
         A file cut short behind its header shows only when it is decoded.
-
-        Raises
-        ------
-        InputError
-            A header cannot be read; the message names the file.
         """
         for file in tqdm(self.files, unit="image", desc="check", disable=not progress):
             with _opened(self.root / str(file)):

@@ -17,11 +17,6 @@ def read_idx(path: Path) -> np.ndarray:
 
     The format (LeCun's page of MNIST): two zero bytes, the type (8: unsigned byte), the number
     of dimensions, each dimension as a big-endian 32-bit number, then the values.
-
-    Raises
-    ------
-    ValueError
-        The header is another one, or the values are too few or too many.
     """
     content = gzip.decompress(path.read_bytes())
     if content[:3] != b"\x00\x00\x08" or len(content) < 4:

@@ -13,23 +13,7 @@ _NO_DATA_SET = ("profile", "data_root", "results_dir", "device")
 
 
 def input_files(parameters: Mapping[str, Any], further: Iterable[str] = ()) -> list[Path]:
-    """List the files that a run may read its data from; none for embedded data sets.
-
-    Parameters
-    ----------
-    parameters : mapping of str to Any
-        The resolved parameters. Any of them may name data sets, alone or in a list: ``dataset``,
-        ``also_datasets``, ``ood_dataset``; ``data_root`` is looked in as `membership.data.load`
-        does.
-    further : iterable of str
-        Data sets that count where one of the named ones lies in a file: what a chapter trains
-        features on.
-
-    Returns
-    -------
-    list of Path
-        Each once, sorted.
-    """
+    """List the files that a run may read its data from; none for embedded data sets."""
     root = parameters.get("data_root") or None
     values = [value for name, value in parameters.items() if name not in _NO_DATA_SET]
     listed = [part for value in values for part in (value if isinstance(value, list) else [value])]

@@ -68,21 +68,7 @@ class Prepared:
 
 
 def read(path: Path) -> Prepared:
-    """Read a prepared file, or a user's own of the same form.
-
-    Parameters
-    ----------
-    path : Path
-        A .npz with x_train, y_train, x_test, y_test, or x, y; optionally ``columns`` and, for
-        an integer-coded column, ``names_<column>``; any further array is ignored but for
-        ``rank_train`` and ``rank_test``.
-
-    Raises
-    ------
-    InputError
-        The file is missing, truncated, no .npz, lacks an array, needs pickle, its shapes
-        disagree, or an array is not as large as it says. No memory is taken before that is known.
-    """
+    """Read a prepared file, or a user's own of the same form."""
     require_file(path)
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} may not be read; change its permissions or give another file")

@@ -12,27 +12,7 @@ from membership.errors import InputError
 
 
 def load_own(path: Path) -> Dataset:
-    """Load a user's own data set.
-
-    Parameters
-    ----------
-    path : Path
-        A .npz of plain arrays: x_train, y_train, x_test, y_test, or x, y. Images are uint8
-        (divided by 255 on loading) or floats (taken as they are), with channels last, second
-        or absent; anything of shape (records, features) is tabular and taken as it is. Labels
-        are integers 0..C-1, each of which occurs.
-
-    Returns
-    -------
-    Dataset
-        Records in the file's order, training records first.
-
-    Raises
-    ------
-    InputError
-        As `membership.data.npz.read`; or a value is not finite, labels have gaps, there is
-        one class only, or the images' shape is unclear.
-    """
+    """Load a user's own data set."""
     arrays = npz.read(path)
     if len(arrays.x) == 0:
         raise InputError(f"{path} holds no records; give at least one for each of two classes")

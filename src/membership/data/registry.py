@@ -104,13 +104,7 @@ def names() -> list[str]:
 
 
 def entry(name: str) -> Entry:
-    """Look one data set up.
-
-    Raises
-    ------
-    InputError
-        The name is unknown; the message suggests the nearest one and lists all.
-    """
+    """Look one data set up."""
     found = entries().get(name)
     if found is None:
         raise unknown(name)

@@ -38,16 +38,6 @@ def download(entry: Entry) -> Path:
     A file that is already there whole is not fetched again, so an interrupted download goes on
     with the next file. Mirrors are tried in turn, each twice; one that keeps silent for ten seconds
     counts as a failure.
-
-    Returns
-    -------
-    Path
-        The folder that holds them.
-
-    Raises
-    ------
-    InputError
-        No mirror answered, a hash is wrong, or the folder cannot be written to.
     """
     folder = download_folder(entry)
     for file, known_hash in entry.files.items():

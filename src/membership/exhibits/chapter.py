@@ -101,13 +101,7 @@ class Chapter:
 
 
 def claims_of(chapter: str) -> tuple[Claim, ...]:
-    """The claims that a chapter declares.
-
-    Raises
-    ------
-    InputError
-        It declares none.
-    """
+    """The claims that a chapter declares."""
     found = declarations(chapter, "claims", "CLAIMS")
     if not found:
         raise InputError(f"chapter {chapter!r} declares no claims; see CLAIMS")

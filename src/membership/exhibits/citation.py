@@ -72,13 +72,7 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
 
 
 def permalink(exhibit_id: str) -> str:
-    """The address of an exhibit's card, relative to the site where none is configured.
-
-    Raises
-    ------
-    InputError
-        There is no such exhibit.
-    """
+    """The address of an exhibit's card, relative to the site where none is configured."""
     page = f"book/chapters/{find(exhibit_id)['chapter']}.html"
     return f"{membership.__url__}{page}#{exhibit_id}"
 

@@ -26,15 +26,7 @@ _written: dict[Path, dict[str, str]] = {}
 
 
 def location(exhibit_id: str, chapter: str, profile: str, root: Path | str | None = None) -> Path:
-    """Where an exhibit's files lie, without a suffix.
-
-    Parameters
-    ----------
-    exhibit_id, chapter, profile : str
-        What the path is made of.
-    root : Path or str, optional
-        The results folder; the project's own where it is None or empty.
-    """
+    """Where an exhibit's files lie, without a suffix."""
     folder = Path(root) if root else paths.results_dir()
     return folder / profile / chapter / exhibit_id
 
@@ -46,13 +38,7 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
 
 
 def json_bytes(record: dict[str, Any]) -> bytes:
-    """A record as JSON with sorted keys.
-
-    Raises
-    ------
-    InputError
-        Something in the record is not a plain JSON value, or is NaN or infinite.
-    """
+    """A record as JSON with sorted keys."""
     try:
         text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

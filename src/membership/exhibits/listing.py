@@ -12,24 +12,7 @@ COLUMNS = ["chapter", "id", "label", "kind", "content"]
 
 
 def listed(chapter: str | None = None) -> pd.DataFrame:
-    """The exhibits of the companion, each chapter's in the order of its page.
-
-    Parameters
-    ----------
-    chapter : str, optional
-        Keep one chapter; all five otherwise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own, or "Control 1"),
-        ``kind`` ("table", "figure" or "control") and ``content`` (one line).
-
-    Raises
-    ------
-    InputError
-        There is no such chapter.
-    """
+    """The exhibits of the companion, each chapter's in the order of its page."""
     if chapter is not None and chapter not in published.papers:
         raise InputError(f"no chapter {chapter!r}; the chapters are {', '.join(published.papers)}")
     names = list(published.papers) if chapter is None else [chapter]
@@ -42,23 +25,7 @@ def _of_chapter(chapter: str) -> pd.DataFrame:
 
 
 def find(exhibit_id: str) -> dict[str, str]:
-    """The catalogue's entry for one exhibit.
-
-    Parameters
-    ----------
-    exhibit_id : str
-        Such as ``"bayes-optimal-tab-1"``.
-
-    Returns
-    -------
-    dict
-        ``chapter``, ``id``, ``label``, ``kind``, ``content``.
-
-    Raises
-    ------
-    InputError
-        There is no such exhibit; the message suggests the nearest.
-    """
+    """The catalogue's entry for one exhibit."""
     chapter = chapter_of(exhibit_id)
     # One chapter's declarations are imported quickly, all of them are not.
     entries = listed(chapter if chapter in published.papers else None)
@@ -71,13 +38,7 @@ def find(exhibit_id: str) -> dict[str, str]:
 
 
 def name(exhibit_id: str) -> str:
-    """The exhibit in words: "Table 1 of Sablayrolles et al. (2019)", or "Control 1, to ...".
-
-    Raises
-    ------
-    InputError
-        There is no such exhibit.
-    """
+    """The exhibit in words: "Table 1 of Sablayrolles et al. (2019)", or "Control 1, to ..."."""
     exhibit = find(exhibit_id)
     paper = published.papers[exhibit["chapter"]].short
     joint = ", an addition to" if exhibit["kind"] == "control" else " of"

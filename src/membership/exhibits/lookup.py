@@ -12,24 +12,7 @@ from membership.exhibits import numbers
 def number(
     table: pd.DataFrame, where: Mapping[str, Any], form: str = "", column: str = "value"
 ) -> str:
-    """The number in a column of the one row whose columns hold these values, as text.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        An exhibit's.
-    where : mapping
-        Column names and values; texts are compared with the cell's text.
-    form : str
-        A format such as ``".3f"``; four significant digits unless given.
-    column : str
-        The column of the number.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or not exactly one such row.
-    """
+    """The number in a column of the one row whose columns hold these values, as text."""
     value = row(table, where, column)[column]
     return format(value, form) if form else numbers.number(value)
 

@@ -24,13 +24,7 @@ def number(value: Any) -> str:
 
 
 def with_interval(value: float, low: float, high: float) -> tuple[str, str]:
-    """A number and its interval, ("57.12", "[56.80, 57.41]"), to the interval's second digit.
-
-    Parameters
-    ----------
-    value, low, high : float
-        A missing value gives a dash; an interval that is missing or of no width is empty.
-    """
+    """A number and its interval, ("57.12", "[56.80, 57.41]"), to the interval's second digit."""
     if any(x is None or pd.isna(x) for x in (value, low, high)) or low == high:
         return number(value), ""
     style = _style(max(abs(low), abs(high), abs(value)), abs(high - low))

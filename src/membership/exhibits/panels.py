@@ -152,15 +152,7 @@ def _changed(path: Path) -> tuple[str, ...]:
 
 
 def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:
-    """The committed paper-size run, where there is one, and the reader's own, each once.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        Saved under these settings.
-    profile, results_dir : str
-        Of the reader's own run.
-    """
+    """The committed paper-size run, where there is one, and the reader's own, each once."""
     in_project = not results_dir or Path(results_dir).resolve() == paths.results_dir().resolve()
     paper = _panel(exhibit, "Paper-size run", "paper", "")
     if profile == "paper" and in_project:

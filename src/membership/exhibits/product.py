@@ -28,24 +28,7 @@ _CIRCUMSTANCES = ("commit", "versions")
 def record(
     exhibit: Exhibit, table: pd.DataFrame, settings: Any, evidence: dict[str, str]
 ) -> dict[str, Any]:
-    """What is needed to cite and repeat an exhibit; no verdicts, no date, no seconds.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        The declaration.
-    table : pandas.DataFrame
-        Its table; ``attrs`` as `Exhibit` lists them.
-    settings : Settings
-        The run's settings; of its parameters only the seed and the profile are kept.
-    evidence : dict
-        Digests of the evidence behind the table, by name.
-
-    Returns
-    -------
-    dict
-        Plain JSON values.
-    """
+    """What is needed to cite and repeat an exhibit; no verdicts, no date, no seconds."""
     return {
         "chapter": exhibit.chapter,
         "id": exhibit.id,

@@ -23,13 +23,7 @@ def versions() -> dict[str, str]:
 
 
 def code_digest(package: Path = PACKAGE) -> str:
-    """SHA-256 over the names and contents of the package's Python files, in sorted order.
-
-    Parameters
-    ----------
-    package : Path
-        The folder of ``membership`` unless given.
-    """
+    """SHA-256 over the names and contents of the package's Python files, in sorted order."""
     digest = hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
         content = file.read_bytes()
@@ -39,20 +33,7 @@ def code_digest(package: Path = PACKAGE) -> str:
 
 
 def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
-    """The commit that the package was run from.
-
-    Parameters
-    ----------
-    checkout : Path
-        The folder that holds ``src/membership``.
-
-    Returns
-    -------
-    str
-        The commit's digest, with ``-dirty`` after it where the sources differ from it; empty
-        outside a checkout, and `UNREAD` in one that git cannot read. Results are left out of
-        account: writing them changes no source.
-    """
+    """The commit that the package was run from."""
     top = _git(checkout, "rev-parse", "--show-toplevel")
     if not top and (checkout / ".git").exists():
         return UNREAD

@@ -105,15 +105,7 @@ def _check(
 def differences(
     table: pd.DataFrame, committed: pd.DataFrame, tolerance: float, residue: float
 ) -> Iterator[str]:
-    """Where two tables of the same exhibit are not the same, a line each.
-
-    Parameters
-    ----------
-    table, committed : pandas.DataFrame
-        As computed now and as committed, both read from CSV.
-    tolerance, residue : float
-        See `recompute`.
-    """
+    """Where two tables of the same exhibit are not the same, a line each."""
     if list(table.columns) != list(committed.columns) or len(table) != len(committed):
         yield f"{_shape(table)} where {_shape(committed)} are committed"
         return

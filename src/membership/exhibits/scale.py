@@ -64,15 +64,6 @@ def fitted(points: Iterable[float], ends: Iterable[float], *, logarithmic: bool)
 
     Every point lies on it, and an end that lies further out than half the points' range does not:
     one wide interval would press all points together.
-
-    Parameters
-    ----------
-    points : iterable of float
-        At least one that is finite (and above 0 where the axis is logarithmic).
-    ends : iterable of float
-        Ends of intervals.
-    logarithmic : bool
-        Whether equal distances mean equal ratios.
     """
     scaled = _finite(points, logarithmic)
     if not scaled:

@@ -15,13 +15,7 @@ def noise_variance(value: Any) -> float:
 
 
 def outputs(name: str, y: Any, n: int) -> FloatArray:
-    """Return labels as float64 of shape (records, outputs).
-
-    Raises
-    ------
-    InputError
-        `y` is not numeric, or has not one label or one row of outputs a record.
-    """
+    """Return labels as float64 of shape (records, outputs)."""
     y = as_float64(name, y, 1 if np.ndim(y) <= 1 else 2)
     if len(y) != n:
         raise InputError(f"{name} has {len(y)} labels for {n} records; give one each")

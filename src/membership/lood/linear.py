@@ -15,21 +15,7 @@ _REPEATED = 1e-10
 
 
 def inverse_factor(matrix: FloatArray, noise: float) -> FloatArray:
-    """Return the lower triangular W with W' W = (matrix + noise I)^-1.
-
-    Parameters
-    ----------
-    matrix : array of shape (n, n)
-        Symmetric, positive semi-definite up to rounding.
-    noise : float
-        Above 0.
-
-    Raises
-    ------
-    InputError
-        The matrix has a negative eigenvalue beyond rounding, or another of its size does not fit
-        into memory.
-    """
+    """Return the lower triangular W with W' W = (matrix + noise I)^-1."""
     n = len(matrix)
     what = f"the inverse of the kernel matrix of {n:,} records"
     memory.require(8 * n * n, what, "give fewer records")
@@ -48,23 +34,7 @@ def _factor(matrix: FloatArray, ridge: float) -> FloatArray:
 
 
 def lower_factor(matrix: FloatArray) -> FloatArray:
-    """Cholesky's factor of a covariance, L with L L' = matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray of float64, shape (n, n)
-        Symmetric; it is not changed.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n)
-        Lower triangular.
-
-    Raises
-    ------
-    InputError
-        The matrix is not positive definite in float64.
-    """
+    """Cholesky's factor of a covariance, L with L L' = matrix."""
     return _cholesky(matrix.copy(), lower=True)
 
 
@@ -86,16 +56,6 @@ def whitened(covariance: FloatArray, cross: FloatArray) -> FloatArray:
 
 
 def moments(prior, cross, factor, weights):
-    """Posterior mean (q, outputs), variance (q,) and W cross (q, n) at separate queries.
-
-    Parameters
-    ----------
-    prior : array of shape (q,)
-        k(query, query).
-    cross : array of shape (q, n)
-        k(query, x).
-    factor, weights : array of shape (n, n) and (n, outputs)
-        W, and (K + noise I)^-1 y.
-    """
+    """Posterior mean (q, outputs), variance (q,) and W cross (q, n) at separate queries."""
     reduced = cross @ factor.T
     return cross @ weights, prior - (reduced * reduced).sum(axis=1), reduced

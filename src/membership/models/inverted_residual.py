@@ -56,17 +56,7 @@ def convolution(
     activation: type[nn.Module] | None = None,
     groups: int = 1,
 ) -> list[nn.Module]:
-    """A convolution that keeps the size up to its stride, normalised and activated.
-
-    Parameters
-    ----------
-    n_in, n_out : int
-        Channels.
-    kernel, stride : int
-    activation : type of nn.Module, optional
-    groups : int
-        As in ``nn.Conv2d``; `n_in` makes it act on each channel by itself.
-    """
+    """A convolution that keeps the size up to its stride, normalised and activated."""
     layers: list[nn.Module] = [
         nn.Conv2d(n_in, n_out, kernel, stride, kernel // 2, groups=groups, bias=False),
         nn.BatchNorm2d(n_out),
@@ -84,27 +74,7 @@ def inverted_residual(
     squeeze: bool = False,
     drop: float = 0.0,
 ) -> nn.Module:
-    """Widen, filter each channel, and narrow; with a shortcut where the shape is kept.
-
-    Parameters
-    ----------
-    n_in, n_out : int
-        Channels of the narrow ends.
-    kernel, stride : int
-        Of the convolution that acts on each channel by itself.
-    expansion : int
-        Wide channels for each of `n_in`; with 1 the widening is left out.
-    activation : type of nn.Module
-        After the first two convolutions; the last has none.
-    squeeze : bool
-        Add a squeeze-and-excitation gate with n_in / 4 channels.
-    drop : float
-        See `Skip`.
-
-    Returns
-    -------
-    nn.Module
-    """
+    """Widen, filter each channel, and narrow; with a shortcut where the shape is kept."""
     wide = n_in * expansion
     layers = convolution(n_in, wide, 1, activation=activation) if expansion > 1 else []
     layers += convolution(wide, wide, kernel, stride, activation, groups=wide)

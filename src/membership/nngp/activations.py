@@ -76,12 +76,6 @@ ACTIVATIONS = {
 
 
 def activation(name: str) -> Activation:
-    """Look an activation up.
-
-    Raises
-    ------
-    InputError
-        There is none of that name.
-    """
+    """Look an activation up."""
     one_of("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]

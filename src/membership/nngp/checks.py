@@ -10,22 +10,7 @@ from membership.errors import InputError
 
 
 def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArray:
-    """Return records as float64 of shape (records, ...).
-
-    Parameters
-    ----------
-    name : str
-        What the caller named the argument.
-    values : array or tensor
-        Records along the first axis, each with at least one axis of its own.
-    like : array, optional
-        Other records, whose shape these must share.
-
-    Raises
-    ------
-    InputError
-        There are no records, an entry is not finite, or their shape is another.
-    """
+    """Return records as float64 of shape (records, ...)."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().double().numpy()
     try:

@@ -34,21 +34,6 @@ class Kernel:
         """Compute the kernel matrix in float64, block by block.
 
         Beside the matrix, 0.8 GB for 10,000 records, only a few megabytes are held at a time.
-
-        Parameters
-        ----------
-        x1, x2 : array of shape (records, ...)
-            Two sets of records of one shape. Without `x2`, the matrix of `x1` with itself, exactly
-            symmetric and in half the time.
-
-        Returns
-        -------
-        ndarray of shape (records of x1, records of x2)
-
-        Raises
-        ------
-        InputError
-            Records are empty, not finite or of two shapes, or the matrix does not fit into memory.
         """
         x1 = records("x1", x1)
         if x2 is None:

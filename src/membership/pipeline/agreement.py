@@ -23,24 +23,7 @@ class Agreed:
 
 
 def agreed(chapters: list[str]) -> list[Agreed]:
-    """Check every page against its results, and the committed ones against their manifest.
-
-    Parameters
-    ----------
-    chapters : list of str
-        Those that the book shows.
-
-    Returns
-    -------
-    list of Agreed
-        The folders that the pages link to; a run that wrote elsewhere has none.
-
-    Raises
-    ------
-    InputError
-        A page was not made by `membership run`, was changed, or a file is not what its run wrote.
-        The line names the file and the command that mends it.
-    """
+    """Check every page against its results, and the committed ones against their manifest."""
     found = [each for chapter in chapters if (each := _of_page(chapter))]
     committed = [paths.results_dir() / "paper" / chapter for chapter in chapters]
     return found + [_of_committed(folder) for folder in committed if folder.is_dir()]

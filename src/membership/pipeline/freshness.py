@@ -66,19 +66,7 @@ def data_files(settings: ChapterSettings) -> list[Path]:
 
 
 def stamp(settings: ChapterSettings, mark: str, files: dict[str, str], page: str) -> dict[str, Any]:
-    """Make the note that an executed notebook carries: what it was made from, and what it wrote.
-
-    Parameters
-    ----------
-    settings : ChapterSettings
-        The resolved parameters.
-    mark : str
-        The `fingerprint`.
-    files : dict
-        SHA-256 of each file of results by name.
-    page : str
-        The executed notebook as it is written, whose own digest the note holds too.
-    """
+    """Make the note that an executed notebook carries: what it was made from, and what it wrote."""
     note = {
         "chapter": settings.chapter,
         "profile": settings.profile,

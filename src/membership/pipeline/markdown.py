@@ -11,11 +11,6 @@ def literal(value: object) -> str:
     """Show a value as text within one line of Markdown: no markup, no HTML, no formula, no cell.
 
     It is for the middle of a line: a mark that means something only where a line begins stays.
-
-    Parameters
-    ----------
-    value : object
-        Whatever a file held; shown by ``str``.
     """
     return _MARKS.sub(r"\\\1", re.sub(r"\s+", " ", str(value)).strip())
 

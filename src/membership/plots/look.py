@@ -70,36 +70,14 @@ def style() -> AbstractContextManager:
 def new_figure(
     height: float, columns: int = 1, *, width: float = WIDTH
 ) -> tuple[Figure, list[Any]]:
-    """A figure with a row of panels, known to no global list of figures.
-
-    Parameters
-    ----------
-    height : float
-        Inches.
-    columns : int, default 1
-        The number of panels.
-    width : float
-        Inches; the full width unless given.
-    """
+    """A figure with a row of panels, known to no global list of figures."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, columns, squeeze=False)
     return figure, list(axes[0])
 
 
 def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
-    """A figure of the full width with panels in as few rows as three a row allow.
-
-    Parameters
-    ----------
-    count : int
-        The number of panels, at least 1.
-
-    Returns
-    -------
-    tuple
-        The figure; its panels, row by row; whether each is the lowest of its column, so that
-        the label of a common horizontal axis stands there alone.
-    """
+    """A figure of the full width with panels in as few rows as three a row allow."""
     rows = -(-count // MOST_COLUMNS)
     columns = -(-count // rows)
     figure = Figure(figsize=(WIDTH, 3.4 if rows == 1 else 0.6 + 2.3 * rows), layout="constrained")
@@ -115,13 +93,7 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
 
 
 def series(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Colour, line and marker for each name, in order.
-
-    Raises
-    ------
-    InputError
-        There are more names than styles that can be told apart.
-    """
+    """Colour, line and marker for each name, in order."""
     if len(names) > len(COLOURS):
         raise InputError(f"{len(names)} series in one figure; at most {len(COLOURS)} can be read")
     return {
@@ -175,13 +147,7 @@ def _take_names_literally(figure: Figure) -> None:
 
 
 def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:
-    """Stop at a table that cannot be drawn.
-
-    Raises
-    ------
-    InputError
-        The table is empty or lacks a column.
-    """
+    """Stop at a table that cannot be drawn."""
     missing = [column for column in wanted if column not in table.columns]
     if missing:
         raise InputError(f"the table lacks the columns {missing}; it has {list(table.columns)}")

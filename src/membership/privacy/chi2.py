@@ -28,22 +28,7 @@ _SMALLEST = 1e-30
 
 
 def log_cdf(x, d, noncentrality) -> FloatArray:
-    """Logarithm of P(X <= x) for X non-central chi-squared.
-
-    Parameters
-    ----------
-    x : array of float
-        Where, 0 or more; the result is -inf at 0 and 0 at infinity.
-    d : array of float
-        Degrees of freedom, above 0. The three arguments are broadcast.
-    noncentrality : array of float
-        lambda, 0 or more.
-
-    Returns
-    -------
-    ndarray of float64
-        Natural logarithm; absolute error below 1e-9 at least down to -2,000.
-    """
+    """Logarithm of P(X <= x) for X non-central chi-squared."""
     return _log_tails(x, d, noncentrality)[0]
 
 
@@ -65,18 +50,6 @@ def quantile(log_p, d: float, noncentrality: float) -> FloatArray:
 
     Newton's method on the logarithm of the smaller tail, within a bracket that is halved whenever
     a step would leave it.
-
-    Parameters
-    ----------
-    log_p : array of float
-        Natural logarithms of probabilities; -inf gives 0 and 0 gives infinity.
-    d, noncentrality : float
-        As in `log_cdf`, one for all.
-
-    Returns
-    -------
-    ndarray of float64
-        In the shape of `log_p`.
     """
     log_p = np.asarray(log_p, dtype=np.float64)
     x = np.where(log_p == 0.0, np.inf, 0.0)

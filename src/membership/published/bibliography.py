@@ -79,19 +79,6 @@ def bibtex(chapter: str) -> str:
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:
-    """Lay out one BibTeX entry.
-
-    Parameters
-    ----------
-    kind, key : str
-        ``misc``, ``article`` and so on, and the citation key.
-    fields : dict
-        Values without their outer braces, in the order to print them.
-
-    Returns
-    -------
-    str
-        The entry, ending in a newline.
-    """
+    """Lay out one BibTeX entry."""
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"]) + "\n"

@@ -43,27 +43,7 @@ def shares(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> dict[str, float]:
-    """The share of each verdict when a whole experiment is repeated many times.
-
-    Parameters
-    ----------
-    design : Design
-        Both sides' units are normal and independent.
-    shift : float
-        By how much our true mean is above the paper's, in margins.
-    error : {"printed", "imputed", "ignored"}
-        What is known of the published number's error: its spread; nothing, so that it is imputed
-        from ours; or it counts as exact, as no verdict does.
-    margin : float
-        In the unit of the standard deviations.
-    repeats, seed : int
-        Of the simulation; the Monte-Carlo error of a share p is sqrt(p(1 - p)/repeats).
-
-    Returns
-    -------
-    dict
-        A share for each of *agrees*, *compatible* and *differs*.
-    """
+    """The share of each verdict when a whole experiment is repeated many times."""
     rng = np.random.default_rng([seed, *design[:2], *(round(1e6 * sd) for sd in design[2:])])
     n, m = design.n, design.m
     value = rng.normal(shift * margin, design.sd / math.sqrt(n), repeats)

@@ -104,15 +104,7 @@ class Cache:
             ) from error
 
     def save(self, key: str, tensors: Tensors) -> None:
-        """Write tensors under a key, whole or not at all.
-
-        Raises
-        ------
-        InputError
-            The folder cannot be written to.
-        RunError
-            The disk is full.
-        """
+        """Write tensors under a key, whole or not at all."""
         kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         payload = safetensors.torch.save(kept, metadata={"digest": _content(kept), "key": key})
         paths.made_cache_dir(self.folder)

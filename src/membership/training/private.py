@@ -94,20 +94,7 @@ def residual(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Te
 
 
 def record_gradients(weight: Any, features: Any, y: Any) -> FloatArray:
-    """Gradients of each record's cross-entropy by the weights of one softmax layer.
-
-    Parameters
-    ----------
-    weight : array of shape (classes, p + 1)
-        The bias in the last column.
-    features : array of shape (records, p)
-    y : int array of shape (records,)
-
-    Returns
-    -------
-    ndarray of float64, shape (records, classes * (p + 1))
-        Class by class; the sum over the classes is zero, so the rank is that of classes - 1.
-    """
+    """Gradients of each record's cross-entropy by the weights of one softmax layer."""
     x = as_float64("features", features, 2)
     x = torch.as_tensor(np.c_[x, np.ones(len(x))])
     weight = torch.as_tensor(as_float64("weight", weight, 2))
@@ -118,19 +105,7 @@ def record_gradients(weight: Any, features: Any, y: Any) -> FloatArray:
 def private_mean(
     weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, clip: float
 ) -> torch.Tensor:
-    """The mean over a batch of each record's gradient, clipped to the norm `clip`.
-
-    Parameters
-    ----------
-    weight, x, y : tensor
-        As in `residual`.
-    clip : float
-        C, above 0.
-
-    Returns
-    -------
-    tensor of shape (runs, classes, p + 1)
-    """
+    """The mean over a batch of each record's gradient, clipped to the norm `clip`."""
     r = residual(weight, x, y)
     norm = r.norm(dim=-1) * x.norm(dim=-1)[:, None]
     factor = (clip / norm.clamp(min=torch.finfo(norm.dtype).tiny)).clamp(max=1.0)

@@ -106,15 +106,7 @@ def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
 
 
 def on_images(source: Any, outcome: Outcome, references: int = 0) -> Outcome:
-    """An outcome on networks, as one of the paper's where it has its data, recipe and references.
-
-    Parameters
-    ----------
-    source : Source
-    outcome : Outcome
-    references : int
-        That the claim's test asks for.
-    """
+    """An outcome on networks: as one of the paper's where it has its data, recipe, references."""
     told, alike = networks(source)
     table = source.table(TABLE_2)
     setup = table.attrs["setup"]["networks"]

@@ -14,17 +14,6 @@ def table_2(game: ReferenceGame) -> pd.DataFrame:
 
     MALT's threshold is the one that separates members from non-members best over the reference
     models; MAST's is each record's own, from the same models (Section 6.3).
-
-    Parameters
-    ----------
-    game : ReferenceGame
-        What ``reference_game.play`` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns attack, metric, value, low, high, n_repeats: means over the targets with 95% t
-        intervals. The targets share records, so the intervals lean to the narrow side.
     """
     return _over_targets(per_target(game), ["attack", "metric"], game)
 
@@ -61,20 +50,7 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 2 beside the published numbers, each with its verdict.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What :func:`table_2` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        What :func:`membership.published.compare` returns, matched by attack and metric. The
-        paper's numbers for 0-1 and for shadow models are, by its caption, quoted from other
-        papers with other networks, and have no match.
-    """
+    """Table 2 beside the published numbers, each with its verdict."""
     reference = published.reference("bayes_optimal_table2")
     return published.compare(table, reference, on=["attack", "metric"])
 
@@ -84,18 +60,6 @@ def averages(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
 
     The first two use only reference models that did not see the record, the last those that did
     as well: it knows more.
-
-    Parameters
-    ----------
-    game : ReferenceGame
-        What ``reference_game.play`` returned.
-    gaussian : pandas.DataFrame
-        The same question in the Gaussian game, from ``gaussian.gaussian_references``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as :func:`table_2`, and game: "networks" or "Gaussian game".
     """
     names = {
         "log-mean-exp": "MAST, log-mean-exp (OUT)",
@@ -120,18 +84,6 @@ def temperatures(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
 
     The log-mean-exp of the reference losses is their minimum at temperature 0 and their mean at
     infinity.
-
-    Parameters
-    ----------
-    game : ReferenceGame
-        What ``reference_game.play`` returned.
-    exact : pandas.DataFrame
-        What ``posterior.temperature`` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns metric, series, temperature, value, low, high, n_repeats.
     """
     chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] != "whole game")]
     curves = chosen.assign(

@@ -44,22 +44,7 @@ class Answer(NamedTuple):
 
 
 def statements(settings: Any) -> pd.DataFrame:
-    """Theorem 2 and Properties 1 and 2 in random games, each side summed exactly.
-
-    Parameters
-    ----------
-    settings : object
-        Has `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns statement, case, metric, value and the columns of an exact number. Of the theorem
-        the metric is "largest error", over all games, models and records; of the properties
-        "largest excess" of the probability over the bound, at most 0 where the bound holds.
-        Property 1 has a row for each lambda and epsilon, Property 2 one for either law of the
-        other records that delta can be taken under, as has the theorem for its average.
-    """
+    """Theorem 2 and Properties 1 and 2 in random games, each side summed exactly."""
     rng = np.random.default_rng(settings.seed)
     games = [random_game(rng, rng.choice(RATES)) for _ in range(GAMES)]
     solved = [solve(game) for game in games]
@@ -113,14 +98,7 @@ def solve(game: Game) -> Answer:
 
 
 def property_2_excess(game: Game, *, prior: bool = False) -> float:
-    """The most by which P(m_1 = 1) exceeds lambda + epsilon / 4T + delta, over all epsilon.
-
-    Parameters
-    ----------
-    game : Game
-    prior : bool
-        Take delta under the prior of the others instead of their law given theta and z_1.
-    """
+    """The most by which P(m_1 = 1) exceeds lambda + epsilon / 4T + delta, over all epsilon."""
     chance, log_out, log_in = _others(game)
     typical = np.exp(log_out) @ game.loss  # (others, kinds)
     gap = typical[:, None, :] - game.loss[None]

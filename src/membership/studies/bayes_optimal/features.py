@@ -51,24 +51,7 @@ class Features:
 
 
 def two_classes(settings) -> Features:
-    """Load the data set, keep two classes, and compute their features.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``data_root``, ``classes``, ``feature_network``,
-        ``feature_epochs``, ``seed`` and ``device``.
-
-    Returns
-    -------
-    Features
-        Raw pixels or columns, or the last hidden layer of a network trained on another data set.
-
-    Raises
-    ------
-    InputError
-        A class is missing, or the feature network does not fit the records.
-    """
+    """Load the data set, keep two classes, and compute their features."""
     root = settings.data_root or None
     dataset, both = pair(settings)
     x = both.x

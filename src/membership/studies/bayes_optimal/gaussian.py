@@ -28,26 +28,7 @@ class Game(NamedTuple):
 
 
 def figure_1(settings: Any) -> pd.DataFrame:
-    """Scores of MALT and MAST in one game, and their exact densities in that game (Figure 1).
-
-    Parameters
-    ----------
-    settings : object
-        Has `gaussian_n` (records), `gaussian_d` (dimensions) and `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns attack, member (bool), series, score, density. Rows with series "record" hold the
-        score of one record (density empty); rows with series "exact" the density at a score,
-        given the game's number of members n' and |theta - mu|^2. MALT is shown with the average
-        tau, MAST with the record's own.
-
-    Raises
-    ------
-    InputError
-        The game drawn has fewer than two members or no non-member.
-    """
+    """Scores of MALT and MAST in one game, and their exact densities in that game (Figure 1)."""
     game = _paper_game(settings)
     n_members, d = int(game.member.sum()), settings.gaussian_d
     r2 = float(game.theta @ game.theta)
@@ -86,27 +67,6 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
     """Attack accuracies in the Gaussian game: simulated, and by exact formula.
 
     The games have exactly n' = gaussian_n // 2 members, so that the formulas apply.
-
-    Parameters
-    ----------
-    settings : object
-        Has `gaussian_n`, `gaussian_d`, `gaussian_repeats` (games) and `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns attack, metric, those of `metrics.summary`, and exact; in percent. Attacks are
-        MALT, MAST (exact tau), LLR (the exact likelihood ratio), MATT (theta0 the mean of n' other
-        records), and the paired difference "MAST less MALT". Metrics: "attack_accuracy(%)",
-        balanced accuracy at the threshold that theory calls best; "peak_accuracy(%)", at the best
-        threshold for each game, which flatters the attack; and "auc(%)". `exact` is empty where no
-        formula is at hand. The unit of the 95% interval is the game, for the members of one game
-        depend on each other (they sum to n' theta).
-
-    Raises
-    ------
-    InputError
-        `gaussian_repeats` or `gaussian_n` is below 4.
     """
     _check(settings)
     n_members, d = settings.gaussian_n // 2, settings.gaussian_d
@@ -148,26 +108,7 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
 
 
 def gaussian_references(settings: Any) -> pd.DataFrame:
-    """MAST's tau estimated from reference models, against the exact tau .
-
-    Parameters
-    ----------
-    settings : object
-        Has `gaussian_n`, `gaussian_d`, `gaussian_repeats` (games), `gaussian_references` (OUT
-        models a game) and `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns tau, n_reference, metric, value, low, high, n_repeats. tau is "log-mean-exp",
-        "mean" or "exact" (n_reference 0). "attack_accuracy(%)" takes its threshold from the
-        games of the first half and is measured, like "auc(%)", on those of the second.
-
-    Raises
-    ------
-    InputError
-        `gaussian_repeats` or `gaussian_n` is below 4.
-    """
+    """MAST's tau estimated from reference models, against the exact tau ."""
     _check(settings)
     n_members, n_reference = settings.gaussian_n // 2, settings.gaussian_references
     played: dict[str, list[FloatArray]] = {"log-mean-exp": [], "mean": [], "exact": []}

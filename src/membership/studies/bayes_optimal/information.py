@@ -24,22 +24,7 @@ COLDER = "parameters, colder less hotter"
 
 
 def added_by_parameters(settings: Any) -> pd.DataFrame:
-    """AUC of the best attack on the parameters and of the best on the record's own loss.
-
-    Parameters
-    ----------
-    settings : object
-        Has `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ratio (d / n'), temperature, attack, metric, value, low, high, standard_error,
-        degrees_of_freedom, n_repeats; AUCs in percent, over as many members as others, with 95% t
-        intervals over games. Attacks are "parameters", "loss" and the paired difference of the
-        two; "parameters, colder less hotter" is the first at the lowest temperature less at the
-        highest, in games that share their draws.
-    """
+    """AUC of the best attack on the parameters and of the best on the record's own loss."""
     rows = []
     for ratio in RATIOS:
         found = {t: _games(settings.seed, round(ratio * N_MEMBERS), t) for t in TEMPERATURES}

@@ -19,19 +19,7 @@ _KEPT: dict[tuple[str, ...], pd.DataFrame] = {}
 
 
 def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Every measurement behind Table 1 and its controls, one row a number.
-
-    Parameters
-    ----------
-    sizes : sequence of xarray.Dataset
-        Evidence of kind "white_box", one for each n: a target is a random split.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns n, repeat, attack, metric, value; percentages where the metric's name says so. Do
-        not change it: it is kept.
-    """
+    """Every measurement behind Table 1 and its controls, one row a number."""
     key = tuple(evidence.digest(one) for one in sizes)
     if key not in _KEPT:
         _KEPT.clear()
@@ -62,19 +50,7 @@ def _measured(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What :func:`trials` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns n, attack, metric, value, low, high, n_repeats: means over the repeats, with 95%
-        t intervals. Accuracies are peak accuracies, as in the paper.
-    """
+    """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n."""
     shown = {
         "(model)": ["train_accuracy(%)", "validation_accuracy(%)"],
         "0-1": ["attack_accuracy(%)"],
@@ -85,18 +61,7 @@ def table_1(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 beside the published numbers, each with its verdict.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What :func:`table_1` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        What :func:`membership.published.compare` returns, matched by n, attack and metric.
-    """
+    """Table 1 beside the published numbers, each with its verdict."""
     return published.compare(table, published_table_1(), on=["n", "attack", "metric"], by="n")
 
 

@@ -49,22 +49,7 @@ class LogisticModel:
 
 
 def fit(x: np.ndarray, y: np.ndarray, inverse_penalty: float) -> LogisticModel:
-    """Logistic regression by scikit-learn's L-BFGS.
-
-    Parameters
-    ----------
-    x : numpy.ndarray, shape (records, d)
-        Features.
-    y : numpy.ndarray, shape (records,)
-        0 or 1, both present.
-    inverse_penalty : float
-        C, positive.
-
-    Returns
-    -------
-    LogisticModel
-        The minimiser, to a gradient of 1e-6 a record.
-    """
+    """Logistic regression by scikit-learn's L-BFGS."""
     model = LogisticRegression(C=inverse_penalty, tol=1e-6, max_iter=20_000).fit(x, y)
     return LogisticModel(np.append(model.coef_[0], model.intercept_), inverse_penalty)
 

@@ -38,24 +38,6 @@ def theorem_1(settings: Any) -> pd.DataFrame:
     Equation 4 writes the expectation over T = {z_2..n, m_2..n} without saying which law T has. The
     law of total expectation (Equation 6) needs T given theta and z_1. Drawn from its prior
     instead, as a simulation of training sets would, the expression is another number.
-
-    Parameters
-    ----------
-    settings : object
-        Has `posterior_draws` (draws of T, at least 100) and `seed`.
-
-    Returns
-    -------
-    DataFrame
-        Columns theta, z, expectation, metric and those of `metrics.summary`. expectation is "exact"
-        (`exact_posterior`), "posterior" or "prior" (Monte Carlo, with 95% interval; the former
-        weighs draws from the prior by the likelihood of theta). The metric is "P(member)", a
-        fraction.
-
-    Raises
-    ------
-    InputError
-        Too few draws.
     """
     others = _draw_others(settings)
     rows = []
@@ -87,14 +69,6 @@ def temperature() -> pd.DataFrame:
 
     Nothing here has a size, so that there are no settings. theta is 0.3; z = 0.4 has a loss far
     below tau, z = 1 one slightly below, z = -1.5 one above.
-
-    Returns
-    -------
-    DataFrame
-        Columns law, z, temperature, metric, value. law is "held fixed" or "Equation 12" (p for
-        other records with six members of sum 0), or "whole game" (`exact_posterior`). Metrics:
-        "score" (s of Equation 15) and "P(member)" (the integrand of Equation 13; in the whole
-        game Definition 1).
     """
     theta, precision = 0.3, 6 + REGULARISER
     temperatures = np.geomspace(0.1, 64.0, 41)

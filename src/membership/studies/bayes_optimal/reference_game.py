@@ -73,11 +73,6 @@ class ReferenceGame:
 
         Only records that some reference model saw and another did not are queried: which they are
         says nothing about the target, whose half was drawn independently.
-
-        Yields
-        ------
-        Target
-            One game; the target is never among its own reference models.
         """
         for row in range(len(self.loss)):
             others = np.delete(np.arange(len(self.loss)), row)

@@ -14,24 +14,7 @@ LEAST_SIDE = 4
 
 
 def check_data(settings: Any) -> str:
-    """See that the data set has the records that every exhibit needs.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``data_root``, ``classes``, ``n_records``, ``cnn_records`` and
-        ``feature_network``.
-
-    Returns
-    -------
-    str
-        One line that names the data set, its size and where it comes from.
-
-    Raises
-    ------
-    InputError
-        The data set cannot be loaded, is too small, or does not fit the networks.
-    """
+    """See that the data set has the records that every exhibit needs."""
     data.require_known([settings.dataset], settings.data_root or None)
     found = data.outline(settings.dataset, settings.data_root or None)
     _require_for_networks(found, settings.cnn_records)
@@ -44,18 +27,7 @@ def check_data(settings: Any) -> str:
 
 
 def pair(settings: Any) -> tuple[data.Dataset, data.Dataset]:
-    """The whole data set, and the records of its two classes, labelled 0 and 1.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``data_root`` and ``classes``; without classes, the two largest.
-
-    Raises
-    ------
-    InputError
-        The data set cannot be loaded, or lacks a class.
-    """
+    """The whole data set, and the records of its two classes, labelled 0 and 1."""
     dataset = data.load(settings.dataset, root=settings.data_root or None)
     return dataset, data.keep_classes(dataset, settings.classes or _largest_two(dataset))
 

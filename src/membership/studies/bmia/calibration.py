@@ -25,13 +25,6 @@ def control_2(source: Any) -> pd.DataFrame:
     With a perfect predictive the target's score and the N draws come from one normal law. Then
     the published t is sqrt(N + 1) times a Student variable, so that its rate is known exactly.
     On data, the non-members are judged by their reference's posterior, at most 500 a target.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series ("published", "corrected", and "exact" for the first on a perfect
-        predictive), n_samples, metric ("FPR(%)"), value, low, high and what the interval came
-        from: binomial for simulated records, over the targets on data.
     """
     listed = _perfect(np.random.default_rng([source.settings.seed, 21]))
     some = read(source)
@@ -65,14 +58,7 @@ def exact_rate(n: int, nominal: float = NOMINAL) -> float:
 
 
 def control_3(source: Any) -> pd.DataFrame:
-    """What is lost by ranking records by p = 1 - F(t), which rounds to 0 (Control 3).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, ranking, metric, value, low, high and what the interval came from: the
-        rates and the AUC, and the share of non-members with the largest score of all.
-    """
+    """What is lost by ranking records by p = 1 - F(t), which rounds to 0 (Control 3)."""
     some, listed = read(source), []
     for seen in some:
         n = seen.posterior.attrs["n_samples"]

@@ -22,12 +22,6 @@ def figure_2(source: Any) -> pd.DataFrame:
     quantile of all its non-members; nothing else is looked at when choosing it. All laws are drawn
     as normal ones, and the thresholds are their quantiles, but for the marginal attack's: that is
     the quantile of the validation scores (Equation 7).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, series (attack), hinge, density, threshold, target. The note says which
-        share of *all* non-members above the 95% quantile each attack calls members.
     """
     some, parts, notes = read(source), [], []
     for seen in some:

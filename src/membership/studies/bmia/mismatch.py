@@ -14,15 +14,7 @@ RATE = 0.01
 
 
 def figure_4(source: Any) -> pd.DataFrame:
-    """BMIA for every pair of architectures, beside the plain difference (Figure 4).
-
-    Returns
-    -------
-    DataFrame
-        Columns target, reference, metric, value, low, high, n_repeats (targets) and what the
-        interval came from, difference (the rate of the plain difference to the same references).
-        The note compares the two.
-    """
+    """BMIA for every pair of architectures, beside the plain difference (Figure 4)."""
     found = pairs_of([source.evidence(n) for n in names.of_architectures(source.settings)])
     models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in found}
     listed = []

@@ -14,18 +14,7 @@ N_MEMBERS = {"Purchase-100": 39_465, "ImageNet-1k": 256_233, "CIFAR-10": 12_000}
 
 
 def control_8(settings: Any) -> pd.DataFrame:
-    """Where Table 1 contradicts itself or the text (Control 8).
-
-    Parameters
-    ----------
-    settings : Settings
-        Not used; every exhibit takes it.
-
-    Returns
-    -------
-    DataFrame
-        Columns finding, where, printed, computed; words where a number has none.
-    """
+    """Where Table 1 contradicts itself or the text (Control 8)."""
     printed = published.table("bmia_table1")
     cells = printed.set_index(["dataset", "attack", "n_reference", "metric"])["value"]
     listed = [*_copies(printed), *_times(cells), *_headline(cells), *_ties(cells)]

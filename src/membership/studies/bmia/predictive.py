@@ -22,14 +22,7 @@ def _read(source: Any) -> list[tuple[Seen, xr.Dataset]]:
 
 
 def figure_3(source: Any) -> pd.DataFrame:
-    """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series (structure, or "closed form"), n_samples, metric, value, low, high
-        and what the interval came from.
-    """
+    """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`."""
     some, listed = _read(source), []
     for seen, variants in some:
         sizes = _sizes(variants)
@@ -46,14 +39,7 @@ def figure_3(source: Any) -> pd.DataFrame:
 
 
 def figure_5(source: Any) -> pd.DataFrame:
-    """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5).
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, fpr, tpr, low, high, n_repeats. The plain difference to the same
-        reference is drawn beside them.
-    """
+    """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
     some, parts, left_out = _read(source), [], []
     for seen, variants in some:
         n = variants.attrs["n_samples"]
@@ -71,13 +57,7 @@ def figure_5(source: Any) -> pd.DataFrame:
 
 
 def figure_6(source: Any) -> pd.DataFrame:
-    """ROC curves with the prior set by marginal likelihood or by validation (Figure 6).
-
-    Returns
-    -------
-    DataFrame
-        Columns as `figure_5`; the note says which prior precisions were chosen.
-    """
+    """ROC curves with the prior set by marginal likelihood or by validation (Figure 6)."""
     some, parts, chosen = _read(source), [], []
     for seen, variants in some:
         kron = f"kron, {variants.attrs['n_samples']}"
@@ -95,13 +75,7 @@ def figure_6(source: Any) -> pd.DataFrame:
 
 
 def figure_7(source: Any) -> pd.DataFrame:
-    """ROC curves with draws of weights and with draws of each query's logits (Figure 7).
-
-    Returns
-    -------
-    DataFrame
-        Columns as `figure_5`.
-    """
+    """ROC curves with draws of weights and with draws of each query's logits (Figure 7)."""
     some, parts = _read(source), []
     for seen, variants in some:
         chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {_sizes(variants)[-1]}"}

@@ -13,19 +13,7 @@ KINDS = (2, 8)
 
 
 def control_9(settings: Any) -> pd.DataFrame:
-    """Both propositions, as stated, as proved, and as simulated (Control 9).
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``seed``.
-
-    Returns
-    -------
-    DataFrame
-        Columns case, quantity, value, low, high: rates in percent; simulated ones with 95%
-        intervals.
-    """
+    """Both propositions, as stated, as proved, and as simulated (Control 9)."""
     rng = np.random.default_rng([settings.seed, 22])
     table = pd.DataFrame([*_proposition_1(rng), *_counterexample(), *_two_laws(), *_random(rng)])
     table["low"], table["high"] = (table[c].fillna(table["value"]) for c in ("low", "high"))
@@ -34,19 +22,7 @@ def control_9(settings: Any) -> pd.DataFrame:
 
 
 def marginal_tpr(mean_member, mean_other, sd_member, sd_other, alpha: float):
-    """Proposition 4.1 with the sign of its proof: Phi((mu_S - mu_D + Phi^-1(alpha) sd_D) / sd_S).
-
-    Parameters
-    ----------
-    mean_member, mean_other, sd_member, sd_other : float or array
-        Of the normal laws of a member's and of another record's score.
-    alpha : float
-        The false-positive rate.
-
-    Returns
-    -------
-    float or ndarray
-    """
+    """Proposition 4.1, its proof's sign: Phi((mu_S - mu_D + Phi^-1(alpha) sd_D) / sd_S)."""
     return norm.cdf((mean_member - mean_other + norm.ppf(alpha) * sd_other) / sd_member)
 
 
@@ -55,12 +31,6 @@ def mixture_tprs(alpha: float = 0.01) -> dict[str, float]:
 
     Non-members have scores N(0, 1) or N(3, 1); members N(0, 1) or N(6, 1): the first kind cannot
     be told apart at all.
-
-    Returns
-    -------
-    dict
-        "marginal": one threshold for all; "conditional": rate alpha for each kind; "best": the
-        likelihood-ratio test that knows z, which spends all false positives on the second kind.
     """
     tau = brentq(lambda t: (norm.sf(t) + norm.sf(t - 3)) / 2 - alpha, 0, 20)
     return {

@@ -25,11 +25,6 @@ def control_4(source: Any) -> pd.DataFrame:
     No reference is trained on any query, so that their spread is that of retraining a model
     without the record, on another half of the population. The Laplace one is that of the first
     reference.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, laplace, retraining: at most 1,000 queries a data set.
     """
     some, parts = read(source), []
     for seen in some:
@@ -50,13 +45,6 @@ def control_5(source: Any) -> pd.DataFrame:
     Brown) and averaged over splits; dividing by its square root gives the correlation that a
     noiseless estimate would have. Where the reliability is not above zero, or might not be, that
     correlation is not identified: it is left out, and the note says so.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats (posteriors) and what the interval
-        came from. That of the reliability is over queries; that of the corrected correlation does
-        not cover it.
     """
     some, listed, unknown = read(source), [], []
     for seen in some:
@@ -99,14 +87,7 @@ def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
 
 
 def control_7(source: Any) -> pd.DataFrame:
-    """How far the hinge is from Gaussian under Gaussian logits (Control 7).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats (references) and what the interval
-        came from: of 500 queries, with 1,000 draws each; the AUCs are of all queries.
-    """
+    """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
     some, listed = read(source), []
     for seen, measured in zip(some, further(source, "measured"), strict=True):
         shape = measured["shape"].values.T

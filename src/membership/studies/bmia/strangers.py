@@ -19,11 +19,6 @@ def strangers(settings: Any) -> Found:
     others are named by ``ood_dataset``: "shifted" moves the same data set's validation images by
     a pixel to the right; a data set's name takes its images, averaged down to the size
     of the members' where they are larger.
-
-    Raises
-    ------
-    InputError
-        The other source does not fit.
     """
     images = [each for each in worlds(settings) if each.dataset.x.ndim == 4]
     members = images[0] if images else world(DIGITS, settings)

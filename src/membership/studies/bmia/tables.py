@@ -22,15 +22,7 @@ _SETUP = (
 
 
 def table_1(source: Any) -> pd.DataFrame:
-    """True-positive rates of all attacks (Table 1); times are in `times`.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, n_reference, metric ("TPR(%)@FPR=0.1%", "TPR(%)@FPR=1%",
-        "auc(%)"), value, low, high, standard_error, degrees_of_freedom, n_repeats (targets). Rows
-        "difference" and "BMIA, mixture" are not the paper's.
-    """
+    """True-positive rates of all attacks (Table 1); times are in `times`."""
     some = read(source)
     table = pd.DataFrame(
         [
@@ -52,15 +44,7 @@ def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def control_1(source: Any) -> pd.DataFrame:
-    """What the posterior adds to the plain difference to the same reference (Control 1).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high and what the interval came from:
-        percentage points over the difference on the same targets, as an interval of the paired
-        differences.
-    """
+    """What the posterior adds to the plain difference to the same reference (Control 1)."""
     some, listed = read(source), []
     for seen in some:
         plain = measured(seen.attack("difference"))
@@ -83,14 +67,7 @@ def control_1(source: Any) -> pd.DataFrame:
 
 
 def control_6(source: Any) -> pd.DataFrame:
-    """LiRA with a variance a record, with one for all records, and two-sided (Control 6).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, variance, n_reference, metric, value, low, high and what the interval
-        came from.
-    """
+    """LiRA with a variance a record, with one for all records, and two-sided (Control 6)."""
     kinds: dict[str, dict[str, str]] = {
         "a record, one-sided": {},
         "global, one-sided": {"variance": "global"},
@@ -114,14 +91,7 @@ def strangers_seen(source: Any) -> Seen:
 
 
 def table_2(source: Any) -> pd.DataFrame:
-    """Members against non-members of another source (Table 2).
-
-    Returns
-    -------
-    DataFrame
-        Columns attack, n_reference, metric (rates at 0.1, 0.5, 1 and 5%, and the AUC), value,
-        low, high and what the interval came from.
-    """
+    """Members against non-members of another source (Table 2)."""
     seen = strangers_seen(source)
     table = pd.DataFrame(
         [

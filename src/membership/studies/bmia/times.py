@@ -18,12 +18,6 @@ def control_10(source: Any) -> pd.DataFrame:
     A reference's training is timed over two epochs of a fresh model, whatever the cache holds,
     and multiplied up. Inference is timed from the trained network: its pass over training
     records and queries, the fit of the posterior and the draws.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, n_reference, metric ("time_min" as in Table 1, or
-        "inference(s)"), value, low, high. ``attrs["timing"]`` marks it: no two runs agree.
     """
     some, listed = further(source, "times"), []
     for seconds in some:

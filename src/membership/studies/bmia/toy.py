@@ -30,17 +30,6 @@ def figure_1(settings: Any) -> pd.DataFrame:
     The noise has variance 0.01; x comes from two normal laws around -3 and 3 of *variance* 0.8.
     All models are networks with one hidden layer of 50 tanh units. Prior and noise of the Bayesian
     ones are those of the largest marginal likelihood.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``seed``.
-
-    Returns
-    -------
-    DataFrame
-        Columns series ("data" or a model), x, value, low, high. The note has the share of new
-        records inside each band, in the middle (\|x\| < 1) and elsewhere.
     """
     rng = np.random.default_rng([settings.seed, 23])
     x = _draw_x(rng, RECORDS)

@@ -172,20 +172,7 @@ class World:
 
 
 def worlds(settings: Any) -> list[World]:
-    """The data sets of a run, split; nothing is trained yet.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``also_datasets``, ``data_root``, ``n_targets``, ``n_reference``,
-        ``architecture``, ``epochs``, ``profile`` and ``seed``.
-
-    Raises
-    ------
-    InputError
-        A data set is unknown, missing or too small, or the architecture is unknown or does not
-        take its records.
-    """
+    """The data sets of a run, split; nothing is trained yet."""
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
     return [world(name, settings) for name in names]
 
@@ -230,20 +217,7 @@ def recipe_of(dataset: data.Dataset, settings: Any) -> Recipe:
 
 
 def factory(architecture: str, dataset: data.Dataset) -> Callable[[], Any]:
-    """A function that makes an untrained network for these records.
-
-    Parameters
-    ----------
-    architecture : str
-        "logistic"; "mlp" and the widths of its hidden layers, such as "mlp-256-128"; "small-cnn";
-        or one of the large networks, such as "resnet50".
-    dataset : Dataset
-
-    Raises
-    ------
-    InputError
-        The name is unknown, or the records are no images and the network takes nothing else.
-    """
+    """A function that makes an untrained network for these records."""
     size, classes = dataset.x[0].size, dataset.n_classes
     if architecture == "logistic":
         return partial(models.logistic_regression, size, classes)

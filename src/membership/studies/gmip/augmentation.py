@@ -25,16 +25,6 @@ def augmentation(settings: Any) -> pd.DataFrame:
 
     On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
     features are principal components of the pixels.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``audit_models``, ``n_background`` and ``seed``.
-
-    Returns
-    -------
-    DataFrame
-        Columns training, queries, metric ("auc(%)"), value, low, high, n_repeats.
     """
     views = _views(settings)
     rows = []

@@ -13,37 +13,19 @@ _NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_r
 
 
 def control_2(audits: Audits) -> pd.DataFrame:
-    """The rank and the eigenvalues of the gradients' covariance, and the levels that follow.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantity, then those of `metrics.summary`.
-    """
+    """The rank and the eigenvalues of the gradients' covariance, and the levels that follow."""
     tables = [gradients.rank_table(audits), gradients.spectrum(audits)]
     return _joined([table.rename(columns={"metric": "quantity"}) for table in tables])
 
 
 def control_3(audits: Audits, settings: Any) -> pd.DataFrame:
-    """Whether p-values are p-values, with known and with estimated moments.
-
-    Returns
-    -------
-    DataFrame
-        Columns data, convention, nominal (in %), metric, then those of `metrics.summary`.
-    """
+    """Whether p-values are p-values, with known and with estimated moments."""
     known = simulated.calibration(settings).assign(data="simulated")
     return _joined([known, gradients.real_calibration(audits).rename(columns=_DATA)])
 
 
 def control_6(audits: Audits, settings: Any) -> pd.DataFrame:
-    """K of real gradients, and what records with a large K lose.
-
-    Returns
-    -------
-    DataFrame
-        Columns data, quantity, method, then those of `metrics.summary`.
-    """
+    """K of real gradients, and what records with a large K lose."""
     real = gradients.susceptibility(audits).drop(columns="metric").rename(columns=_DATA)
     real["quantity"] = [f"K / rank, quantile {q:g}" for q in real["quantile"]]
     law = real.dropna(subset="chi2").assign(method="chi-squared law")

@@ -14,22 +14,7 @@ SUMMARY_RATES = (0.001, 0.01, 0.1)
 
 
 def measured(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) -> pd.DataFrame:
-    """The mean ROC curve of repeats with Student's 95% intervals, at the rates of `GRID`.
-
-    Parameters
-    ----------
-    key : dict
-        Key columns.
-    scores : list of array of shape (records,)
-        One a repeat, at least two.
-    member : bool array of shape (records,)
-        The truth, the same in every repeat.
-
-    Returns
-    -------
-    DataFrame
-        Key columns, then fpr, tpr, low, high, standard_error, n_repeats.
-    """
+    """The mean ROC curve of repeats with Student's 95% intervals, at the rates of `GRID`."""
     rates = np.stack([_tpr(score, member) for score in scores])
     error = stats.sem(rates, axis=0)
     half = stats.t.ppf(0.975, len(scores) - 1) * error

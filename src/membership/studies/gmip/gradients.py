@@ -58,21 +58,7 @@ def members(audit: xr.Dataset) -> BoolArray:
 
 
 def figure_2(audits: Audits, settings: Any) -> pd.DataFrame:
-    """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones.
-
-    Parameters
-    ----------
-    audits : sequence of xarray.Dataset
-        Evidence of the kind "steps".
-    settings : Settings
-        As `simulated.figure_2a` takes it.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, dataset, series, then those of `curves.measured`. The paper's bound takes
-        the number of parameters for d; the other the rank of the gradients' covariance.
-    """
+    """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones."""
     simulated = figure_2a(settings)
     table = pd.concat([simulated, *map(_roc, audits)], ignore_index=True)
     table.attrs = observed(audits, note=simulated.attrs["note"])
@@ -98,13 +84,7 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
 
 
 def rank_table(audits: Audits) -> pd.DataFrame:
-    """The rank of the gradients' covariance, and the level that follows (Control 2).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, metric, then those of `metrics.summary`. AUCs in percent.
-    """
+    """The rank of the gradients' covariance, and the level that follows (Control 2)."""
     rows = []
     for audit in audits:
         n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
@@ -136,14 +116,7 @@ def rank_table(audits: Audits) -> pd.DataFrame:
 
 
 def real_calibration(audits: Audits) -> pd.DataFrame:
-    """FPR at nominal rates with moments estimated on real gradients (part of Control 3).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, convention, nominal (in %), metric ("FPR(%)"), then those of
-        `metrics.summary`.
-    """
+    """FPR at nominal rates with moments estimated on real gradients (part of Control 3)."""
     rows = []
     for audit in audits:
         others = ~members(audit)
@@ -159,14 +132,7 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
 
 
 def susceptibility(audits: Audits) -> pd.DataFrame:
-    """K of real gradients over their rank, against the chi-squared law (part of Control 6).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantile, metric ("K / rank"), those of `metrics.summary`, and chi2: what
-        it would be if K followed the chi-squared law (empty for the maximum).
-    """
+    """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
     rows = []
     for audit in audits:
         first = ranks(audit)[:, 0]

@@ -19,18 +19,6 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
     the record and another under those without, of one variance for all records, and scores their
     ratio. Target and shadow models are trained on random halves of the same records, all at
     once, on the whole half at every step.
-
-    Parameters
-    ----------
-    audits : sequence of xarray.Dataset
-        Evidence of the kind "steps", for GLiR's curves.
-    outputs : sequence of xarray.Dataset
-        Of the kind "outputs": for each data set after a few and after many steps.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, dataset, series, then those of `curves.measured`.
     """
     parts = []
     for audit in audits:

@@ -66,14 +66,7 @@ def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[F
 
 
 def steps_of(task: Task, s: Split, settings: Any, model: int) -> dict[str, np.ndarray]:
-    """GLiR's two numbers of each record at every step of one model, and the gradients' spectrum.
-
-    Returns
-    -------
-    dict
-        By the names of the kind "steps", without the dimension model. Eigenvalues are in falling
-        order, 0 beyond the rank.
-    """
+    """GLiR's two numbers of each record at every step of one model, and the gradients' spectrum."""
     n, d = len(s.members), task.dimension
     steps: dict[str, list] = {"distance": [], "susceptibility": [], "eigenvalue": []}
     found: dict[str, Any] = {}

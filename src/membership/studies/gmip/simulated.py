@@ -53,19 +53,7 @@ ABLATIONS: dict[str, tuple[int, int, Draw]] = {
 
 
 def figure_2a(settings: Any) -> pd.DataFrame:
-    """GLiR on simulated gradients with the analytic curve, at the paper's three (d, n).
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``simulated_repeats`` and ``seed``.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, dataset, series, fpr, tpr, low, high, n_repeats. A repeat pools
-        floor(2000 / n) + 1 rounds, each with n members and n others.
-    """
+    """GLiR on simulated gradients with the analytic curve, at the paper's three (d, n)."""
     parts = []
     for stream, (name, (d, n)) in enumerate(SIZES.items()):
         rng = np.random.default_rng([settings.seed, 3, stream])
@@ -84,14 +72,7 @@ def figure_2a(settings: Any) -> pd.DataFrame:
 
 
 def figure_4(settings: Any) -> pd.DataFrame:
-    """GLiR for small d, small n and gradients that are not normal (Figure 4).
-
-    Returns
-    -------
-    DataFrame
-        Columns as `figure_2a` without dataset. "K as drawn" is the mean over records of
-        Theorem 5.1 at each record's own K, which is what GLiR attains where it is exact.
-    """
+    """GLiR for small d, small n and gradients that are not normal (Figure 4)."""
     parts = []
     for stream, (name, (d, n, draw)) in enumerate(ABLATIONS.items()):
         rng = np.random.default_rng([settings.seed, 4, stream])
@@ -115,14 +96,7 @@ def figure_4(settings: Any) -> pd.DataFrame:
 
 
 def calibration(settings: Any) -> pd.DataFrame:
-    """Whether p-values are p-values: with n D^2, and with the released code's (n - 1) D^2.
-
-    Returns
-    -------
-    DataFrame
-        Columns convention, nominal (in %), metric ("FPR(%)" or "auc(%)", the latter at nominal 0),
-        value, low, high, n_repeats: d = 650, n = 500, known covariance (Control 3).
-    """
+    """Whether p-values are p-values: with n D^2, and with the released code's (n - 1) D^2."""
     d, n = SIZES["CIFAR-10"]
     rng = np.random.default_rng([settings.seed, 5])
     found: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
@@ -150,14 +124,7 @@ def calibration(settings: Any) -> pd.DataFrame:
 
 
 def five_steps(settings: Any) -> pd.DataFrame:
-    """Five steps on one batch: the sum of log p against the joint test (Control 4).
-
-    Returns
-    -------
-    DataFrame
-        Columns correlation (between a record's gradients at two steps), attack, metric, value,
-        low, high, n_repeats; d = 20, n = 60. "bound" is the level sqrt(5) mu.
-    """
+    """Five steps on one batch: the sum of log p against the joint test (Control 4)."""
     d, n, steps = 20, 60, 5
     rounds = QUERIES // n + 1
     member = np.tile(np.arange(2 * n) < n, rounds)
@@ -192,14 +159,7 @@ def five_steps(settings: Any) -> pd.DataFrame:
 
 
 def background(settings: Any) -> pd.DataFrame:
-    """GLiR with an estimated covariance, by background size and estimator (Control 5).
-
-    Returns
-    -------
-    DataFrame
-        Columns n_background, estimator, metric ("auc(%)" or "FPR at 5%(%)"), value, low, high,
-        n_repeats; d = 200, n = 154, eigenvalues 1/i. n_background 0 is the known covariance.
-    """
+    """GLiR with an estimated covariance, by background size and estimator (Control 5)."""
     d, n = 200, 154
     scale = np.sqrt(1 / np.arange(1, d + 1))
     member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
@@ -233,14 +193,7 @@ def background(settings: Any) -> pd.DataFrame:
 
 
 def susceptible_records(settings: Any) -> pd.DataFrame:
-    """What records with a large K lose, and the attack that targets them (part of Control 6).
-
-    Returns
-    -------
-    DataFrame
-        Columns attack, fpr, metric ("TPR(%)"), value, low, high, n_repeats: d = 650, n = 500, K
-        lognormal with mean d and standard deviation d.
-    """
+    """What records with a large K lose, and the attack that targets them (part of Control 6)."""
     d, n = SIZES["CIFAR-10"]
     spread = np.sqrt(np.log(2.0))
     rng = np.random.default_rng([settings.seed, 8])

@@ -113,20 +113,7 @@ class Task:
 
 
 def task(name: str, settings: Any) -> Task:
-    """Load one data set and its fixed features, ready to train on.
-
-    Parameters
-    ----------
-    name : str
-        Of a data set, or a path.
-    settings : Settings
-        Uses ``data_root``, ``pretrain_epochs``, ``seed`` and ``device``.
-
-    Raises
-    ------
-    InputError
-        The data set is unknown, missing, or too small to audit.
-    """
+    """Load one data set and its fixed features, ready to train on."""
     loaded = data.load(name, root=settings.data_root or None)
     rng = np.random.default_rng([settings.seed, 1])
     if loaded.name == "purchase_like":

@@ -25,18 +25,7 @@ def levels(count: int = 20) -> np.ndarray:
 
 
 def figure_1(settings: Any) -> pd.DataFrame:
-    """Trade-off curves of Theorem 5.1 and their Gaussian limits for growing d and n (Figure 1).
-
-    Parameters
-    ----------
-    settings : Settings
-        Not used; every exhibit takes it.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, fpr, fnr.
-    """
+    """Trade-off curves of Theorem 5.1 and their Gaussian limits for growing d and n (Figure 1)."""
     alpha = np.linspace(0, 1, 201)
     parts = []
     for d, n in FIGURE_1:
@@ -53,14 +42,7 @@ def figure_1(settings: Any) -> pd.DataFrame:
 
 
 def table_5(settings: Any) -> pd.DataFrame:
-    """The noise that each privacy level needs, under both notions (Table 5).
-
-    Returns
-    -------
-    DataFrame
-        Columns mu (as printed, two decimals), metric (the paper's row, such as "CIFAR-10 (MIP)"),
-        value (tau), low, high, standard_error, degrees_of_freedom.
-    """
+    """The noise that each privacy level needs, under both notions (Table 5)."""
     rows = [
         {"mu": round(mu, 2), "metric": f"{RECIPES[name].label} ({method})"}
         | metrics.exactly(needed_noise(RECIPES[name], mu, notion))
@@ -89,17 +71,7 @@ def table_5_sentence(table: pd.DataFrame) -> str:
 
 
 def table_5_origin(settings: Any) -> pd.DataFrame:
-    """How often membership inference privacy asked for noise of its own in Table 5 (Control 8).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantity, then those of `metrics.exactly`: how many of the 20 levels ask
-        for noise under MIP, and how many of those for less than DP; the least and greatest ratio of
-        the noise that Corollary 5.1 asks for to the DP noise at those levels; mu without noise
-        with d for the number of parameters, as computed here and as the authors' notebook prints
-        it, and with d for the rank of the gradients' covariance.
-    """
+    """How often membership inference privacy asked for noise of its own in Table 5 (Control 8)."""
     printed = published.table("gmip_text").set_index("quantity")["value"]
     rows = []
     for name in DATASETS:
@@ -133,17 +105,6 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
     The published mean is drawn under both hypotheses and the likelihood-ratio statistic U is
     compared with the theorem's threshold. In coordinates where the record lies on the first axis,
     the other d - 1 enter through a chi-squared draw.
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``monte_carlo`` (draws under each hypothesis) and ``seed``.
-
-    Returns
-    -------
-    DataFrame
-        Columns d, n, tau, alpha, metric ("FPR" or "FNR"), value, low, high (value plus and minus
-        1.96 standard errors), exact, deviation.
     """
     rng = np.random.default_rng([settings.seed, 2])
     alpha = np.array(RATES)
@@ -170,13 +131,7 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
 
 
 def control_1(settings: Any) -> pd.DataFrame:
-    """The greatest deviations of `monte_carlo` over the ten levels, setting by setting.
-
-    Returns
-    -------
-    DataFrame
-        Columns d, n, tau, metric, value.
-    """
+    """The greatest deviations of `monte_carlo` over the ten levels, setting by setting."""
     draws, keys = monte_carlo(settings), ["d", "n", "tau", "metric"]
     table = draws.groupby(keys, sort=False)["deviation"].max().rename("value").reset_index()
     table["metric"] = "greatest deviation of the " + table["metric"]
@@ -185,16 +140,7 @@ def control_1(settings: Any) -> pd.DataFrame:
 
 
 def looseness(settings: Any) -> pd.DataFrame:
-    """How much the composition and the noise bound give away (Control 9).
-
-    Returns
-    -------
-    DataFrame
-        Columns data, quantity, method, value, low, high. Quantities: "mu", "TPR at 1% FPR" and
-        others (in %) after all steps without noise, by Equation 10, its one-sided counterpart, and
-        numerically (an enclosure); "tau for mu = 0.4" by DP, by the paper's bound on the
-        covariance, and for a flat spectrum of the same total C^2. Then an example of few steps.
-    """
+    """How much the composition and the noise bound give away (Control 9)."""
     rows = []
     for name in DATASETS:
         recipe = RECIPES[name]

@@ -12,19 +12,7 @@ NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
 
 
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3).
-
-    Parameters
-    ----------
-    trained : sequence of xarray.Dataset
-        Evidence of the kind "measured".
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, noise, notion, series (both), mu, tau, metric ("test_accuracy(%)"), those
-        of `metrics.summary`, and standard_deviation (over the seeds, as the paper shows).
-    """
+    """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3)."""
     rows = []
     for one in trained:
         for kind in one["noise"].values.tolist():
@@ -51,14 +39,7 @@ def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, optimiser, noise ("none", "independent", "shared"), metric, then those of
-        `metrics.summary` (Control 9).
-    """
+    """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
     rows = []
     for one in trained:
         for optimiser in one["optimiser"].values.tolist():

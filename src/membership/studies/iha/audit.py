@@ -208,23 +208,7 @@ def _audit(source: Any, one: names.Subject) -> Audit:
 
 
 def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows as a table that states its origin.
-
-    Parameters
-    ----------
-    found : list of dict
-        The rows.
-    some : sequence of Audit
-        What they were computed from.
-    more : sequence of str
-        Deviations from the paper beside those of all tables.
-
-    Returns
-    -------
-    DataFrame
-        Its ``attrs`` hold data, deviations, setup and device, and a note where a damping
-        had to be raised.
-    """
+    """Rows as a table that states its origin."""
     table = pd.DataFrame(found)
     table.attrs = origin([one.attrs for one in some], (*more, *design(some)))
     table.attrs["setup"] = {one.label: one.setup for one in some}

@@ -100,17 +100,7 @@ def paired(source: Source, label: str, first: str, second: str, said: str) -> Co
 
 
 def over(exhibit: str, wanted: dict[str, int], parts: int = 1) -> Callable[[Judge], Test]:
-    """The test of a claim out of what judges one of the data sets that it is about.
-
-    Parameters
-    ----------
-    exhibit : str
-        Whose table is read.
-    wanted : dict of str to int
-        The paper's data sets, and how many members a model has to have.
-    parts : int
-        Of the claim on one data set; the judge is told how many there are in all.
-    """
+    """The test of a claim out of what judges one of the data sets that it is about."""
 
     def of(judge: Judge) -> Test:
         def test(source: Source) -> Outcome:

@@ -31,26 +31,13 @@ KEYS = ["dataset", "attack", "metric"]
 
 
 def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """What knowing all other records is worth, and what curvature is (iha-ctl-1).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats: means over the targets.
-    """
+    """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
     found = [row for audit in audits for item in CONTROL_1.items() for row in audit.rows(*item)]
     return table_of(found, audits)
 
 
 def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """The damping, over three orders of magnitude (iha-ctl-2).
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, damping, series, metric, value, low, high, n_repeats. Dampings that leave
-        the matrix of some target indefinite are left out.
-    """
+    """The damping, over three orders of magnitude (iha-ctl-2)."""
     found = []
     for audit in audits:
         for damping in DAMPINGS:
@@ -98,13 +85,7 @@ def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """The corrected attack beside the published one, and why it differs (iha-ctl-4).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, quantity, value, low, high, n_repeats. Differences are paired by target.
-    """
+    """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
     found = []
     for audit in audits:
         key = {"dataset": audit.label}

@@ -89,14 +89,7 @@ def scaled_logits(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> 
 
 
 def utility(trained: Trained) -> dict[str, FloatArray]:
-    """Accuracy and mean loss of every model on unseen records.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (models,)
-        "test accuracy (%)" and "test loss", on the official test records where there are some,
-        else on the half of the pool that a model has not seen.
-    """
+    """Accuracy and mean loss of every model on unseen records."""
     task = trained.task
     records = task.pool if task.test is None else task.test
     right = _signal(signals.correct, trained.ensemble, records.x, records.y)

@@ -30,13 +30,6 @@ def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
 
     Half of the models retrained on D' and on D' + z are played for; the other half are the
     references of the attacks that need some.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats. "AUC": all records pooled.
-        "AUC, record by record": the mean over records. Both with 95% intervals of a bootstrap that
-        redraws the records, the models of each and the models trained on D', which all share.
     """
     found = []
     for experiment in some:
@@ -50,15 +43,7 @@ def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
 
 
 def scored(experiment: Experiment) -> tuple[dict[str, FloatArray], BoolArray]:
-    """Scores of every played model for its record.
-
-    Returns
-    -------
-    scores : dict of str to ndarray of shape (R, models)
-        For each record the models trained on D', then those trained on D' + z.
-    trained_on : ndarray of bool, shape (models,)
-        The coin.
-    """
+    """Scores of every played model for its record."""
     half = experiment.groups["with"].shape[1] // 2
     out = experiment.groups["targets"][:half]
     parts = [
@@ -205,17 +190,7 @@ class _Compared:
             )
 
     def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-        """AUC of all records pooled, and the mean over records.
-
-        Parameters
-        ----------
-        w : ndarray of shape (R,)
-            Weights of the records.
-        v : ndarray of shape (R, K)
-            Weights of the models trained on D' + z.
-        u : ndarray of shape (K,)
-            Weights of the models trained on D'.
-        """
+        """AUC of all records pooled, and the mean over records."""
         v, u, count = v / v.sum(1, keepdims=True), u / u.sum(), len(w)
         own = np.einsum("rij,ri,j->r", self.same, v, u)
         each = float(w @ own / w.sum())

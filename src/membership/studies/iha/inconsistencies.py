@@ -59,13 +59,7 @@ PAIRS = (
 
 
 def control_7(settings: Any) -> pd.DataFrame:
-    """Pairs of printed numbers that should be one, or in another order.
-
-    Returns
-    -------
-    DataFrame
-        Columns quantity, one place, printed, other place, printed there, difference.
-    """
+    """Pairs of printed numbers that should be one, or in another order."""
     table = pd.DataFrame([_pair(*pair) for pair in PAIRS])
     table.attrs = {"data": {}, "deviations": [], "device": "cpu"}
     return table

@@ -69,20 +69,7 @@ class LeaveOneOut:
 
 
 def retrain(name: str, settings: Any) -> LeaveOneOut:
-    """Train every model of the experiment, side by side.
-
-    Parameters
-    ----------
-    name : str
-        A data set.
-    settings : Settings
-        Uses ``loo_records``, ``loo_models``, ``epochs``, ``seed``, ``device`` and ``n_jobs``.
-
-    Raises
-    ------
-    InputError
-        There are too few records.
-    """
+    """Train every model of the experiment, side by side."""
     task = small_task(name, settings)
     half, count, models = len(task.pool) // 2, settings.loo_records, settings.loo_models
     rng = np.random.default_rng([settings.seed, 17])
@@ -119,13 +106,7 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
 
 
 def small_task(name: str, settings: Any) -> tasks.Task:
-    """The task of a data set on a few records, its network small enough for many Hessians.
-
-    Raises
-    ------
-    InputError
-        There are too few records.
-    """
+    """The task of a data set on a few records, its network small enough for many Hessians."""
     whole = tasks.task(name, settings, n_models=2)
     n_features = int(np.prod(whole.pool.x.shape[1:]))
     least = size_of(n_features, (1,), whole.pool.n_classes)

@@ -68,14 +68,7 @@ def protocol(experiment: Experiment, settings: Any) -> Protocol:
 
 
 def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
-    """Attacks with leave-one-out references beside IHA (Section 4.4).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats: means over targets, which
-        share their training records.
-    """
+    """Attacks with leave-one-out references beside IHA (Section 4.4)."""
     found = []
     for one in played:
         for name, scores in one.scores.items():
@@ -108,14 +101,7 @@ def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
-    """How often two attacks agree on members, and on non-members (Tables 5a and 5b).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack ("LiRA vs L"; GT is the truth), metric, value, low, high,
-        n_repeats: means over the targets.
-    """
+    """How often two attacks agree on members, and on non-members (Tables 5a and 5b)."""
     found = []
     for one in played:
         truth = np.tile(one.member, (len(next(iter(one.scores.values()))), 1))

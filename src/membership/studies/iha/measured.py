@@ -25,13 +25,7 @@ Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
 def by_cg(trained: Trained, dampings: list[float], settings: Any) -> Variables:
-    """IHA's scores by conjugate gradients, of a few records of the first targets.
-
-    Returns
-    -------
-    dict
-        ``score`` and ``record`` (row in the pool), both (target, query); ``asked``, the targets.
-    """
+    """IHA's scores by conjugate gradients, of a few records of the first targets."""
     targets, scores, asked = trained.targets[:TARGETS], [], []
     for target in targets:
         rng = np.random.default_rng([settings.seed, 29, target])

@@ -41,13 +41,7 @@ class Subject:
 
 
 def subjects(settings: Any) -> list[Subject]:
-    """Every data set of a run.
-
-    Raises
-    ------
-    InputError
-        Two of them would have the same file names.
-    """
+    """Every data set of a run."""
     found = [Subject(name) for name in settings.datasets]
     for one in found:
         same = [other.name for other in found if other.slug == one.slug]

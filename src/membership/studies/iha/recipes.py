@@ -61,13 +61,7 @@ def recipe_of(name: str, known_as: str, large: bool = False) -> Recipe:
 def fitting(
     n_features: int, hidden: tuple[int, ...], n_outputs: int, most_parameters: int
 ) -> tuple[int, ...]:
-    """Widths of the hidden layers, cut to one limit until the network is small enough.
-
-    Raises
-    ------
-    InputError
-        Not even one unit a layer is small enough.
-    """
+    """Widths of the hidden layers, cut to one limit until the network is small enough."""
     for limit in range(max(hidden, default=1), 0, -1):
         widths = tuple(min(limit, width) for width in hidden)
         if size_of(n_features, widths, n_outputs) <= most_parameters:

@@ -25,14 +25,7 @@ def allowed() -> list[attacks.Attack]:
 
 
 def table_1(settings: Any) -> pd.DataFrame:
-    """What each attack may know (Table 1), as registered.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `attacks.requirements`. The paper's table has no column for the training
-        records, and fewer attacks.
-    """
+    """What each attack may know (Table 1), as registered."""
     table = attacks.requirements(allowed())
     table.attrs = {
         "data": {},

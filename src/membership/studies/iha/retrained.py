@@ -30,14 +30,7 @@ LEAD, GAIN = "AUC, IHA less the loss", "log-density, Theorem 3.1 less Boltzmann'
 
 
 def control_9(settings: Any) -> pd.DataFrame:
-    """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9).
-
-    Returns
-    -------
-    DataFrame
-        Columns case (the recipe), metric, value, low, high, standard_error, degrees_of_freedom,
-        n_repeats, retrainings (for each record). Means over records, each with its own others.
-    """
+    """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9)."""
     rng = np.random.default_rng([settings.seed, 37])
     count = settings.theory_draws // 20
     found = []

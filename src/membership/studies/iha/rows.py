@@ -19,22 +19,7 @@ METRICS = ("AUC", *RATES)
 def measured(
     key: dict[str, Any], scores: Scores, member: Sequence[BoolArray], names: Sequence[str] = METRICS
 ) -> list[dict[str, Any]]:
-    """One row a metric: the mean over targets, summarised as `over_models`.
-
-    Parameters
-    ----------
-    key : dict
-        Key columns.
-    scores, member : sequence of array, shape (records,)
-        One a target: the scores and the truth.
-    names : sequence of str
-        Of the metrics, "AUC" or one of `RATES`.
-
-    Returns
-    -------
-    list of dict
-        `key`, metric, and the columns of `metrics.summary`.
-    """
+    """One row a metric: the mean over targets, summarised as `over_models`."""
     rate = {"asked": sum(int(truth.sum()) for truth in member), "scale": 100.0}
     return [
         {
@@ -65,19 +50,7 @@ def over_models(
 def judged(
     table: pd.DataFrame, reference: pd.DataFrame, on: list[str], *, unjudged: str = ""
 ) -> pd.DataFrame:
-    """The published numbers beside a table's, each data set by its own set-up.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With the column dataset; ``attrs["setup"]`` says what the paper calls each.
-    reference : DataFrame
-        As `membership.published.reference`, dataset as the paper calls it.
-    on : list of str
-        The columns that say which number is which, "dataset" among them.
-    unjudged : str
-        As `membership.published.compare`.
-    """
+    """The published numbers beside a table's, each data set by its own set-up."""
     parts = [
         reference[reference["dataset"] == setup["published"]].assign(dataset=label)
         for label, setup in table.attrs["setup"].items()

@@ -37,10 +37,6 @@ def black_box(outputs: xr.Dataset, target: int) -> Scores:
     -0.97 for logistic regression on MNIST), so that it would give the answer away nearly as the
     target itself does. Where a name says so the target is left among its references, as in the
     released code.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (records,)
     """
     phi, seen = outputs["log_odds"].values.astype(float), outputs["member"].values
     apart = dict(zip(outputs.attrs["targets"], outputs.attrs["complements"], strict=True))
@@ -78,14 +74,7 @@ def iha(
 def white_box(
     forms: dict[str, Forms], norm: FloatArray, loss: FloatArray, member: BoolArray, recipe: dict
 ) -> Scores:
-    """Scores from the forms of one target under the chapter's inverses (see `by_inverse`).
-
-    Returns
-    -------
-    dict of str to ndarray of shape (queries,)
-        SIF; IHA and IHA* with their controls; the paper's terms under their names in `TERMS`; the
-        residual tests; and "size of the others".
-    """
+    """Scores from the forms of one target under the chapter's inverses (see `by_inverse`)."""
     found: Scores = {"SIF": sif_from_forms(forms["published"])}
     for name, how in LEARNT_BY.items():
         for knowledge in KNOWLEDGE:
@@ -133,22 +122,7 @@ def size_of_others(
 
 
 def by_inverse(evidence: xr.Dataset, target: int, rows: Any = slice(None)) -> dict[str, Forms]:
-    """The forms of one target by the name of the inverse, of the chapter's three in short.
-
-    Parameters
-    ----------
-    evidence : xarray.Dataset
-        Of the kind white_box.
-    target : int
-        Its place in the evidence.
-    rows : slice or array of int
-        Which of the queries.
-
-    Returns
-    -------
-    dict of str to dict of str to ndarray of shape (queries,)
-        Only forms that are there for every record.
-    """
+    """The forms of one target by the name of the inverse, of the chapter's three in short."""
     short = {"identity": "identity"}
     if len(evidence.attrs["inverses"]) == 3:
         labels = evidence["inverse"].values

@@ -15,22 +15,7 @@ MEGABYTE = 1e6
 
 
 def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any) -> pd.DataFrame:
-    """Exact scores against conjugate gradients on the same records (Table 3).
-
-    Parameters
-    ----------
-    audits : sequence of Audit
-    solved : sequence of xarray.Dataset
-        The evidence called solvers, one a data set.
-    settings : Settings
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats: means over the targets, and
-        for "IHA (CG)" how far its scores are from the exact ones. So few records have no rates at
-        low false positive rates.
-    """
+    """Exact scores against conjugate gradients on the same records (Table 3)."""
     found, said = [], []
     for audit, one in zip(audits, solved, strict=True):
         exact, member = _exact(audit, one)
@@ -76,19 +61,7 @@ def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def table_6(costs: xr.Dataset, settings: Any) -> pd.DataFrame:
-    """Time and memory of the attacks on one model (Table 6), as measured when it was gathered.
-
-    Parameters
-    ----------
-    costs : xarray.Dataset
-        The evidence called costs.
-    settings : Settings
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high. ``attrs["timing"]`` is True.
-    """
+    """Time and memory of the attacks on one model (Table 6), as measured when it was gathered."""
     p, count = costs.attrs["recipe"]["parameters"], int(costs["queries"])
     models = costs.attrs["n_models"]
     # Float64 matrices of the Hessian and of its decomposition; float32 parameters of the models.

@@ -38,13 +38,7 @@ KEYS = ["dataset", "attack", "metric"]
 
 
 def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """ROC curves at low false positive rates (Figure 1): means over the targets.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, fpr, tpr.
-    """
+    """ROC curves at low false positive rates (Figure 1): means over the targets."""
     parts = []
     for audit in audits:
         least = 1 / min(int((~member).sum()) for member in audit.member)
@@ -63,13 +57,7 @@ def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """The paper's main comparison (Table 2), and how good the models are (Section 4.1).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats: means over the targets.
-    """
+    """The paper's main comparison (Table 2), and how good the models are (Section 4.1)."""
     found = []
     for audit in audits:
         squared = audit.recipe["loss"] == "squared-error"
@@ -109,18 +97,7 @@ def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 4 beside the published one.
-
-    Parameters
-    ----------
-    table : DataFrame
-        What `table_4` returned.
-
-    Returns
-    -------
-    DataFrame
-        As `membership.published.compare`: published value, interval and verdict a row.
-    """
+    """Table 4 beside the published one."""
     return rows.judged(table, published.reference("iha_table4"), KEYS)
 
 
@@ -135,18 +112,7 @@ def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 8 beside the published one.
-
-    Parameters
-    ----------
-    table : DataFrame
-        What `table_8` returned.
-
-    Returns
-    -------
-    DataFrame
-        As `membership.published.compare`: published value, interval and verdict a row.
-    """
+    """Table 8 beside the published one."""
     return rows.judged(table, published.reference("iha_table8"), KEYS)
 
 
@@ -156,11 +122,6 @@ def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     "as the appendix describes": z is taken out of the known records where it is one of them.
     "as released": g/n is taken away for every member, whether it is known or not. "coin": with
     the fraction's probability the AUC of full knowledge, else that of none.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, fraction, attack, metric, value, low, high, n_repeats.
     """
     found = []
     for audit in audits:

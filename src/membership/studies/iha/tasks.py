@@ -101,24 +101,12 @@ class Task:
 
 
 def tasks(settings: Any) -> list[Task]:
-    """Every data set of a run, ready to train on.
-
-    Raises
-    ------
-    InputError
-        A data set is unknown, missing or too small, or its network cannot be cut to size.
-    """
+    """Every data set of a run, ready to train on."""
     return [task(name, settings) for name in settings.datasets]
 
 
 def described(settings: Any) -> str:
-    """A line a data set of a run: its size, its network, and where it comes from.
-
-    Raises
-    ------
-    InputError
-        As `tasks`.
-    """
+    """A line a data set of a run: its size, its network, and where it comes from."""
     return "\n".join(
         f"{made.label}: {len(made.pool):,} records, {made.n_members:,} members a model, "
         f"{made.n_parameters:,} parameters. {made.pool.source}"
@@ -135,23 +123,7 @@ def task(
     n_models: int = 0,
     most_parameters: int = 0,
 ) -> Task:
-    """One data set, ready to train on.
-
-    Parameters
-    ----------
-    name : str
-        As `data.load` takes it; a name that ends in "-odd" asks for the parity of the label, with
-        logistic regression and the squared error.
-    settings : Settings
-        Uses ``data_root``, ``epochs``, ``most_parameters``, ``n_models``, ``n_targets`` and
-        ``seed``.
-    deep : bool
-        Four hidden layers (the paper's MLP-4), by the same recipe; not for parities.
-    large : bool
-        Stands for the paper's Purchase-100 rather than its small version.
-    n_models, most_parameters : int
-        Instead of the settings'; 0: the settings'.
-    """
+    """One data set, ready to train on."""
     loaded = data.load(name, root=settings.data_root or None)
     recipe = recipe_of(name, loaded.name, large)
     pool, test = _split(loaded)

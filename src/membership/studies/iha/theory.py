@@ -27,18 +27,7 @@ COLUMNS = ["check", "momentum", "weight_decay", "case", "metric", "value"]
 
 
 def control_6(settings: Any) -> pd.DataFrame:
-    """The paper's formulas against exact solutions (iha-ctl-6).
-
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``seed`` and ``theory_draws``.
-
-    Returns
-    -------
-    DataFrame
-        Columns check, momentum, weight_decay, case, metric, value.
-    """
+    """The paper's formulas against exact solutions (iha-ctl-6)."""
     rng = np.random.default_rng(settings.seed)
     draws = settings.theory_draws
     rows = [*covariance_rows(rng, draws), *score_rows(rng, draws), *regression_rows(rng, draws)]

@@ -13,21 +13,7 @@ DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 
 
 def table_7(found: list[Audit], deep: list[Audit], settings: Any) -> pd.DataFrame:
-    """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1).
-
-    Parameters
-    ----------
-    found : list of Audit
-        The variants.
-    deep : list of Audit
-        The deep one over dampings.
-    settings : Settings
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, attack, metric, value, low, high, n_repeats: means over the targets.
-    """
+    """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
     listed = [row for one in found for item in TABLE_7.items() for row in one.rows(*item)]
     for one in deep:
         for attack, damping in DEEP_DAMPINGS.items():

@@ -24,18 +24,7 @@ OPTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run Table 3 and save it as an exhibit.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The command line's unless given.
-
-    Returns
-    -------
-    int
-        0; 1 where a run failed or was stopped; 2 where the input cannot be used.
-    """
+    """Run Table 3 and save it as an exhibit."""
     given = _parser().parse_args(arguments)
     try:
         settings = Settings.from_values(

@@ -79,29 +79,7 @@ def corner(
 def batches(
     crops: Crops, order: np.ndarray, batch_size: int, workers: int, device: torch.device
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Batches of images and labels, on the device.
-
-    Parameters
-    ----------
-    crops : Crops
-    order : ndarray of int, shape (records,)
-        Which records, in which order.
-    batch_size : int
-        The last batch may be smaller.
-    workers : int
-        Processes that decode; 0 decodes in this one. The batches are the same.
-    device : torch.device
-
-    Yields
-    ------
-    x : Tensor, shape (batch, 3, size, size)
-    y : Tensor of int64, shape (batch,)
-
-    Raises
-    ------
-    InputError
-        An image cannot be decoded.
-    """
+    """Batches of images and labels, on the device."""
     loader = DataLoader(
         crops,
         batch_size,

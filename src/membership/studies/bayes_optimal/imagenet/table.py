@@ -30,31 +30,6 @@ NOTE = (
 def table_3(settings: Settings, progress: bool = True) -> pd.DataFrame:
     """Train each network under each augmentation on half of the images, and attack it.
 
-    Parameters
-    ----------
-    settings : Settings
-        All of its parameters but `profile` and `results_dir`.
-    progress : bool
-        Show bars.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns model (with its augmentation, spelt as the paper's table is in `published`),
-        attack, metric, value, low, high, all in percent. Attack "(model)" has train_accuracy(%)
-        and validation_accuracy(%); "0-1" and "MALT" have attack_accuracy(%); "MALT" has also
-        peak_accuracy(%), with the best threshold on the very images it is counted on. Intervals
-        are 95%, over images, thresholds taken as given (Clopper-Pearson).
-
-    Raises
-    ------
-    InputError
-        The folder holds no such images, one is unreadable, or a last batch would be one image.
-    RunError
-        A training run diverged.
-
-    Notes
-    -----
     Section 6.4. The halves are drawn over all images, not class by class; of an odd number one
     image is in neither. A run that was stopped goes on after its last finished epoch.
     """
@@ -110,22 +85,7 @@ def comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def measure(loss: np.ndarray, correct: np.ndarray, member: np.ndarray, seed: int) -> list[dict]:
-    """Accuracies of one network and of the attacks on it.
-
-    Parameters
-    ----------
-    loss, correct : ndarray, shape (records,)
-        From `training.losses`.
-    member : ndarray of bool, shape (records,)
-        The truth, as many members as non-members, so that shares are balanced accuracies.
-    seed : int
-        Of the half that MALT's threshold is chosen on.
-
-    Returns
-    -------
-    list of dict
-        attack, metric, value, low, high, standard_error, degrees_of_freedom, in percent.
-    """
+    """Accuracies of one network and of the attacks on it."""
     zero_one, malt = attacks.zero_one(correct), attacks.malt(loss)
     choosing = _half_of_each(member, seed)
     threshold = metrics.best_threshold(malt[choosing], member[choosing])

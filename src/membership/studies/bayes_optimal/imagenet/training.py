@@ -109,29 +109,7 @@ def losses(
     workers: int,
     progress: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What the adversary observes: loss and decision for the central crop of every image.
-
-    Parameters
-    ----------
-    module : nn.Module
-        In evaluation mode.
-    folder, image_size, workers, progress
-        As for `train`.
-    batch_size : int
-        Images evaluated at once.
-
-    Returns
-    -------
-    loss : ndarray of float64, shape (records,)
-        Cross-entropy of the true label in nats.
-    correct : ndarray of float64, shape (records,)
-        1 where the decision is the true label, else 0.
-
-    Raises
-    ------
-    InputError
-        An image cannot be decoded.
-    """
+    """What the adversary observes: loss and decision for the central crop of every image."""
     device = next(module.parameters()).device
     order, crops = np.arange(len(folder)), Crops(folder, image_size)
     loss, correct = [], []
