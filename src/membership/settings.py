@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from membership import paths
 from membership.errors import InputError
@@ -53,6 +53,8 @@ class ChapterSettings(BaseModel):
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
     # Data sets that a run may read beside those that its parameters name.
     further_data: ClassVar[tuple[str, ...]] = ()
+    # The least of a size that is given, and what needs it.
+    least: ClassVar[dict[str, tuple[int, str]]] = {}
 
     profile: Literal[PROFILES] = Field("quick", description="sizes of the run: tiny, quick, paper")
     dataset: str = Field("", description="name of a data set or path of an .npz; '': the profile's")
@@ -78,6 +80,17 @@ class ChapterSettings(BaseModel):
             if UNSHOWABLE.search(text):
                 raise ValueError("holds a character that cannot be shown, such as a line break")
         return value
+
+    @model_validator(mode="after")
+    def _sizes_are_enough(self) -> Self:
+        """Refuse sizes that no interval, or nothing else, can be computed from."""
+        for name, (least, why) in self.least.items():
+            value = getattr(self, name)
+            if 0 < value < least:
+                raise ValueError(
+                    f"{name} = {value}: {why} needs at least {least:,} (0: the profile's)"
+                )
+        return self
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:

@@ -157,6 +157,24 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
     return tuple(_Later(f"{package}.{name}") for name in modules)
 
 
+def of_settings(
+    function: Callable[[Any], pd.DataFrame],
+) -> "Callable[[Source], pd.DataFrame]":
+    """How an exhibit is computed from the settings alone."""
+    return lambda source: function(source.settings)
+
+
+def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":
+    """How an exhibit is drawn: one of `membership.plots`, imported when a figure is asked for."""
+
+    def draw(table: pd.DataFrame) -> "Figure":
+        from membership import plots
+
+        return getattr(plots, name)(table, **options)
+
+    return draw
+
+
 def declarations(chapter: str, module: str, name: str) -> Any:
     """What a chapter's module declares under a name, () where there is no such module.
 

@@ -22,8 +22,8 @@ def test_each_data_set_is_taken_once_the_main_one_first():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("n_models", "7", "even, at least 6"),
-        ("n_models", "4", "even, at least 6"),
+        ("n_models", "7", "even"),
+        ("n_models", "4", "needs at least 6"),
         ("n_targets", "2", "at least 3"),
         ("n_queries", "39", "at least 40"),
         ("loo_records", "1", "at least 2"),
@@ -31,7 +31,7 @@ def test_each_data_set_is_taken_once_the_main_one_first():
     ],
 )
 def test_a_size_that_cannot_work_is_named_at_once(name, value, message):
-    with pytest.raises(InputError, match=rf"{name} = {value}: {message}"):
+    with pytest.raises(InputError, match=rf"{name} = {value}: .*{message}"):
         Settings.from_strings({name: value})
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.exhibits import Exhibit, Source
-from membership.exhibits.declaration import later
+from membership.exhibits.declaration import drawn, later, of_settings
 from membership.studies.bayes_optimal import (
     enumeration,
     information,
@@ -41,10 +41,6 @@ def trials(source: Source) -> pd.DataFrame:
     return logistic.trials([source.evidence(name) for name in _logistic_names(source.settings)])
 
 
-def _of_settings(function: Callable[[Any], pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(source.settings)
-
-
 def game(source: Source) -> "ReferenceGame":
     """The networks' signals, of one run."""
     from membership.studies.bayes_optimal.reference_game import ReferenceGame
@@ -62,12 +58,6 @@ def _table_3_judged(table: pd.DataFrame) -> pd.DataFrame:
     return comparison(table)
 
 
-def _histograms(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
-    return plots.score_histograms(table)
-
-
 def _against_n(table: pd.DataFrame) -> "Figure":
     """Lines against n; the published values only where the data are the paper's."""
     from membership import plots
@@ -76,28 +66,14 @@ def _against_n(table: pd.DataFrame) -> "Figure":
     return plots.lines_with_intervals(table, x="n", panel="metric", log_x=True, published=printed)
 
 
-def _peaks(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
-    return plots.lines_with_intervals(table, x="n", panel="metric", log_x=True)
-
-
-def _temperature(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
-    return plots.lines_with_intervals(
-        table, x="temperature", by="series", panel="metric", log_x=True
-    )
-
-
 EXHIBITS = (
     Exhibit(
         "bayes-optimal-fig-1",
         "Figure 1",
         "scores in the Gaussian game, global against per-sample threshold",
         "What does a threshold for each record change?",
-        compute=_of_settings(gaussian.figure_1),
-        draw=_histograms,
+        compute=of_settings(gaussian.figure_1),
+        draw=drawn("score_histograms"),
         says=sentences.of_figure_1,
         caption="Scores in the Gaussian game. Bars: one game. Curves: the exact distributions. "
         "One threshold for all records (MALT, left) leaves members and non-members mixed; a "
@@ -111,7 +87,7 @@ EXHIBITS = (
         "",
         "accuracies in the Gaussian game: simulated against exact formulas",
         "How accurate is accurate?",
-        compute=_of_settings(gaussian.gaussian_accuracies),
+        compute=of_settings(gaussian.gaussian_accuracies),
         says=sentences.of_accuracies,
     ),
     Exhibit(
@@ -135,7 +111,7 @@ EXHIBITS = (
         "How much of an attack's accuracy is its threshold's?",
         compute=_of_trials(logistic.peak_and_crossed),
         needs=_logistic_names,
-        draw=_peaks,
+        draw=drawn("lines_with_intervals", x="n", panel="metric", log_x=True),
         says=sentences.of_peaks,
         caption="Attack accuracy with the best threshold for the records it is counted on, with "
         "that of another half of the records, and what random scores reach. 95% intervals over "
@@ -188,7 +164,9 @@ EXHIBITS = (
         "Does a higher temperature hide members?",
         compute=lambda source: cnn.temperatures(game(source), posterior.temperature()),
         needs=NETWORKS,
-        draw=_temperature,
+        draw=drawn(
+            "lines_with_intervals", x="temperature", by="series", panel="metric", log_x=True
+        ),
         says=sentences.of_temperatures,
         caption="First two panels: the probability of membership in the one-dimensional game, "
         "with the law of the other models held fixed and with that of Equation 12. Last panel: "
@@ -201,7 +179,7 @@ EXHIBITS = (
         "",
         "exact Bayes posterior against Theorem 1 with prior and with posterior expectation",
         "Which expectation does Theorem 1 mean?",
-        compute=_of_settings(posterior.theorem_1),
+        compute=of_settings(posterior.theorem_1),
         says=sentences.of_expectations,
     ),
     Exhibit(
@@ -209,7 +187,7 @@ EXHIBITS = (
         "",
         "Theorem 2 and the two properties in games that can be summed",
         "Do the theorem and the two bounds hold?",
-        compute=_of_settings(enumeration.statements),
+        compute=of_settings(enumeration.statements),
         says=sentences.of_statements,
     ),
     Exhibit(
@@ -217,7 +195,7 @@ EXHIBITS = (
         "",
         "best attack on all parameters against best attack on the record's own loss",
         "What do all parameters add to one loss, where the theory's assumption holds?",
-        compute=_of_settings(information.added_by_parameters),
+        compute=of_settings(information.added_by_parameters),
         says=sentences.of_information,
     ),
     Exhibit(

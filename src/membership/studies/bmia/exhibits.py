@@ -4,21 +4,17 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from membership.exhibits import Exhibit, Source
-from membership.exhibits.declaration import later
+from membership.exhibits import Exhibit
+from membership.exhibits.declaration import drawn, later, of_settings
 from membership.studies.bmia import misprints, names, propositions, sentences
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 calibration, hard_record, mismatch, predictive = later(
     __package__, "calibration", "hard_record", "mismatch", "predictive"
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
-
-Draw = Callable[[pd.DataFrame], "Figure"]
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -30,25 +26,10 @@ VARIANTS = _needs(*names.MAIN, "variants")
 MEASURED = _needs(*names.MAIN, "measured")
 
 
-def _of_settings(function: Callable[[Any], pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(source.settings)
-
-
-def _drawn(name: str, **options: Any) -> Draw:
-    """One of the kinds of figure, loaded when a figure is drawn."""
-
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership import plots
-
-        return getattr(plots, name)(table, **options)
-
-    return draw
-
-
-_BY_SAMPLES = _drawn(
+_BY_SAMPLES = drawn(
     "lines_with_intervals", x="n_samples", by="series", log_x=True, panel="panel", x_label="samples"
 )
-_ROC = _drawn("roc_panels", floor=1e-3)
+_ROC = drawn("roc_panels", floor=1e-3)
 
 
 EXHIBITS = (
@@ -57,8 +38,8 @@ EXHIBITS = (
         "Figure 1",
         "toy regression: quantile regression against a Bayesian network",
         "Which model knows that it has no data in the middle?",
-        compute=_of_settings(toy.figure_1),
-        draw=_drawn("prediction_bands"),
+        compute=of_settings(toy.figure_1),
+        draw=drawn("prediction_bands"),
         says=sentences.of_figure_1,
         caption="A regression with few records in the middle: medians and 90% bands of a quantile "
         "regression, of a Laplace posterior over all weights, and of one over the last layer's "
@@ -95,7 +76,7 @@ EXHIBITS = (
         "Is a record that scores high easy for any model, or only for this one?",
         compute=hard_record.figure_2,
         needs=MAIN,
-        draw=_drawn("densities_with_thresholds"),
+        draw=drawn("densities_with_thresholds"),
         caption="What four attacks expect of one non-member's hinge, with their thresholds at 5% "
         "(thin lines) and the target's score (thick). The record is the median of those above the "
         "95% quantile of non-members.",
@@ -134,7 +115,7 @@ EXHIBITS = (
         "Is the posterior's standard deviation the one over retraining?",
         compute=retraining.control_4,
         needs=MAIN,
-        draw=_drawn(
+        draw=drawn(
             "scatter",
             x="laplace",
             y="retraining",
@@ -233,7 +214,7 @@ EXHIBITS = (
         "What if the attacker guesses the architecture wrong?",
         compute=mismatch.figure_4,
         needs=names.of_architectures,
-        draw=_drawn(
+        draw=drawn(
             "bars_with_intervals",
             category="target",
             by="reference",
@@ -262,14 +243,14 @@ EXHIBITS = (
         "",
         "where the published Table 1 contradicts itself or the text",
         "Does the printed Table 1 agree with itself?",
-        compute=_of_settings(misprints.control_8),
+        compute=of_settings(misprints.control_8),
     ),
     Exhibit(
         "bmia-ctl-9",
         "",
         "Propositions 4.1 and 4.2 as stated, as proved and as simulated",
         "Do conditional attacks always win?",
-        compute=_of_settings(propositions.control_9),
+        compute=of_settings(propositions.control_9),
         says=sentences.of_control_9,
     ),
     Exhibit(

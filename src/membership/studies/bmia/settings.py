@@ -63,6 +63,11 @@ class Settings(ChapterSettings):
 
     chapter: ClassVar[str] = "bmia"
     profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+    least: ClassVar[dict[str, tuple[int, str]]] = {
+        "n_targets": (2, "an interval"),
+        "n_reference": (4, "the reliability of a standard deviation"),
+        "n_samples": (2, "a standard deviation"),
+    }
 
     also_datasets: list[str] = Field(
         [], description="further data sets beside dataset, by name or path; []: the profile's"
@@ -90,16 +95,7 @@ class Settings(ChapterSettings):
     )
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
-        """Refuse sizes that no interval or variance can be computed from."""
-        for name, least, why in (
-            ("n_targets", 2, "an interval"),
-            ("n_reference", 4, "the reliability of a standard deviation"),
-            ("n_samples", 2, "a standard deviation"),
-        ):
-            value = getattr(self, name)
-            if 0 < value < least:
-                raise ValueError(f"{name} = {value}: {why} needs at least {least}")
+    def _architectures_are_known(self) -> Self:
         for name in (self.architecture, *self.architectures):
             if name and not (name == "logistic" or is_for_images(name) or MLP.fullmatch(name)):
                 raise ValueError(

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit, Source
-from membership.exhibits.declaration import later
+from membership.exhibits.declaration import drawn, later, of_settings
 from membership.studies.gmip import sentences, tasks, texts, theory, utility
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
 augmentation, controls, gradients, loss_attack, simulated = later(
     __package__, "augmentation", "controls", "gradients", "loss_attack", "simulated"
@@ -50,10 +49,6 @@ def _of_measured(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd
     return lambda source: function(_read(source, MEASURED))
 
 
-def _of_settings(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(source.settings)
-
-
 def _figure_5(source: Source) -> pd.DataFrame:
     return source.table("gmip-fig-2")
 
@@ -62,43 +57,28 @@ def _figure_6(source: Source) -> pd.DataFrame:
     return loss_attack.figure_6(_read(source, STEPS), _read(source, OUTPUTS))
 
 
-def _rates(**options: Any) -> "Callable[[pd.DataFrame], Figure]":
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership.plots.rates import roc_panels
-
-        return roc_panels(table, **options)
-
-    return draw
-
-
-def _accuracy(table: pd.DataFrame) -> "Figure":
-    from membership.plots.rates import accuracy_by_level
-
-    return accuracy_by_level(table)
-
-
 EXHIBITS = (
     Exhibit(
         "gmip-tab-1",
         "Table 1",
         "threat models of f-DP and f-MIP",
         "Against whom does each notion protect?",
-        compute=_of_settings(texts.table_1),
+        compute=of_settings(texts.table_1),
     ),
     Exhibit(
         "gmip-tab-2",
         "Table 2",
         "what each attack needs",
         "What does each attack need to know?",
-        compute=_of_settings(texts.table_2),
+        compute=of_settings(texts.table_2),
     ),
     Exhibit(
         "gmip-fig-1",
         "Figure 1",
         "trade-off curves approach the Gaussian one",
         "How fast does the exact curve approach the Gaussian one?",
-        compute=_of_settings(theory.figure_1),
-        draw=_rates(y="fnr", y_label="false negative rate"),
+        compute=of_settings(theory.figure_1),
+        draw=drawn("roc_panels", y="fnr", y_label="false negative rate"),
         says=sentences.of_figure_1,
         caption="Trade-off curves of one step (Theorem 5.1) and their normal limits (Corollary "
         "5.1) as the dimension d and the batch size n grow together.",
@@ -112,7 +92,7 @@ EXHIBITS = (
         "",
         "Theorem 5.1 against simulated tests",
         "Is the formula right?",
-        compute=_of_settings(theory.control_1),
+        compute=of_settings(theory.control_1),
         says=sentences.of_control_1,
     ),
     Exhibit(
@@ -122,7 +102,7 @@ EXHIBITS = (
         "Does the attack reach the level that the theorem gives?",
         compute=_of_steps_and_settings(gradients.figure_2),
         needs=_needs(*STEPS),
-        draw=_rates(),
+        draw=drawn("roc_panels"),
         says=sentences.of_figure_2,
         caption="GLiR and the level at K = d. First panels: simulated gradients with known "
         "moments (Figure 2a). Then real gradients after one step (2b) and after several (2c), with "
@@ -137,7 +117,7 @@ EXHIBITS = (
         "Does it at low false positive rates?",
         compute=_figure_5,
         needs=_needs(*STEPS),
-        draw=_rates(floor=1e-3),
+        draw=drawn("roc_panels", floor=1e-3),
         caption="The curves of Figure 2 on logarithmic axes. Rates below one over the number of "
         "non-members cannot be resolved.",
         alt=sentences.roc,
@@ -173,7 +153,7 @@ EXHIBITS = (
         "",
         "five steps: the joint test against the sum of log p",
         "Do five steps tell more than one?",
-        compute=_of_settings(simulated.five_steps),
+        compute=of_settings(simulated.five_steps),
         says=sentences.of_control_4,
     ),
     Exhibit(
@@ -181,7 +161,7 @@ EXHIBITS = (
         "",
         "estimated covariance by background size, with and without shrinkage",
         "How many records does the covariance take?",
-        compute=_of_settings(simulated.background),
+        compute=of_settings(simulated.background),
         says=sentences.of_control_5,
     ),
     Exhibit(
@@ -198,7 +178,7 @@ EXHIBITS = (
         "",
         "training on shifted images against an attacker who holds the originals",
         "What does augmentation hide?",
-        compute=_of_settings(augmentation.augmentation),
+        compute=of_settings(augmentation.augmentation),
         says=sentences.of_control_7,
     ),
     Exhibit(
@@ -206,7 +186,7 @@ EXHIBITS = (
         "Table 5",
         "noise levels for 20 values of mu",
         "How much noise does each level need, under both notions?",
-        compute=_of_settings(theory.table_5),
+        compute=of_settings(theory.table_5),
         judge=theory.table_5_comparison,
         says=theory.table_5_sentence,
     ),
@@ -215,7 +195,7 @@ EXHIBITS = (
         "",
         "whose noise the membership rows of Table 5 hold",
         "Does membership inference privacy ever ask for noise of its own?",
-        compute=_of_settings(theory.table_5_origin),
+        compute=of_settings(theory.table_5_origin),
         says=sentences.of_control_8,
     ),
     Exhibit(
@@ -223,7 +203,7 @@ EXHIBITS = (
         "",
         "how loose the composition and the bound on the covariance are",
         "Where is the slack?",
-        compute=_of_settings(theory.looseness),
+        compute=of_settings(theory.looseness),
         says=sentences.of_control_9,
     ),
     Exhibit(
@@ -233,7 +213,7 @@ EXHIBITS = (
         "What does each notion of privacy cost?",
         compute=_of_measured(utility.figure_3),
         needs=_needs(*MEASURED),
-        draw=_accuracy,
+        draw=drawn("accuracy_by_level"),
         says=sentences.of_figure_3,
         caption="Test accuracy against the privacy level. Shared noise is the control. Bars are "
         "95% intervals over seeds.",
@@ -261,8 +241,8 @@ EXHIBITS = (
         "Figure 4",
         "small d, small n, other distributions",
         "Does the theorem hold for few dimensions, small batches and other laws?",
-        compute=_of_settings(simulated.figure_4),
-        draw=_rates(),
+        compute=of_settings(simulated.figure_4),
+        draw=drawn("roc_panels"),
         caption="GLiR for small d and n, and for gradients with uniform, exponential and Student's "
         "distributions (d = 65, n = 50), with Theorem 5.1 at K = d and averaged over each record's "
         "own K.",
@@ -275,7 +255,7 @@ EXHIBITS = (
         "Does the gradient tell more than the loss?",
         compute=_figure_6,
         needs=_needs(*STEPS, *OUTPUTS),
-        draw=_rates(floor=1e-3),
+        draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_6,
         caption="The loss-based likelihood-ratio attack beside GLiR after a few steps, and alone "
         "after training for as many steps as in Figure 3. Logarithmic axes. Shaded: 95% interval "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit, Source
-from membership.exhibits.declaration import later
+from membership.exhibits.declaration import drawn, later, of_settings
 from membership.studies.iha import inconsistencies, names, sentences
 
 if TYPE_CHECKING:
@@ -60,10 +60,6 @@ def _of(
     return lambda source: function(read(source), source.settings)
 
 
-def _of_settings(function: Callable[[Any], pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(source.settings)
-
-
 _of_main = functools.partial(_of, audit.audits)
 _of_swept = functools.partial(_of, audit.swept_audits)
 _of_known = functools.partial(_of, audit.known_audits)
@@ -91,12 +87,6 @@ def _protocols(source: Source) -> "list[Protocol]":
     return [loo_attacks.protocol(one, source.settings) for one in some]
 
 
-def _curves(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
-    return plots.roc_panels(table, floor=1e-3)
-
-
 def _dampings(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
@@ -112,7 +102,7 @@ EXHIBITS = (
         "Table 1",
         "attacks by access, reference models, leave-one-out knowledge",
         "What does each attack ask an adversary to have?",
-        compute=_of_settings(requirements.table_1),
+        compute=of_settings(requirements.table_1),
         says=sentences.of_table_1,
     ),
     Exhibit(
@@ -122,7 +112,7 @@ EXHIBITS = (
         "Which attack is ahead where an accusation would be believed?",
         compute=_of_main(tables.figure_1),
         needs=_main,
-        draw=_curves,
+        draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_1,
         caption="ROC curves on logarithmic axes, means over the targets. LiRA's reference models "
         "are all models but the target and its complement.",
@@ -274,7 +264,7 @@ EXHIBITS = (
         "",
         "the theorems on covariance and score where they can be exact",
         "Are the formulas right?",
-        compute=_of_settings(theory.control_6),
+        compute=of_settings(theory.control_6),
         says=sentences.of_control_6,
     ),
     Exhibit(
@@ -282,7 +272,7 @@ EXHIBITS = (
         "",
         "linear regression retrained by SGD: the optimal score and the law of the weights",
         "Do parameters tell more than the loss where SGD really ran?",
-        compute=_of_settings(retrained.control_9),
+        compute=of_settings(retrained.control_9),
         says=sentences.of_control_9,
     ),
     Exhibit(
@@ -290,7 +280,7 @@ EXHIBITS = (
         "",
         "numbers that the paper prints twice",
         "Do numbers that are printed twice agree?",
-        compute=_of_settings(inconsistencies.control_7),
+        compute=of_settings(inconsistencies.control_7),
         says=sentences.of_control_7,
     ),
 )
