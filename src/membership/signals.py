@@ -110,7 +110,7 @@ def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
 
 
 def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
-    logits = _logits(source, x)
+    logits = answers(source, x)
     label = y.detach().cpu() if isinstance(y, torch.Tensor) else torch.tensor(np.asarray(y))
     if logits.ndim == 2:
         logits = logits[None]
@@ -136,12 +136,12 @@ def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
     return logits, label
 
 
-def _logits(source: Source, x) -> torch.Tensor:
-    """What the source answers, float64 on the CPU."""
+def answers(source: Source, x) -> torch.Tensor:
+    """The logits that a source answers for records, float64 on the CPU; as for :func:`loss`."""
     if isinstance(source, Ensemble | nn.Module):
         if x is None:
             raise InputError("x is None; give the records to put to the model")
-        answer = source.logits(x) if isinstance(source, Ensemble) else _answers(source, x)
+        answer = source.logits(x) if isinstance(source, Ensemble) else _of_module(source, x)
         return answer.detach().cpu().double()
     if isinstance(source, torch.Tensor):
         return source.detach().cpu().double()
@@ -156,7 +156,7 @@ def _logits(source: Source, x) -> torch.Tensor:
         ) from None
 
 
-def _answers(model: nn.Module, x) -> torch.Tensor:
+def _of_module(model: nn.Module, x) -> torch.Tensor:
     """Logits of one model in evaluation mode, which is put back into its mode."""
     x = torch.as_tensor(x if isinstance(x, torch.Tensor) else np.asarray(x))
     first = next(model.parameters(), torch.zeros(1))

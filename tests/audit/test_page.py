@@ -1,4 +1,4 @@
-"""The page on audits: its commands and its Python, as printed."""
+"""The pages on audits: their commands and their Python, as printed."""
 
 import re
 import shlex
@@ -14,8 +14,8 @@ from membership.cli import cli
 PAGE = paths.project_root() / "book" / "audit.md"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+def blocks(language: str, page: Path = PAGE) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def example(folder: Path) -> None:
@@ -45,3 +45,25 @@ def test_the_python_on_the_page(
     assert "epsilon" not in capsys.readouterr().err
     assert (tmp_path / "report" / "audit.json").is_file()
     assert names["report"]["auc"]["value"] > 0.5
+
+
+def test_the_page_on_a_model_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = blocks("python", PAGE.with_name("audit-model.md"))
+    assert sum(line.strip() != "" for line in code[0].splitlines()) <= 40
+    names: dict = {}
+    for block in code:
+        exec(block, names)
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    report = names["report"]
+    found = {one["name"]: one["auc"]["value"] for one in report["attacks"]}
+    assert {"loss", "lira", "rmia", "attack-p"} <= set(found)
+    assert found["lira"] > 0.5
+    assert any("One target" in text for text in report["warnings"])
+    assert names["forest"]["targets"] == 2
+    done = CliRunner().invoke(cli, ["audit", "digits.evidence", "--output", "again"])
+    assert done.exit_code == 0, done.output
+    again, first = (tmp_path / d / "audit.json" for d in ("again", "report"))
+    assert again.read_text() == first.read_text()

@@ -1,7 +1,8 @@
 """An audit of one's own model: from scores, or from evidence, to statements with intervals."""
 
 from membership.audit.comparison import compare
+from membership.audit.observe import gather
 from membership.audit.reading import Scored, read_scores
 from membership.audit.report import audit, write
 
-__all__ = ["Scored", "audit", "compare", "read_scores", "write"]
+__all__ = ["Scored", "audit", "compare", "gather", "read_scores", "write"]

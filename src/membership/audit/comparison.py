@@ -75,7 +75,7 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
             {"name": name, "display": known[name].display, "lacks": lacks}
             for name, lacks in first.lacking.items()
         ],
-        "warnings": _warnings(len(set(units))),
+        "warnings": _warnings(evidence, len(set(units))),
     }
 
 
@@ -113,7 +113,11 @@ def _ends(value: float, interval: Any) -> dict[str, float]:
     return {"value": value, "low": interval.low, "high": interval.high}
 
 
-def _warnings(units: int) -> list[str]:
+def _warnings(evidence: tuple[xr.Dataset, ...], units: int) -> list[str]:
+    said = [text for one in evidence for text in one.attrs.get("warnings", [])]
     if units > 1:
-        return []
-    return ["One target: the intervals are of this model, and say nothing of another training."]
+        return said
+    return [
+        *said,
+        "One target: the intervals are of this model, and say nothing of another training.",
+    ]

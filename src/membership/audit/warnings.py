@@ -1,11 +1,18 @@
 """What is wrong with an audit's data as far as the data show it."""
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from membership.arrays import BoolArray
 from membership.audit.reading import Scored
-from membership.metrics import auc_interval
+from membership.metrics import auc, auc_interval
 
 TIED = 0.05
+LOOKED_AT = 4000
+"""Records that a classifier is shown which never sees the model."""
 
 
 def of_scores(scored: Scored, level: float) -> list[str]:
@@ -36,3 +43,34 @@ def of_scores(scored: Scored, level: float) -> list[str]:
             f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."
         )
     return found
+
+
+def of_records(x: np.ndarray, y: np.ndarray, member: BoolArray | None) -> list[str]:
+    """Warnings about the records of an audit, and about whom its model was trained on."""
+    found, flat = [], np.c_[x.reshape(len(x), -1).astype(np.float64), y]
+    copies = len(x) - len(np.unique(flat, axis=0))
+    if copies:
+        found.append(
+            f"{copies} of {len(x)} records are copies of others. A copy of a member scores like a "
+            "member: leave out duplicates before memberships are drawn."
+        )
+    if member is not None:
+        found += _shift(flat, member)
+    return found
+
+
+def _shift(flat: np.ndarray, member: BoolArray) -> list[str]:
+    """Members that can be told from non-members without the model."""
+    rows = np.random.default_rng(0).permutation(len(flat))[:LOOKED_AT]
+    if min(np.bincount(member[rows], minlength=2)) < 10:
+        return []
+    blind = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    score = cross_val_predict(blind, flat[rows], member[rows], cv=5, method="decision_function")
+    low, _ = auc_interval(score, member[rows], 0.99)
+    if low <= 0.5:
+        return []
+    return [
+        "A classifier that never sees the model tells members from non-members with an AUC of "
+        f"{auc(score, member[rows]):.2f}: they differ in more than membership, and every attack's "
+        "number measures that too."
+    ]

@@ -1,0 +1,199 @@
+"""Evidence of one's own model: what it and reference models, trained like it, answer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from torch import nn
+from tqdm import tqdm
+
+from membership import data, evidence, signals
+from membership.arrays import BoolArray, FloatArray, as_bool
+from membership.audit import warnings
+from membership.audit.reading import LEAST_RECORDS
+from membership.errors import InputError
+
+Train = Callable[[np.ndarray, np.ndarray, int], Any]
+
+SURE = 1e-9
+"""A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
+
+
+def gather(
+    x: Any,
+    y: Any,
+    train: Train,
+    *,
+    model: Any = None,
+    member: Any = None,
+    held: tuple[Any, Any] | None = None,
+    n_reference: int = 16,
+    n_targets: int = 4,
+    seed: int = 0,
+    name: str = "my model",
+) -> xr.Dataset:
+    """Observe one's own model beside reference models that are trained like it.
+
+    Reference models are trained on random halves of the records and their complements in turn, so
+    that every record is in half of them.
+
+    Parameters
+    ----------
+    x : array_like of shape (records, ...)
+        Members and non-members of the model, in the form that models take.
+    y : array_like of int, shape (records,)
+        Labels, 0 to classes - 1.
+    train : callable
+        ``train(x, y, seed)`` returns a trained model: a `torch.nn.Module` that answers logits, a
+        scikit-learn classifier with ``predict_proba``, or a function from records to logits.
+    model : optional
+        The model to audit, of the same kinds. None: `n_targets` models are trained and audited in
+        its place, which says more of the training than of one model.
+    member : array_like of bool, shape (records,)
+        Which records `model` was trained on; needed with `model`.
+    held : (x, y), optional
+        Records that no model has seen; attacks that compare with a population need them.
+    n_reference : int
+        Reference models, 2 or more.
+    n_targets : int
+        Targets where no model is given, 1 or more.
+    seed : int
+        Of the halves; training i gets ``seed + i``.
+    name : str
+        What is audited, for the report.
+
+    Returns
+    -------
+    xarray.Dataset
+        Evidence of kind "outputs", for `compare` and `membership.evidence.save`. Its attribute
+        ``warnings`` says what about the data bends an audit.
+
+    Raises
+    ------
+    InputError
+        Arrays do not fit, `member` is missing, a model answers probabilities where logits are
+        asked or fewer classes than there are, or `train` gives different models with one seed.
+    """
+    x, y = _records("x, y", x, y)
+    if model is None and member is not None:
+        raise InputError("member is given without model; give the model that was trained on them")
+    own = None if model is None else _truth(member, len(y))
+    for what, number, least in (
+        ("n_reference", n_reference, 2),
+        ("n_targets", n_targets, 1),
+        ("seed", seed, 0),
+    ):
+        if number < least:
+            raise InputError(f"{what} is {number}; give at least {least}")
+    parts = [(x, y)] if held is None else [(x, y), _records("held", *held)]
+    first = n_targets if own is None else 1
+    targets = data.random_halves(n_targets, len(y), seed + 1) if own is None else own[None]
+    masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
+    # In the order of the masks; the audited model, if there is one, is not trained.
+    models = [] if model is None else [_seen(model, parts)]
+    _check_repeats(train, x[masks[-1]], y[masks[-1]], seed + len(masks) - 1)
+    for at in tqdm(range(len(models), len(masks)), desc="training", unit="model"):
+        models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts))
+    each = {key: np.stack([found[key] for found in models]) for key in models[0]}
+    labels = {"label": y} if held is None else {"label": y, "held_label": parts[1][1]}
+    return evidence.dataset(
+        "outputs",
+        {**each, **labels, "member": masks, "train_accuracy": _accuracy(each["correct"], masks)},
+        {"record": np.arange(len(y))},
+        set=name,
+        data={name: data.record_digest(x, y)},
+        recipe={"train": getattr(train, "__qualname__", type(train).__name__)},
+        targets=list(range(first)),
+        references=list(range(first, len(masks))),
+        seed=seed,
+        warnings=warnings.of_records(x, y, own),
+    )
+
+
+def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
+    """Halves and their complements in turn."""
+    halves = data.random_halves((n_models + 1) // 2, n_records, seed)
+    return np.stack([halves, ~halves], axis=1).reshape(-1, n_records)[:n_models]
+
+
+def _records(what: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.asarray(x), np.asarray(y)
+    if x.ndim < 2 or y.shape != x.shape[:1] or len(y) < LEAST_RECORDS:
+        raise InputError(
+            f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
+            "shape (records, ...) with one label each"
+        )
+    if y.dtype.kind not in "iu" or y.min() < 0:
+        raise InputError(f"{what}: labels of type {y.dtype} from {y.min()}; give 0 to classes - 1")
+    if x.dtype.kind not in "fiub" or not np.isfinite(x).all():
+        raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
+    return x, y.astype(np.int64)
+
+
+def _truth(member: Any, n: int) -> BoolArray:
+    if member is None:
+        raise InputError("member is None; with a model, say which records it was trained on")
+    found = as_bool("member", member, (n,))
+    if min(found.sum(), (~found).sum()) < 2:
+        raise InputError(f"member: {found.sum()} of {n} are members; give at least 2 of each")
+    return found
+
+
+def _seen(model: Any, parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, FloatArray]:
+    """What a model shows of the records, and of those that nobody has seen."""
+    found = {}
+    for prefix, (x, y) in zip(("", "held_"), parts, strict=False):
+        answers = _logits(model, x, int(y.max()) + 1)
+        for name in ("log_odds", "hinge", "correct"):
+            signal = signals.scaled_logit if name == "log_odds" else getattr(signals, name)
+            found[prefix + name] = signal(answers, None, y)[0]
+    found["correct"] = found["correct"].astype(bool)
+    if len(parts) > 1:
+        found["held_correct"] = found["held_correct"].astype(bool)
+    return found
+
+
+def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
+    """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
+    if hasattr(model, "predict_proba"):
+        probability = np.full((len(x), max(n_classes, int(max(model.classes_)) + 1)), SURE)
+        probability[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(x)
+        return np.log(np.clip(probability, SURE, 1 - SURE))
+    if isinstance(model, nn.Module):
+        answers = signals.answers(model, x).numpy()
+    elif callable(model):
+        answers = np.asarray(model(x), dtype=np.float64)
+    else:
+        raise InputError(
+            f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier with "
+            "predict_proba, or a function from records to logits"
+        )
+    if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
+        raise InputError(
+            f"model answers {answers.shape} for {len(x)} records; give (records, classes)"
+        )
+    if (
+        answers.shape[1] > 1
+        and answers.min() >= 0
+        and np.allclose(answers.sum(axis=1), 1, atol=1e-3)
+    ):
+        raise InputError(
+            "model answers probabilities: its rows sum to 1; return what goes into the softmax"
+        )
+    return answers
+
+
+def _check_repeats(train: Train, x: np.ndarray, y: np.ndarray, seed: int) -> None:
+    """Refuse a training that one seed does not determine: nobody could repeat its audit."""
+    one, two = (_logits(train(x, y, seed), x, int(y.max()) + 1) for _ in range(2))
+    apart = float(np.abs(one - two).max())
+    if apart > 1e-3 * max(1.0, float(np.abs(one).max())):
+        raise InputError(
+            f"train: two trainings with seed = {seed} answer up to {apart:.2g} apart; draw "
+            "everything random from its argument seed"
+        )
+
+
+def _accuracy(correct: BoolArray, member: BoolArray) -> FloatArray:
+    return 100 * (correct & member).sum(axis=1) / member.sum(axis=1)

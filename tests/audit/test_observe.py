@@ -1,0 +1,131 @@
+"""Evidence of one's own model: what is stored, what is refused, and what is warned of."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import logit, softmax
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+
+from membership import audit, metrics, signals
+from membership.errors import InputError
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(120, 6))
+Y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 0.5)
+MEMBER = RNG.permutation(120) < 60
+SMALL = {"n_reference": 3, "n_targets": 2}
+
+
+def linear(x, y, seed):
+    torch.manual_seed(seed)
+    return nn.Linear(6, 3).double()
+
+
+def logistic(x, y, seed):
+    return LogisticRegression().fit(x, y)
+
+
+def forest(x, y, seed):
+    return RandomForestClassifier(5, random_state=seed).fit(x, y)
+
+
+def test_what_is_stored_is_what_the_models_answer():
+    model = linear(X, Y, 77)
+    found = audit.gather(X, Y, linear, model=model, member=MEMBER, held=(X[:30], Y[:30]), seed=5)
+    assert found["log_odds"].shape == (17, 120)
+    assert found["held_hinge"].shape == (17, 30)
+    np.testing.assert_allclose(found["hinge"][0], signals.hinge(model, X, Y)[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        found["log_odds"][3], signals.scaled_logit(linear(X, Y, 8), X, Y)[0], rtol=1e-6
+    )
+    assert (found["member"][0].values == MEMBER).all()
+    assert (found["member"][1:].sum("record") == 60).all()
+    assert (found["member"][1:].sum("model") == 8).all()
+    assert found.attrs["targets"] == [0]
+    assert found.attrs["references"] == list(range(1, 17))
+
+
+def test_the_three_kinds_of_model_agree():
+    fitted = logistic(X, Y, 0)
+    weight, bias = (torch.tensor(v) for v in (fitted.coef_, fitted.intercept_))
+    module = nn.Linear(6, 3).double()
+    module.weight.data, module.bias.data = weight, bias
+    each = [
+        audit.gather(X, Y, logistic, model=one, member=MEMBER, n_reference=2)
+        for one in (fitted, module, fitted.decision_function)
+    ]
+    for one in each[1:]:
+        np.testing.assert_allclose(one["log_odds"], each[0]["log_odds"], atol=1e-5)
+    p = fitted.predict_proba(X)[np.arange(120), Y]
+    np.testing.assert_allclose(each[0]["log_odds"][0], logit(p), rtol=1e-5)
+
+
+def test_a_forest_that_is_sure_stays_finite_and_is_found_out():
+    found = audit.gather(X, Y, forest, held=(X[:30], Y[:30]), **SMALL)
+    assert np.isfinite(found["log_odds"]).all()
+    assert metrics.auc(found["log_odds"][0].values, found["member"][0].values) > 0.6
+    assert found.attrs["targets"] == [0, 1]
+    assert (found["train_accuracy"] > 80).all()
+
+
+def test_a_class_that_a_half_lacks_is_improbable():
+    rare = np.where(np.arange(120) == 7, 3, Y)
+    found = audit.gather(X, rare, logistic, **SMALL)
+    without = ~found["member"][:, 7].values
+    assert (found["log_odds"][:, 7].values[without] < -15).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": Y[:-1]}, "x, y have shapes"),
+        ({"x": X[:10], "y": Y[:10]}, "at least 20 records"),
+        ({"y": Y - 1}, "0 to classes - 1"),
+        ({"y": Y + 0.0}, "labels of type float64"),
+        ({"x": np.where(X > 2, np.nan, X)}, "give finite numbers"),
+        ({"held": (X[:, 0], Y)}, "held have shapes"),
+        ({"n_reference": 1}, "n_reference is 1; give at least 2"),
+        ({"n_targets": 0}, "n_targets is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"model": logistic(X, Y, 0)}, "member is None"),
+        ({"member": MEMBER}, "member is given without model"),
+        ({"model": logistic(X, Y, 0), "member": MEMBER[:-1]}, "member"),
+        ({"model": logistic(X, Y, 0), "member": MEMBER | True}, "at least 2 of each"),
+        ({"model": 3, "member": MEMBER}, "model is of type int"),
+        ({"model": lambda x: x[:, 0], "member": MEMBER}, r"model answers \(120,\)"),
+        ({"model": lambda x: softmax(x, axis=1), "member": MEMBER}, "answers probabilities"),
+        (
+            {"model": nn.Sequential(nn.Linear(6, 3).double(), nn.Softmax(1)), "member": MEMBER},
+            "answers probabilities",
+        ),
+    ],
+)
+def test_what_does_not_do_is_refused_before_any_training(change, message):
+    def never(x, y, seed):
+        raise AssertionError("trained")
+
+    given = {"x": X, "y": Y, "train": never, **SMALL, **change}
+    with pytest.raises(InputError, match=message):
+        audit.gather(given.pop("x"), given.pop("y"), given.pop("train"), **given)
+
+
+def test_a_training_that_does_not_repeat_is_refused():
+    state = iter(range(100))
+    with pytest.raises(InputError, match=r"train: two trainings with seed = 4 .* apart"):
+        audit.gather(X, Y, lambda x, y, seed: linear(x, y, next(state)), **SMALL)
+
+
+def test_copies_and_another_source_are_warned_of():
+    given = {"model": logistic(X, Y, 0), "member": MEMBER, "n_reference": 2}
+    assert audit.gather(X, Y, logistic, **given).attrs["warnings"] == []
+    copied, y = X.copy(), Y.copy()
+    copied[5], y[5] = copied[6], y[6]
+    (said,) = audit.gather(copied, y, logistic, **given).attrs["warnings"]
+    assert said.startswith("1 of 120 records are copies")
+    shifted = X + 2.0 * MEMBER[:, None]
+    found = audit.gather(shifted, Y, logistic, **given)
+    (said,) = found.attrs["warnings"]
+    assert "never sees the model" in said
+    assert said in audit.compare(found)["warnings"]
