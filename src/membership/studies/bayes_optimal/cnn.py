@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from membership import attacks, metrics, published
+from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
@@ -94,9 +95,7 @@ def temperatures(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
     curves = curves.assign(low=curves["value"], high=curves["value"])
     sweep = _temperature_sweep(game).assign(series="MAST on the networks")
     columns = ["metric", "series", "temperature", "value", "low", "high", "n_repeats"]
-    table = pd.concat([curves[columns], sweep[columns]], ignore_index=True)
-    table.attrs = game.attrs
-    return table
+    return tidy([curves[columns], sweep[columns]], game.attrs)
 
 
 def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from scipy.special import expit, logit, logsumexp
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
 
 N_OTHERS, N_KINDS, N_MODELS = 3, 3, 6
 ERROR, EXCESS = "largest error", "largest excess"
@@ -61,14 +62,13 @@ def statements(settings: Any) -> pd.DataFrame:
     for case, prior in ((POSTERIOR, False), (PRIOR, True)):
         excess = max(property_2_excess(game, prior=prior) for game in games[:GAMES_A_CASE])
         rows.append(("Property 2", case, EXCESS, excess))
-    table = pd.DataFrame(
+    return tidy(
         [
             {"statement": statement, "case": case, "metric": metric} | metrics.exactly(float(value))
             for statement, case, metric, value in rows
-        ]
+        ],
+        {"sizes": {"Games": str(GAMES), "Games a case of a property": str(GAMES_A_CASE)}},
     )
-    table.attrs = {"sizes": {"Games": str(GAMES), "Games a case of a property": str(GAMES_A_CASE)}}
-    return table
 
 
 def random_game(rng: np.random.Generator, rate: float = 0.5) -> Game:

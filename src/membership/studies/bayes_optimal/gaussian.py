@@ -12,6 +12,7 @@ import pandas as pd
 from membership import attacks, data, metrics
 from membership.arrays import FloatArray
 from membership.errors import InputError
+from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import gaussian_exact as exact
 
 GRID_POINTS = 400
@@ -102,9 +103,7 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
         values = (wide["MAST", metric] - wide["MALT", metric]).to_numpy()
         key = {"attack": LEAD, "metric": metric, "exact": np.nan}
         rows.append(key | metrics.summary(values))
-    table = pd.DataFrame(rows)
-    table.attrs = _attrs(settings)
-    return table
+    return tidy(rows, _attrs(settings))
 
 
 def gaussian_references(settings: Any) -> pd.DataFrame:
@@ -130,9 +129,7 @@ def gaussian_references(settings: Any) -> pd.DataFrame:
         areas = [100 * metrics.auc(s, member) for s in fresh]
         rows.append(key | {"metric": "attack_accuracy(%)"} | metrics.summary(accuracies))
         rows.append(key | {"metric": "auc(%)"} | metrics.summary(areas))
-    table = pd.DataFrame(rows)
-    table.attrs = _attrs(settings)
-    return table
+    return tidy(rows, _attrs(settings))
 
 
 def _paper_game(settings: Any) -> Game:

@@ -13,6 +13,7 @@ from scipy.stats import ncx2
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
 
 TEMPERATURES = (0.25, 1.0, 4.0)
 # Dimensions a member, d / n'.
@@ -33,9 +34,7 @@ def added_by_parameters(settings: Any) -> pd.DataFrame:
             rows += [_row(ratio, temperature, name, values) for name, values in shown.items()]
         colder, hotter = found[min(TEMPERATURES)][0], found[max(TEMPERATURES)][0]
         rows.append(_row(ratio, np.nan, COLDER, colder - hotter))
-    table = pd.DataFrame(rows)
-    table.attrs = {"sizes": {"Games a cell": str(GAMES), "Members a game": str(N_MEMBERS)}}
-    return table
+    return tidy(rows, {"sizes": {"Games a cell": str(GAMES), "Members a game": str(N_MEMBERS)}})
 
 
 def _row(ratio: float, temperature: float, attack: str, values: FloatArray) -> dict:

@@ -9,6 +9,7 @@ from scipy import stats
 
 from membership.arrays import FloatArray
 from membership.attacks.student import student_log_survival
+from membership.exhibits.tidy import tidy
 from membership.studies.bmia.seen import Seen, further, origin, read
 from membership.studies.bmia.summaries import measured, percent
 
@@ -37,9 +38,7 @@ def control_2(source: Any) -> pd.DataFrame:
                 p = p_value((hinge - mean) / sd, int(n), calibrated)
                 rates = 100 * (p < NOMINAL).mean(axis=1)
                 listed.append(_row(seen.label, name, int(n), percent(rates)))
-    table = pd.DataFrame(listed)
-    table.attrs = origin(some)
-    return table
+    return tidy(listed, origin(some))
 
 
 def p_value(z: FloatArray, n: int, calibrated: bool) -> FloatArray:

@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.tidy import tidy
 from membership.studies.bmia.seen import Seen, further, moments, origin, read
 from membership.studies.bmia.summaries import RATES, Pairs, percent, rate_name, roc, tpr
 
@@ -33,9 +34,7 @@ def figure_3(source: Any) -> pd.DataFrame:
         closed = seen.attack("bmia-closed")
         for n in sizes:
             listed += _rates(seen, "KFAC, closed form", n, closed)
-    table = pd.DataFrame(listed)
-    table.attrs = _origin(some)
-    return table
+    return tidy(listed, _origin(some))
 
 
 def figure_5(source: Any) -> pd.DataFrame:
@@ -69,9 +68,7 @@ def figure_6(source: Any) -> pd.DataFrame:
         decay = attrs["recipe"]["weight_decay"] * attrs["reference_members"]
         chosen.append(f"{seen.label}, training's weight decay: {decay:.3g}")
         parts.append(_plain(seen))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(some, note=f"Prior precisions: {'; '.join(chosen)}.")
-    return table
+    return tidy(parts, _origin(some, note=f"Prior precisions: {'; '.join(chosen)}."))
 
 
 def figure_7(source: Any) -> pd.DataFrame:
@@ -82,9 +79,7 @@ def figure_7(source: Any) -> pd.DataFrame:
         parts += [_curve(seen, s, _with(seen, variants, v)) for s, v in chosen.items()]
         parts.append(_curve(seen, "closed form", seen.attack("bmia-closed")))
         parts.append(_plain(seen))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(some)
-    return table
+    return tidy(parts, _origin(some))
 
 
 def _origin(some: list[tuple[Seen, xr.Dataset]], **extra: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
 from membership.studies.bmia.seen import Seen, further, origin, read
 from membership.studies.bmia.summaries import auc
 
@@ -32,9 +33,7 @@ def control_4(source: Any) -> pd.DataFrame:
         over = np.std(_retrained(seen), axis=0, ddof=1)[:SHOWN]
         found = {"dataset": seen.label, "laplace": laplace, "retraining": over}
         parts.append(pd.DataFrame(found))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = origin(some)
-    return table
+    return tidy(parts, origin(some))
 
 
 def control_5(source: Any) -> pd.DataFrame:
@@ -98,9 +97,7 @@ def control_7(source: Any) -> pd.DataFrame:
         listed += [
             {**key, "quantity": str(name), **metrics.summary(v)} for name, v in found.items()
         ]
-    table = pd.DataFrame(listed)
-    table.attrs = origin(some)
-    return table
+    return tidy(listed, origin(some))
 
 
 def _retrained(seen: Seen) -> FloatArray:

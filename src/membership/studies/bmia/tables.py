@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
+from membership.exhibits.tidy import tidy
 from membership.studies.bmia import names, scores
 from membership.studies.bmia.seen import Seen, origin, pairs_of, read
 from membership.studies.bmia.summaries import measured, rows
@@ -24,16 +25,15 @@ _SETUP = (
 def table_1(source: Any) -> pd.DataFrame:
     """True-positive rates of all attacks (Table 1); times are in `times`."""
     some = read(source)
-    table = pd.DataFrame(
+    return tidy(
         [
             row
             for seen in some
             for (name, n), pairs in scores.all_scores(seen).items()
             for row in rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
-        ]
+        ],
+        origin(some, _SETUP),
     )
-    table.attrs = origin(some, _SETUP)
-    return table
 
 
 def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:
@@ -61,9 +61,7 @@ def control_1(source: Any) -> pd.DataFrame:
                 key = {"dataset": seen.label, "attack": name}
                 name_of_gain = f"{metric.replace('auc', 'AUC')} gained"
                 listed.append({**key, "metric": name_of_gain, **metrics.summary(gain)})
-    table = pd.DataFrame(listed)
-    table.attrs = origin(some)
-    return table
+    return tidy(listed, origin(some))
 
 
 def control_6(source: Any) -> pd.DataFrame:
@@ -80,9 +78,7 @@ def control_6(source: Any) -> pd.DataFrame:
             for n in sizes:
                 key = {"dataset": seen.label, "variance": name, "n_reference": n}
                 listed += rows(key, scores.lira(seen, n, **choice))
-    table = pd.DataFrame(listed)
-    table.attrs = origin(some)
-    return table
+    return tidy(listed, origin(some))
 
 
 def strangers_seen(source: Any) -> Seen:
@@ -93,16 +89,15 @@ def strangers_seen(source: Any) -> Seen:
 def table_2(source: Any) -> pd.DataFrame:
     """Members against non-members of another source (Table 2)."""
     seen = strangers_seen(source)
-    table = pd.DataFrame(
+    return tidy(
         [
             row
             for (name, n), pairs in scores.all_scores(seen).items()
             if n in (0, 1, TABLE_2_SIZE)
             for row in rows({"attack": name, "n_reference": n}, pairs, TABLE_2_RATES)
-        ]
+        ],
+        origin([seen]),
     )
-    table.attrs = origin([seen])
-    return table
 
 
 def table_2_comparison(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from membership import published
+from membership.exhibits.tidy import tidy
 from membership.studies.bmia.predictive import STRUCTURES
 from membership.studies.bmia.seen import further, origin
 from membership.studies.bmia.tables import ON, PAPERS_NAMES
@@ -30,9 +31,7 @@ def control_10(source: Any) -> pd.DataFrame:
                 name = f"BMIA, {STRUCTURES[str(structure)]}, {n} samples"
                 took = float(seconds["inference"].sel(structure=structure, draws=n))
                 listed.append(_row(label, name, 1, "inference(s)", took))
-    table = pd.DataFrame(listed)
-    table.attrs = origin(some, timing=True)
-    return table
+    return tidy(listed, origin(some, timing=True))
 
 
 def control_10_comparison(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from membership import data
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir
 from membership.curvature import gradient_moments
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves
 from membership.studies.gmip.observations import split, trajectory
 from membership.studies.gmip.origin import computed
@@ -35,11 +36,10 @@ def augmentation(settings: Any) -> pd.DataFrame:
         ]
         member = np.arange(len(scores[0])) < len(scores[0]) // 2
         rows.append(curves.area({"training": training, "queries": queries}, scores, member))
-    table = pd.DataFrame(rows)
-    table.attrs = computed(
-        data=views["clean"].digests, sizes={"Audited models": str(settings.audit_models)}
+    return tidy(
+        rows,
+        computed(data=views["clean"].digests, sizes={"Audited models": str(settings.audit_models)}),
     )
-    return table
 
 
 def _score(trained: Task, held: Task, settings: Any, model: int) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy import stats
 from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, released_score
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves
 from membership.studies.gmip.origin import observed, recipe_of
 from membership.studies.gmip.simulated import figure_2a
@@ -110,9 +111,7 @@ def rank_table(audits: Audits) -> pd.DataFrame:
             ("AUC of the released code, one step (%)", released(audit)),
         ):
             rows.append({**curves.area(key, list(found), member), "metric": name})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(audits)
-    return table
+    return tidy(rows, observed(audits))
 
 
 def real_calibration(audits: Audits) -> pd.DataFrame:
@@ -126,9 +125,7 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
                 key = {"dataset": audit.attrs["set"], "convention": convention}
                 key["nominal"] = round(100 * nominal, 6)
                 rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(audits)
-    return table
+    return tidy(rows, observed(audits))
 
 
 def susceptibility(audits: Audits) -> pd.DataFrame:
@@ -141,9 +138,7 @@ def susceptibility(audits: Audits) -> pd.DataFrame:
             law = stats.chi2.ppf(q, first[0]) / first[0] if q < 1 else np.nan
             key = {"dataset": audit.attrs["set"], "quantile": q, "metric": "K / rank"}
             rows.append({**key, **metrics.summary(found, lowest=0.0), "chi2": law})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(audits)
-    return table
+    return tidy(rows, observed(audits))
 
 
 def spectrum(audits: Audits) -> pd.DataFrame:
@@ -176,9 +171,7 @@ def spectrum(audits: Audits) -> pd.DataFrame:
         }
         key = {"dataset": audit.attrs["set"]}
         rows += [{**key, "metric": m, **metrics.summary(each)} for m, each in values.items()]
-    table = pd.DataFrame(rows)
-    table.attrs = observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm.")
-    return table
+    return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
 
 
 def _expected_over_k(audit: xr.Dataset) -> dict[str, float]:

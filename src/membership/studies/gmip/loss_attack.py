@@ -8,6 +8,7 @@ import xarray as xr
 from scipy.stats import norm
 
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves, gradients
 from membership.studies.gmip.origin import observed
 
@@ -30,9 +31,7 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
         for one in (one for one in outputs if one.attrs["set"] == name):
             key = {"panel": f"{name}: {one.attrs['steps']} steps", "dataset": name}
             parts.append(curves.measured({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = observed([*audits, *outputs])
-    return table
+    return tidy(parts, observed([*audits, *outputs]))
 
 
 def loss_scores(outputs: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

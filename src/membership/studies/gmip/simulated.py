@@ -14,6 +14,7 @@ from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves
 from membership.studies.gmip.origin import computed
 
@@ -62,13 +63,14 @@ def figure_2a(settings: Any) -> pd.DataFrame:
         parts.append(curves.measured({**key, "series": "GLiR"}, scores, member))
         mu = privacy.mip_mu_step(d, n, d)
         parts.append(curves.gaussian({**key, "series": "bound, d"}, mu))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(
-        settings,
-        note="The level is mu = 1.14 in all three simulations. The authors' notebook has "
-        "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580.",
+    return tidy(
+        parts,
+        _origin(
+            settings,
+            note="The level is mu = 1.14 in all three simulations. The authors' notebook has "
+            "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580.",
+        ),
     )
-    return table
 
 
 def figure_4(settings: Any) -> pd.DataFrame:
@@ -88,11 +90,9 @@ def figure_4(settings: Any) -> pd.DataFrame:
             ),
             curves.analytic({"panel": name, "series": "Theorem 5.1, K as drawn"}, drawn),
         ]
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(
-        settings, note="The settings are chosen here; the paper's are not recorded."
+    return tidy(
+        parts, _origin(settings, note="The settings are chosen here; the paper's are not recorded.")
     )
-    return table
 
 
 def calibration(settings: Any) -> pd.DataFrame:
@@ -116,11 +116,9 @@ def calibration(settings: Any) -> pd.DataFrame:
             key = {"convention": convention, "nominal": round(100 * nominal, 6), "metric": "FPR(%)"}
             rows.append({**key, **metrics.summary(rates)})
         rows.append(curves.area({"convention": convention, "nominal": 0.0}, scores, member))
-    table = pd.DataFrame(rows)
-    table.attrs = _origin(
-        settings, note="d = 650, n = 500, covariance I, which both invert rightly."
+    return tidy(
+        rows, _origin(settings, note="d = 650, n = 500, covariance I, which both invert rightly.")
     )
-    return table
 
 
 def five_steps(settings: Any) -> pd.DataFrame:
@@ -153,9 +151,7 @@ def five_steps(settings: Any) -> pd.DataFrame:
         full = 100 * privacy.gaussian_auc(privacy.composed_mu(mu, steps))
         key = {"correlation": correlation, "attack": "bound", "metric": "auc(%)"}
         rows.append({**key, **metrics.exactly(full)})
-    table = pd.DataFrame(rows)
-    table.attrs = _origin(settings)
-    return table
+    return tidy(rows, _origin(settings))
 
 
 def background(settings: Any) -> pd.DataFrame:
@@ -187,9 +183,7 @@ def background(settings: Any) -> pd.DataFrame:
         rows.append(curves.area(key, repeats, member))
         rates = [100 * (np.exp(-score[~member]) < 0.05).mean() for score in repeats]
         rows.append({**key, "metric": "FPR at 5%(%)", **metrics.summary(rates)})
-    table = pd.DataFrame(rows)
-    table.attrs = _origin(settings)
-    return table
+    return tidy(rows, _origin(settings))
 
 
 def susceptible_records(settings: Any) -> pd.DataFrame:
@@ -208,9 +202,7 @@ def susceptible_records(settings: Any) -> pd.DataFrame:
         ):
             key = {"attack": attack, "fpr": fpr, "metric": "TPR(%)"}
             rows.append({**key, **metrics.exactly(100 * float(tpr))})
-    table = pd.DataFrame(rows)
-    table.attrs = computed()
-    return table
+    return tidy(rows, computed())
 
 
 def _round(rng: np.random.Generator, d: int, n: int, draw: Draw) -> tuple[FloatArray, FloatArray]:

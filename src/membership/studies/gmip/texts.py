@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from membership import published
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip.origin import computed, observed, recipe_of
 
 TABLE_1 = (
@@ -63,13 +64,15 @@ def table_2(settings: Any) -> pd.DataFrame:
     The ticks are filled in from the definitions of the attacks; the text this companion was made
     from has the rows and columns only.
     """
-    table = pd.DataFrame(
-        [dict(zip(("requirement", *ATTACKS), (row, *ticks), strict=True)) for row, ticks in TABLE_2]
+    return tidy(
+        [
+            dict(zip(("requirement", *ATTACKS), (row, *ticks), strict=True))
+            for row, ticks in TABLE_2
+        ],
+        computed(
+            deviations=["the paper's entries are not on record: these follow from the definitions"],
+        ),
     )
-    table.attrs = computed(
-        deviations=["the paper's entries are not on record: these follow from the definitions"],
-    )
-    return table
 
 
 def table_3(audits: Sequence[xr.Dataset]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, privacy, published
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip.origin import computed
 from membership.studies.gmip.tasks import RECIPES, Recipe
 
@@ -36,9 +37,7 @@ def figure_1(settings: Any) -> pd.DataFrame:
         ):
             key = {"panel": f"d = {d}, n = {n}", "series": series}
             parts.append(pd.DataFrame({**key, "fpr": alpha, "fnr": fnr}))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = computed(note="Dimensions are chosen here; the paper's are not recorded.")
-    return table
+    return tidy(parts, computed(note="Dimensions are chosen here; the paper's are not recorded."))
 
 
 def table_5(settings: Any) -> pd.DataFrame:
@@ -94,9 +93,7 @@ def table_5_origin(settings: Any) -> pd.DataFrame:
         }
         key = {"dataset": recipe.label}
         rows += [{**key, "quantity": q, **metrics.exactly(float(v))} for q, v in found.items()]
-    table = pd.DataFrame(rows)
-    table.attrs = computed()
-    return table
+    return tidy(rows, computed())
 
 
 def monte_carlo(settings: Any) -> pd.DataFrame:
@@ -125,9 +122,7 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
                 key = {"d": d, "n": n, "tau": tau, "alpha": a, "metric": metric}
                 found = {"value": rate, "low": rate - error, "high": rate + error}
                 rows.append({**key, **found, "exact": truth, "deviation": abs(rate - truth)})
-    table = pd.DataFrame(rows)
-    table.attrs = computed(sizes={"Draws under each hypothesis": f"{settings.monte_carlo:,}"})
-    return table
+    return tidy(rows, computed(sizes={"Draws under each hypothesis": f"{settings.monte_carlo:,}"}))
 
 
 def control_1(settings: Any) -> pd.DataFrame:
@@ -161,11 +156,12 @@ def looseness(settings: Any) -> pd.DataFrame:
         privacy.mip_mu_step(d, n, d),
         (n, n_records, steps),
     )
-    table = pd.DataFrame(rows)
-    table.attrs = computed(
-        note="Noise for a flat spectrum is for records at K = d, the mean; it is no guarantee."
+    return tidy(
+        rows,
+        computed(
+            note="Noise for a flat spectrum is for records at K = d, the mean; it is no guarantee."
+        ),
     )
-    return table
 
 
 def _composition(label: str, step: float, schedule: tuple[int, int, int]) -> list[dict]:

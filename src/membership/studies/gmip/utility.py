@@ -6,6 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from membership import metrics
+from membership.exhibits.tidy import tidy
 from membership.studies.gmip.origin import observed
 
 NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
@@ -33,9 +34,7 @@ def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
                             "standard_deviation": values.std(ddof=1),
                         }
                     )
-    table = pd.DataFrame(rows)
-    table.attrs = observed(trained)
-    return table
+    return tidy(rows, observed(trained))
 
 
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -49,6 +48,4 @@ def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
             for noise, values in found.items():
                 key = {"dataset": one.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(trained)
-    return table
+    return tidy(rows, observed(trained))

@@ -14,6 +14,7 @@ import pandas as pd
 from membership import attacks
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import residual_from_forms, sif_from_forms
+from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
 
@@ -37,9 +38,7 @@ def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
         for name, score in scores.items():
             key = {"dataset": experiment.label, "attack": name}
             found += _numbers(key, score, trained_on, settings.seed)
-    table = pd.DataFrame(found)
-    table.attrs = origin_of(some)
-    return table
+    return tidy(found, origin_of(some))
 
 
 def scored(experiment: Experiment) -> tuple[dict[str, FloatArray], BoolArray]:

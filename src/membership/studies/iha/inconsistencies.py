@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from membership import published
+from membership.exhibits.tidy import tidy
 
 LARGE, SMALL = "Purchase-100", "Purchase-100(S)"
 # (what, (table, data set, attack, metric) of one place, the same of the other)
@@ -60,9 +61,7 @@ PAIRS = (
 
 def control_7(settings: Any) -> pd.DataFrame:
     """Pairs of printed numbers that should be one, or in another order."""
-    table = pd.DataFrame([_pair(*pair) for pair in PAIRS])
-    table.attrs = {"data": {}, "deviations": [], "device": "cpu"}
-    return table
+    return tidy([_pair(*pair) for pair in PAIRS], {"data": {}, "deviations": [], "device": "cpu"})
 
 
 def _pair(quantity: str, first: tuple, second: tuple) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pandas as pd
 from membership import attacks, metrics, published
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import residual_from_forms
+from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
 
@@ -82,9 +83,7 @@ def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
             )
             at_30 = [metrics.tpr_at_fpr(s, one.member, 0.3) for s in scores]
             found.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
-    table = pd.DataFrame(found)
-    table.attrs = origin_of([one.experiment for one in played])
-    return table
+    return tidy(found, origin_of([one.experiment for one in played]))
 
 
 def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -112,9 +111,7 @@ def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
             }
             said["GT"] = truth
             found += _agreements(one.experiment.label, said, one.member, rate)
-    table = pd.DataFrame(found)
-    table.attrs = origin_of([one.experiment for one in played])
-    return table
+    return tidy(found, origin_of([one.experiment for one in played]))
 
 
 def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from scipy.stats import multivariate_normal, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
 from membership.studies.iha.stationary import Sgd, theorem_covariance
 from membership.studies.iha.theory import iha_scores
 
@@ -39,15 +40,16 @@ def control_9(settings: Any) -> pd.DataFrame:
         for metric in played:
             numbers = metrics.summary(played[metric])
             found.append({"case": case, "metric": metric, **numbers, "retrainings": 2 * count})
-    table = pd.DataFrame(found)
-    table.attrs = {
-        "data": {},
-        "deviations": [],
-        "device": "cpu",
-        "note": f"{RECORDS} records, each with {N_TRAIN - 1} others of its own; "
-        f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {STEPS} steps from the minimum.",
-    }
-    return table
+    return tidy(
+        found,
+        {
+            "data": {},
+            "deviations": [],
+            "device": "cpu",
+            "note": f"{RECORDS} records, each with {N_TRAIN - 1} others of its own; "
+            f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {STEPS} steps from the minimum.",
+        },
+    )
 
 
 def problem(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ from torch import nn
 from membership import attacks, data, metrics, models, published
 from membership.data.image_folder import ImageFolder, list_images
 from membership.errors import InputError
+from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.imagenet.images import AUGMENTATIONS
 from membership.studies.bayes_optimal.imagenet.settings import Settings
 from membership.studies.bayes_optimal.imagenet.training import Job, losses, train
@@ -62,20 +63,21 @@ def table_3(settings: Settings, progress: bool = True) -> pd.DataFrame:
             name = f"{NAMES.get(model, model)}, aug={augmentation}"
             measured = measure(loss[queried], correct[queried], member[queried], settings.seed)
             rows += [{"model": name, **row} for row in measured]
-    table = pd.DataFrame(rows)
-    table.attrs = {
-        "data": {"imagenet (names and sizes)": folder.digest},
-        "deviations": _deviations(settings, folder),
-        "setup": {"networks": _setup(settings, folder)},
-        "device": str(device),
-        "note": NOTE,
-        "sizes": {
-            "Networks": ", ".join(settings.models),
-            "Images": f"{len(folder):,}",
-            "Epochs": str(settings.epochs),
+    return tidy(
+        rows,
+        {
+            "data": {"imagenet (names and sizes)": folder.digest},
+            "deviations": _deviations(settings, folder),
+            "setup": {"networks": _setup(settings, folder)},
+            "device": str(device),
+            "note": NOTE,
+            "sizes": {
+                "Networks": ", ".join(settings.models),
+                "Images": f"{len(folder):,}",
+                "Epochs": str(settings.epochs),
+            },
         },
-    }
-    return table
+    )
 
 
 def comparison(table: pd.DataFrame) -> pd.DataFrame:
