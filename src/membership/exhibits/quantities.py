@@ -71,7 +71,7 @@ def quantities(table: pd.DataFrame, judged: pd.DataFrame | None = None) -> list[
             _float(row["low"], row["value"]),
             _float(row["high"], row["value"]),
             _float(row["published"]),
-            _printed(row["published"], row["decimals"]),
+            printed_text(row["published"], row["decimals"]),
             _float(row["spread"]),
             (_float(row["equal_low"]), _float(row["equal_high"])),
             row["verdict"] or "",
@@ -102,7 +102,7 @@ def _float(value: object, otherwise: float = math.nan) -> float:
     return float(otherwise if value is None or pd.isna(value) else value)
 
 
-def _printed(value: object, decimals: object) -> str:
+def printed_text(value: object, decimals: object) -> str:
     """A published number as the paper prints it."""
     if value is None or pd.isna(value):
         return ""

@@ -7,7 +7,10 @@ In Markdown, of the paper-size run::
     {{ printed("iha_table2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
     {{ counts("iha-tab-2") }}   {{ says("iha-tab-2") }}   {{ ref("iha-tab-2") }}
 
-and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks.
+    {{ claim("iha-o01") }}   {{ claim("iha-o01", "said") }}   {{ tally("iha") }}
+
+and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
+}}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -28,6 +31,7 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
+from membership.pipeline import pages
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 
@@ -35,6 +39,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
+    app.connect("build-finished", pages.write_copies)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -116,12 +121,16 @@ def _attack(attack: Attack) -> str:
 
 SUBSTITUTIONS = {
     "attacks": Attacks(),
+    "cases": pages.Cases(),
+    "claim": pages.Claimed(),
     "counts": Counts(),
     "interval": Interval(),
     "number": Number(),
     "printed": Printed(),
     "ref": Ref(),
     "says": Says(),
+    "tally": pages.Tally(),
+    "verdicts": pages.Verdicts(),
 }
 
 

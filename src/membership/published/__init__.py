@@ -5,7 +5,8 @@ from membership.published.claims import Claim
 from membership.published.comparison import compare
 from membership.published.contrasts import Contrast, Share
 from membership.published.outcomes import Outcome
-from membership.published.references import noted, reference
+from membership.published.printed import printed
+from membership.published.references import data_sets, noted, reference
 from membership.published.setups import comparability, setup
 from membership.published.summaries import differ_after_holm, summary
 from membership.published.tables import exhibits, metric_words, table
@@ -21,12 +22,14 @@ __all__ = [
     "bibtex",
     "comparability",
     "compare",
+    "data_sets",
     "differ_after_holm",
     "exhibits",
     "imputed",
     "metric_words",
     "noted",
     "papers",
+    "printed",
     "reference",
     "setup",
     "summary",

@@ -16,6 +16,7 @@ from membership.published.tables import metric_words
 NUMBERS = ["value", "low", "high"]
 JUDGED = ["difference", "difference_low", "difference_high", "verdict", "reason", "imputed"]
 MORE = ["margin", "standard_error", "p_value", "equal_low", "equal_high", "spread", "decimals"]
+_WHERE = "printed_at"
 _INTERVAL = ["difference", "difference_low", "difference_high", "p_value"]
 MODEL = "(model)"
 """The attack of rows that say how good the model itself is."""
@@ -57,7 +58,8 @@ def compare(
         ratios), ``verdict``, ``reason``, ``imputed`` (the published error is taken from ours),
         ``margin``, ``standard_error`` (ours), ``p_value`` (of no difference), ``equal_low`` and
         ``equal_high`` (the margin about the published number), ``spread`` and ``decimals`` (as
-        published). Where the paper gives no number ``published`` is NaN and ``verdict`` is empty.
+        published) and ``printed_at`` (where; empty for a number in no table). Where the paper gives
+        no number ``published`` is NaN and ``verdict`` is empty.
 
     Raises
     ------
@@ -75,7 +77,9 @@ def compare(
     judged = pd.DataFrame([_judge(row, rows, on, unjudged) for row in rows], index=joined.index)
     if not unjudged:
         _apart_where_the_model_differs(judged, rows)
-    found = pd.concat([joined[[*on, "published", *NUMBERS]], judged[[*JUDGED, *MORE]]], axis=1)
+    where = joined[_WHERE].where(joined["published"].notna(), "")
+    parts = [joined[[*on, "published", *NUMBERS]], judged[[*JUDGED, *MORE]], where]
+    found = pd.concat(parts, axis=1)
     found.attrs = dict(table.attrs)
     return found
 
@@ -230,6 +234,7 @@ def _joined(table: pd.DataFrame, reference: pd.DataFrame, on: list[str]) -> pd.D
     beside = ["spread", "n_models", "decimals", "margin", "scale", "rate", "seconds", "setup"]
     printed[[*beside, "chapter"]] = reference[[*beside, "chapter"]]
     printed["printed_metric"] = reference.get("metric", "")
+    printed[_WHERE] = reference.get(_WHERE, "")
     own = [name for name in printed if name in table.columns and name not in on]
     try:
         return table.merge(printed.drop(columns=own), on=on, how="left")

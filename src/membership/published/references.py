@@ -34,8 +34,9 @@ def reference(name: str) -> pd.DataFrame:
         not say), ``decimals`` (digits after the point of the column as printed), ``margin``
         ("value", in the number's own unit), ``scale`` ("log" for ratios, whose margin is that of
         the logarithm, "percent" for rates in percent), ``rate`` (the false positive rate, NaN for
-        other metrics), ``seconds`` (bool), ``setup`` (the name of the paper's set-up), and
-        ``chapter``. Numbers that the paper leaves out have no row.
+        other metrics), ``seconds`` (bool), ``setup`` (the name of the paper's set-up),
+        ``chapter`` and ``printed_at`` (table and row). Numbers that the paper leaves out have no
+        row.
 
     Raises
     ------
@@ -44,13 +45,14 @@ def reference(name: str) -> pd.DataFrame:
     """
     rows = _with_metric(table(name))
     text = _with_metric(text_of(name))
-    if "value" not in rows:
+    if not {"metric", "value"} <= set(rows):
         raise InputError(f"published table {name!r} holds no results")
     chapter = chapter_of(name)
     notes = notes_of(chapter)
     spread, n_models = _spread(rows, notes, name)
     decimals = text.groupby("metric")["value"].transform(_decimals).astype(int)
     listed = rows.drop(columns=notes.get("spread", {}).get("column", []))
+    listed = listed.assign(printed_at=[f"{name}:{row}" for row in listed.index])
     found = noted(listed, chapter, decimals=decimals, spread=spread, n_models=n_models)
     return found.dropna(subset="value").reset_index(drop=True)
 
@@ -83,6 +85,22 @@ def notes_of(chapter: str) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"no published notes for chapter {chapter!r}")
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def data_sets(chapter: str) -> list[str]:
+    """The data sets that a paper uses, as `membership.data` calls them.
+
+    Parameters
+    ----------
+    chapter : str
+        Such as ``"iha"``.
+
+    Raises
+    ------
+    InputError
+        There are no notes for this chapter.
+    """
+    return list(notes_of(chapter)["data"])
 
 
 def chapter_of(name: str) -> str:

@@ -35,14 +35,17 @@ def table(name: str) -> pd.DataFrame:
     InputError
         There is no such table.
     """
-    known = sorted(
-        file.name.removesuffix(".csv")
-        for file in _FOLDER.iterdir()
-        if file.name.endswith(".csv") and file.name.removesuffix(".csv") != _CATALOGUE
-    )
+    known = table_names()
     if name not in known:
         raise InputError(f"no published table {name!r}; the tables are {', '.join(known)}")
     return _read(name)
+
+
+def table_names(chapter: str = "") -> list[str]:
+    """The published tables, of one chapter or of all."""
+    names = (file.name for file in _FOLDER.iterdir() if file.name.endswith(".csv"))
+    found = sorted(name.removesuffix(".csv") for name in names)
+    return [name for name in found if name != _CATALOGUE and name.startswith(chapter)]
 
 
 def text_of(name: str) -> pd.DataFrame:

@@ -1,0 +1,88 @@
+// The overview of all verdicts and the table of attacks: filters, and columns that sort. Without this
+// script everything is shown, in the order of the book.
+"use strict";
+
+// Of what is pressed in a group a row has any, or, where the group says "all", nothing besides.
+function fits(row, groups) {
+  return groups.every(({ name, all, chosen }) => {
+    if (!chosen.length) return true;
+    const own = (row.dataset[name] ?? "").split("|");
+    return all ? own.every((need) => chosen.includes(need)) : chosen.some((one) => own.includes(one));
+  });
+}
+
+function pressed(form) {
+  return [...form.querySelectorAll("fieldset")].map((group) => ({
+    name: group.dataset.group,
+    all: "all" in group.dataset,
+    chosen: [...group.querySelectorAll('[aria-pressed="true"]')].flatMap((button) => [
+      button.value,
+      ...(button.dataset.implies ?? "").split("|").filter(Boolean),
+    ]),
+  }));
+}
+
+function show(form, tables) {
+  const groups = pressed(form);
+  const asked = groups.filter((group) => group.chosen.length && group.name !== "paper");
+  const told = tables.map((table) => {
+    const rows = [...table.tBodies[0].rows];
+    const here = groups.filter(({ name }) => name in rows[0].dataset);
+    // Filters that are about the other table only leave nothing of this one.
+    const foreign = asked.length > 0 && !asked.some((group) => here.includes(group));
+    for (const row of rows) row.hidden = foreign || !fits(row, here);
+    const counted = rows.filter((row) => !("beside" in row.dataset));
+    const shown = counted.filter((row) => !row.hidden).length;
+    return `${shown} of ${counted.length} ${table.caption.textContent.trim().toLowerCase()}`;
+  });
+  const verdicts = groups.filter(({ name }) => name === "verdict");
+  for (const fold of document.querySelectorAll("#overview-exhibits details:has(.o-numbers)")) {
+    fold.open = verdicts[0].chosen.length > 0 && !fold.closest("tr").hidden;
+    for (const row of fold.querySelectorAll(".o-numbers > tbody > tr")) row.hidden = !fits(row, verdicts);
+  }
+  form.querySelector('[role="status"]').textContent = `${told.join(", ")} shown.`;
+}
+
+function sort(table, column, header) {
+  const body = table.tBodies[0];
+  const down = header.getAttribute("aria-sort") === "ascending";
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", down ? "descending" : "ascending");
+  const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
+  const rows = [...body.rows].sort((a, b) => key(a).localeCompare(key(b), "en", { numeric: true }));
+  body.append(...(down ? rows.reverse() : rows));
+}
+
+function makeSortable(table) {
+  [...table.tHead.rows[0].cells].forEach((header, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...header.childNodes);
+    button.addEventListener("click", () => sort(table, column, header));
+    header.append(button);
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const tables = [...document.querySelectorAll(".o-table")];
+  tables.forEach(makeSortable);
+  const form = document.querySelector(".o-filters");
+  if (!form) return;
+  form.hidden = false;
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button[aria-pressed]");
+    if (!button) return;
+    button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+    show(form, tables);
+  });
+  form.addEventListener("reset", () => {
+    for (const button of form.querySelectorAll("[aria-pressed]")) button.setAttribute("aria-pressed", false);
+    show(form, tables);
+  });
+  const asked = new URLSearchParams(location.search).getAll("show");
+  for (const button of form.querySelectorAll("[aria-pressed]")) {
+    if (asked.includes(button.value)) button.setAttribute("aria-pressed", true);
+  }
+  show(form, tables);
+  if (asked.length) form.scrollIntoView();
+});

@@ -1,0 +1,156 @@
+"""Which attack for which case: the registered ones by what they need, and what they reached."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from membership import published
+from membership.attacks import Attack, registry
+from membership.data.registry import entries
+from membership.exhibits import declared
+from membership.exhibits.declaration import Exhibit
+from membership.exhibits.panels import Panel, panels
+
+# Who holds the one can work out the others.
+IMPLIED = {
+    "weights": ("logits", "losses", "outputs"),
+    "logits": ("losses", "outputs"),
+    "losses": ("outputs",),
+    "all other records": ("training records",),
+}
+NONE, ONCE, EACH = "none", "once for all records", "anew for each record"
+COSTS = {
+    NONE: "no reference model",
+    ONCE: "the same reference models serve all records",
+    EACH: "models with and without each record that is asked",
+}
+_KEYS = ("dataset", "n")
+# By the metric's name: measure, factor to its unit (AUC in 0-1, rates in percent), digits, unit.
+_MEASURES = {
+    "AUC": ("AUC", 1.0, ".3f", ""),
+    "AUC (%)": ("AUC", 0.01, ".3f", ""),
+    "TPR at 1% FPR (%)": ("TPR", 1.0, ".1f", "%"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One data set: AUC and TPR at 1% FPR as text, empty where not measured."""
+
+    data: str
+    auc: str
+    tpr: str
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What an attack reached in one exhibit, and with how many reference models where it says."""
+
+    exhibit: Exhibit
+    models: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack, what it costs, and what it reached where the book measured it."""
+
+    attack: Attack
+    reached: tuple[Reached, ...]
+
+    @property
+    def models(self) -> str:
+        """How often its reference models are trained."""
+        if self.attack.references == "none":
+            return NONE
+        return EACH if self.attack.leave_one_out else ONCE
+
+    @property
+    def chapter(self) -> str:
+        """The chapter about its paper, or else the first in which it is measured; or none."""
+        of_paper = {paper.key: chapter for chapter, paper in published.papers.items()}
+        measured = next((one.exhibit.chapter for one in self.reached), "")
+        return of_paper.get(self.attack.paper, measured)
+
+
+def cases() -> list[Case]:
+    """Every registered attack, in the order of the registry."""
+    tables = [_measured(chapter) for chapter in published.papers]
+    return [Case(one, tuple(_reached(one, tables))) for one in registry().values()]
+
+
+def _measured(chapter: str) -> list[Panel]:
+    """The committed runs of a chapter that list attacks: tables first, data before games."""
+    runs = [run for one in declared(chapter) for run in panels(one, "paper", "")]
+    listing = [
+        run for run in runs if {"attack", "quantity"} & set(run.table) and "value" in run.table
+    ]
+    return sorted(listing, key=lambda run: (run.exhibit.kind != "table", not run.about["data"]))
+
+
+def _reached(attack: Attack, chapters: list[list[Panel]]) -> Iterator[Reached]:
+    """The first exhibit of each chapter that measured an attack."""
+    for runs in chapters:
+        found = next((each for run in runs if (each := _in_run(attack, run)).lines), None)
+        if found:
+            yield found
+
+
+def _in_run(attack: Attack, run: Panel) -> Reached:
+    rows, models = _of_attack(attack, run.table), 0
+    if "n_reference" in rows and len(rows):
+        models = int(rows["n_reference"].max())
+        rows = rows[rows["n_reference"] == models]
+    rows = rows.assign(measure=[_measure(metric) for metric in rows["metric"]])
+    rows = rows[rows["measure"] != ""]
+    key = next((name for name in _KEYS if name in rows and rows[name].notna().all()), "")
+    name = _data_name(run)
+    if not key:
+        lines = [_line(name, rows)] if len(rows) else []
+    elif key == "dataset":
+        lines = [_line(each, part) for each, part in rows.groupby(key, sort=False)]
+    else:
+        values = [
+            f"{value:,.6g}" if isinstance(value, float | int) else value for value in rows[key]
+        ]
+        told = f"{key} = {values[0]} to {values[-1]}" if len(rows) else ""
+        lines = [_line(f"{name}, {told}" if name else told, rows)] if len(rows) else []
+    return Reached(run.exhibit, models, tuple(lines))
+
+
+def _of_attack(attack: Attack, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table that are about an attack under one of its names."""
+    if "attack" in table and "metric" in table:
+        known = {attack.display, attack.term if attack.name == "loss" else ""}
+        bare = table["attack"].astype(str).str.replace(r" \(Exact\)$", "", regex=True)
+        return table[bare.isin(known)]
+    if "quantity" not in table:
+        return table.iloc[:0].assign(metric="")
+    name = re.escape(attack.display)
+    rows = table[table["quantity"].str.fullmatch(rf"AUC of {name}(?:, one step)? \(%\)")]
+    return rows.assign(metric="auc(%)")
+
+
+def _measure(metric: str) -> str:
+    """What the page calls a metric; empty for one that it leaves out."""
+    words = published.metric_words(metric)
+    return words if words in _MEASURES else ""
+
+
+def _line(name: str, rows: pd.DataFrame) -> Line:
+    shown = {words: "" for words in ("AUC", "TPR")}
+    for words, part in rows.groupby("measure", sort=False):
+        what, factor, style, unit = _MEASURES[words]
+        low, high = part["value"].min() * factor, part["value"].max() * factor
+        ends = [f"{x:{style}}" for x in (low, high)]
+        shown[what] = " to ".join(dict.fromkeys(ends)) + unit
+    return Line(name, shown["AUC"], shown["TPR"])
+
+
+def _data_name(run: Panel) -> str:
+    """The data set of a run whose table does not name it, by its first words."""
+    known = entries()
+    names = [known[name].title for name in run.about["data"] if name in known]
+    return names[0].partition(",")[0] if names else "simulated"

@@ -1,0 +1,114 @@
+"""The landing page, all verdicts, and which attack: with scripts and without, from disk."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+SHOWN = "rows => rows.filter(row => row.offsetParent !== null).length"
+EXHIBITS, CLAIMS = "#overview-exhibits > tbody > tr", "#overview-claims > tbody > tr"
+ATTACKS = "#attacks-by-case > tbody > tr"
+
+
+@pytest.fixture
+def read(open_page: Callable[..., Page], site: Path) -> Callable[..., Page]:
+    """Open a page of the book from disk."""
+
+    def read(name: str, query: str = "", **options: object) -> Page:
+        page = open_page(**options)
+        page.goto((site / "book" / f"{name}.html").as_uri() + query)
+        return page
+
+    return read
+
+
+def shown(page: Page, rows: str) -> int:
+    return page.locator(rows).evaluate_all(SHOWN)
+
+
+def copied(site: Path) -> list[dict[str, str]]:
+    text = (site / "book" / "verdicts.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
+    page = read("index", viewport={"width": 1366, "height": 768})
+    doors = page.locator(".doors")
+    box = doors.bounding_box()
+    assert box["y"] + box["height"] <= 768
+    for link in page.locator(".landing a.c-word").all():
+        assert link.get_attribute("href").startswith("chapters/")
+
+
+def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> None:
+    page = read("verdicts")
+    whole = shown(page, EXHIBITS)
+    page.get_by_role("button", name="differ").click()
+    differing = shown(page, EXHIBITS)
+    rows = copied(site)
+    assert differing == len({row["id"] for row in rows if row["verdict"] == "differs"})
+    assert 0 < differing < whole
+    assert shown(page, CLAIMS) == 0
+    assert f"{differing} of " in page.get_by_role("status").inner_text()
+    page.get_by_role("button", name="Show all").click()
+    assert shown(page, EXHIBITS) == whole
+    page.get_by_role("button", name="undecided").click()
+    assert shown(page, CLAIMS) == sum(row["verdict"] == "undecided" for row in rows)
+
+
+def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
+    page = read("verdicts", "?show=not+run")
+    assert 0 < shown(page, EXHIBITS) < page.locator(EXHIBITS).count()
+    button = page.locator('.o-filters button[value="not run"]').first
+    assert button.get_attribute("aria-pressed") == "true"
+
+
+def test_columns_sort_by_mouse_and_keyboard(read: Callable[..., Page]) -> None:
+    page = read("verdicts")
+    first = page.locator(f"{EXHIBITS} th a").first
+    before = first.inner_text()
+    header = page.locator("#overview-exhibits > thead button").last
+    header.focus()
+    page.keyboard.press("Enter")
+    assert header.locator("..").get_attribute("aria-sort") == "ascending"
+    counts = page.locator(f"{EXHIBITS} > td:last-child small").all_inner_texts()
+    assert "differ" in counts[0]
+    page.locator("#overview-exhibits > thead button").first.click()
+    assert first.inner_text() == before
+
+
+def test_without_scripts_everything_is_there(read: Callable[..., Page]) -> None:
+    page = read("verdicts", java_script_enabled=False)
+    assert page.locator(EXHIBITS).count() == page.locator(f"{EXHIBITS}:visible").count() > 100
+    assert not page.locator(".o-filters").is_visible()
+    page = read("which-attack", java_script_enabled=False)
+    assert page.locator(ATTACKS).count() == page.locator(f"{ATTACKS}:visible").count() > 20
+
+
+def test_the_copies_are_complete(site: Path) -> None:
+    rows = copied(site)
+    whole = json.loads((site / "book" / "verdicts.json").read_text(encoding="utf-8"))
+    assert len(whole["rows"]) == len(rows) > 500
+    text = {row["link"].partition("#")[0]: "" for row in rows if row["link"]}
+    text = {page: (site / page).read_text(encoding="utf-8") for page in text}
+    for link in {row["link"] for row in rows if "#" in row["link"]}:
+        page, _, fragment = link.partition("#")
+        assert f'id="{fragment}"' in text[page], link
+
+
+def test_attacks_are_those_that_need_no_more(read: Callable[..., Page]) -> None:
+    page = read("which-attack")
+    page.get_by_role("button", name="losses", exact=True).click()
+    page.get_by_role("button", name="none", exact=True).click()
+    names = [
+        row.locator("strong").first.inner_text() for row in page.locator(f"{ATTACKS}:visible").all()
+    ]
+    assert names == ["LOSS", "0-1"]
+    page.get_by_role("button", name="once for all records").click()
+    assert shown(page, ATTACKS) > 2
+    page.get_by_role("button", name="weights").click()
+    assert "MATT" in page.locator(f"{ATTACKS}:visible strong").all_inner_texts()
+    assert "IHA" not in page.locator(f"{ATTACKS}:visible strong").all_inner_texts()
