@@ -14,7 +14,6 @@ PAGES = [*ROOT.glob("notebooks/*.md"), *ROOT.glob("book/*.md"), ROOT / "README.m
 # Not brought over yet; to be emptied. A page that has no typed number may not stand here.
 TO_DO = {
     "book/errata.md",
-    "notebooks/lood.md",
 }
 
 # Decimals that are no results, by page: parameters, printed numbers, versions, examples.

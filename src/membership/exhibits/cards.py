@@ -41,6 +41,24 @@ def html(exhibit: Exhibit, runs: list[Panel]) -> str:
     )
 
 
+def gallery(runs: list[list[Panel]]) -> str:
+    """The pictures of several exhibits on one card, each with its own link, files and citation.
+
+    Parameters
+    ----------
+    runs : list of list of Panel
+        Of each exhibit; none is judged.
+    """
+    by_run: dict[str, list[Panel]] = {}
+    for each in runs:
+        for run in each:
+            by_run.setdefault(run.name, []).append(run)
+    entries = [bibtex(each[0].exhibit.id, each[0].record) for each in runs]
+    return (
+        templates().get_template("gallery.html").render(runs=runs, by_run=by_run, entries=entries)
+    )
+
+
 def text(exhibit: Exhibit, runs: list[Panel]) -> str:
     """The card in a few lines of plain text, for where no HTML is shown."""
     lines = [f"{name(exhibit.id)} ({exhibit.id}): {exhibit.question}"]

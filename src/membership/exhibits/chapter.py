@@ -7,7 +7,7 @@ from typing import Any
 from membership.errors import InputError
 from membership.exhibits import cards, claims, lookup, product
 from membership.exhibits.declaration import Exhibit, declarations, declared
-from membership.exhibits.panels import panels
+from membership.exhibits.panels import Panel, panels
 from membership.exhibits.source import Committed, Source
 from membership.published import Claim
 
@@ -37,12 +37,23 @@ class Chapter:
             The chapter has no such exhibit, its table is empty, or the results folder cannot be
             written to.
         """
-        exhibit = self._find(exhibit_id)
-        table = self.source.table(exhibit_id)
-        product.save(exhibit, table, self.settings, self.source.digests(exhibit))
+        runs = self._saved(exhibit_id)
         if _in_notebook():
-            runs = panels(exhibit, self.settings.profile, self.settings.results_dir)
+            exhibit = self._find(exhibit_id)
             _display(cards.html(exhibit, runs), cards.text(exhibit, runs))
+
+    def gallery(self, *exhibit_ids: str) -> None:
+        """Save several drawn exhibits, as `show` does, and show their pictures on one card.
+
+        Parameters
+        ----------
+        *exhibit_ids : str
+            Two or more of the chapter's, without numbers to judge; each keeps its own link.
+        """
+        runs = [self._saved(exhibit_id) for exhibit_id in exhibit_ids]
+        if _in_notebook():
+            shown = [cards.text(each[0].exhibit, each) for each in runs]
+            _display(cards.gallery(runs), "\n".join(shown))
 
     def claims(self) -> None:
         """Test the chapter's claims, at paper size and on this run, and show them in a notebook.
@@ -85,6 +96,13 @@ class Chapter:
         """
         self._find(exhibit_id)
         return lookup.number(self.source.table(exhibit_id), where, form, column)
+
+    def _saved(self, exhibit_id: str) -> list[Panel]:
+        """What there is to show of an exhibit, once this run is computed and saved."""
+        exhibit = self._find(exhibit_id)
+        table = self.source.table(exhibit_id)
+        product.save(exhibit, table, self.settings, self.source.digests(exhibit))
+        return panels(exhibit, self.settings.profile, self.settings.results_dir)
 
     @property
     def _is_committed(self) -> bool:

@@ -25,6 +25,8 @@ WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
 # As a count says them: "14 agree".
 PLURALS = {"agrees": "agree", "differs": "differ"}
 _FILES = {"CSV": ".csv", "SVG": ".svg", "PDF": ".pdf", "JSON": ".json"}
+# The cells of a picture: the CSV has them, and a page has the picture.
+_OF_PICTURES = ("shape", "pixels")
 # A page is no place to read thousands of rows.
 _MOST_LISTED = 200
 
@@ -61,6 +63,11 @@ class Panel:
         if self.judged is not None:
             return quantities(self.table, self.judged)
         return quantities(self.table) if is_tidy(self.table) else []
+
+    @property
+    def listed(self) -> list[Quantity]:
+        """The numbers that a page has room for: all that are judged, else the first."""
+        return self.numbers if self.counts else self.numbers[:_MOST_LISTED]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -130,8 +137,9 @@ class Panel:
 
     @property
     def columns(self) -> list[str]:
-        """The table's columns without those that hold nothing."""
-        return [name for name in self.table.columns if not self.table[name].isna().all()]
+        """The table's columns without those that hold nothing, or pictures as numbers."""
+        shown = [name for name in self.table.columns if name not in _OF_PICTURES]
+        return [name for name in shown if not self.table[name].isna().all()]
 
     def rows(self, most: int = _MOST_LISTED) -> list[list[str]]:
         """The first rows of the table as text, in the order of `columns`."""

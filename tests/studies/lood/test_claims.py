@@ -1,31 +1,158 @@
-"""The claims of the chapter: stationarity is decided by the slopes."""
+"""The claims on the committed results, and on numbers altered so that they should flip."""
 
-import pandas as pd
+import numpy as np
 import pytest
+import xarray as xr
 
-from membership.studies.lood.claims import CLAIMS, stationary
+from membership.exhibits import declared
+from membership.exhibits.source import Committed
+from membership.published import outcomes
+from membership.studies.lood import claim_tests, edge, leakage, mistakes, queries, toys
+from membership.studies.lood.claims import CLAIMS
+from membership.studies.lood.settings import Settings
+from tests.studies.altered import Altered, committed_run, moved
+
+BY_ID = {claim.id.removeprefix("lood-"): claim for claim in CLAIMS}
+SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
+SPHERE, DEEP = {"inputs": "unit sphere"}, {"metric": "depth 10"}
+MORE, LARGER = moved(90, 0, metric=leakage.MORE), moved(3, metric=leakage.LOG_RATIO)
+LEAST, SMALLEST = "smallest KL over the record's", "smallest KL(D, D')"
 
 
-class _Source:
-    def __init__(self, slope):
-        self.slope = slope
+@pytest.fixture(scope="module")
+def committed():
+    return committed_run("lood")
 
-    def table(self, _):
-        key = {"statement": "Theorem 4.1", "case": "RBF", "quantity": "largest slope of KL"}
-        return pd.DataFrame([key | {"value": self.slope}])
+
+def turned(first, second):
+    """The numbers of two columns in each other's place."""
+    return lambda table: table.assign(**{first: table[second], second: table[first]})
+
+
+FLIPS = [
+    ("c01", "lood-ctl-14", moved(-0.5, metric=leakage.OF_KL), CONTRADICTED),
+    ("c02", "lood-ctl-14", moved(-0.2, metric=leakage.LEAD), CONTRADICTED),
+    ("c06", "lood-ctl-10", moved(1e-5, quantity="largest slope of KL"), outcomes.UNDECIDED),
+    ("c07", "lood-ctl-5", moved(1e-5, queries="one, optimised"), CONTRADICTED),
+    ("c07", "lood-fig-4", moved(1e-5, panel=queries.PROCESS), CONTRADICTED),
+    ("c09", "lood-ctl-5", moved(1e-3, queries="three, random"), CONTRADICTED),
+    ("c14", "lood-ctl-10", moved(50, quantity="largest KL"), CONTRADICTED),
+    ("c15", "lood-ctl-12", moved(-0.2, activation="tanh", metric=edge.SLOPE), CONTRADICTED),
+    ("c16", "lood-ctl-13", moved(0, 0, **SPHERE, **DEEP), CONTRADICTED),
+    ("c17", "lood-ctl-14", lambda table: LARGER(MORE(table)), SUPPORTED),
+    ("o01", "lood-ctl-1", moved(1e-6), CONTRADICTED),
+    ("o02", "lood-ctl-5", moved(1e-6, metric="AUC", queries="three, optimised"), CONTRADICTED),
+    ("o03", "lood-ctl-6", moved(1e-6, query="2 times the record"), CONTRADICTED),
+    ("o04", "lood-ctl-6", moved(0, 0.01, metric=LEAST, query="1e-05"), CONTRADICTED),
+    ("o05", "lood-ctl-14", moved(-0.5, metric=leakage.OF_MEAN), CONTRADICTED),
+    ("o06", "lood-fig-13", turned("auc", "auc_at_record"), CONTRADICTED),
+    ("o07", "lood-ctl-10", moved(-0.1, quantity=SMALLEST), CONTRADICTED),
+    ("o08", "lood-ctl-11", moved(0.1, slip=mistakes.LEFT_IN, metric="largest t"), CONTRADICTED),
+    ("o09", "lood-ctl-13", moved(80, 0.1, q="0.5", **SPHERE), CONTRADICTED),
+    ("o10", "lood-ctl-12", moved(0, 0.5, activation="GeLU", metric="L = 5"), CONTRADICTED),
+    ("o11", "lood-ctl-9", moved(95, 0.01, inputs="raw", kernels="repository"), CONTRADICTED),
+]
+
+
+@pytest.mark.parametrize(("name", "exhibit", "change", "word"), FLIPS)
+def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committed):
+    claim = BY_ID[name]
+    assert exhibit in claim.exhibits
+    assert claim.outcome(committed).word != word
+    assert claim.outcome(Altered(committed, exhibit, change)).word == word
+
+
+def test_found_queries_count_by_two_paths_and_where_the_variance_stays(committed):
+    claim = BY_ID["c12"]
+    assert claim.outcome(committed).word == SUPPORTED
+    for column, value in (("kl_directly", 0.0), ("variance", 1e-4)):
+        alike = Altered(committed, "lood-fig-10", lambda t, c=column, v=value: t.assign(**{c: v}))
+        assert claim.outcome(alike).word == outcomes.NOT_TESTED
+
+
+def test_a_gradient_that_is_off_contradicts_proposition_5_1(committed, monkeypatch):
+    assert BY_ID["c13"].outcome(committed).word == SUPPORTED
+    right = toys.slope
+    monkeypatch.setattr(toys, "slope", lambda *where: 1.01 * right(*where))
+    assert BY_ID["c13"].outcome(committed).word == CONTRADICTED
 
 
 @pytest.mark.parametrize(
-    ("slope", "word"), [(1e-8, "supported"), (1e-5, "undecided"), (1e-2, "undecided")]
+    ("name", "exhibit", "change"),
+    [
+        ("c04", "lood-fig-1", lambda t: t.assign(x=t["x"].where(t["series"] != "TracIn", t["y"]))),
+        ("c18", "lood-fig-5", turned("x", "y")),
+    ],
 )
-def test_slopes_decide_stationarity(slope, word):
-    assert stationary(_Source(slope)).word == word
+def test_smaller_networks_stand_in_and_decide_nothing(name, exhibit, change, committed):
+    before = BY_ID[name].outcome(committed)
+    assert before.word == outcomes.UNDECIDED
+    assert "substitute" in before.reason
+    after = BY_ID[name].outcome(Altered(committed, exhibit, change))
+    assert after.numbers[-1].difference != before.numbers[-1].difference
 
 
-def test_the_other_claims_say_what_they_would_take():
-    assert len(CLAIMS) == 18
-    for claim in CLAIMS:
-        if claim.id != "lood-c06":
-            found = claim.outcome(_Source(0.0))
-            assert found.word == "not tested here"
-            assert found.reason.startswith("it takes")
+class _Gathered:
+    """A run whose networks' evidence is made up."""
+
+    def __init__(self, pairs, influence):
+        self.settings = Settings.from_values({"profile": "tiny"})
+        self.found = {"pairs-relu": pairs, "process-influence": influence}
+
+    def has(self, name):
+        return name in self.found
+
+    def evidence(self, name):
+        return self.found[name]
+
+
+def _networks(signal, records=30, networks=80):
+    """Answers that tell each record by its own strength, at it but not far from it."""
+    rng = np.random.default_rng(0)
+    strength = np.linspace(0, 3, records)
+    offsets = [0, -10, 10, -50, 50]
+    answer = rng.normal(size=(records, 2, networks, len(offsets), 2))
+    answer[:, 0, :, :3, 0] += strength[:, None, None]
+    pairs = xr.Dataset(
+        {"answer": (("record", "side", "network", "query", "output"), answer)},
+        attrs={"offsets": offsets, "seed": 0},
+    )
+    moments = {"variance": ("record", np.full(records, 1e-3)), "square": ("record", signal)}
+    influence = xr.Dataset(moments, attrs={"recipe": {"noise": 0.05}, "outputs": 2})
+    return _Gathered(pairs, influence)
+
+
+@pytest.mark.parametrize(("order", "word"), [(1, SUPPORTED), (-1, CONTRADICTED)])
+def test_the_process_ranks_as_networks_do_or_not(order, word):
+    source = _networks(np.linspace(0.01, 50, 30)[::order])
+    assert f": {word}" in BY_ID["c03"].outcome(source).reason
+
+
+@pytest.mark.parametrize(("turn", "word"), [(False, SUPPORTED), (True, CONTRADICTED)])
+def test_networks_leak_near_the_record_or_far_from_it(turn, word):
+    source = _networks(np.ones(30))
+    if turn:
+        source.found["pairs-relu"].attrs["offsets"] = [-50, 50, 50, 0, 10]
+    assert f": {word}" in BY_ID["c08"].outcome(source).reason
+
+
+def test_without_the_networks_answers_nothing_is_said_of_them(committed):
+    for name in ("c03", "c08"):
+        assert "networks' answers" in BY_ID[name].outcome(committed).reason
+
+
+def test_recoveries_are_counted_by_kernel(committed):
+    table = committed.table("lood-ctl-7").copy()
+    name = claim_tests.reconstruction.RECOVERED
+    others = table["metric"] != "correlation above 0.99 (%)"
+    table["metric"] = table["metric"].where(others, name)
+    for share, word in ((1.0, SUPPORTED), (0.0, CONTRADICTED)):
+        rows = table.assign(value=100 * share, n=20)
+        found = BY_ID["c10"].outcome(Altered(committed, "lood-ctl-7", lambda _, r=rows: r))
+        assert found.word == word
+
+
+def test_the_committed_run_is_that_of_the_declarations():
+    run = Committed(Settings.from_values({"profile": "paper"}), declared("lood"))
+    for one in declared("lood"):
+        assert not run.table(one.id).empty

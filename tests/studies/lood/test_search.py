@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from membership import nngp
 from membership.studies.lood import gather, observed_queries, queries, reconstruction, search
+
+ESCAPES = ("process-normalised", "process-at-mean")
 
 
 @pytest.fixture(scope="module")
 def searches(gathered):
-    return gathered(gather.OWN)
+    return gathered(gather.SEARCHES)
 
 
 def test_no_query_tells_more_than_the_record(searches, gathered):
@@ -33,7 +34,7 @@ def test_a_query_above_the_record_would_be_seen(searches, gathered):
 
 
 def test_the_ray_of_a_homogeneous_kernel_tells_as_much(gathered):
-    table = queries.escapes(gathered("process-normalised"))
+    table = queries.escapes(*(gathered(name) for name in ESCAPES))
     table = table.set_index(["query", "metric"])["value"]
     for factor in (0.1, 2, 10):
         part = table[f"{factor:g} times the record"]
@@ -43,7 +44,7 @@ def test_the_ray_of_a_homogeneous_kernel_tells_as_much(gathered):
 
 
 def test_normalisation_by_the_data_has_a_better_query_for_every_record(gathered):
-    table = queries.escapes(gathered("process-normalised"))
+    table = queries.escapes(*(gathered(name) for name in ESCAPES))
     table = table.set_index(["case", "metric"])["value"]
     for each in ("channel", "pixel"):
         part = table[f"normalisation by the data, of each {each}"]
@@ -51,9 +52,23 @@ def test_normalisation_by_the_data_has_a_better_query_for_every_record(gathered)
         assert part["largest KL over the record's"] > 1 + queries.GAIN
 
 
+def test_beside_the_mean_of_the_data_every_record_leaks_without_bound(gathered):
+    found = gathered("process-at-mean")
+    ratio = found["kl"].values / found["kl_at_record"].values[:, :, None]
+    assert (ratio[0, :, -1] > 30 * ratio[0, :, -2]).all()
+    np.testing.assert_allclose(ratio[0], ratio[1], rtol=1e-5)
+    assert (np.diff(found["variance"].values, axis=1) < 0).all()
+
+
+def test_a_query_found_under_normalisation_has_its_kl_by_a_second_path(gathered):
+    found = gathered("process-normalised")
+    for name in ("", "pixel_"):
+        np.testing.assert_allclose(found[f"{name}kl"], found[f"{name}kl_directly"], rtol=1e-6)
+
+
 def test_a_search_finds_its_record(records, settings):
-    seen = search.prepare(records, 40)
-    found = search.recover(seen, nngp.rbf(), 0, settings, steps=300)
+    made = search.Searches(records.first(40), settings)
+    seen, found = made.whole, made.recover("RBF", 0, steps=300)
     assert found.correlation > 0.95
     assert 0.95 < found.ratio <= 1 + 1e-10
     kept, targets = seen.without(0)
@@ -62,11 +77,15 @@ def test_a_search_finds_its_record(records, settings):
 
 
 def test_every_figure_of_the_reconstructions(searches):
-    tables = [reconstruction.figure_2([searches]), reconstruction.figure_8(searches)]
+    tables = [reconstruction.figure_2(searches), reconstruction.figure_8(searches)]
     tables += [reconstruction.of_one_kernel(name, searches) for name in reconstruction.FIGURES]
     for table in tables:
         assert (table["pixels"] != "").all()
         assert not table.duplicated(["row", "column"]).any()
+    # No picture stands in two of them.
+    shown = [set(zip(one["kernel"], one["record"], strict=True)) for one in tables[1:]]
+    found = [pair for one in shown for pair in one if pair[0]]
+    assert len(set(found)) == len(found)
     kernels = [table["kernel"].iloc[-1] for table in tables[2:]]
     assert len(set(kernels)) == len(reconstruction.FIGURES)
 
@@ -82,7 +101,7 @@ def test_one_search_in_detail(searches):
 
 
 def test_success_is_counted(searches):
-    table = reconstruction.success([searches])
+    table = reconstruction.success(searches)
     shares = table[table["metric"].str.contains("%")]
     assert shares["value"].between(0, 100).all()
     assert (shares["low"] <= shares["value"]).all()
@@ -93,7 +112,7 @@ def test_success_is_counted(searches):
 
 
 def test_the_nearest_other_record_leaves_out_the_record_itself(records, settings):
-    seen = search.prepare(records, 40)
-    found = search.recover(seen, nngp.rbf(), 3, settings, steps=10)
+    made = search.Searches(records.first(40), settings)
+    seen, found = made.whole, made.recover("RBF", 3, steps=10)
     table = np.corrcoef(seen.x.reshape(40, -1))
     assert observed_queries._others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())

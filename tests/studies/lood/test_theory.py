@@ -1,8 +1,20 @@
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
-from membership.studies.lood import activations, leakage, mistakes, read, speed, theory, toys
+from membership import nngp
+from membership.studies.lood import (
+    activations,
+    edge,
+    leakage,
+    mistakes,
+    read,
+    speed,
+    theory,
+    toys,
+)
 from membership.studies.lood.kernels import every_record
+from membership.studies.lood.records import load
 
 
 def test_the_closed_form_is_the_definition(gathered):
@@ -21,7 +33,7 @@ def test_evidence_gives_every_records_leakage_again(records, settings, gathered)
 
 def test_the_statements_hold(gathered, settings):
     names = ("measured-slopes", "process-records", "process-constant")
-    table = theory.statements(*(gathered(name) for name in names), settings)
+    table = theory.statements(*(gathered(name) for name in names), settings=settings)
     table = table.set_index(["statement", "case", "quantity"])["value"]
     slopes = table["Theorem 4.1"]
     for (_, quantity), value in slopes.items():
@@ -76,6 +88,62 @@ def test_the_released_slips_change_what_they_should(gathered):
     left_in = table[mistakes.LEFT_IN]
     assert left_in["median KL, as released"] < left_in["median KL, record left out"]
     assert 20 < table[mistakes.LABEL, "labels that change (%)"] < 80
+
+
+def test_fixed_points_are_those_of_the_library_and_keep_the_variance():
+    for q in (0.5, 4.0):
+        w_std, b_std = nngp.edge_of_chaos("gelu", q)
+        found = edge.point("GeLU", q)
+        assert (found.w_std, found.b_variance) == pytest.approx((w_std, b_std**2), abs=1e-9)
+        kernel = nngp.fully_connected(1, "gelu", w_std, b_std)
+        squares = [(q + e - b_std**2) / w_std**2 for e in (-1e-4, 1e-4)]
+        low, high = (kernel(np.full((1, 1), np.sqrt(one)))[0, 0] for one in squares)
+        assert found.chi_var == pytest.approx((high - low) / 2e-4, rel=1e-5)
+    assert not edge.point("GeLU", 0.5).is_stable
+    assert edge.point("GeLU", 4.0).is_stable
+
+
+def test_correlations_follow_the_kernel_of_the_library():
+    q, c = 2.0, edge.START
+    w_std, b_std = nngp.edge_of_chaos("gelu", q)
+    pair = np.sqrt((q - b_std**2) / w_std**2 * 2) * np.eye(2)
+    share = (q * c - b_std**2) / (q - b_std**2)
+    pair[1] = share * pair[0] + np.sqrt(1 - share**2) * pair[1]
+    for depth in (2, 10):
+        matrix = nngp.fully_connected(depth, "gelu", w_std, b_std)(pair)
+        apart = 1 - matrix[0, 1] / matrix[0, 0]
+        # The claim on these rates asks for an error below 1%.
+        assert edge.point("GeLU", q).apart[depth] == pytest.approx(apart, rel=1e-3)
+    assert edge.relu().apart[1000] * 1e6 == pytest.approx(4.5 * np.pi**2, rel=0.05)
+
+
+def test_training_sets_share_no_record_and_say_the_same(records, settings, gathered):
+    parts = [load(settings, part=part).dataset.x.reshape(60, -1) for part in range(3)]
+    assert len(np.unique(np.concatenate(parts), axis=0)) == 180
+    table = leakage.over_sets(gathered("process-sets"))
+    assert not table.duplicated(["training_set", "kernel", "metric"]).any()
+    first = table[(table["training_set"] == 1) & (table["kernel"] == "ReLU, depth 2")]
+    exact = every_record(records, settings)
+    expected = spearmanr(exact.kl, exact.auc).statistic
+    assert first.set_index("metric")["value"][leakage.OF_KL] == pytest.approx(expected)
+
+
+def test_a_lead_is_that_of_the_ranks():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=300)
+    near, far = truth + 0.1 * rng.normal(size=300), truth + rng.normal(size=300)
+    found = leakage.lead(near, far, truth)
+    assert 0 < found["low"] < found["value"] < found["high"] < 0.5
+    assert leakage.lead(far, near, truth)["value"] == pytest.approx(-found["value"])
+
+
+def test_shares_by_fixed_point_count_log_ratios(gathered):
+    found = gathered("process-edge")
+    table = activations.by_point(found)
+    row = table[(table["inputs"] == "raw") & (table["q"] == 4)].set_index("metric")
+    part = found["log_ratio"].sel(inputs="raw", q=4, depth=2, ratio=0.1)
+    expected = 100 * float((part > 0).mean())
+    assert row.loc["depth 2, noise 0.1 q (%)", "value"] == pytest.approx(expected)
 
 
 def test_the_map_holds_every_record_once(records, gathered):

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import binomtest
 
 from membership import lood, nngp
 from membership.studies.lood import read
-from membership.studies.lood.fixed import EDGE_Q, RELU, SETTING
-from membership.studies.lood.kernels import at_edge
+from membership.studies.lood.kernels import EDGE_Q, RELU, SETTING, at_edge
 from membership.studies.lood.leakage import points
 from membership.studies.lood.networks import NETWORK_W_STD
-from membership.studies.lood.origin import observed
 
 DEPTHS = (2, 5, 10)
 
@@ -39,8 +36,7 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     networks = points("networks", "networks", relu["record"].values, found[0][0], found[1][0])
     networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
-    table.attrs = observed(activations, relu)
-    table.attrs["sizes"] |= {
+    table.attrs["sizes"] = {
         "Training records": f"process {activations.attrs['sizes']['Training records']}, "
         f"networks {relu.attrs['sizes']['Training records']}"
     }
@@ -72,14 +68,35 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
                 for measure in ("kl", "auc"):
                     more = getattr(above, measure)() > getattr(below, measure)()
                     label = f"depth {depth}: {measure.upper()} (%)"
-                    rows.append({**key, "metric": label, **_share(more)})
+                    rows.append({**key, "metric": label, **_of(more)})
     more = read.network_auc(gelu)[0] > read.network_auc(relu)[0]
     key = {"inputs": "raw", "kernels": "networks"}
     metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
-    rows.append({**key, "metric": metric, **_share(more)})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(activations, relu)
-    return table
+    rows.append({**key, "metric": metric, **_of(more)})
+    return pd.DataFrame(rows)
+
+
+def _of(more: np.ndarray) -> dict[str, float]:
+    return {name: value for name, value in read.share(more).items() if name != "n"}
+
+
+def by_point(*each: xr.Dataset) -> pd.DataFrame:
+    """Share of the records for which GeLU leaks more at fixed points of the edge of chaos.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, inputs, q, metric (depth and noise), value, low, high, n; the records of
+        all training sets together.
+    """
+    rows = []
+    for found in each:
+        parts = found["log_ratio"].stack(cell=("inputs", "q", "depth", "ratio"))
+        for (inputs, q, depth, ratio), values in parts.groupby("cell", squeeze=False):
+            key = {"dataset": found.attrs["set"], "inputs": inputs, "q": float(q)}
+            metric = f"depth {depth}, noise {ratio:g} q (%)"
+            rows.append({**key, "metric": metric, **read.share(values.values > 0)})
+    return pd.DataFrame(rows)
 
 
 def decay(settings: Any) -> pd.DataFrame:
@@ -121,7 +138,7 @@ def decay(settings: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def low_rank(constant: xr.Dataset) -> pd.DataFrame:
+def low_rank(*each: xr.Dataset) -> pd.DataFrame:
     """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
 
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
@@ -133,24 +150,23 @@ def low_rank(constant: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Columns statement, case, metric, value.
     """
-    noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
     rows = []
-    for size in constant["share"].values:
-        part = constant.sel(share=size)
-        distance, square = float(part["distance"]), part["square"].values
-        kl = read.of_moments(part["variance"].values, square, constant).kl()
-        bound = 4 * distance + noise / (n - 1)
-        key = {
-            "statement": "Proposition 6.1",
-            "case": f"kernel within {distance:.3g} of a constant",
-        }
-        values = {
-            "largest variance": part["variance"].values.max(),
-            "its bound": bound,
-            "largest KL": kl.max(),
-            "bound of the KL": _kl_bound(bound, square.max(), noise, constant.attrs["outputs"]),
-        }
-        rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
+    for constant in each:
+        noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
+        for size in constant["share"].values:
+            part = constant.sel(share=size)
+            distance, square = float(part["distance"]), part["square"].values
+            kl = read.of_moments(part["variance"].values, square, constant).kl()
+            bound = 4 * distance + noise / (n - 1)
+            case = f"{constant.attrs['set']}, kernel within {distance:.3g} of a constant"
+            values = {
+                "largest variance": part["variance"].values.max(),
+                "its bound": bound,
+                "largest KL": kl.max(),
+                "bound of the KL": _kl_bound(bound, square.max(), noise, constant.attrs["outputs"]),
+            }
+            key = {"statement": "Proposition 6.1", "case": case}
+            rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
     return pd.DataFrame(rows)
 
 
@@ -158,10 +174,3 @@ def _kl_bound(bound: float, square: float, noise: float, classes: int) -> float:
     """KL at a variance of `bound` with the largest residual; it rises with both."""
     odds = bound / noise
     return 0.5 * (classes * (odds - np.log1p(odds)) + square / (bound + noise) * odds)
-
-
-def _share(more: np.ndarray) -> dict[str, float]:
-    count = int(np.sum(more))
-    interval = binomtest(count, len(more)).proportion_ci(method="exact")
-    ends = {"low": 100 * interval.low, "high": 100 * interval.high}
-    return {"value": 100 * count / len(more), **ends}

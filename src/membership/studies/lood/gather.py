@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+SEARCHES, EDGE, CONSTANT = "process-searches", "process-edge", "process-constant"
 SECOND = "digits"
-"""A second data set of reconstructions, with as many records as a quick run."""
-SECOND_RECORDS = 200
-OWN = "process-searches"
+"""A second data set: in one part of a quick run's size, or in three that share nothing."""
+SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
 
 
 def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
@@ -22,14 +22,16 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         observed_networks,
         observed_queries,
         observed_records,
+        observed_sets,
     )
 
     of_settings = {
         "process-records": observed_records.records,
         "process-lines": observed_records.along_lines,
         "process-activations": observed_records.activations,
-        "process-constant": observed_records.nearly_constant,
         "process-slips": observed_records.slips,
+        "process-sets": observed_sets.sets,
+        "process-at-mean": observed_sets.at_mean,
         "measured-identity": observed_records.identity,
         "measured-times": observed_networks.times,
         "process-influence": observed_networks.influences,
@@ -39,20 +41,23 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         "process-influenced": observed_queries.most_influenced,
         "measured-slopes": observed_queries.slopes,
         "measured-worst": observed_queries.worst_place,
+        "pairs-relu": functools.partial(observed_networks.pairs, "relu"),
+        "pairs-gelu": functools.partial(observed_networks.pairs, "gelu"),
     }
-    found = {name: functools.partial(made, settings) for name, made in of_settings.items()}
-    for activation in ("relu", "gelu"):
-        found[f"pairs-{activation}"] = functools.partial(
-            observed_networks.pairs, activation, settings
-        )
-    found[OWN] = functools.partial(observed_queries.searches, settings.dataset, 0, True, settings)
-    for name in searched(settings)[1:]:
-        found[name] = functools.partial(
-            observed_queries.searches, SECOND, SECOND_RECORDS, False, settings
-        )
-    return found
+    of_sets = {
+        SEARCHES: lambda name, n: functools.partial(observed_queries.searches, name, n, not n),
+        EDGE: lambda name, n: functools.partial(observed_sets.along_edge, name, n),
+        CONSTANT: lambda name, n: functools.partial(observed_records.nearly_constant, name, n),
+    }
+    for kind, made in of_sets.items():
+        for name in both(kind, settings):
+            second = name != kind
+            of_settings[name] = made(
+                SECOND if second else settings.dataset, SECOND_RECORDS[kind] if second else 0
+            )
+    return {name: functools.partial(made, settings) for name, made in of_settings.items()}
 
 
-def searched(settings: Any) -> tuple[str, ...]:
-    """The names of the reconstructions' files, the run's own data set first."""
-    return (OWN,) if settings.dataset == SECOND else (OWN, f"{OWN}-{SECOND}")
+def both(kind: str, settings: Any) -> tuple[str, ...]:
+    """The names of what is gathered on two data sets, the run's own first."""
+    return (kind,) if settings.dataset == SECOND else (kind, f"{kind}-{SECOND}")

@@ -5,9 +5,21 @@ from typing import Any
 import numpy as np
 
 from membership import lood, nngp
+from membership.arrays import FloatArray
 from membership.lood import LeaveOneOut
-from membership.studies.lood.fixed import EDGE_Q
 from membership.studies.lood.records import Records
+
+MAIN = "main"
+"""The kernel of the closed-form runs, among the cases of the evidence."""
+# The variance at one fixed point of the GeLU kernel on the edge of chaos. It is unstable:
+# 1 + sigma_w^2 E[phi phi''] = 1.10; from about 4 on they are stable (0.996).
+EDGE_Q = 0.5
+RELU = "ReLU"
+SETTING = "repository: both sqrt(2)"
+MATCHED = "both sqrt(2), same mean variance"
+NETWORK = "GeLU 1.9822, as its networks"
+NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
+EDGE = "both on the edge of chaos, same mean variance"
 
 
 def kernel_of(settings: Any) -> nngp.Kernel:
@@ -31,6 +43,19 @@ def every_record(records: Records, settings: Any, kernel: nngp.Kernel | None = N
     return lood.leave_one_out(matrix, records.targets, settings.noise)
 
 
-def at_edge(x: np.ndarray, w_std: float, b_std: float) -> np.ndarray:
+def square(found: LeaveOneOut) -> FloatArray:
+    """The squared length of each record's residual."""
+    return np.square(found.residual).sum(axis=1)
+
+
+def stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
+    """Variance and squared residual of every record, for each of some kernels."""
+    return {
+        "variance": ((dim, "record"), np.stack([one.variance for one in found])),
+        "square": ((dim, "record"), np.stack([square(one) for one in found])),
+    }
+
+
+def at_edge(x: np.ndarray, w_std: float, b_std: float, q: float = EDGE_Q) -> np.ndarray:
     """Inputs scaled so that the mean variance of the first layer is the one that is kept."""
-    return x * np.sqrt((EDGE_Q - b_std**2) / w_std**2 / np.mean(x**2))
+    return x * np.sqrt((q - b_std**2) / w_std**2 / np.mean(x**2))

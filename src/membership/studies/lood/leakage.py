@@ -1,14 +1,16 @@
 """Every record's leakage, beside attacks, networks and other estimates of it."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.stats import norm, rankdata
 
+from membership import lood
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures, read
-from membership.studies.lood.fixed import MAIN, MOST_RECORDS, SHOWN
-from membership.studies.lood.origin import observed
+from membership.studies.lood.records import MOST_RECORDS, SHOWN
 
 GP = "LOOD and the attack"
 NETWORKS = "process and networks"
@@ -20,6 +22,10 @@ LABELS = {
     "mean distance": ("mean distance", "AUC of the best attack"),
     "KL": ("KL (nats)", "AUC of the best attack"),
 }
+RESAMPLED = 400
+OF_KL, OF_MEAN = "KL and AUC", "mean distance and AUC, with noise"
+LEAD, MORE, LOG_RATIO = "KL's less mean distance's", "more KL under GeLU (%)", "log KL, GeLU / ReLU"
+GROWTH = "depth 10 less depth 2"
 
 
 def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
@@ -46,8 +52,7 @@ def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> p
         unit = (root - root.min()) / (root.max() - root.min())
         parts.append(points(MEMORISATION, name, chosen, unit, difference))
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = observed(records, pairs)
-    table.attrs["sizes"] |= {"Points of the first panel": f"{len(shown):,}"}
+    table.attrs["sizes"] = {"Points of the first panel": f"{len(shown):,}"}
     return table
 
 
@@ -86,14 +91,11 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     rows = []
     for estimate, truth, x, y in compared:
         key = {"estimate": estimate, "of": truth}
-        ranks = correlation(rankdata(x), rankdata(y))
-        rows.append({**key, "metric": "rank correlation", **ranks, "n": len(x)})
+        rows.append({**key, "metric": "rank correlation", **ranked(x, y)})
         if truth == "prediction difference":
             roots = correlation(np.sqrt(x), np.sqrt(y))
             rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
-    table = pd.DataFrame(rows)
-    table.attrs = observed(records, pairs)
-    return table
+    return pd.DataFrame(rows)
 
 
 def correlation(x: FloatArray, y: FloatArray) -> dict[str, float]:
@@ -104,6 +106,76 @@ def correlation(x: FloatArray, y: FloatArray) -> dict[str, float]:
     # Rounding may leave a correlation of exactly one outside.
     low, high = min(np.tanh(middle - half), found), max(np.tanh(middle + half), found)
     return {"value": found, "low": float(low), "high": float(high)}
+
+
+def ranked(x: FloatArray, y: FloatArray) -> dict[str, float]:
+    """Spearman's correlation in the same way, with the number of records."""
+    return {**correlation(rankdata(x), rankdata(y)), "n": len(x)}
+
+
+def over_sets(sets: xr.Dataset) -> pd.DataFrame:
+    """What the process says on each of several training sets, by kernel and depth.
+
+    Returns
+    -------
+    DataFrame
+        Columns training_set, kernel, metric, value, low, high, n: rank correlations with the AUC,
+        of KL over records and of the mean distance over records and uniform noise; by how much
+        that of KL is the higher; and for GeLU, of the records, how many leak more than under ReLU,
+        and the mean log ratio.
+    """
+    rows = []
+    for i in range(sets.sizes["training_set"]):
+        part = sets.isel(training_set=i)
+        found = {str(case): read.contrast(part, case) for case in part["case"].values}
+        for case, own in found.items():
+            key = {"training_set": i + 1, "kernel": case}
+            noise = read.uniform(part, case)
+            kl, mean, auc = (
+                np.concatenate(pair)
+                for pair in (
+                    (own.kl(), noise.kl()),
+                    (own.mean_distance, noise.mean_distance),
+                    (own.auc(), noise.auc()),
+                )
+            )
+            rows.append({**key, "metric": OF_KL, **ranked(own.kl(), own.auc())})
+            rows.append({**key, "metric": OF_MEAN, **ranked(mean, auc)})
+            rows.append({**key, "metric": LEAD, **lead(kl, mean, auc)})
+            if case.startswith("GeLU"):
+                rows += _beside_relu(key, own.kl(), found[case.replace("GeLU", "ReLU")].kl())
+        ratios = [
+            np.log(found[f"GeLU, {depth}"].kl() / found[f"ReLU, {depth}"].kl())
+            for depth in ("depth 10", "depth 2")
+        ]
+        key = {"training_set": i + 1, "kernel": f"GeLU, {GROWTH}", "metric": LOG_RATIO}
+        rows.append({**key, **_mean(ratios[0] - ratios[1])})
+    return pd.DataFrame(rows)
+
+
+def lead(kl: FloatArray, mean: FloatArray, auc: FloatArray) -> dict[str, float]:
+    """Difference of two rank correlations with the same numbers; records are resampled."""
+    chosen = np.random.default_rng(0).integers(len(kl), size=(RESAMPLED, len(kl)))
+    ranks = [rankdata(each[chosen], axis=1) for each in (kl, mean, auc)]
+    centred = [each - each.mean(axis=1, keepdims=True) for each in ranks]
+    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in centred]
+    spread = ((unit[0] - unit[1]) * unit[2]).sum(axis=1).std(ddof=1)
+    value = ranked(kl, auc)["value"] - ranked(mean, auc)["value"]
+    half = norm.ppf(0.975) * spread
+    return {"value": value, "low": value - half, "high": value + half, "n": len(kl)}
+
+
+def _beside_relu(key: dict[str, Any], gelu: FloatArray, relu: FloatArray) -> list[dict[str, Any]]:
+    return [
+        {**key, "metric": MORE, **read.share(gelu > relu)},
+        {**key, "metric": LOG_RATIO, **_mean(np.log(gelu / relu))},
+    ]
+
+
+def _mean(values: FloatArray) -> dict[str, float]:
+    half = norm.ppf(0.975) * values.std(ddof=1) / np.sqrt(len(values))
+    value = float(values.mean())
+    return {"value": value, "low": value - half, "high": value + half, "n": len(values)}
 
 
 def figure_6(records: xr.Dataset) -> pd.DataFrame:
@@ -119,7 +191,7 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
     """
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
     noise = read.uniform(records)
-    cases = [
+    cases: list[tuple[str, lood.Contrast, np.ndarray]] = [
         ("NNGP, records", read.contrast(records), shown),
         ("RBF, records", read.contrast(records, "RBF"), shown),
         ("NNGP, uniform noise", noise, np.arange(len(noise.mean_distance))),
@@ -129,9 +201,7 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
         for name, found, rows in cases
         for panel, x in (("mean distance", found.mean_distance), ("KL", found.kl()))
     ]
-    table = pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
-    table.attrs = observed(records)
-    return table
+    return pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
 
 
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:
@@ -143,7 +213,7 @@ def leakage_map(records: xr.Dataset) -> pd.DataFrame:
         Columns row, column, text, class, rank, record, kl, auc, shape, pixels; one row a record,
         with pixels for the ten most and the ten least exposed of each class.
     """
-    found = read.contrast(records, MAIN)
+    found = read.contrast(records)
     kl, auc = found.kl(), found.auc()
     levels = dict(zip(records["shown"].values.tolist(), records["level"].values, strict=True))
     rows = []
@@ -153,22 +223,11 @@ def leakage_map(records: xr.Dataset) -> pd.DataFrame:
         for rank, record in enumerate(order):
             place = min(rank, len(order) - 1 - rank)
             end = "most" if rank < len(order) / 2 else "least"
-            rows.append(
-                {
-                    "row": f"{end} exposed, {'first' if label == 0 else 'second'} class",
-                    "column": place + 1,
-                    "text": f"{kl[record]:.2g}",
-                    "class": label,
-                    "rank": rank + 1,
-                    "record": record,
-                    "kl": kl[record],
-                    "auc": auc[record],
-                    **pictures.cells(levels[record] if place < SHOWN else None),
-                }
-            )
-    table = pd.DataFrame(rows)
-    table.attrs = observed(records)
-    return table
+            row = f"{end} exposed, {'first' if label == 0 else 'second'} class"
+            key = {"row": row, "column": place + 1, "text": f"{kl[record]:.2g}", "class": label}
+            key |= {"rank": rank + 1, "record": record, "kl": kl[record], "auc": auc[record]}
+            rows.append({**key, **pictures.cells(levels[record] if place < SHOWN else None)})
+    return pd.DataFrame(rows)
 
 
 def points(

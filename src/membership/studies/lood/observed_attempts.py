@@ -57,7 +57,7 @@ def _trials(seen: Pictures, comparison: Any, row: int, settings: Any) -> dict[st
     """Queries by kind, and whether they are observed together."""
     rng = np.random.default_rng([settings.seed, 7, row])
     record, others = seen.x[row], seen.without(row)[0]
-    low, high = (np.broadcast_to(bound, record.shape) for bound in seen.bounds)
+    low, high = seen.limits
     noise = rng.random((TRIED, *record.shape)) * (high - low) + low
     size = 10.0 ** rng.uniform(-3, 0, TRIED).reshape(-1, *[1] * record.ndim)
     near = record + size * rng.standard_normal((TRIED, *record.shape))
@@ -65,9 +65,7 @@ def _trials(seen: Pictures, comparison: Any, row: int, settings: Any) -> dict[st
     between = share * record + (1 - share) * others[rng.integers(len(others), size=TRIED)]
     mixed = np.concatenate([noise[:50], near[:50], between[:50]])
     sets = mixed[rng.permutation(len(mixed)).reshape(-1, 3)]
-    unit = np.broadcast_to((high - low) / 255, record.shape)
-    run = {"unit": unit, "steps": settings.sizes.steps, "progress": False}
-    starts = settings.sizes.starts
+    run, starts = seen.run(settings), settings.sizes.starts
     half = starts // 2
     single = lood.maximise(comparison, np.concatenate([noise[:half], near[:half]]), **run)
     trials = {

@@ -11,12 +11,11 @@ import xarray as xr
 
 from membership import data, evidence, lood
 from membership.studies.lood import influence
-from membership.studies.lood.fixed import OFFSETS
-from membership.studies.lood.kernels import every_record, kernel_of
+from membership.studies.lood.kernels import every_record, kernel_of, square
 from membership.studies.lood.networks import factory, recipe, retrain
-from membership.studies.lood.observed_records import directly, lines, square
+from membership.studies.lood.observed_records import directly, lines
 from membership.studies.lood.origin import of_networks, of_records
-from membership.studies.lood.records import Records, load
+from membership.studies.lood.records import OFFSETS, Records, load
 
 N_TIMED = 3
 EVERY = 5

@@ -8,70 +8,56 @@ import xarray as xr
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures, toys
-from membership.studies.lood.fixed import FACTORS, SHOWN, STAGES
 from membership.studies.lood.kernels import kernel_of, kernels
+from membership.studies.lood.observed_sets import kl_directly
 from membership.studies.lood.origin import of_records
-from membership.studies.lood.records import Records, load
-from membership.studies.lood.search import (
-    Found,
-    Pictures,
-    architectures,
-    convolutional,
-    prepare,
-    quickly_compiled,
-    recover,
-    search,
-)
+from membership.studies.lood.records import SHOWN, Records, load, scaled
+from membership.studies.lood.search import Found, Pictures, Searches, prepare, quickly_compiled
 
 GROUP = 3
 SLOPED = ("kl", "kl-reverse", "mean")
 PICTURE = ("channel", "height", "width")
 RATES = (1.0, 0.1)
 STEP = 1e-5
-DIRECTIONS = 20
-SLOPED_RECORDS = 3
+DIRECTIONS, SLOPED_RECORDS = 20, 3
 NORMALISED_RECORDS = 50
+FACTORS = (-1.0, 0.1, 0.5, 2.0, 10.0)
+STAGES = (0, 10, 30, 100, 300)
 
 
 @quickly_compiled
 def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
-    own = load(settings, name, n_records)
-    found = search(own, settings, others=detailed)
-    whole, fewer = prepare(own, settings.search_records), _fewer(own, settings)
-    flat = [(kernel, one) for kernel, each in found.items() for one in each]
-    places = [fewer if convolutional(kernel) else whole for kernel, _ in flat]
-    near = [_others(seen, one) for seen, (_, one) in zip(places, flat, strict=True)]
-    shown = [i for i, (_, one) in enumerate(flat) if one.row < SHOWN]
-    originals = [own.dataset.x[flat[i][1].row] for i in shown]
-    levels = [places[i].seen(flat[i][1].outcome.query) for i in shown]
+    made = Searches(load(settings, name, n_records), settings)
+    found = [(kernel, one) for kernel in made.kernels(detailed) for one in made.of(kernel)]
+    shown = [i for i, (_, one) in enumerate(found) if one.row < SHOWN]
+    places = [made.seen(kernel) for kernel, _ in found]
+    near = [_others(seen, one) for seen, (_, one) in zip(places, found, strict=True)]
+    each = [one for _, one in found]
+    originals = [places[i].records.dataset.x[each[i].row] for i in shown]
+    levels = [places[i].seen(each[i].outcome.query) for i in shown]
     arrays = {
-        "row": ("search", [one.row for _, one in flat]),
-        "kl": ("search", [one.outcome.lood for _, one in flat]),
-        "kl_at_record": ("search", [one.outcome.target for _, one in flat]),
-        "correlation": ("search", [one.correlation for _, one in flat]),
+        "row": ("search", [one.row for one in each]),
+        "kl": ("search", [one.outcome.lood for one in each]),
+        "kl_at_record": ("search", [one.outcome.target for one in each]),
+        "correlation": ("search", [one.correlation for one in each]),
         "other": ("search", [pair[0] for pair in near]),
         "nearest_other": ("search", [pair[1] for pair in near]),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), pictures.thumbnail(originals)),
         "level": (("picture", *PICTURE), pictures.thumbnail(levels)),
     }
-    sizes = {"records_searched_for": len(found[next(iter(found))])}
+    sizes = {"records_searched_for": settings.n_reconstructed}
     if detailed:
-        arrays |= _in_detail(whole, found, settings)
-        sizes |= {"records_of_convolutional_kernels": len(fewer.x)}
+        arrays |= _in_detail(made, [one for kernel, one in found if kernel == made.main])
+        sizes["of_further_kernels"] = settings.sizes.others
+        sizes["records_of_convolutional_kernels"] = len(made.fewer.x)
     return evidence.dataset(
         "process",
         arrays,
-        {"search": [kernel for kernel, _ in flat]},
-        **of_records(whole.records, settings, **sizes, starts=settings.sizes.starts),
+        {"search": [kernel for kernel, _ in found]},
+        **of_records(made.whole.records, settings, **sizes, starts=settings.sizes.starts),
     )
-
-
-def _fewer(own: Records, settings: Any) -> Pictures:
-    from membership.studies.lood.search import CONVOLUTIONAL_RECORDS
-
-    return prepare(own, min(CONVOLUTIONAL_RECORDS, settings.search_records))
 
 
 def _others(seen: Pictures, one: Found) -> tuple[float, float]:
@@ -83,23 +69,21 @@ def _others(seen: Pictures, one: Found) -> tuple[float, float]:
     )
 
 
-def _in_detail(seen: Pictures, found: dict[str, list[Found]], settings: Any) -> dict[str, Any]:
+def _in_detail(made: Searches, found: list[Found]) -> dict[str, Any]:
     """One successful search: the KL of every start, and the best query after some steps."""
-    main = next(iter(found))
-    one = max(found[main], key=lambda each: (each.ratio > 0.9, -each.row))
+    one = max(found, key=lambda each: (each.ratio > 0.9, -each.row))
     first = int(one.outcome.history[0].argmax())
-    kernel = architectures(settings)[main]
-    stages = [stage for stage in STAGES if stage <= settings.sizes.steps]
+    stages = [stage for stage in STAGES if stage <= made.settings.sizes.steps]
     queries, kl = [one.outcome.start[first]], [float(one.outcome.history[0, first])]
     for stage in stages[1:]:
-        part = recover(seen, kernel, one.row, settings, steps=stage).outcome
+        part = made.recover(made.main, one.row, steps=stage).outcome
         queries.append(part.query)
         kl.append(part.lood)
-    original = pictures.thumbnail(seen.records.dataset.x[one.row])
+    seen = made.whole
     return {
         "history": (("check", "start"), one.outcome.history),
         "detailed": ("one", [one.row]),
-        "detailed_original": (PICTURE, original),
+        "detailed_original": (PICTURE, pictures.thumbnail(seen.records.dataset.x[one.row])),
         "stage": ("stages", stages),
         "stage_kl": ("stages", kl),
         "stage_level": (("stages", *PICTURE), pictures.thumbnail(seen.seen(np.array(queries)))),
@@ -109,9 +93,8 @@ def _in_detail(seen: Pictures, found: dict[str, list[Found]], settings: Any) -> 
 @quickly_compiled
 def groups(settings: Any) -> xr.Dataset:
     """Groups of three left out together: single and joint queries from several starts."""
-    seen = prepare(load(settings), settings.search_records)
-    kernel = next(iter(architectures(settings).values()))
-    each = [_group(seen, kernel, group, settings) for group in range(settings.sizes.groups)]
+    made = Searches(load(settings), settings)
+    each = [_group(made, group) for group in range(settings.sizes.groups)]
     dims = {
         "alone": ("group", "member"),
         "together": ("group",),
@@ -125,18 +108,18 @@ def groups(settings: Any) -> xr.Dataset:
     }
     arrays = {name: (dim, np.stack([one[name] for one in each])) for name, dim in dims.items()}
     sizes = {"groups": len(each), "starts": settings.sizes.starts}
-    return evidence.dataset("process", arrays, **of_records(seen.records, settings, **sizes))
+    return evidence.dataset("process", arrays, **of_records(made.whole.records, settings, **sizes))
 
 
-def _group(seen: Pictures, kernel: Any, group: int, settings: Any) -> dict[str, Any]:
+def _group(made: Searches, group: int) -> dict[str, Any]:
+    seen, settings = made.whole, made.settings
     members = np.arange(GROUP) + GROUP * group
-    comparison = seen.compare(kernel, members, settings.noise)
-    low, high = seen.bounds
-    unit = np.broadcast_to((high - low) / 255, seen.x.shape[1:])
-    run = {"unit": unit, "steps": settings.sizes.steps, "progress": False}
+    comparison = seen.compare(made.every[made.main], members, settings.noise)
     starts = [_noise(seen, settings, group, joint) for joint in (0, GROUP)]
-    single = lood.maximise(comparison, starts[0], joint=False, **run)
-    joint = lood.maximise(comparison, starts[1], joint=True, **run)
+    single, joint = (
+        lood.maximise(comparison, start, joint=together, **seen.run(settings))
+        for start, together in zip(starts, (False, True), strict=True)
+    )
     best = joint.query[np.argmax(joint.value)]
     return {
         "alone": comparison.measure(seen.x[members]),
@@ -153,7 +136,7 @@ def _group(seen: Pictures, kernel: Any, group: int, settings: Any) -> dict[str, 
 
 def _noise(seen: Pictures, settings: Any, group: int, joint: int) -> np.ndarray:
     shape = (settings.sizes.starts, joint) if joint else (settings.sizes.starts,)
-    low, high = (np.broadcast_to(bound, seen.x.shape[1:]) for bound in seen.bounds)
+    low, high = seen.limits
     rng = np.random.default_rng([settings.seed, 5, group, joint])
     return rng.random((*shape, *low.shape)) * (high - low) + low
 
@@ -167,27 +150,21 @@ def normalised(settings: Any) -> xr.Dataset:
     """Queries found where D and D' normalise by themselves, and the ray of a homogeneous kernel."""
     own = load(settings)
     few = own.first(min(NORMALISED_RECORDS, settings.search_records))
-    found, by_feature = (_better(few, settings, flat) for flat in (False, True))
-    x = few.dataset.x.astype(np.float64)[: len(found)]
-    queries = np.stack([query for query, _, _ in found])
+    by_channel, by_pixel = (_better(few, settings, flat) for flat in (False, True))
+    x = few.dataset.x.astype(np.float64)[: len(by_channel["query"])]
+    queries = by_channel.pop("query")
     change = np.stack([pictures.stretched(q - r) for q, r in zip(queries, x, strict=True)])
+    levels = np.stack([pictures.thumbnail(part) for part in (x, queries, change)])
+    both = zip(queries, x, strict=True)
     ray = _ray(prepare(own, settings.search_records), settings)
-    sizes = {"records_of_the_rays": ray.shape[1], "records_searched_from": len(found)}
+    sizes = {"records_of_the_rays": ray.shape[1], "records_searched_from": len(x)}
     return evidence.dataset(
         "process",
         {
-            "kl": ("record", [value for _, value, _ in found]),
-            "kl_at_record": ("record", [at for _, _, at in found]),
-            "correlation": (
-                "record",
-                [pictures.correlation(q, r) for q, r in zip(queries, x, strict=True)],
-            ),
-            "level": (
-                ("part", "record", *PICTURE),
-                np.stack([pictures.thumbnail(part) for part in (x, queries, change)]),
-            ),
-            "pixel_kl": ("record", [value for _, value, _ in by_feature]),
-            "pixel_kl_at_record": ("record", [at for _, _, at in by_feature]),
+            **{name: ("record", values) for name, values in by_channel.items()},
+            **{f"pixel_{name}": ("record", by_pixel[name]) for name in by_channel},
+            "correlation": ("record", [pictures.correlation(*pair) for pair in both]),
+            "level": (("part", "record", *PICTURE), levels),
             "ray": (("measure", "searched", "factor"), ray),
         },
         {"part": ["record", "better query", "difference"], "measure": ["kl", "mean"]}
@@ -196,29 +173,35 @@ def normalised(settings: Any) -> xr.Dataset:
     )
 
 
-def _better(few: Records, settings: Any, flat: bool) -> list[tuple[FloatArray, float, float]]:
-    """The best query found from each of some records, its KL, and that of the record."""
+def _better(few: Records, settings: Any, flat: bool) -> dict[str, Any]:
+    """The best query found from each of some records, its KL by two paths and at the record.
+
+    And its variance under D' over the record's.
+    """
     x = few.dataset.x.astype(np.float64)
     if flat:
         x = x.reshape(len(x), -1)
     kernel = next(iter(kernels(settings).values()))
-    found = []
+    run = {"unit": np.full(x.shape[1:], 1 / 255), "steps": settings.sizes.steps, "progress": False}
+    found: dict[str, list[Any]] = {}
     for row in range(min(settings.sizes.normalised, len(x))):
         kept = np.arange(len(x)) != row
+        pair = x[kept], few.targets[kept]
         differing = x[row], few.targets[row]
-        comparison = lood.compare_normalised(
-            kernel, x[kept], few.targets[kept], differing, settings.noise
-        )
-        run = {"unit": np.full(x.shape[1:], 1 / 255), "progress": False}
-        run |= {"steps": settings.sizes.steps}
+        comparison = lood.compare_normalised(kernel, *pair, differing, settings.noise)
         # A first step of one grey level may leap over a gain that a smaller one finds.
         tried = [
             lood.maximise(comparison, x[row][None], learning_rate=rate, **run) for rate in RATES
         ]
         best = max(tried, key=lambda each: each.value[0])
-        at = float(comparison.measure(x[row]))
-        found.append((best.query[0], float(best.value[0]), at))
-    return found
+        (kl, variance), (_, own) = (
+            kl_directly(kernel, few, row, query, settings) for query in (best.query[0], x[row])
+        )
+        values = {"query": best.query[0], "kl": float(best.value[0]), "kl_directly": kl}
+        values |= {"kl_at_record": float(comparison.measure(x[row])), "variance": variance / own}
+        for name, value in values.items():
+            found.setdefault(name, []).append(value)
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def _ray(seen: Pictures, settings: Any) -> FloatArray:
@@ -241,14 +224,11 @@ def most_influenced(settings: Any) -> xr.Dataset:
     Under a homogeneous kernel the mean distance grows without end along a ray.
     """
     seen = prepare(load(settings), settings.search_records)
-    low, high = seen.bounds
-    unit = np.broadcast_to((high - low) / 255, seen.x.shape[1:])
-    run = {"unit": unit, "steps": settings.sizes.steps, "progress": False}
     rows = range(min(settings.n_reconstructed, SHOWN))
     queries, mean, auc = [], [], []
     for row in rows:
         comparison = seen.compare(nngp.rbf(), row, settings.noise)
-        best = lood.maximise(comparison, seen.x[row][None], "mean", **run)
+        best = lood.maximise(comparison, seen.x[row][None], "mean", **seen.run(settings))
         queries.append(best.query[0])
         mean.append([best.value[0], comparison.measure(seen.x[row], "mean")])
         auc.append(comparison.measure(np.stack([queries[-1], seen.x[row]]), "auc"))
@@ -269,12 +249,18 @@ def most_influenced(settings: Any) -> xr.Dataset:
 
 
 def slopes(settings: Any) -> xr.Dataset:
-    """Directional slopes at a few records over the largest at a point one tenth away."""
+    """Directional slopes at a few records over the largest at a point one tenth away.
+
+    On the sphere the ReLU kernel of a network without biases meets the conditions of Theorem 4.1.
+    """
     seen = prepare(load(settings), settings.search_records)
-    cases = kernels(settings)
+    rows = scaled(seen.x, "unit sphere").reshape(seen.x.shape)
+    sphere = Pictures(seen.records, rows, seen.mean, seen.std)
+    cases = {name: (seen, kernel) for name, kernel in kernels(settings).items()}
+    cases["ReLU on the sphere"] = sphere, next(iter(kernels(settings).values()))
     found = [
-        [[_slopes(seen, kernel, row, m, settings) for row in range(SLOPED_RECORDS)] for m in SLOPED]
-        for kernel in cases.values()
+        [[_slopes(*case, row, m, settings) for row in range(SLOPED_RECORDS)] for m in SLOPED]
+        for case in cases.values()
     ]
     return evidence.dataset(
         "measured",

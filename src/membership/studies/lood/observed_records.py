@@ -8,81 +8,51 @@ from scipy.integrate import quad
 
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
-from membership.lood import LeaveOneOut
+from membership.studies.lood import kernels as named
 from membership.studies.lood import pictures
-from membership.studies.lood.fixed import (
-    CONTROL_DEPTHS,
-    CONTROL_RECORDS,
-    EDGE,
-    EDGE_Q,
-    MAIN,
-    MATCHED,
-    MEASURES,
-    MOST_RECORDS,
-    NETWORK,
-    NETWORK_MATCHED,
-    OFFSETS,
-    RELU,
-    SETTING,
-    SHOWN,
-    SLIP_RECORDS,
-)
-from membership.studies.lood.kernels import at_edge, every_record, kernel_of, kernels
+from membership.studies.lood.kernels import every_record, kernel_of, kernels, square, stacked
 from membership.studies.lood.networks import NETWORK_W_STD
 from membership.studies.lood.origin import of_records
-from membership.studies.lood.records import SCALINGS, Records, load
+from membership.studies.lood.records import MOST_RECORDS, OFFSETS, SCALINGS, SHOWN, Records, load
 from membership.studies.lood.search import Pictures, prepare
 
-N_UNIFORM = 50
-N_LINES = 5
-N_AUCS = 5
-SIZES = (1.0, 0.1, 0.01, 0.001)
-"""Shares of a correlation kernel that are added to a constant one."""
+N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
+CONTROL_DEPTHS = (1, 2, 5, 10)
+CONTROL_RECORDS, SLIP_RECORDS = 200, 100
+MEASURES = ("kl", "kl_reverse", "mean_distance")
+SIZES = (2.0, 0.2, 0.02, 0.002, 0.0002)
+"""Shares of a correlation kernel that are added to a constant one, twice its distance from it."""
 
 
 def records(settings: Any) -> xr.Dataset:
     """Variance and squared residual of every record under each kernel, and of uniform noise."""
     own = load(settings)
-    cases = {MAIN: kernel_of(settings), **kernels(settings)}
+    cases = {named.MAIN: kernel_of(settings), **kernels(settings)}
     found = {name: every_record(own, settings, kernel) for name, kernel in cases.items()}
-    noise = _uniform(own, settings)
-    shown = _most_and_least(found[MAIN].kl, own.dataset.y)
+    noise = uniform(own, settings, kernel_of(settings))
+    shown = _most_and_least(found[named.MAIN].kl, own.dataset.y)
+    level = pictures.thumbnail(own.dataset.x[shown])
     return evidence.dataset(
         "process",
         {
-            **_stacked(list(found.values()), "case"),
+            **stacked(list(found.values()), "case"),
             "label": ("record", own.dataset.y),
             "noise_variance": ("uniform", noise[0]),
             "noise_square": ("uniform", noise[1]),
             "shown": ("picture", shown),
-            "level": (
-                ("picture", "channel", "height", "width"),
-                pictures.thumbnail(own.dataset.x[shown]),
-            ),
+            "level": (("picture", "channel", "height", "width"), level),
         },
         {"case": list(found)},
         **of_records(own, settings),
     )
 
 
-def _stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
-    return {
-        "variance": ((dim, "record"), np.stack([one.variance for one in found])),
-        "square": ((dim, "record"), np.stack([square(one) for one in found])),
-    }
-
-
-def square(found: LeaveOneOut) -> FloatArray:
-    """The squared length of each record's residual."""
-    return np.square(found.residual).sum(axis=1)
-
-
-def _uniform(own: Records, settings: Any) -> tuple[FloatArray, FloatArray]:
+def uniform(own: Records, settings: Any, kernel: nngp.Kernel) -> tuple[FloatArray, FloatArray]:
     """Uniform noise with random labels as differing records: variance and squared residual."""
     rng = np.random.default_rng([settings.seed, 3])
     x = rng.uniform(size=(N_UNIFORM, own.inputs().shape[1]))
     y = own.targets[rng.integers(len(own), size=N_UNIFORM)]
-    base = lood.posterior(kernel_of(settings), own.inputs(), own.targets, settings.noise)
+    base = lood.posterior(kernel, own.inputs(), own.targets, settings.noise)
     mean, variance = base.predict(x)
     return variance, np.square(y - mean).sum(axis=1)
 
@@ -112,8 +82,7 @@ def along_lines(settings: Any) -> xr.Dataset:
     kl, at = np.zeros(queries.shape[:2]), np.zeros(N_LINES)
     for row in range(N_LINES):
         kept = np.arange(len(x)) != row
-        differing = x[row], own.targets[row]
-        pair = x[kept], own.targets[kept]
+        differing, pair = (x[row], own.targets[row]), (x[kept], own.targets[kept])
         comparison = lood.compare(kernel_of(settings), *pair, differing, settings.noise)
         kl[row], at[row] = comparison.measure(queries[row]), comparison.measure(x[row])
     return evidence.dataset(
@@ -127,20 +96,20 @@ def along_lines(settings: Any) -> xr.Dataset:
 def activations(settings: Any) -> xr.Dataset:
     """Variances and squared residuals by scaling of the inputs, depth and kernel."""
     few = load(settings).first(MOST_RECORDS)
-    names = (RELU, SETTING, MATCHED, NETWORK, NETWORK_MATCHED, EDGE)
+    names = list(_matrices(1, few.inputs()[:2]))
+    found = [
+        lood.leave_one_out(matrix, few.targets, settings.noise)
+        for scaling in SCALINGS
+        for depth in CONTROL_DEPTHS
+        for matrix in _matrices(depth, few.inputs(scaling)).values()
+    ]
     shape = (len(SCALINGS), len(CONTROL_DEPTHS), len(names), len(few))
-    variance, squares = np.zeros(shape), np.zeros(shape)
-    for i, inputs in enumerate(SCALINGS):
-        x = few.inputs(inputs)
-        for j, depth in enumerate(CONTROL_DEPTHS):
-            for k, matrix in enumerate(_matrices(depth, x).values()):
-                found = lood.leave_one_out(matrix, few.targets, settings.noise)
-                variance[i, j, k], squares[i, j, k] = found.variance, square(found)
     dims = ("inputs", "depth", "kernel", "record")
+    arrays = stacked(found, "case")
     return evidence.dataset(
         "process",
-        {"variance": (dims, variance), "square": (dims, squares)},
-        {"inputs": list(SCALINGS), "depth": list(CONTROL_DEPTHS), "kernel": list(names)},
+        {name: (dims, values.reshape(shape)) for name, (_, values) in arrays.items()},
+        {"inputs": list(SCALINGS), "depth": list(CONTROL_DEPTHS), "kernel": names},
         **of_records(few, settings),
     )
 
@@ -150,16 +119,16 @@ def _matrices(depth: int, x: np.ndarray) -> dict[str, np.ndarray]:
     relu = nngp.fully_connected(depth)(x)
     as_is = nngp.fully_connected(depth, "gelu")(x)
     wide = nngp.fully_connected(depth, "gelu", NETWORK_W_STD["gelu"])(x)
-    w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
-    edge = nngp.fully_connected(depth, "gelu", w_std, b_std)(at_edge(x, w_std, b_std))
+    w_std, b_std = nngp.edge_of_chaos("gelu", named.EDGE_Q)
+    edge = nngp.fully_connected(depth, "gelu", w_std, b_std)(named.at_edge(x, w_std, b_std))
     return {
-        RELU: relu,
-        SETTING: as_is,
-        MATCHED: _rescaled(as_is, relu),
-        NETWORK: wide,
-        NETWORK_MATCHED: _rescaled(wide, relu),
+        named.RELU: relu,
+        named.SETTING: as_is,
+        named.MATCHED: _rescaled(as_is, relu),
+        named.NETWORK: wide,
+        named.NETWORK_MATCHED: _rescaled(wide, relu),
         # ReLU is on its edge at sqrt(2) without bias, at any variance.
-        EDGE: _rescaled(edge, relu),
+        named.EDGE: _rescaled(edge, relu),
     }
 
 
@@ -167,9 +136,9 @@ def _rescaled(kernel: np.ndarray, like: np.ndarray) -> np.ndarray:
     return kernel * (np.diag(like).mean() / np.diag(kernel).mean())
 
 
-def nearly_constant(settings: Any) -> xr.Dataset:
+def nearly_constant(name: str, n_records: int, settings: Any) -> xr.Dataset:
     """Leakage under kernels ever nearer to a constant: 1 and a share of a correlation kernel."""
-    few = load(settings).first(CONTROL_RECORDS)
+    few = load(settings, name, n_records).first(CONTROL_RECORDS)
     base = kernel_of(settings)(few.inputs("unit sphere"))
     root = np.sqrt(np.diag(base))
     matrices = [1 + size * (base / np.outer(root, root) - 0.5) for size in SIZES]
@@ -177,7 +146,7 @@ def nearly_constant(settings: Any) -> xr.Dataset:
     distance = [np.abs(matrix - 1).max() for matrix in matrices]
     return evidence.dataset(
         "process",
-        {**_stacked(found, "share"), "distance": ("share", distance)},
+        {**stacked(found, "share"), "distance": ("share", distance)},
         {"share": list(SIZES)},
         **of_records(few, settings),
     )
@@ -188,13 +157,11 @@ def slips(settings: Any) -> xr.Dataset:
     own = load(settings)
     few = own.first(SLIP_RECORDS)
     seen = prepare(own, min(SLIP_RECORDS, settings.search_records))
-    kernel = kernel_of(settings)
-    exact = every_record(few, settings)
-    pairs = np.array([_left_in(seen, kernel, row, settings) for row in range(len(seen.x))])
+    pairs = np.array([_left_in(seen, row, settings) for row in range(len(seen.x))])
     return evidence.dataset(
         "process",
         {
-            "mean_distance": ("record", exact.mean_distance),
+            "mean_distance": ("record", every_record(few, settings).mean_distance),
             "wrong_label": ("record", _wrong_label(few, settings)),
             "label": ("record", few.dataset.y),
             "kl": ("searched", pairs[:, 0]),
@@ -220,13 +187,12 @@ def _wrong_label(few: Records, settings: Any) -> FloatArray:
     return moved
 
 
-def _left_in(seen: Pictures, kernel: Any, row: int, settings: Any) -> tuple[float, float, float]:
+def _left_in(seen: Pictures, row: int, settings: Any) -> tuple[float, float, float]:
     """KL at the record where it is left out and where it stays in D, and then the excess."""
-    differing = seen.x[row], seen.records.targets[row]
-    out = seen.compare(kernel, row, settings.noise).measure(seen.x[row])
-    stays = lood.compare(
-        kernel, seen.x, seen.records.targets, differing, settings.noise, allow_repeated=True
-    ).contrast(seen.x[row])
+    kernel, x, y = kernel_of(settings), seen.x, seen.records.targets
+    out = seen.compare(kernel, row, settings.noise).measure(x[row])
+    pair = x[row], y[row]
+    stays = lood.compare(kernel, x, y, pair, settings.noise, allow_repeated=True).contrast(x[row])
     return out, float(stays.kl()), float(stays.excess[0])
 
 
@@ -257,7 +223,7 @@ def identity(settings: Any) -> xr.Dataset:
     )
 
 
-def area(found: LeaveOneOut, row: int, noise: float) -> float:
+def area(found: lood.LeaveOneOut, row: int, noise: float) -> float:
     """AUC of the best test at one record, by integrating over false-positive rates."""
     variance = found.variance[row]
     excess = variance / noise
@@ -271,22 +237,26 @@ def directly(
 ) -> tuple[float, float, float]:
     """KL, the reverse KL and the mean distance at one record, from two linear systems."""
     everyone = np.arange(len(matrix))
-    mean, variance = _posterior(matrix, targets, np.delete(everyone, row), row, noise)
-    mean_s, variance_s = _posterior(matrix, targets, everyone, row, noise)
-    moved, classes = float(np.square(mean - mean_s).sum()), targets.shape[1]
-    kl = _kl(variance, variance_s, moved, classes)
-    return kl, _kl(variance_s, variance, moved, classes), moved / 2
+    pair = [
+        posterior(matrix, targets, given, row, noise)
+        for given in (np.delete(everyone, row), everyone)
+    ]
+    moved, classes = float(np.square(pair[0][0] - pair[1][0]).sum()), targets.shape[1]
+    variance, variance_s = pair[0][1], pair[1][1]
+    kl = gaussian_kl(variance, variance_s, moved, classes)
+    return kl, gaussian_kl(variance_s, variance, moved, classes), moved / 2
 
 
-def _posterior(
+def posterior(
     matrix: FloatArray, targets: FloatArray, given: Any, row: int, noise: float
 ) -> tuple[FloatArray, float]:
+    """Mean and variance at one row of a kernel matrix given some others, by one linear system."""
     cross = matrix[row, given]
     system = matrix[np.ix_(given, given)] + noise * np.eye(len(given))
     solved = np.linalg.solve(system, np.column_stack([cross, targets[given]]))
     return cross @ solved[:, 1:], float(matrix[row, row] - cross @ solved[:, 0])
 
 
-def _kl(a: float, b: float, moved: float, classes: int) -> float:
+def gaussian_kl(a: float, b: float, moved: float, classes: int) -> float:
     """KL(N(m, a I) || N(m', b I)) with |m - m'|^2 = moved."""
     return 0.5 * (classes * (np.log(b / a) - 1 + a / b) + moved / b)

@@ -24,6 +24,12 @@ def of_records(records: Records, settings: Any, *deviations: str, **sizes: Any) 
     }
 
 
+def of_sets(each: list[Records], settings: Any, **sizes: Any) -> dict[str, Any]:
+    """The same for several training sets of one data set."""
+    digests = {f"{one.dataset.name}, set {i}": one.dataset.digest for i, one in enumerate(each, 1)}
+    return of_records(each[0], settings, training_sets=len(each), **sizes) | {"data": digests}
+
+
 def of_networks(settings: Any) -> tuple[str, ...]:
     """What the retrained networks differ in from the paper's."""
     sizes = {
@@ -39,25 +45,28 @@ def of_networks(settings: Any) -> tuple[str, ...]:
 
 
 def observed(*some: xr.Dataset, **more: Any) -> dict[str, Any]:
-    """The attributes of a table computed from evidence; sizes that differ are named by data set."""
+    """The attributes of a table computed from evidence; sizes that differ are named by data set.
+
+    More are what the table says of itself.
+    """
     sizes: dict[str, dict[str, str]] = {}
     for one in some:
         for key, text in one.attrs["sizes"].items():
             sizes.setdefault(key, {})[one.attrs["set"]] = text
+    named = {
+        key: next(iter(each.values()))
+        if len(set(each.values())) == 1
+        else ", ".join(f"{name} {text}" for name, text in each.items())
+        for key, each in sizes.items()
+    }
+    said = [
+        *more.pop("deviations", []),
+        *(text for one in some for text in one.attrs["deviations"]),
+    ]
     return {
         "data": {name: digest for one in some for name, digest in one.attrs["data"].items()},
-        "deviations": list(dict.fromkeys(text for one in some for text in one.attrs["deviations"])),
-        "device": some[0].attrs["device"],
-        "sizes": {
-            key: next(iter(each.values()))
-            if len(set(each.values())) == 1
-            else ", ".join(f"{name} {text}" for name, text in each.items())
-            for key, each in sizes.items()
-        },
+        "deviations": list(dict.fromkeys(said)),
+        "device": some[0].attrs["device"] if some else "cpu",
+        "sizes": named | more.pop("sizes", {}),
         **more,
     }
-
-
-def computed(*deviations: str) -> dict[str, Any]:
-    """The attributes of a table that is computed from formulas or drawn at random."""
-    return {"data": {}, "deviations": list(deviations), "device": "cpu"}

@@ -7,11 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from membership.studies.lood import pictures, read, toys
-from membership.studies.lood.origin import observed
 
 MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
 # A query counts as better from this relative gain on; rounding is far below.
 GAIN = 1e-9
+NEAR_MEAN = "normalisation by the data, near its mean"
 TOY = "one dimension"
 PROCESS = "pictures, process"
 NETWORKS = "pictures, networks"
@@ -44,7 +44,6 @@ def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Any) -> pd.DataFram
     table = pd.concat([*parts, _network_line(pairs)], ignore_index=True)
     exact = table["low"].isna()
     table.loc[exact, ["low", "high"]] = table.loc[exact, ["value", "value"]].to_numpy()
-    table.attrs = observed(lines, pairs)
     return table
 
 
@@ -86,11 +85,11 @@ def optimality(attempts: xr.Dataset, searches: xr.Dataset) -> pd.DataFrame:
         key = {"kernel": kernel, "queries": "reconstructions", "metric": MEASURES["kl"]}
         rows.append({**key, "value": part.max() - 1, "tried": len(part)})
     table = pd.DataFrame(rows)
-    table.attrs = observed(searches) | {"residue": 1e-8}
+    table.attrs["residue"] = 1e-8
     return table
 
 
-def escapes(normalised: xr.Dataset) -> pd.DataFrame:
+def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     """The two cases in which the record is not the only best query, or not the best (Control 6).
 
     Returns
@@ -124,9 +123,24 @@ def escapes(normalised: xr.Dataset) -> pd.DataFrame:
             "largest KL over the record's": ratio.max(),
         }
         rows += [{**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items()]
-    table = pd.DataFrame(rows)
-    table.attrs = observed(normalised)
-    return table
+    return pd.DataFrame(rows + _near_the_mean(at_mean))
+
+
+def _near_the_mean(found: xr.Dataset) -> list[dict[str, Any]]:
+    """KL at distances from the mean of D', in deviations of a channel, over the record's."""
+    both = found["kl"].values / found["kl_at_record"].values[:, :, None]
+    rows = []
+    for i, distance in enumerate(found["distance"].values):
+        ratio, variance = both[0, :, i], found["variance"].values[:, i]
+        key = {"case": NEAR_MEAN, "query": f"{distance:g} deviations from the mean of D'"}
+        values = {
+            "largest KL over the record's": ratio.max(),
+            "smallest KL over the record's": ratio.min(),
+            "largest variance under D' over the record's": variance.max(),
+            "largest deviation of the second path": np.abs(ratio / both[1, :, i] - 1).max(),
+        }
+        rows += [{**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items()]
+    return rows
 
 
 def figure_10(normalised: xr.Dataset) -> pd.DataFrame:
@@ -137,23 +151,23 @@ def figure_10(normalised: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns row, column, text, record, kl, kl_at_record, correlation, shape, pixels.
+        Columns row, column, text, record, kl, kl_at_record, kl_directly (by a second path),
+        variance (under D', over the record's), correlation, shape, pixels.
     """
+    names = ("kl", "kl_at_record", "kl_directly", "variance", "correlation")
     rows = []
     for record in range(normalised.sizes["record"]):
         found = normalised.isel(record=record)
-        kl, at = float(found["kl"]), float(found["kl_at_record"])
-        key = {"column": f"record {record}", "record": record, "kl": kl, "kl_at_record": at}
-        key["correlation"] = float(found["correlation"])
-        texts = (f"KL {at:.3g}", f"x {kl / at:.4f}", "")
-        for part, text in zip(found["part"].values, texts, strict=True):
+        values = {name: float(found[name]) for name in names}
+        texts = (
+            f"KL {values['kl_at_record']:.3g}",
+            f"x {values['kl'] / values['kl_at_record']:.4f}",
+        )
+        for part, text in zip(found["part"].values, (*texts, ""), strict=True):
+            key = {"row": str(part), "column": f"record {record}", "text": text, "record": record}
             level = found["level"].sel(part=part).values
-            rows.append({"row": str(part), "text": text, **key, **pictures.cells(level)})
-    table = pd.DataFrame(rows)
-    names = ["row", "column", "text", "record", "kl", "kl_at_record", "correlation"]
-    table = table[[*names, "shape", "pixels"]]
-    table.attrs = observed(normalised)
-    return table
+            rows.append({**key, **values, **pictures.cells(level)})
+    return pd.DataFrame(rows)
 
 
 def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
@@ -170,27 +184,15 @@ def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
         found = influenced.isel(record=record)
         value, at = found["mean_distance"].values
         auc, auc_at = found["auc"].values
+        numbers = {"record": record, "correlation": float(found["correlation"])}
+        numbers |= {"mean_distance": value, "mean_distance_at_record": at}
+        numbers |= {"auc": auc, "auc_at_record": auc_at}
         texts = (f"AUC {auc_at:.2f}", f"x {value / at:.2f}\nAUC {auc:.2f}")
         for part, text in zip(found["part"].values, texts, strict=True):
-            rows.append(
-                {
-                    "row": str(part),
-                    "column": f"record {record}",
-                    "text": text,
-                    "dataset": influenced.attrs["set"],
-                    "kernel": "RBF",
-                    "record": record,
-                    "correlation": float(found["correlation"]),
-                    "mean_distance": value,
-                    "mean_distance_at_record": at,
-                    "auc": auc,
-                    "auc_at_record": auc_at,
-                    **pictures.cells(found["level"].sel(part=part).values),
-                }
-            )
-    table = pd.DataFrame(rows)
-    table.attrs = observed(influenced)
-    return table
+            key = {"row": str(part), "column": f"record {record}", "text": text}
+            key |= {"dataset": influenced.attrs["set"], "kernel": "RBF", **numbers}
+            rows.append({**key, **pictures.cells(found["level"].sel(part=part).values)})
+    return pd.DataFrame(rows)
 
 
 def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
@@ -205,14 +207,11 @@ def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
     auc, auc_at = influenced["auc"].values.T
     better = ratio > 1 + 1e-6
     key = {"case": "pictures, RBF", "measure": "mean"}
+    lower = 100 * (auc < auc_at)[better].mean() if better.any() else np.nan
     values = {
         "records with a better query (%)": 100 * better.mean(),
         "largest value over the record's": ratio.max(),
-        "of these queries, those with a lower AUC (%)": 100 * (auc < auc_at)[better].mean()
-        if better.any()
-        else np.nan,
+        "of these queries, those with a lower AUC (%)": lower,
     }
     rows = [{**key, "metric": metric, "value": float(value)} for metric, value in values.items()]
-    table = pd.concat([toys.locations(settings), pd.DataFrame(rows)], ignore_index=True)
-    table.attrs = observed(influenced)
-    return table
+    return pd.concat([toys.locations(settings), pd.DataFrame(rows)], ignore_index=True)

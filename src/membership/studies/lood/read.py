@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.stats import binomtest
 
 from membership import lood
 from membership.arrays import FloatArray
-from membership.studies.lood.fixed import MAIN
+from membership.studies.lood.kernels import MAIN
 from membership.studies.lood.networks import fitted_auc
 
 
@@ -17,9 +18,10 @@ def contrast(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
     return of_moments(part["variance"].values, part["square"].values, found)
 
 
-def uniform(found: xr.Dataset) -> lood.Contrast:
+def uniform(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
     """The same for the pictures of uniform noise."""
-    return of_moments(found["noise_variance"].values, found["noise_square"].values, found)
+    part = found.sel(case=case) if "case" in found["noise_variance"].dims else found
+    return of_moments(part["noise_variance"].values, part["noise_square"].values, found)
 
 
 def of_moments(variance: FloatArray, square: FloatArray, found: xr.Dataset) -> lood.Contrast:
@@ -32,12 +34,26 @@ def of_moments(variance: FloatArray, square: FloatArray, found: xr.Dataset) -> l
     )
 
 
-def network_auc(pairs: xr.Dataset, query: int = 0) -> tuple[FloatArray, FloatArray]:
+def network_auc(
+    pairs: xr.Dataset, query: int = 0, half: slice = slice(None)
+) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation over halves of the networks' AUC for each left-out record."""
-    answer = pairs["answer"].values.astype(np.float64)
+    answer = pairs["answer"].values[:, :, half].astype(np.float64)
     both = zip(answer[:, 0, :, query], answer[:, 1, :, query], strict=True)
     seed = pairs.attrs["seed"]
     return tuple(np.array([fitted_auc(*sides, seed) for sides in both]).T)
+
+
+def share(hit: FloatArray) -> dict[str, float]:
+    """Of records, in percent, with Clopper-Pearson limits, as if they were independent."""
+    count, n = int(np.sum(hit)), np.size(hit)
+    interval = binomtest(count, n).proportion_ci(method="exact")
+    return {
+        "value": 100 * count / n,
+        "low": 100 * interval.low,
+        "high": 100 * interval.high,
+        "n": n,
+    }
 
 
 def prediction_difference(pairs: xr.Dataset) -> FloatArray:

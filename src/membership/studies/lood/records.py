@@ -12,6 +12,12 @@ from membership.arrays import FloatArray
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
 NAMES = {"cifar10": "CIFAR-10, plane and car", "digits": "digits 3 and 8"}
 SCALINGS = ("raw", "standardised", "unit sphere")
+SHOWN = 10
+"""Pictures of each kind that evidence keeps."""
+MOST_RECORDS = 500
+"""Points of a figure, and records of the kernels that are compared."""
+OFFSETS = np.arange(-50, 51)
+"""Steps along the lines of Figure 4."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +67,10 @@ class Records:
         return Records(kept, self.label, self.targets[: len(kept)])
 
 
-def load(settings: Any, name: str = "", n_records: int = 0) -> Records:
-    """Load the two classes of a data set.
+def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Records:
+    """Records of the two classes, of another data set or number where given.
 
-    Parameters
-    ----------
-    settings : Settings
-        Uses ``dataset``, ``data_root``, ``n_records`` and ``seed``.
-    name : str
-        Another data set than ``dataset``.
-    n_records : int
-        Another number than ``n_records``.
-
-    Returns
-    -------
-    Records
+    Parts are different training sets, disjoint where the data set has enough records.
 
     Raises
     ------
@@ -86,8 +81,8 @@ def load(settings: Any, name: str = "", n_records: int = 0) -> Records:
     two = two_classes(found)
     wanted = n_records or settings.n_records
     data.require(two, n_records=wanted, n_classes=2)
-    order = np.random.default_rng([settings.seed, 1]).permutation(len(two))[:wanted]
-    chosen = two.select(order)
+    order = np.random.default_rng([settings.seed, 1]).permutation(len(two))
+    chosen = two.select(order[(np.arange(wanted) + part * wanted) % len(two)])
     one_hot = np.eye(two.n_classes)[chosen.y]
     return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
 

@@ -43,6 +43,16 @@ class Pictures:
         """Queries as pictures again, in [0, 1] but for what went beyond black and white."""
         return query * self.std + self.mean
 
+    @property
+    def limits(self) -> tuple[FloatArray, FloatArray]:
+        """The same in the shape of a record."""
+        return tuple(np.broadcast_to(bound, self.x.shape[1:]) for bound in self.bounds)
+
+    def run(self, settings: Any) -> dict[str, Any]:
+        """How `lood.maximise` climbs on these records: a grey level is the unit of a step."""
+        low, high = self.limits
+        return {"unit": (high - low) / 255, "steps": settings.sizes.steps, "progress": False}
+
     def without(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Records and targets but for some rows."""
         kept = np.setdiff1d(np.arange(len(self.x)), rows)
@@ -132,44 +142,47 @@ def prepare(records: Records, n: int) -> Pictures:
     return Pictures(records, (x - mean) / std, mean, std)
 
 
-def search(records: Records, settings: Any, others: bool = True) -> dict[str, list[Found]]:
-    """Reconstruct ``n_reconstructed`` records with the first kernel and a few with the others.
+class Searches:
+    """Reconstructions of a data set's records, by kernel."""
 
-    Returns
-    -------
-    dict of str to list of Found
-        By kernel, the first one first.
-    """
-    whole = prepare(records, settings.search_records)
-    fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
-    found: dict[str, list[Found]] = {}
-    kernels = architectures(settings)
-    main = next(iter(kernels))
-    is_image = whole.x.ndim == 4
-    few_starts = {"n_starts": min(CONVOLUTIONAL_STARTS, settings.sizes.starts)}
-    for name, kernel in kernels.items():
-        if name != main and not others:
-            break
-        if convolutional(name) and not is_image:
-            continue
-        seen, changes = (fewer, few_starts) if convolutional(name) else (whole, {})
-        count = settings.n_reconstructed if name == main else settings.sizes.others
-        found[name] = [recover(seen, kernel, row, settings, **changes) for row in range(count)]
-    return found
+    def __init__(self, records: Records, settings: Any) -> None:
+        self.settings = settings
+        self.every = architectures(settings)
+        self.main = next(iter(self.every))
+        self.whole = prepare(records, settings.search_records)
+        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
 
+    def kernels(self, others: bool) -> list[str]:
+        """The first, and the others if asked for: convolutional ones for pictures only."""
+        is_image = self.whole.x.ndim == 4
+        names = [name for name in self.every if is_image or not convolutional(name)]
+        return names if others else [self.main]
 
-def recover(seen: Pictures, kernel: nngp.Kernel, row: int, settings: Any, **changes: Any) -> Found:
-    """Search for the query that leaks one record most, from noise."""
-    run = {"measure": "kl", "steps": settings.sizes.steps, "n_starts": settings.sizes.starts}
-    outcome = lood.reconstruct(
-        kernel,
-        *seen.without(row),
-        (seen.x[row], seen.records.targets[row]),
-        settings.noise,
-        seed=settings.seed * 10_007 + row,
-        bounds=seen.bounds,
-        learning_rate=LEARNING_RATE,
-        progress=False,
-        **{**run, **changes},
-    )
-    return Found(row, outcome, pictures.correlation(outcome.query, seen.x[row]))
+    def seen(self, kernel: str) -> Pictures:
+        """The training records of a kernel's searches."""
+        return self.fewer if convolutional(kernel) else self.whole
+
+    def of(self, kernel: str) -> list[Found]:
+        """The first records, as many as this kernel is tried on."""
+        sizes = self.settings.sizes
+        few = {"n_starts": min(CONVOLUTIONAL_STARTS, sizes.starts)} if convolutional(kernel) else {}
+        count = self.settings.n_reconstructed if kernel == self.main else sizes.others
+        return [self.recover(kernel, row, **few) for row in range(count)]
+
+    def recover(self, kernel: str, row: int, **changes: Any) -> Found:
+        """Search for the query that leaks one record most, from noise."""
+        seen, settings = self.seen(kernel), self.settings
+        run = {"steps": settings.sizes.steps, "n_starts": settings.sizes.starts, **changes}
+        outcome = lood.reconstruct(
+            self.every[kernel],
+            *seen.without(row),
+            (seen.x[row], seen.records.targets[row]),
+            settings.noise,
+            measure="kl",
+            seed=settings.seed * 10_007 + row,
+            bounds=seen.bounds,
+            learning_rate=LEARNING_RATE,
+            progress=False,
+            **run,
+        )
+        return Found(row, outcome, pictures.correlation(outcome.query, seen.x[row]))

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN
 from membership.studies.lood.mistakes import LEFT_IN
 from membership.studies.lood.reconstruction import SUCCESS
 
@@ -21,6 +22,45 @@ def correlations(table: pd.DataFrame) -> str:
     )
 
 
+def over_sets(table: pd.DataFrame) -> str:
+    """The range over training sets, depths and kernels of each rank correlation."""
+    parts = []
+    for metric in (OF_KL, OF_MEAN):
+        value = table.loc[table["metric"] == metric, "value"]
+        parts.append(f"{metric}: {value.min():.3f} to {value.max():.3f}")
+    more = table[table["metric"] == MORE]
+    shares = [
+        f"{part['value'].min():.0f} to {part['value'].max():.0f}% at {kernel.split(', ')[1]}"
+        for kernel, part in more.groupby("kernel", sort=False)
+    ]
+    return (
+        f"Rank correlations over training sets and kernels: {'; '.join(parts)}. With the released "
+        f"settings GeLU leaks more for {', '.join(shares)} of the records."
+    )
+
+
+def rates(table: pd.DataFrame) -> str:
+    """Which of GeLU's fixed points are stable."""
+    chi = table[(table["metric"] == "chi_var") & (table["activation"] == "GeLU")]
+    stable = chi.loc[chi["value"] < 1, "q"].tolist()
+    return f"Of GeLU's fixed points those at q = {', '.join(stable)} keep their variance stably."
+
+
+def by_point(table: pd.DataFrame) -> str:
+    """Shares on the sphere at an unstable and at stable points, deep and shallow."""
+    part = table[table["inputs"] == "unit sphere"]
+    parts = []
+    for name, own in part.groupby("dataset", sort=False):
+        for q, at in own.groupby("q", sort=False):
+            value = at.set_index("metric")["value"]
+            least, most = (
+                value[value.index.str.startswith(f"depth {depth},")].mean() for depth in (2, 10)
+            )
+            if q in (0.5, 4, 16):
+                parts.append(f"{name}, q = {q:g}: {least:.0f}% at depth 2 and {most:.0f}% at 10")
+    return f"GeLU leaks more, on the sphere, for: {'; '.join(parts)}."
+
+
 def attempts(table: pd.DataFrame) -> str:
     """Control 5."""
     tried, excess = int(table.groupby(["kernel", "queries"])["tried"].max().sum()), table["value"]
@@ -30,15 +70,20 @@ def attempts(table: pd.DataFrame) -> str:
 
 
 def escapes(table: pd.DataFrame) -> str:
-    """Control 6."""
-    largest = table[table["metric"] == "largest KL over the record's"].set_index("case")["value"]
-    parts = [f"{value:.3f} times ({case.split()[-1]})" for case, value in largest.items()]
-    return f"Where the data normalise, a query has up to {' and '.join(parts)} the record's KL."
+    """Control 6: what was found from the record, and near the mean of the data."""
+    rows = table[table["metric"] == "largest KL over the record's"]
+    found = rows[rows["query"] == "found from the record"]
+    parts = [f"{row.value:.3f} times ({row.case.split()[-1]})" for row in found.itertuples()]
+    said = f"Where the data normalise, climbing finds up to {' and '.join(parts)} the record's KL."
+    near = table[table["metric"] == "smallest KL over the record's"]
+    if near.empty:
+        return said
+    return f"{said} {near['value'].iloc[-1]:,.3g} times or more lie beside the mean of the data."
 
 
 def grid(table: pd.DataFrame) -> str:
     """The alternative text of a grid of records and found queries."""
-    return "Records above the queries that were found for them. " + found(table)
+    return "Records beside the queries that were found for them. " + found(table)
 
 
 def found(table: pd.DataFrame) -> str:

@@ -8,40 +8,15 @@ from pydantic import Field
 from membership.errors import InputError
 from membership.settings import ChapterSettings
 
+_SIZES = ("n_records", "depth", "noise", "n_reconstructed", "n_networks", "n_retrained")
+_NAMES = ("dataset", *_SIZES, "network_records", "network_width")
+_PROFILES = {
+    "tiny": ("digits", 60, 2, 0.05, 2, 4, 4, 30, 16),
+    "quick": ("digits", 200, 2, 0.05, 20, 50, 20, 100, 64),
+    "paper": ("cifar10", 1000, 2, 0.05, 20, 50, 12, 100, 32),
+}
 PROFILES: dict[str, dict[str, Any]] = {
-    "tiny": {
-        "dataset": "digits",
-        "n_records": 60,
-        "depth": 2,
-        "noise": 0.05,
-        "n_reconstructed": 2,
-        "n_networks": 4,
-        "n_retrained": 4,
-        "network_records": 30,
-        "network_width": 16,
-    },
-    "quick": {
-        "dataset": "digits",
-        "n_records": 200,
-        "depth": 2,
-        "noise": 0.05,
-        "n_reconstructed": 20,
-        "n_networks": 50,
-        "n_retrained": 20,
-        "network_records": 100,
-        "network_width": 64,
-    },
-    "paper": {
-        "dataset": "cifar10",
-        "n_records": 1000,
-        "depth": 2,
-        "noise": 0.05,
-        "n_reconstructed": 20,
-        "n_networks": 50,
-        "n_retrained": 12,
-        "network_records": 100,
-        "network_width": 32,
-    },
+    profile: dict(zip(_NAMES, values, strict=True)) for profile, values in _PROFILES.items()
 }
 
 
@@ -94,7 +69,7 @@ SIZES = {
         depths=(1, 1, 1),
         convolutional_depths=(1, 1),
         most_depth=1,
-        others=1,
+        others=2,
         groups=1,
         attempted=1,
         normalised=2,
@@ -109,13 +84,12 @@ SIZES = {
 }
 # Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
 LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
-LEAST = {
-    "n_records": 20,
-    "n_reconstructed": 2,
-    "network_records": 20,
-    "n_networks": 4,
-    "n_retrained": 4,
-}
+LEAST = {"n_records": 20, "n_reconstructed": 2, "network_records": 20}
+LEAST |= {"n_networks": 4, "n_retrained": 4}
+
+
+def _size(what: str, most: int) -> Any:
+    return Field(0, ge=0, le=most, description=f"{what}; 0: the profile's")
 
 
 class Settings(ChapterSettings):
@@ -124,33 +98,19 @@ class Settings(ChapterSettings):
     chapter: ClassVar[str] = "lood"
     profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
 
-    n_records: int = Field(
-        0, ge=0, le=20_000, description="training records, 20 or more; 0: the profile's"
-    )
-    depth: int = Field(
-        0, ge=0, le=100, description="hidden layers of kernel and networks; 0: the profile's"
-    )
+    n_records: int = _size("training records, 20 or more", 20_000)
+    depth: int = _size("hidden layers of kernel and networks", 100)
     noise: float = Field(
         0.0,
         ge=0,
         le=LARGEST_NOISE,
         description="variance of the label noise, positive; 0: the profile's",
     )
-    n_reconstructed: int = Field(
-        0, ge=0, le=200, description="records to reconstruct, 2 or more; 0: the profile's"
-    )
-    n_networks: int = Field(
-        0, ge=0, le=1000, description="networks a side, 4 or more; 0: the profile's"
-    )
-    n_retrained: int = Field(
-        0, ge=0, le=1000, description="records to retrain without, 4 or more; 0: the profile's"
-    )
-    network_records: int = Field(
-        0, ge=0, le=20_000, description="training records of the networks; 0: the profile's"
-    )
-    network_width: int = Field(
-        0, ge=0, le=8192, description="units of a hidden layer of the networks; 0: the profile's"
-    )
+    n_reconstructed: int = _size("records to reconstruct, 2 or more", 200)
+    n_networks: int = _size("networks a side, 4 or more", 1000)
+    n_retrained: int = _size("records to retrain without, 4 or more", 1000)
+    network_records: int = _size("training records of the networks", 20_000)
+    network_width: int = _size("units of a hidden layer of the networks", 8192)
 
     def resolve(self) -> Self:
         """Fill in the profile's values, and refuse sizes that the figures cannot be drawn with.

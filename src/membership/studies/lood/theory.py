@@ -7,15 +7,14 @@ import pandas as pd
 import xarray as xr
 
 from membership.studies.lood import activations, read, toys
-from membership.studies.lood.fixed import MAIN
-from membership.studies.lood.origin import observed
+from membership.studies.lood.kernels import MAIN
 
 STEP = 1e-5
 NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
 
 
 def statements(
-    slopes: xr.Dataset, records: xr.Dataset, constant: xr.Dataset, settings: Any
+    slopes: xr.Dataset, records: xr.Dataset, *constant: xr.Dataset, settings: Any
 ) -> pd.DataFrame:
     """The paper's theorem and propositions against numbers (Control 10).
 
@@ -28,13 +27,11 @@ def statements(
         _stationarity(slopes),
         _directions(records),
         _proposition_5_1(settings),
-        activations.low_rank(constant),
+        activations.low_rank(*constant),
         activations.decay(settings),
     ]
     # A column for each of so many quantities would be nearly empty: they are words of the row.
-    table = pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
-    table.attrs = observed(records)
-    return table
+    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
 
 
 def _stationarity(slopes: xr.Dataset) -> pd.DataFrame:
@@ -104,5 +101,5 @@ def one_by_one(identity: xr.Dataset) -> pd.DataFrame:
         key = {"kernel": kernel, "metric": "AUC of the most exposed: largest deviation"}
         rows.append({**key, "value": np.abs(fast - slow).max(), "records": len(fast)})
     table = pd.DataFrame(rows)
-    table.attrs = observed(identity) | {"residue": 1e-8}
+    table.attrs["residue"] = 1e-8
     return table

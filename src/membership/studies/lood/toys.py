@@ -8,7 +8,6 @@ import xarray as xr
 
 from membership import lood, nngp
 from membership.arrays import FloatArray
-from membership.studies.lood.origin import computed
 
 # The paper's numbers are lost; these are ours. |x - x'|^2 / 2, as a kernel of unit length.
 N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
@@ -100,7 +99,7 @@ def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
     point["value"] = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
     parts = [pd.DataFrame(curve), table, pd.DataFrame(point)[["panel", "series", "x", "value"]]]
     joined = pd.concat(parts, ignore_index=True)
-    joined.attrs = {**table.attrs, "note": f"Algorithm 1 finds x_S = {worst:.4f}."}
+    joined.attrs = table.attrs | {"note": f"Algorithm 1 finds x_S = {worst:.4f}."}
     return joined
 
 
@@ -141,9 +140,37 @@ def locations(settings: Any) -> pd.DataFrame:
             )
             ratio = float(values.max() / at)
             rows.append({**key, "metric": "its value over the record's", "value": ratio})
-    table = pd.DataFrame(rows)
-    table.attrs = computed()
-    return table
+    return pd.DataFrame(rows)
+
+
+def sweep(settings: Any) -> pd.DataFrame:
+    """The mean distance by the record's place: its gradient there, and its best query.
+
+    Returns
+    -------
+    DataFrame
+        Columns place, nearest (distance to a training record), formula, differences (the gradient
+        by Proposition 5.1 and numerically), ratio (the largest value over the record's), distance
+        (of the query that has it).
+    """
+    x = data(settings)[0][:, 0]
+    rows = []
+    for place in np.arange(0, 81) / 10:
+        found = comparison(place, settings)
+        offsets = np.concatenate([GRID - place, np.arange(-200, 201) / 1e3])
+        values = found.measure((place + offsets)[:, None], "mean")
+        ahead, behind = found.measure(np.array([[place + 1e-5], [place - 1e-5]]), "mean")
+        rows.append(
+            {
+                "place": place,
+                "nearest": float(np.abs(x - place).min()),
+                "formula": slope(place, settings),
+                "differences": float(ahead - behind) / 2e-5,
+                "ratio": float(values.max() / found.measure(np.array([place]), "mean")),
+                "distance": float(np.abs(offsets[np.argmax(values)])),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _table(curves: list[tuple[str, str, FloatArray]]) -> pd.DataFrame:
@@ -152,5 +179,5 @@ def _table(curves: list[tuple[str, str, FloatArray]]) -> pd.DataFrame:
         for panel, series, value in curves
     ]
     table = pd.concat(parts, ignore_index=True)
-    table.attrs = computed("the toy's numbers are ours")
+    table.attrs["deviations"] = ["the toy's numbers are ours"]
     return table

@@ -1,0 +1,79 @@
+"""What the declarations say of the committed tables, what they read, and how the page shows it."""
+
+import re
+
+import pytest
+
+from membership import paths
+from membership.exhibits import cards, declared, files
+from membership.exhibits.panels import panels
+from membership.studies.lood import gather, reconstruction
+from membership.studies.lood.settings import Settings
+
+EXHIBITS = declared("lood")
+SIX = [one for one in EXHIBITS if one.id in reconstruction.FIGURES]
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
+def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
+    table, _ = files.load(exhibit.id, "paper")
+    if exhibit.says:
+        said = exhibit.says(table)
+        assert said.endswith(".")
+        assert "nan" not in said
+    if exhibit.draw:
+        assert "nan" not in exhibit.described(table)
+
+
+def test_sentences_follow_the_numbers():
+    (one,) = (one for one in EXHIBITS if one.id == "lood-ctl-11")
+    table, _ = files.load(one.id, "paper")
+    assert "0.28 nats instead of 11.13" in one.says(table)
+    assert "0.56 nats instead of 22.27" in one.says(table.assign(value=2 * table["value"]))
+
+
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_what_is_needed_can_be_gathered(profile):
+    settings = Settings.from_values({"profile": profile})
+    needed = {name for one in EXHIBITS for name in one.evidence(settings)}
+    assert needed == set(gather.sources(settings))
+
+
+def test_controls_are_numbered_as_their_ids_say():
+    controls = [one for one in EXHIBITS if one.kind == "control"]
+    assert [one.id for one in controls] == [f"lood-ctl-{i}" for i in range(1, 15)]
+    assert [one.label for one in controls] == [f"Control {i}" for i in range(1, 15)]
+
+
+def test_the_page_shows_each_exhibit_once_in_at_most_sixteen_cells():
+    text = (paths.project_root() / "notebooks" / "lood.md").read_text(encoding="utf-8")
+    assert text.count("{code-cell}") <= 16
+    shown = re.findall(r'chapter\.show\("(.+?)"\)|chapter\.gallery\((.+?)\)$', text, re.MULTILINE)
+    found = []
+    for one, several in shown:
+        found += [one.id for one in SIX] if several else [one]
+    assert found == [one.id for one in EXHIBITS]
+
+
+def test_six_galleries_are_one_card_with_six_links():
+    html = cards.gallery([panels(one, "paper", "") for one in SIX])
+    assert html.count("<article") == 1
+    assert "Figures 14 to 19" in html
+    for one in SIX:
+        assert html.count(f'id="{one.id}"') == 1
+        assert all(f"{one.id}.{kind}" in html for kind in ("csv", "pdf", "svg", "json"))
+
+
+def test_a_page_has_pictures_and_not_their_pixels():
+    (one,) = (one for one in EXHIBITS if one.id == "lood-fig-2")
+    (run,) = panels(one, "paper", "")
+    assert "pixels" in run.table
+    assert "pixels" not in run.columns
+    assert "correlation" in run.columns
+
+
+def test_a_page_lists_no_more_points_of_a_curve_than_it_has_room_for():
+    (one,) = (one for one in EXHIBITS if one.id == "lood-fig-7")
+    (run,) = panels(one, "paper", "")
+    assert len(run.listed) == 200 < len(run.numbers)
+    assert cards.html(one, [run]).count("<tr>") < 210
