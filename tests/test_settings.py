@@ -16,9 +16,7 @@ from membership.pipeline import layout
 from membership.settings import (
     PROFILES,
     ChapterSettings,
-    Parameter,
     _near,
-    read_parameters_cell,
 )
 
 
@@ -222,33 +220,3 @@ def test_settings_cannot_be_changed_afterwards():
 
 def test_every_profile_name_is_accepted():
     assert [Settings.from_values({"profile": p}).profile for p in PROFILES] == list(PROFILES)
-
-
-CELL = """\
----
-kernelspec: {name: python3, display_name: Python 3}
----
-# A title
-
-```{code-cell} ipython3
-:tags: [parameters]
-
-profile: str = "quick"  # sizes of the run: tiny, quick, paper
-n_repeats: int = 0  # repeats of the experiment; 0: the profile's
-sizes: list = []  # records in each training set; []: the profile's
-```
-"""
-
-
-def test_a_parameters_cell_is_read_as_papermill_reads_it():
-    rows = read_parameters_cell(CELL)
-    wanted = [r for r in Settings.describe() if r.name in ("profile", "n_repeats", "sizes")]
-    assert [row[:4] for row in rows] == [row[:4] for row in wanted]
-    assert rows[1] == Parameter(
-        "n_repeats", "int", 0, "repeats of the experiment; 0: the profile's", {}
-    )
-
-
-def test_a_notebook_without_parameters_is_refused():
-    with pytest.raises(InputError, match="no cell tagged 'parameters'"):
-        read_parameters_cell("# Only prose\n")

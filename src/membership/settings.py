@@ -245,21 +245,6 @@ def brief(value: Any, most: int = 80) -> str:
     return shown if len(shown) <= most else shown[: most - 3] + "..."
 
 
-def read_parameters_cell(text: str) -> list[Parameter]:
-    """Read a text notebook's parameters cell as papermill's own inspector reads it."""
-    import jupytext
-    from papermill.translators import PythonTranslator
-
-    for cell in jupytext.reads(text, "md:myst").cells:
-        if "parameters" in cell.metadata.get("tags", []):
-            found = PythonTranslator.inspect(cell)
-            return [
-                Parameter(p.name, p.inferred_type_name, ast.literal_eval(p.default), p.help, {})
-                for p in found
-            ]
-    raise InputError("the notebook has no cell tagged 'parameters'; add one with its parameters")
-
-
 def _plain(name: str, value: Any) -> bool:
     """Tell whether a global could have been meant as a parameter; In and Out are IPython's."""
     return (

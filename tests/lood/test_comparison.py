@@ -81,14 +81,6 @@ def test_labels_of_one_output_may_be_plain_numbers(task):
     assert flat == column
 
 
-def test_with_differing_is_the_posterior_of_all_records(task):
-    x, y, differing = task.without(0)
-    mean, variance = lood.compare(KERNEL, x, y, differing, NOISE).with_differing().predict(x[:3])
-    whole = lood.posterior(KERNEL, task.x, task.y, NOISE).predict(x[:3])
-    np.testing.assert_allclose(mean, whole[0], rtol=1e-9)
-    np.testing.assert_allclose(variance, whole[1], rtol=1e-9)
-
-
 def test_the_joint_posterior_has_the_separate_one_on_its_diagonal(task):
     posterior = lood.posterior(KERNEL, task.x[5:], task.y[5:], NOISE)
     mean, covariance = posterior.joint(task.x[:5])

@@ -76,13 +76,6 @@ def test_clopper_pearson_of_a_perfect_score_is_not_a_point():
     assert (low, high) == (pytest.approx(0.025 ** (1 / 30)), 1.0)
 
 
-def test_interval_of_a_mean_is_students():
-    # t(0.975; 2 degrees of freedom) = 4.302653, standard error 1 / sqrt(3).
-    low, high = metrics.mean_interval([1.0, 2.0, 3.0])
-    assert (low, high) == pytest.approx((2 - 2.484138, 2 + 2.484138), abs=1e-6)
-    assert metrics.mean_interval([2.0, 2.0]) == (2.0, 2.0)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -98,11 +91,3 @@ def test_bad_input_is_refused(changes, message):
     request = {"statistic": "auc", "score": [0.0, 1.0, 2.0], "member": [0, 1, 1]} | changes
     with pytest.raises(InputError, match=message):
         metrics.interval(**request)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"), [([1.0], "at least two"), ([1.0, np.nan], "values holds 1 NaN")]
-)
-def test_a_mean_needs_two_finite_values(values, message):
-    with pytest.raises(InputError, match=message):
-        metrics.mean_interval(values)

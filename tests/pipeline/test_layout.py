@@ -7,7 +7,7 @@ import pytest
 
 from membership.errors import InputError
 from membership.pipeline import layout
-from membership.settings import read_parameters_cell
+from tests.parameters import read_parameters_cell
 
 CHAPTERS = layout.chapters()
 

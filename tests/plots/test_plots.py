@@ -54,7 +54,6 @@ def figures(accuracies, scores, curves):
         plots.lines_with_intervals(accuracies, "n", log_x=True),
         plots.bars_with_intervals(accuracies, by="n", baseline=50),
         plots.score_histograms(scores),
-        plots.roc_loglog(curves),
         plots.scatter(accuracies, "low", "high", by="attack"),
     ]
 
@@ -349,19 +348,6 @@ def test_histograms_refuse_rows_of_another_kind(scores):
         plots.score_histograms(scores.assign(series="guess"))
 
 
-def test_roc_axes_are_logarithmic_down_to_the_floor(curves):
-    axis = plots.roc_loglog(curves, floor=0.01).axes[0]
-    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
-    assert axis.get_xlim() == axis.get_ylim() == (0.01, 1)
-    np.testing.assert_array_equal(axis.lines[0].get_xdata(), np.linspace(0, 1, 50))
-
-
-@pytest.mark.parametrize("floor", [0, 1, -1, float("nan")])
-def test_the_floor_is_a_rate(curves, floor):
-    with pytest.raises(InputError, match="floor"):
-        plots.roc_loglog(curves, floor=floor)
-
-
 def test_scatter_stays_small_for_many_points():
     x = np.random.default_rng(0).normal(size=20_000)
     figure = plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y")
@@ -376,7 +362,6 @@ def test_scatter_stays_small_for_many_points():
         lambda table: plots.lines_with_intervals(table, "n"),
         plots.bars_with_intervals,
         plots.score_histograms,
-        plots.roc_loglog,
         lambda table: plots.scatter(table, "x", "y"),
     ],
 )

@@ -109,27 +109,6 @@ def test_more_leakage_a_step_is_more_leakage_in_all(mu, more):
     assert privacy.subsampled_mu(mu, 10, 100, 20) >= low * (1 - 1e-9)
 
 
-@given(
-    d=st.integers(1, 5000),
-    n=st.integers(2, 5000),
-    share=st.floats(0.05, 0.95),
-)
-def test_corollary_f_1_goes_there_and_back(d, n, share):
-    mu = share * math.sqrt(2 * d / (2 * n + 1))
-    gdp = privacy.gdp_from_mip(mu, d, n)
-    # Its first term undoes it; Theorem 4.2 can only lower the result.
-    first = math.sqrt(2 * d / (2 * n + 8 / gdp**2 + 1))
-    assert first == pytest.approx(mu, rel=1e-7)
-    assert privacy.mip_from_gdp(gdp, d, n) == pytest.approx(min(mu, gdp), rel=1e-7)
-
-
-def test_corollary_f_1_is_theorem_5_1_with_the_noise_of_gdp():
-    d, n, tau, clip = 650, 400, 0.02, 1.0
-    gdp = privacy.gdp_mu_step(n, tau, clip)
-    expected = min(privacy.mip_mu_step(d, n, d, tau, clip), gdp)
-    assert privacy.mip_from_gdp(gdp, d, n) == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("call", "named"),
     [
@@ -153,8 +132,6 @@ def test_corollary_f_1_is_theorem_5_1_with_the_noise_of_gdp():
         (lambda: privacy.gdp_mu_step(10, 1.0, "1"), "clip = '1'"),
         (lambda: privacy.subsampled_mu(1.0, 10, 5, 3), "n_records = 5"),
         (lambda: privacy.subsampled_mu(1.0, 10, 50, 3, order="any"), "order = 'any'"),
-        (lambda: privacy.mip_from_gdp(0.0, 10, 10), "mu_gdp = 0"),
-        (lambda: privacy.gdp_from_mip(1.2, 650, 500), "without noise"),
     ],
 )
 def test_bad_input_is_named(call, named):

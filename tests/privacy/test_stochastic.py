@@ -28,16 +28,6 @@ def test_two_levels_against_direct_minimisation():
     assert found == pytest.approx(best, abs=1e-5)
 
 
-def test_both_ways_of_composing_agree():
-    levels = np.exp(np.random.default_rng(0).normal(size=60))
-    curves = np.array([privacy.gaussian_tradeoff(GRID, mu) for mu in levels])
-    fpr, fnr = privacy.stochastic_composition(GRID, curves)
-    expected = privacy.gaussian_mixture_tradeoff(ALPHA, levels)
-    np.testing.assert_allclose(np.interp(ALPHA, fpr, fnr), expected, atol=1e-4)
-    assert (np.diff(fpr) >= 0).all()
-    assert (np.diff(fnr) <= 1e-12).all()
-
-
 def test_the_best_attack_beats_one_rate_for_all():
     levels = np.exp(np.random.default_rng(1).normal(size=300))
     best = privacy.gaussian_mixture_tradeoff(ALPHA[1:-1], levels)
@@ -65,9 +55,6 @@ def test_the_best_attack_is_the_one_played():
         (lambda: privacy.gaussian_mixture_tradeoff(0.1, [1.0, 0.0]), "mu"),
         (lambda: privacy.gaussian_mixture_tradeoff(1.1, [1.0]), "alpha = 1.1"),
         (lambda: privacy.constant_rate_tradeoff(0.1, []), "mu"),
-        (lambda: privacy.stochastic_composition([0, 0.5, 1], [[1, 0.9, 0.0]]), "convex"),
-        (lambda: privacy.stochastic_composition([0.1, 1], [[1, 0.0]]), "alpha"),
-        (lambda: privacy.stochastic_composition([0, 1], [[1.5, 0.0]]), "curves = 1.5"),
     ],
 )
 def test_bad_input_is_named(call, named):

@@ -14,7 +14,6 @@ from membership.errors import InputError
 # Kinds that speak of the same models and records; each of the other two stands alone.
 TOGETHER = ("outputs", "white_box", "posterior")
 KINDS = (*TOGETHER, "pairs", "steps")
-FORMS = ("published", "regularised", "low-rank", "identity")
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,6 @@ class Comparison:
     root: FloatArray
     surprise: FloatArray
 
-    def with_differing(self) -> Posterior:
-        """Condition on D' from scratch."""
-        x = np.concatenate([self.without.x, self.x_s])
-        y = np.concatenate([self.without.y, self.y_s])
-        return posterior(self.without.kernel, x, y, self.without.noise)
-
     def check(self, query: Any) -> tuple[FloatArray, bool]:
         """Return queries (q, ...) and whether one came without its first axis."""
         return checks.queries(query, self.without.x)

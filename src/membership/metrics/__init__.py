@@ -17,7 +17,7 @@ from membership.metrics.decisions import (
     best_threshold,
     peak_accuracy_null,
 )
-from membership.metrics.intervals import interval, mean_interval
+from membership.metrics.intervals import interval
 from membership.metrics.population import auc_interval, tpr_interval
 from membership.metrics.ranking import auc, average_precision, roc_curve, tpr_at_fpr
 from membership.metrics.summaries import exactly, rate_error, summary
@@ -35,7 +35,6 @@ __all__ = [
     "crossed_interval",
     "exactly",
     "interval",
-    "mean_interval",
     "paired_interval",
     "peak_accuracy_null",
     "rate_error",

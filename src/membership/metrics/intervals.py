@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from membership.arrays import as_float64, as_scored
+from membership.arrays import as_scored
 from membership.errors import InputError
 from membership.metrics.decisions import accuracy, balanced_accuracy
 from membership.metrics.ranking import auc, average_precision, tpr_at_fpr
@@ -77,33 +77,6 @@ def interval(
     if method == "clopper-pearson":
         return _clopper_pearson(statistic, score, member, level, arguments)
     raise InputError(f'method is {method!r}; give "bootstrap" or "clopper-pearson"')
-
-
-def mean_interval(values: Any, level: float = 0.95) -> tuple[float, float]:
-    """Student's t interval of the mean of independent repeats.
-
-    Parameters
-    ----------
-    values : array of shape (repeats,)
-        One number a repeat, at least two.
-    level : float
-        Confidence, in (0, 1).
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    InputError
-        Fewer than two values, one not finite, or a level outside (0, 1).
-    """
-    values = as_float64("values", values, 1)
-    _check_level(level)
-    if values.size < 2:
-        raise InputError("values holds one repeat; an interval needs at least two")
-    half = stats.t.ppf((1 + level) / 2, values.size - 1) * stats.sem(values)
-    return float(values.mean() - half), float(values.mean() + half)
 
 
 def _bootstrap(

@@ -6,7 +6,7 @@ from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import save_bytes, style
 from membership.plots.panels import line_panels, scatter_panels
-from membership.plots.points import roc_loglog, scatter
+from membership.plots.points import scatter
 from membership.plots.predictions import densities_with_thresholds, prediction_bands
 from membership.plots.rates import accuracy_by_level, roc_panels
 
@@ -19,7 +19,6 @@ __all__ = [
     "lines_with_intervals",
     "optimisation",
     "prediction_bands",
-    "roc_loglog",
     "roc_panels",
     "save_bytes",
     "scatter",

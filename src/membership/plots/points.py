@@ -4,9 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from membership.errors import InputError
 from membership.plots.look import (
-    GREY,
     WIDTH,
     check_columns,
     legend_above,
@@ -14,55 +12,6 @@ from membership.plots.look import (
     series,
     style,
 )
-
-
-def roc_loglog(curves: pd.DataFrame, *, by: str = "attack", floor: float = 1e-3) -> Figure:
-    """ROC curves on logarithmic axes, where attacks at low FPR can be told apart.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Columns ``by``, ``fpr``, ``tpr`` (rates between 0 and 1), each curve in order.
-    by : str, default "attack"
-        The column that names the curves.
-    floor : float, default 0.001
-        The lowest rate shown, between 0 and 1. Below one over the number of non-members a curve
-        says nothing.
-
-    Raises
-    ------
-    InputError
-        A column is missing, the table is empty, the floor is no rate, or there are more than
-        seven curves.
-    """
-    check_columns(curves, [by, "fpr", "tpr"])
-    if not 0 < floor < 1:
-        raise InputError(f"floor = {floor}: give a rate between 0 and 1")
-    looks = series([str(name) for name in curves[by].unique()])
-    with style():
-        figure, (axis,) = new_figure(4.2, width=0.8 * WIDTH)
-        for label, look in looks.items():
-            rows = curves[curves[by].astype(str) == label]
-            axis.plot(
-                rows["fpr"],
-                rows["tpr"],
-                color=look["color"],
-                linestyle=look["linestyle"],
-                label=label,
-            )
-        axis.plot(
-            [floor, 1],
-            [floor, 1],
-            color=GREY,
-            linewidth=1,
-            linestyle=(0, (1, 3)),
-            label="random scores",
-        )
-        axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1), aspect="equal")
-        axis.set_xlabel("false positive rate")
-        axis.set_ylabel("true positive rate")
-        figure.legend(loc="outside right upper")
-    return figure
 
 
 def scatter(

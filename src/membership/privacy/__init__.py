@@ -25,9 +25,7 @@ from membership.privacy import chi2
 from membership.privacy.assessment import Assessment, assess
 from membership.privacy.levels import (
     composed_mu,
-    gdp_from_mip,
     gdp_mu_step,
-    mip_from_gdp,
     mip_mu_spectrum,
     mip_mu_step,
     subsampled_mu,
@@ -38,7 +36,6 @@ from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical
 from membership.privacy.stochastic import (
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
-    stochastic_composition,
 )
 from membership.privacy.tradeoff import (
     effective_batch_size,
@@ -63,9 +60,7 @@ __all__ = [
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
     "gaussian_tradeoff",
-    "gdp_from_mip",
     "gdp_mu_step",
-    "mip_from_gdp",
     "mip_mu_spectrum",
     "mip_mu_step",
     "mip_tpr",
@@ -73,6 +68,5 @@ __all__ = [
     "mu_lower_bound",
     "numerical_tradeoff",
     "required_noise",
-    "stochastic_composition",
     "subsampled_mu",
 ]

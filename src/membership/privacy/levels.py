@@ -145,31 +145,3 @@ def subsampled_mu(
         u = mu / np.sqrt(8)
         excess = 2 * (excess * ndtr(1.5 * mu) + 0.5 * erf(3 * u) - 1.5 * erf(u))
     return float(n * np.sqrt(steps) / n_records * np.sqrt(max(excess, 0.0)))
-
-
-def mip_from_gdp(mu_gdp: float, d: float, n: float) -> float:
-    """Return the membership level of one step that is mu-GDP, for K = d (Corollary F.1, part 1).
-
-    The smaller of sqrt(2 d / (2 n + 8 / mu^2 + 1)) and mu itself, by Theorem 4.2.
-    """
-    mu, d, n = checks.level("mu_gdp", mu_gdp), checks.dimension(d), checks.batch(n)
-    return float(min(np.sqrt(2 * d / (2 * n + 8 / mu**2 + 1)), mu))
-
-
-def gdp_from_mip(mu_mip: float, d: float, n: float) -> float:
-    """Return the GDP level whose noise gives one step this membership level (Corollary F.1, 2).
-
-    Raises
-    ------
-    InputError
-        A value is out of range, or the level is reached without any noise, so that no finite GDP
-        level follows.
-    """
-    mu, d, n = checks.level("mu_mip", mu_mip), checks.dimension(d), checks.batch(n)
-    free = np.sqrt(2 * d / (2 * n + 1))
-    if mu >= free:
-        raise InputError(
-            f"mu_mip = {mu:g}: one step reaches it without noise, which gives no finite GDP level; "
-            f"give a level below {free:.6g}"
-        )
-    return float(2 / np.sqrt(d / mu**2 - n - 0.5))

@@ -60,52 +60,6 @@ def constant_rate_tradeoff(alpha: Any, mu: Any) -> FloatArray:
     return np.mean([gaussian_tradeoff(alpha, level) for level in mu], axis=0)
 
 
-def stochastic_composition(alpha: Any, curves: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the optimal composition of any trade-off functions, given at common points.
-
-    Between its points a curve is taken as linear. Spending the FPR where it buys the most means
-    walking along all segments of all curves in order of their slopes.
-
-    Parameters
-    ----------
-    alpha : array of shape (points,)
-        False positive rates, increasing from 0 to 1.
-    curves : array of shape (records, points)
-        Each record's FNR there: convex, falling to 0; all records equally likely.
-
-    Returns
-    -------
-    fpr, fnr : ndarray of float64
-        The composed trade-off function, from (0, mean of the FNR at 0) to (1, 0).
-
-    Raises
-    ------
-    InputError
-        The rates do not increase from 0 to 1, a curve leaves [0, 1], or is not convex.
-    """
-    alpha, curves = as_float64("alpha", alpha, 1), as_float64("curves", curves, 2)
-    checks.rates("curves", curves)
-    if (
-        len(alpha) != curves.shape[1]
-        or alpha[0]
-        or alpha[-1] != 1
-        or not (np.diff(alpha) > 0).all()
-    ):
-        raise InputError(
-            f"alpha has {len(alpha)} rates for curves of {curves.shape[1]}; give rates that "
-            "increase from 0 to 1, one a point"
-        )
-    width, fall = np.diff(alpha), np.diff(curves, axis=1)
-    slope = fall / width
-    if (np.diff(slope, axis=1) < -1e-9 * np.abs(slope).max()).any():
-        raise InputError("curves holds one that is not convex; give trade-off functions")
-    order = np.argsort(slope, axis=None, kind="stable")
-    width = np.broadcast_to(width, slope.shape)
-    fpr = np.r_[0.0, np.cumsum(width.ravel()[order]) / len(curves)]
-    fnr = curves[:, 0].mean() + np.r_[0.0, np.cumsum(fall.ravel()[order]) / len(curves)]
-    return np.clip(fpr, 0, 1), np.clip(fnr, 0, 1)
-
-
 def _levels(mu: Any) -> FloatArray:
     mu = as_float64("mu", mu, 1)
     if not (mu > 0).all():

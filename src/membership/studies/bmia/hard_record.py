@@ -10,7 +10,6 @@ from membership.arrays import FloatArray
 from membership.studies.bmia.seen import Seen, origin, read
 
 ALPHA = 0.05
-QUANTILE = 0.975
 POINTS = 201
 MARGINAL = "marginal (Attack-P)"
 

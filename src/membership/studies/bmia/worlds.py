@@ -16,7 +16,6 @@ IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
 EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
 DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
 IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
-PAPERS_MLP = TABULAR["paper"]
 LABELS = {
     "purchase_like": "Purchase-like (simulated)",
     "location30": "Location-30",
