@@ -1,7 +1,7 @@
 """One data set attacked: every score of every target, from evidence."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,12 +111,7 @@ def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
     for place, target in enumerate(outputs.attrs["targets"]):
         forms, each = scores.by_inverse(sweep, place), {}
         loss, member = scores.loss_of(outputs, target, at), sweep["member"].values[place]
-        labels = {f"IHA, damping {d:g}": (f"damping {d:g}", "IHA") for d in DAMPINGS}
-        labels |= {
-            f"IHA*, damping {d:g}": (f"damping {d:g}, regularised", "IHA*") for d in DAMPINGS
-        }
-        labels |= {f"IHA, low rank {r:g}": (f"low-rank {r:g}", "IHA") for r in RANKS}
-        for name, (inverse, attack) in labels.items():
+        for name, (inverse, attack) in SWEPT.items():
             if inverse in forms:
                 each[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
         found.append(each)
@@ -166,45 +161,37 @@ def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
 @functools.lru_cache(maxsize=8)
 def audits(source: Any) -> tuple[Audit, ...]:
     """Every data set of a run, attacked; `source` has the evidence named in `names.MAIN`."""
-    return tuple(_audit(source, one) for one in names.subjects(source.settings))
+    return _read(source, audit, names.MAIN, names.subjects(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
 def swept_audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run over dampings and ranks; reads outputs and sweep."""
-    return tuple(
-        swept(source.evidence(f"outputs-{one.slug}"), source.evidence(f"sweep-{one.slug}"))
-        for one in names.subjects(source.settings)
-    )
+    """Every data set of a run over dampings and ranks."""
+    return _read(source, swept, names.SWEPT, names.subjects(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
 def known_audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run by fractions known; reads outputs, white-box and known."""
-    kinds = ("outputs", "white-box", "known")
-    return tuple(
-        with_known(*(source.evidence(f"{kind}-{one.slug}") for kind in kinds))
-        for one in names.subjects(source.settings)
-    )
+    """Every data set of a run by fractions known."""
+    return _read(source, with_known, names.KNOWN, names.subjects(source.settings))
 
 
-def variant_audits(source: Any) -> list[Audit]:
+def variant_audits(source: Any) -> tuple[Audit, ...]:
     """The last data set of a run, then its variants (Table 7)."""
-    more = [_audit(source, one) for one in names.variants(source.settings)]
-    return [audits(source)[-1], *more]
+    more = names.variants(source.settings)
+    return (audits(source)[-1], *_read(source, audit, names.MAIN, more))
 
 
-def deep_sweep(source: Any) -> list[Audit]:
-    """The deeper network at every damping; reads outputs and sweep."""
-    return [
-        swept(source.evidence(f"outputs-{one.slug}"), source.evidence(f"sweep-{one.slug}"))
-        for one in names.variants(source.settings)
-        if one.deep
-    ]
+def deep_sweep(source: Any) -> tuple[Audit, ...]:
+    """The deeper network at every damping."""
+    deep = [one for one in names.variants(source.settings) if one.deep]
+    return _read(source, swept, names.SWEPT, deep)
 
 
-def _audit(source: Any, one: names.Subject) -> Audit:
-    return audit(*(source.evidence(f"{kind}-{one.slug}") for kind in names.MAIN))
+def _read(
+    source: Any, made: Callable[..., Audit], kinds: Sequence[str], some: list[names.Subject]
+) -> tuple[Audit, ...]:
+    return tuple(made(*(source.evidence(f"{k}-{one.slug}") for k in kinds)) for one in some)
 
 
 def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:

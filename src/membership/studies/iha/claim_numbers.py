@@ -1,5 +1,6 @@
 """The numbers that the claims are tested on: contrasts of two attacks on one data set of a run."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -106,11 +107,9 @@ def over(exhibit: str, wanted: dict[str, int], parts: int = 1) -> Callable[[Judg
         def test(source: Source) -> Outcome:
             return on(source, exhibit, wanted, judge, parts)
 
-        test.__name__, test.__doc__, test.__module__ = (
-            judge.__name__,
-            judge.__doc__,
-            judge.__module__,
-        )
+        functools.update_wrapper(test, judge)
+        # It takes a source, and is to be seen as what it takes.
+        del test.__wrapped__
         return test
 
     return of

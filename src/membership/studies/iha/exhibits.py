@@ -18,25 +18,17 @@ if TYPE_CHECKING:
 audit, controls, experiment, game, loo_attacks = later(
     __package__, "audit", "controls", "experiment", "game", "loo_attacks"
 )
-requirements, retrained, solvers, tables, theory, variants = later(
-    __package__, "requirements", "retrained", "solvers", "tables", "theory", "variants"
+requirements, retrained, solvers, tables, theory = later(
+    __package__, "requirements", "retrained", "solvers", "tables", "theory"
 )
 
 
-def _main(settings: Any) -> tuple[str, ...]:
-    return names.files(names.MAIN, names.subjects(settings))
+def _needs(kinds: tuple[str, ...]) -> Callable[[Any], tuple[str, ...]]:
+    """The evidence of these kinds of every data set of a run."""
+    return lambda settings: names.files(kinds, names.subjects(settings))
 
 
-def _swept(settings: Any) -> tuple[str, ...]:
-    return names.files(("outputs", "sweep"), names.subjects(settings))
-
-
-def _known(settings: Any) -> tuple[str, ...]:
-    return names.files((*names.MAIN, "known"), names.subjects(settings))
-
-
-def _solved(settings: Any) -> tuple[str, ...]:
-    return names.files((*names.MAIN, "solvers"), names.subjects(settings))
+_main = _needs(names.MAIN)
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
@@ -67,9 +59,8 @@ _of_left_out = functools.partial(_of, experiment.experiments)
 
 
 def _table_3(source: Source) -> pd.DataFrame:
-    some = names.files(("solvers",), names.subjects(source.settings))
-    solved = [source.evidence(name) for name in some]
-    return solvers.table_3(audit.audits(source), solved, source.settings)
+    solved = map(source.evidence, names.files(("solvers",), names.subjects(source.settings)))
+    return solvers.table_3(audit.audits(source), list(solved), source.settings)
 
 
 def _table_6(source: Source) -> pd.DataFrame:
@@ -78,8 +69,7 @@ def _table_6(source: Source) -> pd.DataFrame:
 
 
 def _table_7(source: Source) -> pd.DataFrame:
-    found = audit.variant_audits(source)
-    return variants.table_7(found, audit.deep_sweep(source), source.settings)
+    return tables.table_7(audit.variant_audits(source), audit.deep_sweep(source), source.settings)
 
 
 def _protocols(source: Source) -> "list[Protocol]":
@@ -143,7 +133,7 @@ EXHIBITS = (
         "the damping, for the attack as published and as corrected",
         "How much does the damping decide?",
         compute=_of_swept(controls.control_2),
-        needs=_swept,
+        needs=_needs(names.SWEPT),
         draw=_dampings,
         says=sentences.of_control_2,
         caption="AUC against the damping for IHA as published and as corrected, with intervals "
@@ -157,7 +147,7 @@ EXHIBITS = (
         "damping against low rank",
         "Which treatment of small eigenvalues is best?",
         compute=_of_swept(tables.table_8),
-        needs=_swept,
+        needs=_needs(names.SWEPT),
         judge=tables.table_8_judged,
         says=sentences.of_table_8,
     ),
@@ -225,7 +215,7 @@ EXHIBITS = (
         "fraction of the training data known",
         "How much of the other records must be known?",
         compute=_of_known(tables.table_9),
-        needs=_known,
+        needs=_needs(names.KNOWN),
         judge=tables.table_9_judged,
         says=sentences.of_table_9,
     ),
@@ -235,7 +225,7 @@ EXHIBITS = (
         "exact against conjugate gradients",
         "Does the attack need the Hessian itself?",
         compute=_table_3,
-        needs=_solved,
+        needs=_needs(names.SOLVED),
         judge=solvers.table_3_judged,
         says=sentences.of_table_3,
     ),
@@ -256,7 +246,7 @@ EXHIBITS = (
         "What do more records and a deeper network change?",
         compute=_table_7,
         needs=_variants,
-        judge=variants.table_7_judged,
+        judge=tables.table_7_judged,
         says=sentences.of_table_7,
     ),
     Exhibit(

@@ -13,7 +13,6 @@ import pandas as pd
 
 from membership import attacks
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.forms import residual_from_forms, sif_from_forms
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
@@ -104,17 +103,8 @@ def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
     """Scores of some records for one model, with D' as the training set whatever it was."""
     recipe, nobody = experiment.outputs.attrs["recipe"], np.zeros(len(z), bool)
     forms, norm = experiment.white_box(model, z)
-    loss = experiment.loss[model, z]
-    found = {
-        name: of.iha(forms[how], loss, nobody, recipe, name, ", everyone").score
-        for name, how in of.LEARNT_BY.items()
-    }
-    found["IHA, identity"] = of.iha(of.plain(forms), loss, nobody, recipe, "IHA").score
-    found["residual norm"] = residual_from_forms(forms["identity"], nobody, recipe["members"])
-    found["residual cosine"] = of.cosine(forms["identity"], norm, np.zeros(len(z)))
-    found["SIF"] = sif_from_forms(forms["published"])
-    found[NORM] = np.full(len(z), norm[0])
-    return found
+    found = of.white_box(forms, norm, experiment.loss[model, z], nobody, recipe)
+    return {**{name: found[name] for name in WHITE}, NORM: np.full(len(z), norm[0])}
 
 
 def difference(experiment: Experiment, first: str, second: str, seed: int) -> tuple[float, float]:

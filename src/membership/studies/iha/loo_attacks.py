@@ -8,7 +8,6 @@ import pandas as pd
 
 from membership import attacks, metrics, published
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.forms import residual_from_forms
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
@@ -164,12 +163,7 @@ def _black(
 def _white(
     experiment: Experiment, target: int, queries: np.ndarray, member: BoolArray
 ) -> dict[str, FloatArray]:
-    recipe = experiment.outputs.attrs["recipe"]
-    forms, _ = experiment.white_box(target, queries)
-    loss = experiment.loss[target, queries]
-    found = {
-        name: of.iha(forms[how], loss, member, recipe, name).score
-        for name, how in of.LEARNT_BY.items()
-    }
-    found["residual norm"] = residual_from_forms(forms["identity"], member, recipe["members"])
-    return found
+    forms, norm = experiment.white_box(target, queries)
+    loss, recipe = experiment.loss[target, queries], experiment.outputs.attrs["recipe"]
+    found = of.white_box(forms, norm, loss, member, recipe)
+    return {name: found[name] for name in ("IHA", "IHA*", "residual norm")}

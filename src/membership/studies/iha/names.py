@@ -8,7 +8,8 @@ from membership.data.loading import PARITY, is_purchase_like, purchase_records
 from membership.errors import InputError
 from membership.studies.iha.needs import LARGER
 
-MAIN = ("outputs", "white-box")
+MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
+KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Table 7's two further trainings have fewer models.
 FEWER = 16

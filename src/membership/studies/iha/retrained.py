@@ -40,16 +40,11 @@ def control_9(settings: Any) -> pd.DataFrame:
         for metric in played:
             numbers = metrics.summary(played[metric])
             found.append({"case": case, "metric": metric, **numbers, "retrainings": 2 * count})
-    return tidy(
-        found,
-        {
-            "data": {},
-            "deviations": [],
-            "device": "cpu",
-            "note": f"{RECORDS} records, each with {N_TRAIN - 1} others of its own; "
-            f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {STEPS} steps from the minimum.",
-        },
+    note = (
+        f"{RECORDS} records, each with {N_TRAIN - 1} others of its own; "
+        f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {STEPS} steps from the minimum."
     )
+    return tidy(found, {"note": note})
 
 
 def problem(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

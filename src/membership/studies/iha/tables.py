@@ -1,4 +1,4 @@
-"""The paper's tables on trained ensembles: 2, 4, 8 and 9, and the curves of Figure 1."""
+"""The paper's tables on trained ensembles: 2, 4, 7, 8 and 9, and the curves of Figure 1."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +13,8 @@ from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.white_box import FRACTIONS
 
 TABLE_2 = {"LOSS": "LOSS", "SIF": "SIF", "LiRA": "LiRA", "IHA (Exact)": "IHA"}
+TABLE_7 = {"LOSS": "LOSS", "LiRA": "LiRA", "IHA (Ours)": "IHA"}
+DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
 GRID = np.logspace(-4, 0, 81)
 TERMS = {
@@ -101,6 +103,24 @@ def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
     return rows.judged(table, published.reference("iha_table4"), KEYS)
 
 
+def table_7(found: Sequence[Audit], deep: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
+    listed = [row for one in found for item in TABLE_7.items() for row in one.rows(*item)]
+    for one in deep:
+        for attack, damping in DEEP_DAMPINGS.items():
+            if one.has(f"IHA, damping {damping:g}"):
+                listed += one.rows(attack, f"IHA, damping {damping:g}")
+    return table_of(listed, found)
+
+
+def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 7 and Appendix D.1 beside the published numbers."""
+    printed = pd.concat([published.reference("iha_table7"), published.reference("iha_appD1")])
+    deep = printed["model"].str.startswith("MLP-4")
+    printed["dataset"] = printed["dataset"].where(~deep, printed["dataset"] + ", MLP-4")
+    return rows.judged(table, printed, KEYS)
+
+
 def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only."""
     found = []
@@ -143,8 +163,7 @@ def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 9 beside the published one, which the released code made."""
     reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
     reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
-    on = ["dataset", "fraction", "attack", "metric"]
-    return rows.judged(table, reference, on)
+    return rows.judged(table, reference, [*KEYS, "fraction"])
 
 
 def _tpr(score: FloatArray, member: BoolArray, grid: FloatArray) -> FloatArray:

@@ -100,20 +100,6 @@ class Task:
         }
 
 
-def tasks(settings: Any) -> list[Task]:
-    """Every data set of a run, ready to train on."""
-    return [task(name, settings) for name in settings.datasets]
-
-
-def described(settings: Any) -> str:
-    """A line a data set of a run: its size, its network, and where it comes from."""
-    return "\n".join(
-        f"{made.label}: {len(made.pool):,} records, {made.n_members:,} members a model, "
-        f"{made.n_parameters:,} parameters. {made.pool.source}"
-        for made in tasks(settings)
-    )
-
-
 def task(
     name: str,
     settings: Any,

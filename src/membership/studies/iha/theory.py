@@ -32,13 +32,10 @@ def control_6(settings: Any) -> pd.DataFrame:
     draws = settings.theory_draws
     rows = [*covariance_rows(rng, draws), *score_rows(rng, draws), *regression_rows(rng, draws)]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    table.attrs = {
-        "data": {},
-        "deviations": [],
-        "device": "cpu",
-        "note": f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. An "
-        "error of 0 means that the formula is exact there, up to rounding.",
-    }
+    table.attrs["note"] = (
+        f"Quadratics of {SIZE} parameters, learning rate {RATE}, batches of {BATCH}. An "
+        "error of 0 means that the formula is exact there, up to rounding."
+    )
     return table
 
 
