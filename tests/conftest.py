@@ -5,8 +5,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -149,6 +149,7 @@ class Project:
     """A project of its own in a temporary folder, with the package under test inside."""
 
     root: Path
+    started: list[subprocess.Popen] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def executed(self) -> Path:
@@ -158,7 +159,7 @@ class Project:
         """Start the ``membership`` command of this project."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
         environment |= {"PYTHONPATH": str(self.root / "src"), **variables}
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "membership", *arguments],
             cwd=cwd or self.root,
             env=environment,
@@ -167,6 +168,14 @@ class Project:
             text=True,
             preexec_fn=_hear_signals,
         )
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """Leave no command of this project behind, whatever became of its test."""
+        for process in self.started:
+            process.kill()
+            process.communicate()
 
     def run(
         self, *arguments: str, cwd: Path | None = None, **variables: str
@@ -203,6 +212,8 @@ def miniature() -> Callable[[Path], Project]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path: Path) -> Iterator[Project]:
     """A project of its own for one test."""
-    return make_project(tmp_path / "project")
+    made = make_project(tmp_path / "project")
+    yield made
+    made.end()

@@ -44,7 +44,7 @@ def send(name: str, pid: int, traces) -> set[int]:
 
 def last_line(process: subprocess.Popen) -> str:
     """The command's own line; there is none where the command was killed."""
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
     if process.returncode == -signal.SIGKILL:
         return "killed"
@@ -171,7 +171,7 @@ def test_the_command_is_stopped_while_it_starts(project, traces, name, delay):
     traces.wait_for(lambda: process.poll() is not None or hears(process.pid, signal.SIGHUP))
     time.sleep(delay)
     process.send_signal(getattr(signal, name))
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     lines = [line for line in stderr.splitlines() if line]
     assert (process.returncode, lines) in [(1, ["membership: interrupted"]), (0, [])]
     nothing_left(traces, {process.pid})
@@ -190,7 +190,7 @@ def test_what_a_dead_run_and_its_dead_watcher_left_is_cleared_by_the_next(projec
     pids = set(traces.processes())
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     kept = traces.temporary / "membership-1-notours0"
     kept.mkdir()
     (kept / "file").write_text("of somebody else")
