@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ TOGETHER = ("outputs", "white_box", "posterior")
 # A signal of one kind hides that of the next, so each attack gets the kinds that it reads.
 SETS = (("outputs", "posterior"), ("white_box",), ("pairs",), ("steps",))
 BOOK = Path(__file__).parents[2] / "book"
+BIBLIOGRAPHY = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
 ATTACKS = list(attacks.registry().values())
 every_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 
@@ -107,7 +109,7 @@ def test_only_leave_one_out_knowledge_reads_the_truth(attack):
 def test_the_book_knows_it(attack):
     glossary = (BOOK / "glossary.md").read_text(encoding="utf-8").splitlines()
     assert (attack.term or attack.display) in glossary
-    assert f"{{{attack.paper}," in (BOOK / "references.bib").read_text(encoding="utf-8")
+    assert f"{{{attack.paper}," in BIBLIOGRAPHY
     assert attack.function.__name__ in attacks.__all__
     assert attack.function.__doc__
     assert attack.equation

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from membership import paths, published
+from membership import published
 from membership.errors import InputError
 
 
@@ -35,11 +35,3 @@ def test_a_bibtex_reader_reads_the_entry():
 def test_an_unknown_chapter_is_refused():
     with pytest.raises(InputError, match=r"'sablayrolles2019'.*bayes_optimal"):
         published.bibtex("sablayrolles2019")
-
-
-@pytest.mark.parametrize("chapter", published.papers)
-def test_the_book_cites_the_same_entry(chapter):
-    bibliography = paths.project_root() / "book" / "references.bib"
-    if not bibliography.is_file():
-        pytest.skip("this is no checkout of the book")
-    assert published.bibtex(chapter) in bibliography.read_text(encoding="utf-8")

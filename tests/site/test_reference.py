@@ -42,7 +42,8 @@ def test_every_room_of_the_package_has_a_page() -> None:
     found = {p.stem for p in package.iterdir() if not p.name.startswith(("_", "."))}
     # Not rooms: what serves all of them, the commands (described in rerun.md), and the studies,
     # each described by its chapter.
-    serving = {"arrays", "closure", "errors", "limits", "manifest", "paths", "processes", "sources"}
+    serving = {"arrays", "closure", "errors", "limits", "manifest", "memory"}
+    serving |= {"paths", "processes", "sources"}
     others = serving | {"studies"} | {name for name in found if name.endswith("cli")}
     assert found - others == set(ROOMS)
 
@@ -50,7 +51,8 @@ def test_every_room_of_the_package_has_a_page() -> None:
 @pytest.mark.parametrize("chapter", sorted(published.papers))
 def test_the_bibliography_agrees_with_the_package(chapter: str) -> None:
     paper = published.papers[chapter]
-    entry = parse_file(str(paths.project_root() / "book" / "references.bib")).entries[paper.key]
+    package = paths.project_root() / "src" / "membership"
+    entry = parse_file(str(package / "published" / "references.bib")).entries[paper.key]
     assert entry.fields["title"].strip("{}") == paper.title
     assert entry.fields["year"] == str(paper.year)
     names = [" ".join(p.last_names) for p in entry.persons["author"]]

@@ -43,7 +43,7 @@ class Attack:
     references : str
         What its reference models were trained on; "none" where it has none.
     paper : str
-        Citation key of ``book/references.bib``.
+        Citation key of ``published/references.bib``.
     equation : str
         Where in the paper.
     score : callable

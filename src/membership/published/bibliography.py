@@ -1,13 +1,20 @@
-"""Who wrote the five papers, and how to cite them."""
+"""Who wrote the five papers, and how to cite them; ``references.bib`` has all the book cites."""
 
-import tomllib
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 
 from membership.errors import InputError
 
-_VENUE_FIELD = {"inproceedings": "booktitle", "article": "journal", "misc": "howpublished"}
+CHAPTERS = {
+    "bayes_optimal": "sablayrolles2019",
+    "iha": "suri2024",
+    "bmia": "liu2025",
+    "gmip": "leemann2023",
+    "lood": "ye2024",
+}
+_TEXT = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -30,17 +37,22 @@ class Paper:
         return f"{first} et al. ({self.year})"
 
 
-def _read_papers() -> MappingProxyType:
-    text = (files("membership.published") / "papers.toml").read_text(encoding="utf-8")
-    return MappingProxyType(
-        {
-            chapter: Paper(**{**fields, "authors": tuple(fields["authors"])})
-            for chapter, fields in tomllib.loads(text).items()
-        }
-    )
+def _cited(key: str) -> re.Match[str]:
+    """The entry of a key: its text, its kind, its fields a line each."""
+    (found,) = re.finditer(rf"^@(\w+)\{{{key},\n(.*?)^\}}\n", _TEXT, re.MULTILINE | re.DOTALL)
+    return found
 
 
-papers: MappingProxyType = _read_papers()
+def _paper(key: str) -> Paper:
+    kind, lines = _cited(key).groups()
+    of = dict(re.findall(r"^  (\w+) = \{(.*)\},$", lines, re.MULTILINE))
+    (venue,) = (of[name] for name in ("booktitle", "journal", "howpublished") if name in of)
+    # Double braces keep the capitals of names such as Bayes.
+    title, authors = of["title"].strip("{}"), tuple(of["author"].split(" and "))
+    return Paper(key, kind, title, authors, venue, int(of["year"]), of["eprint"], of["url"])
+
+
+papers: MappingProxyType = MappingProxyType({name: _paper(key) for name, key in CHAPTERS.items()})
 """The papers by chapter: ``papers["bayes_optimal"].title``."""
 
 
@@ -64,18 +76,7 @@ def bibtex(chapter: str) -> str:
     """
     if chapter not in papers:
         raise InputError(f"no paper for chapter {chapter!r}; there are {', '.join(papers)}")
-    paper = papers[chapter]
-    # Double braces keep the capitals of names such as Bayes.
-    fields = {
-        "title": f"{{{paper.title}}}",
-        "author": " and ".join(paper.authors),
-        _VENUE_FIELD[paper.kind]: paper.venue,
-        "year": str(paper.year),
-        "eprint": paper.arxiv,
-        "archiveprefix": "arXiv",
-        "url": paper.url,
-    }
-    return entry(paper.kind, paper.key, fields)
+    return _cited(papers[chapter].key)[0]
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:
