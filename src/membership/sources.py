@@ -194,7 +194,7 @@ def _one(value: object) -> str:
 
 
 def digest(*texts: str) -> str:
-    """SHA-256 over texts in order."""
+    """SHA-256 of texts in order, in hexadecimal; a byte after each keeps ab, c from a, bc."""
     total = hashlib.sha256()
     for one in texts:
         total.update(one.encode("utf-8", "surrogatepass") + b"\0")

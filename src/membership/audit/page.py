@@ -25,7 +25,6 @@ def _roc(scored: Scored, level: float) -> str:
     # Here and not above: reading a file and refusing it should not wait for matplotlib.
     from membership import plots
 
-    fpr, tpr = metrics.roc_curve(scored.score, scored.member)
     floor = max(1e-4, 1 / int((~scored.member).sum()))
     rates = np.unique(np.r_[np.logspace(np.log10(floor), 0, POINTS)[:-1], 0.5, 0.9])
     band = np.array([tpr_interval(scored.score, scored.member, r, level) for r in rates])
@@ -34,7 +33,7 @@ def _roc(scored: Scored, level: float) -> str:
             "panel": "",
             "series": "this attack",
             "fpr": rates,
-            "tpr": tpr[np.searchsorted(fpr, rates + 1e-12, side="right") - 1],
+            "tpr": metrics.tpr_on(scored.score, scored.member, rates),
             "low": band[:, 0],
             "high": band[:, 1],
         }

@@ -4,6 +4,7 @@ A score holds one number a queried record, higher meaning "member"; `member` hol
 Scores that tie are never split: a decision takes the whole tied group or none of it.
 """
 
+from membership.metrics.bands import roc_band, tpr_on
 from membership.metrics.crossed import (
     CrossedInterval,
     PairedInterval,
@@ -38,8 +39,10 @@ __all__ = [
     "paired_interval",
     "peak_accuracy_null",
     "rate_error",
+    "roc_band",
     "roc_curve",
     "summary",
     "tpr_at_fpr",
     "tpr_interval",
+    "tpr_on",
 ]

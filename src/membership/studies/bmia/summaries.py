@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from membership import metrics
 from membership.arrays import FloatArray
@@ -53,12 +52,6 @@ def percent(values: Any, *, asked: int | None = None) -> dict[str, float]:
 
 def roc(key: dict[str, Any], pairs: Pairs) -> pd.DataFrame:
     """The mean ROC curve on a grid of false-positive rates, with intervals over the targets."""
-    curves = []
-    for score, member in pairs:
-        reached, detected = metrics.roc_curve(score, member)
-        # The most the attacker has without exceeding the rate.
-        curves.append(detected[np.searchsorted(reached, GRID + 1e-12, side="right") - 1])
-    mean = np.mean(curves, axis=0)
-    half = stats.t.ppf(0.975, len(curves) - 1) * stats.sem(curves, axis=0)
-    band = {"low": np.clip(mean - half, 0, 1), "high": np.clip(mean + half, 0, 1)}
-    return pd.DataFrame({**key, "fpr": GRID, "tpr": mean, **band, "n_repeats": len(pairs)})
+    band = metrics.roc_band(pairs, GRID)
+    del band["standard_error"]
+    return pd.DataFrame({**key, **band})

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from membership import metrics, privacy
 from membership.arrays import FloatArray
@@ -15,21 +14,8 @@ SUMMARY_RATES = (0.001, 0.01, 0.1)
 
 def measured(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) -> pd.DataFrame:
     """The mean ROC curve of repeats with Student's 95% intervals, at the rates of `GRID`."""
-    rates = np.stack([_tpr(score, member) for score in scores])
-    error = stats.sem(rates, axis=0)
-    half = stats.t.ppf(0.975, len(scores) - 1) * error
-    mean = rates.mean(axis=0)
-    return pd.DataFrame(
-        {
-            **key,
-            "fpr": GRID,
-            "tpr": mean,
-            "low": np.clip(mean - half, 0, 1),
-            "high": np.clip(mean + half, 0, 1),
-            "standard_error": error,
-            "n_repeats": len(scores),
-        }
-    )
+    band = metrics.roc_band(((score, member) for score in scores), GRID)
+    return pd.DataFrame({**key, **band})
 
 
 def analytic(key: dict[str, Any], tpr: FloatArray) -> pd.DataFrame:
@@ -47,9 +33,3 @@ def area(key: dict[str, Any], scores: list[FloatArray], member: FloatArray) -> d
     """One row: the AUC in percent, mean and interval over the repeats."""
     values = [100 * metrics.auc(score, member) for score in scores]
     return {**key, "metric": "auc(%)", **metrics.summary(values)}
-
-
-def _tpr(score: FloatArray, member: FloatArray) -> FloatArray:
-    fpr, tpr = metrics.roc_curve(score, member)
-    # The most the attacker has without exceeding the rate.
-    return tpr[np.searchsorted(fpr, GRID + 1e-12, side="right") - 1]

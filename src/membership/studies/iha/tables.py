@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
-from membership.arrays import BoolArray, FloatArray
 from membership.studies.iha import rows
 from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.white_box import FRACTIONS
@@ -47,7 +46,7 @@ def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
         grid = GRID[least <= GRID]
         for name in FIGURE_1:
             curves = [
-                _tpr(score, member, grid)
+                metrics.tpr_on(score, member, grid)
                 for score, member in zip(audit.scores(name), audit.member, strict=True)
             ]
             key = {"panel": audit.label, "series": name}
@@ -164,9 +163,3 @@ def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
     reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
     reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
     return rows.judged(table, reference, [*KEYS, "fraction"])
-
-
-def _tpr(score: FloatArray, member: BoolArray, grid: FloatArray) -> FloatArray:
-    fpr, tpr = metrics.roc_curve(score, member)
-    # The most the attacker has without exceeding the rate.
-    return tpr[np.searchsorted(fpr, grid + 1e-12, side="right") - 1]
