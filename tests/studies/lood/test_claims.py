@@ -1,13 +1,14 @@
 """The claims on the committed results, and on numbers altered so that they should flip."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
 from membership.exhibits import declared
 from membership.exhibits.source import Committed
 from membership.published import outcomes
-from membership.studies.lood import claim_tests, edge, leakage, mistakes, queries, toys
+from membership.studies.lood import edge, leakage, mistakes, queries, toys
 from membership.studies.lood.claims import CLAIMS
 from membership.studies.lood.settings import Settings
 from tests.studies.altered import Altered, committed_run, moved
@@ -143,13 +144,34 @@ def test_without_the_networks_answers_nothing_is_said_of_them(committed):
 
 def test_recoveries_are_counted_by_kernel(committed):
     table = committed.table("lood-ctl-7").copy()
-    name = claim_tests.reconstruction.RECOVERED
-    others = table["metric"] != "correlation above 0.99 (%)"
-    table["metric"] = table["metric"].where(others, name)
     for share, word in ((1.0, SUPPORTED), (0.0, CONTRADICTED)):
         rows = table.assign(value=100 * share, n=20)
         found = BY_ID["c10"].outcome(Altered(committed, "lood-ctl-7", lambda _, r=rows: r))
         assert found.word == word
+
+
+def _groups(order, n=20):
+    """Twenty groups whose searches all end at one place of the order of exposure."""
+    rows = []
+    for group in range(n):
+        name = f"group {group + 1}"
+        for member in (1, 2, 3):
+            key = {"group": name, "member": member, "kl": 4.0 - member, "correlation": 1.0}
+            rows.append({**key, "row": f"{name}: members"})
+        ends = (order, order, order, 2 if group % 2 else order)
+        for member in ends:
+            key = {"group": name, "member": member, "kl": 1.0, "correlation": 0.95}
+            rows.append({**key, "row": f"{name}: one query"})
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(("order", "word"), [(1, SUPPORTED), (3, CONTRADICTED)])
+def test_searches_end_at_the_most_or_at_the_least_exposed_member(order, word, committed):
+    claim = BY_ID["c11"]
+    found = claim.outcome(Altered(committed, "lood-fig-3", lambda _: _groups(order)))
+    assert found.word == word
+    few = Altered(committed, "lood-fig-3", lambda _: _groups(order, 2))
+    assert "it takes 20 groups" in claim.outcome(few).reason
 
 
 def test_the_committed_run_is_that_of_the_declarations():

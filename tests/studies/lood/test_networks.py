@@ -65,7 +65,8 @@ def test_influence_equals_its_definition(retrained):
     jacobians = torch.autograd.functional.jacobian(outputs, parameters)
     jacobian = torch.cat([j.flatten(2) for j in jacobians], dim=2).double().numpy()
     kernel = influence.tangent_kernel(module, x)
-    np.testing.assert_allclose(kernel, np.einsum("ncp,mkp->ncmk", jacobian, jacobian), atol=1e-3)
+    odds = jacobian[:, 1] - jacobian[:, 0]
+    np.testing.assert_allclose(kernel, odds @ odds.T, atol=1e-3)
     with torch.no_grad():
         p = module(torch.tensor(x)).double().softmax(-1).numpy()
     curvature = p[:, :, None] * np.eye(2) - p[:, :, None] * p[:, None]

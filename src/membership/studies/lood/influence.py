@@ -45,71 +45,48 @@ def estimates(retrained: Retrained, settings: Any) -> dict[str, FloatArray]:
 
 
 def tangent_kernel(module: torch.nn.Module, x: np.ndarray) -> FloatArray:
-    """Products of the outputs' gradients in the parameters.
+    """Products of the gradients of log-odds in the parameters, (records, records).
 
-    Parameters
-    ----------
-    module : torch.nn.Module
-        From (records, ...) to (records, classes), its parameters all weights of linear layers
-        that are applied once a record.
-    x : array of shape (records, ...)
-
-    Returns
-    -------
-    ndarray of shape (records, classes, records, classes)
-        With a the inputs of a layer and d the gradients of the outputs in what the layer returns,
-        the product is the sum over layers of (d d') (a a'): no Jacobian is held.
+    The module goes to two logits; its parameters are weights of linear layers, each applied once a
+    record. With a the inputs of a layer and d the gradients of the log-odds in what it returns, the
+    product is the sum over layers of (d d') (a a'): no Jacobian is held.
     """
     layers = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-
-    def note(_: Any, inputs: tuple[torch.Tensor], output: torch.Tensor) -> None:
-        seen.append((inputs[0], output))
-
-    hooks = [layer.register_forward_hook(note) for layer in layers]
+    hooks = [
+        layer.register_forward_hook(lambda _, inputs, output: seen.append((inputs[0], output)))
+        for layer in layers
+    ]
     outputs = module(torch.tensor(np.asarray(x), dtype=torch.float32))
     for hook in hooks:
         hook.remove()
-    returned = [output for _, output in seen]
-    slopes = [
-        torch.autograd.grad(column.sum(), returned, retain_graph=True) for column in outputs.T
+    slopes = torch.autograd.grad((outputs[:, 1] - outputs[:, 0]).sum(), [out for _, out in seen])
+    parts = [
+        (slope @ slope.T) * (rows.detach() @ rows.detach().T)
+        for (rows, _), slope in zip(seen, slopes, strict=True)
     ]
-    n, classes = outputs.shape
-    total = np.zeros((n, classes, n, classes))
-    for layer, (inputs, _) in enumerate(seen):
-        rows = inputs.detach()
-        slope = torch.stack([column[layer] for column in slopes], dim=1).flatten(0, 1)
-        product = (slope @ slope.T).reshape(total.shape) * (rows @ rows.T)[:, None, :, None]
-        total += product.numpy()
-    return total
+    return sum(part.double() for part in parts).numpy()
 
 
 def _of_model(retrained: Retrained, module: torch.nn.Module) -> tuple[FloatArray, FloatArray]:
     """Influence functions and LiSSA in the space that the records' gradients span.
 
-    With J the outputs' Jacobian and B the softmax Hessians, H = J'BJ / n; the inverse of
-    H + damping and LiSSA's polynomial are functions of B^(1/2) J J' B^(1/2) / n alone.
+    With J the Jacobian of the log-odds and b = p (1 - p), the Hessian is J' diag(b) J / n; the
+    inverse of H + damping and LiSSA's polynomial are functions of b^(1/2) J J' b^(1/2) / n alone.
     """
-    x, y = retrained.records.dataset.x, retrained.records.dataset.y
-    n, classes = len(y), retrained.records.dataset.n_classes
+    x, y, chosen = retrained.records.dataset.x, retrained.records.dataset.y, retrained.left_out
     with torch.no_grad():
-        p = module(torch.tensor(x)).double().softmax(-1).numpy()
-    kernel = tangent_kernel(module, x).reshape(n * classes, n * classes)
-    root = _softmax_root(p)
-    middle = _both_sides(kernel, root) / n
-    values, vectors = np.linalg.eigh((middle + middle.T) / 2)
+        p = module(torch.tensor(x)).double().softmax(-1).numpy()[:, 1]
+    kernel, root = tangent_kernel(module, x), np.sqrt(p * (1 - p))
+    values, vectors = np.linalg.eigh(root[:, None] * kernel * root / len(x))
     values = np.maximum(values, 0)
     # J'r of a record, seen along the eigenvectors; what is left of it no record's curvature sees.
-    residual = (p - np.eye(classes)[y])[retrained.left_out]
-    gradients = np.zeros((len(residual), n, classes))
-    gradients[np.arange(len(residual)), retrained.left_out] = residual
-    flat = gradients.reshape(len(residual), -1)
-    square = np.einsum("ri,ij,rj->r", flat, kernel, flat)
-    rooted = np.einsum("nab,rnb->rna", root, (flat @ kernel).reshape(-1, n, classes))
-    along = (rooted.reshape(len(flat), -1) @ vectors) ** 2 / n
+    residual = (p - y)[chosen]
+    square = residual**2 * np.diag(kernel)[chosen]
+    along = (residual[:, None] * (kernel[chosen] * root) @ vectors) ** 2 / len(x)
     found = []
     for function in (lambda h: 1 / (h + DAMPING), _lissa):
-        # f(H) = f(0) I + J'B^(1/2) V (f(values) - f(0)) / values V' B^(1/2) J / n
+        # f(H) = f(0) I + J'b^(1/2) V (f(values) - f(0)) / values V' b^(1/2) J / n
         slope = (function(values) - function(0.0)) / np.where(values > 1e-12, values, np.inf)
         found.append(function(0.0) * square + along @ slope)
     return found[0], found[1]
@@ -119,21 +96,6 @@ def _lissa(h: Any) -> Any:
     """The recursion v <- g + (1 - damping) v - h v / scale, after its steps, over the scale."""
     ratio = 1 - DAMPING - h / RELEASED_SCALE
     return (1 - ratio ** (RELEASED_STEPS + 1)) / (1 - ratio) / RELEASED_SCALE
-
-
-def _softmax_root(p: FloatArray) -> FloatArray:
-    """A symmetric root of diag(p) - p p' for each record, (records, classes, classes)."""
-    hessian = p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :]
-    values, vectors = np.linalg.eigh(hessian)
-    return np.einsum("nac,nc,nbc->nab", vectors, np.sqrt(np.maximum(values, 0)), vectors)
-
-
-def _both_sides(kernel: FloatArray, root: FloatArray) -> FloatArray:
-    """root kernel root with root block-diagonal."""
-    n, classes = root.shape[:2]
-    left = np.einsum("nab,nbm->nam", root, kernel.reshape(n, classes, -1)).reshape(kernel.shape)
-    right = np.einsum("nab,nbm->nam", root, left.T.reshape(n, classes, -1))
-    return right.reshape(kernel.shape).T
 
 
 def _tracin(retrained: Retrained, settings: Any, model: int) -> FloatArray:

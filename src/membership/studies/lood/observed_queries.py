@@ -14,6 +14,8 @@ from membership.studies.lood.origin import of_records
 from membership.studies.lood.records import SHOWN, Records, load, scaled
 from membership.studies.lood.search import Found, Pictures, Searches, prepare, quickly_compiled
 
+FEW_SHOWN = 5
+"""Pictures that evidence keeps of each kernel but the first."""
 GROUP = 3
 SLOPED = ("kl", "kl-reverse", "mean")
 PICTURE = ("channel", "height", "width")
@@ -30,7 +32,8 @@ def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dat
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
     made = Searches(load(settings, name, n_records), settings)
     found = [(kernel, one) for kernel in made.kernels(detailed) for one in made.of(kernel)]
-    shown = [i for i, (_, one) in enumerate(found) if one.row < SHOWN]
+    kept = {made.main: SHOWN}
+    shown = [i for i, (of, one) in enumerate(found) if one.row < kept.get(of, FEW_SHOWN)]
     places = [made.seen(kernel) for kernel, _ in found]
     near = [_others(seen, one) for seen, (_, one) in zip(places, found, strict=True)]
     each = [one for _, one in found]

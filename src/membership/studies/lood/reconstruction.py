@@ -13,8 +13,11 @@ from membership.studies.lood import pictures, read
 SUCCESS = 0.99
 # What the paper's claim is tested by, together with being nearer to the record than to any other.
 CLOSE = 0.9
+FOUND = f"correlation above {SUCCESS} (%)"
 RECOVERED = f"correlation of {CLOSE} or more, and less with every other (%)"
 FIGURES = tuple(f"lood-fig-{number}" for number in range(14, 20))
+PICTURED = 2
+"""Groups of which Figure 3 has pictures."""
 CHECKED_EVERY = 10
 """Steps between two entries of a search's history."""
 
@@ -118,7 +121,7 @@ def success(*each: xr.Dataset) -> pd.DataFrame:
             key = {"dataset": searches.attrs["set"], "kernel": kernel}
             is_nearest = found["correlation"] > found["other"]
             hits = {
-                f"correlation above {SUCCESS} (%)": found["correlation"] > SUCCESS,
+                FOUND: found["correlation"] > SUCCESS,
                 "nearest training record is the record itself (%)": is_nearest,
                 RECOVERED: is_nearest & (found["correlation"] >= CLOSE),
                 "KL within 5% of the record's (%)": found["ratio"] > 0.95,
@@ -154,15 +157,16 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
         for place, kl in enumerate(found["alone"].values):
             text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
             key = {"row": f"{name}: members", "column": place, **text}
-            level = found["original"].values[place]
+            level = found["original"].values[place] if group < PICTURED else None
             rows.append({**key, "kl": kl, "correlation": 1.0, **pictures.cells(level)})
         three = len(found["joint_correlation"])
-        kinds = {"one query": ("single", found["single_kl"].values[:three])}
+        kinds = {"one query": ("single", found["single_kl"].values)}
         kinds["three queries"] = ("joint", [found["joint_kl"].values.max()] * three)
         for kind, (key, values) in kinds.items():
             for place, kl in enumerate(values):
                 near = found[f"{key}_correlation"].values[place]
-                level = found[f"{key}_level"].values[place]
+                is_shown = group < PICTURED and place < three
+                level = found[f"{key}_level"].values[place] if is_shown else None
                 rows.append(_nearest(name, kind, place, near, kl, level))
         for row in rows[before:]:
             row["kl_of_all"] = float(found["together"])

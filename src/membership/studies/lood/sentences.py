@@ -47,18 +47,19 @@ def rates(table: pd.DataFrame) -> str:
 
 
 def by_point(table: pd.DataFrame) -> str:
-    """Shares on the sphere at an unstable and at stable points, deep and shallow."""
-    part = table[table["inputs"] == "unit sphere"]
+    """Shares on the sphere at an unstable and at stable points, shallow and deep."""
     parts = []
+    part = table[(table["inputs"] == "unit sphere") & table["q"].isin([0.5, 4, 16])]
     for name, own in part.groupby("dataset", sort=False):
-        for q, at in own.groupby("q", sort=False):
-            value = at.set_index("metric")["value"]
-            least, most = (
-                value[value.index.str.startswith(f"depth {depth},")].mean() for depth in (2, 10)
+        found = []
+        for q, at in own.groupby("q"):
+            ends = (
+                at.loc[at["metric"].str.startswith(f"depth {depth},"), "value"].mean()
+                for depth in (2, 10)
             )
-            if q in (0.5, 4, 16):
-                parts.append(f"{name}, q = {q:g}: {least:.0f}% at depth 2 and {most:.0f}% at 10")
-    return f"GeLU leaks more, on the sphere, for: {'; '.join(parts)}."
+            found.append("{:.0f} and {:.0f}%".format(*ends) + f" (q = {q:g})")
+        parts.append(f"{', '.join(found)} of {name}")
+    return f"On the sphere, at depths 2 and 10, GeLU leaks more for {'; for '.join(parts)}."
 
 
 def attempts(table: pd.DataFrame) -> str:
@@ -78,7 +79,8 @@ def escapes(table: pd.DataFrame) -> str:
     near = table[table["metric"] == "smallest KL over the record's"]
     if near.empty:
         return said
-    return f"{said} {near['value'].iloc[-1]:,.3g} times or more lie beside the mean of the data."
+    least = near["value"].iloc[-1]
+    return f"{said} Beside the mean of the data every record has {least:,.3g} times its KL or more."
 
 
 def grid(table: pd.DataFrame) -> str:
@@ -105,15 +107,15 @@ def success(table: pd.DataFrame) -> str:
 
 
 def groups(table: pd.DataFrame) -> str:
-    """Figure 3: how much of a group's leakage three joint queries reach."""
-    parts = []
-    for name, part in table.groupby("group"):
-        joint = part[part["row"].str.endswith("three queries")]
-        share = joint["kl"].max() / joint["kl_of_all"].max()
-        near = joint["member"].nunique()
-        members = "one member" if near == 1 else f"{near} different members"
-        parts.append(f"{100 * share:.0f}% of the KL of all three, near {members} ({name})")
-    return f"Three queries together reach {' and '.join(parts)}."
+    """Figure 3: how much of a group's leakage three joint queries reach, and how many members."""
+    joint = table[table["row"].str.endswith("three queries")].groupby("group")
+    share = 100 * joint["kl"].max() / joint["kl_of_all"].max()
+    near = joint["member"].nunique()
+    return (
+        f"Three queries together reach {share.min():.0f} to {share.max():.0f}% of the KL of all "
+        f"three; in {(near == 1).sum()} of {len(near)} groups all are nearest to one member, and "
+        f"in {(near == 3).sum()} to three."
+    )
 
 
 def peaks(table: pd.DataFrame) -> str:
