@@ -53,7 +53,7 @@ def put(path, content="changed"):
         "src/membership/studies/demo/settings.py",
         "src/membership/studies/demo/gather.py",
         "src/membership/exhibits/templates/new.html",
-        "src/membership/published/exhibits.csv",
+        "src/membership/published/table.csv",
         "requirements.lock",
         "data/registry.toml",
         "results/paper/demo/demo-tab-1.csv",

@@ -9,7 +9,7 @@ from membership.published.printed import printed
 from membership.published.references import data_sets, noted, reference
 from membership.published.setups import comparability, setup
 from membership.published.summaries import differ_after_holm, summary
-from membership.published.tables import exhibits, metric_words, table
+from membership.published.tables import metric_words, table
 from membership.published.verdicts import Verdict, imputed, verdict
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "compare",
     "data_sets",
     "differ_after_holm",
-    "exhibits",
     "imputed",
     "metric_words",
     "noted",

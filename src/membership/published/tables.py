@@ -1,4 +1,4 @@
-"""The numbers as the papers print them, and the list of their tables and figures."""
+"""The numbers as the papers print them."""
 
 import re
 from importlib.resources import files
@@ -8,7 +8,6 @@ import pandas as pd
 from membership.errors import InputError
 
 _FOLDER = files("membership.published")
-_CATALOGUE = "exhibits"
 _WORDS = {
     "auc(%)": "AUC (%)",
     "attack_accuracy_other_threshold(%)": "accuracy, threshold from other records (%)",
@@ -45,41 +44,13 @@ def table_names(chapter: str = "") -> list[str]:
     """The published tables, of one chapter or of all."""
     names = (file.name for file in _FOLDER.iterdir() if file.name.endswith(".csv"))
     found = sorted(name.removesuffix(".csv") for name in names)
-    return [name for name in found if name != _CATALOGUE and name.startswith(chapter)]
+    return [name for name in found if name.startswith(chapter)]
 
 
 def text_of(name: str) -> pd.DataFrame:
     """A published table as text, digit for digit: 0.00 is not 0.0."""
     with (_FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype=str, keep_default_na=False)
-
-
-def exhibits(chapter: str | None = None) -> pd.DataFrame:
-    """The papers' numbered tables and figures; a chapter's controls are in its declarations.
-
-    Parameters
-    ----------
-    chapter : str, optional
-        Keep one chapter; all five otherwise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``chapter``, ``id`` (unique), ``label`` (the paper's own), ``kind`` ("table" or
-        "figure") and ``content`` (one line).
-
-    Raises
-    ------
-    InputError
-        There is no such chapter.
-    """
-    listed = _read(_CATALOGUE)
-    if chapter is None:
-        return listed
-    known = listed["chapter"].unique()
-    if chapter not in known:
-        raise InputError(f"no chapter {chapter!r}; the chapters are {', '.join(known)}")
-    return listed[listed["chapter"] == chapter].reset_index(drop=True)
 
 
 def metric_words(metric: str) -> str:
