@@ -9,63 +9,82 @@ from membership import privacy
 from membership.calculator_cli import calculate
 from membership.errors import InputError
 
-SIZES = ["gmip", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650"]
+SIZES = ["gmip", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "--alone"]
+FEW = ["gmip", "-n", "100", "-N", "10000", "--epochs", "0.1", "-d", "400", "--alone"]
+FIXED = ["--sampling", "fixed", "--adjacency", "replace-one"]
+
+
+def printed(*words: str) -> str:
+    result = CliRunner().invoke(calculate, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
 
 
 def test_it_prints_what_the_accountant_says():
-    result = CliRunner().invoke(calculate, [*SIZES, "-C", "500", "--tau", "2.84"])
-    assert result.exit_code == 0
-    found = privacy.assess(400, 48_000, 10, 650, clip=500.0, tau=2.84)
-    printed = dict(re.findall(r"^(\S.*?) {2,}(\S+)$", result.output, re.M))
-    assert float(printed["mu of all steps, differential privacy"]) == pytest.approx(
-        found.gdp, abs=1e-6
+    # tests/site/test_calculator_page.py compares every number of 200 settings.
+    output = printed(*SIZES, *FIXED, "-C", "500", "--tau", "2.84")
+    sigma = privacy.noise_multiplier(400, 2.84, 500.0)
+    found = privacy.assess(
+        400, 48_000, 10, 650, sigma=sigma, sampling="fixed", adjacency="replace-one"
     )
-    assert float(printed["mu of one step, membership inference"]) == pytest.approx(
-        found.mip_step, abs=1e-6
-    )
-    mu_step = min(found.mip_step, found.gdp_step)
-    low = privacy.numerical_tradeoff([0.01], mu_step, 400, 48_000, found.steps).low
-    most = 100 * (1 - float(low[0]))
-    assert f"at 1 % false positives: membership at most {most:.3f} %" in result.output
+    assert f"epsilon at delta 1e-05 {found.epsilon:.6f}" in re.sub(" +", " ", output)
+    assert "fixed sampling: batches of exactly n" in output
+    assert "one record replaced" in output
+    assert re.search(r"noise tau at C = 500 +2\.84$", output, re.M)
+
+
+def test_dp_accounting_stands_beside():
+    output = printed("gmip", "-n", "256", "-N", "60000", "--epochs", "60", "--sigma", "1.1")
+    ours, theirs = re.search(r"epsilon at delta 1e-05 +(\S+) +(\S+)$", output, re.M).groups()
+    assert float(ours) == pytest.approx(float(theirs), abs=1e-5)
+    assert float(theirs) == pytest.approx(2.38, abs=0.005)
+    assert "membership: what differential privacy implies" in output
+
+
+def test_a_target_gives_the_noise():
+    output = printed(*SIZES, "--epsilon", "1.5", "--delta", "1e-6")
+    assert re.search(r"epsilon at delta 1e-06 +1\.500000$", output, re.M)
+    output = printed(*SIZES, "--tpr", "0.002", "--protect", "membership")
+    assert re.search(r"TPR at 0\.1 % FPR, at most +0\.2000 %", output)
 
 
 def test_no_attack_beats_the_rate_printed_for_few_steps():
-    """Ten steps: in the limit of many, 0.28 % at 0.1 % false positives; the truth is 0.53 %."""
-    sizes = ["gmip", "-n", "100", "-N", "10000", "--epochs", "0.1", "-d", "400"]
-    result = CliRunner().invoke(calculate, sizes)
-    printed = [float(share) for share in re.findall(r"at most (\S+) %", result.output)]
-    found = privacy.assess(100, 10_000, 0.1, 400)
-    exact = privacy.numerical_tradeoff([0.001, 0.01, 0.1], found.mip_step, 100, 10_000, 10)
-    assert all(
-        share >= 100 * (1 - fnr) - 5e-4 for share, fnr in zip(printed, exact.high, strict=True)
-    )
-    assert printed[0] == pytest.approx(0.529, abs=1e-3)
-    assert printed[0] > 1.8 * 100 * float(privacy.gaussian_tpr(0.001, found.mip))
+    """Ten steps: in the limit of many, .282 % at 0.1 % false positives; the truth is .529 %."""
+    output = printed(*FEW, *FIXED)
+    assert re.search(r"TPR at 0\.1 % FPR, at most +0\.529\d %", output)
+    assert "membership: too few steps for the limit, which is no bound" in output
+    assert "no bound" not in printed(*SIZES, *FIXED)
 
 
 def test_one_step_may_tell_all():
-    result = CliRunner().invoke(
-        calculate, ["gmip", "-n", "2", "-N", "4", "--epochs", "1", "-d", "999"]
-    )
-    assert result.output.count("membership at most 100.000 %") == 3
+    output = printed("gmip", "-n", "2", "-N", "4", "--epochs", "1", "-d", "999", "--alone")
+    assert output.count("100.0000 %") == 6
 
 
 def test_without_noise_differential_privacy_promises_nothing():
-    result = CliRunner().invoke(calculate, SIZES)
-    assert re.search(r"all steps, differential privacy +no guarantee", result.output)
-    assert re.search(r"all steps, membership inference +0.786596", result.output)
+    output = printed(*SIZES, *FIXED)
+    assert re.search(r"mu of all steps +0.786596 +no guarantee", output)
 
 
-def test_bad_input_is_the_rooms_own_error():
-    result = CliRunner().invoke(calculate, [*SIZES, "--tau", "1"])
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--tau", "1"], "clip is missing"),
+        (["--mu", "1", "--epsilon", "1"], "--mu and --epsilon: give one of"),
+        (["--sampling", "shuffled"], "no accountant exists for shuffled batches"),
+        (["--tpr", "0.2", "--fpr", "0.3"], "fpr = 0.3: give one of"),
+    ],
+)
+def test_bad_input_is_the_rooms_own_error(words, named):
+    result = CliRunner().invoke(calculate, [*SIZES, *words])
     assert isinstance(result.exception, InputError)
-    assert "clip is missing" in str(result.exception)
+    assert named in str(result.exception)
 
 
 def test_a_missing_size_is_named():
-    result = CliRunner().invoke(calculate, SIZES[:-2])
+    result = CliRunner().invoke(calculate, ["gmip", "-n", "400", "-N", "48000"])
     assert result.exit_code == 2
-    assert "--dimension" in result.output
+    assert "--epochs" in result.output
 
 
 def test_importing_it_imports_no_scipy():

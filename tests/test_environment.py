@@ -24,7 +24,7 @@ LOCK = [
     line for line in (ROOT / "requirements.lock").read_text().splitlines() if line[:1] not in "#"
 ]
 # torch comes first and with its own closure; the others are named by packages that do without.
-LEFT_OUT = {"torch", "torchvision", "tensorflow", "tf2jax", "setuptools"}
+LEFT_OUT = {"torch", "torchvision", "tensorflow", "tf2jax", "dm-tree", "setuptools"}
 MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PROFILE")
 
 

@@ -4,16 +4,25 @@
 (() => {
   const root = document.getElementById("gmip-calculator");
   const fields = Object.fromEntries(
-    [...root.querySelectorAll("input")].map((input) => [input.name, input]),
+    [...root.querySelectorAll("input, select")].map((field) => [field.name, field]),
   );
   const status = document.getElementById("gmip-status");
+  const note = document.getElementById("gmip-note");
+  const paper = { sampling: "fixed", adjacency: "replace-one", start: "sigma", value: 0, k: "" };
   const presets = {
-    cifar: { n: 400, records: 48000, epochs: 10, d: 650, k: "", clip: 500, tau: 0 },
-    purchase: { n: 795, records: 54855, epochs: 3, d: 2580, k: "", clip: 2000, tau: 0 },
-    adult: { n: 1000, records: 43000, epochs: 20, d: 1026, k: "", clip: 800, tau: 0 },
+    example: { n: 256, records: 60000, epochs: 60, sampling: "poisson", adjacency: "add-remove", start: "epsilon-differential", value: 2, delta: 1e-5, clip: 1, d: "", k: "" },
+    cifar: { n: 400, records: 48000, epochs: 10, d: 650, clip: 500, ...paper },
+    purchase: { n: 795, records: 54855, epochs: 3, d: 2580, clip: 2000, ...paper },
+    adult: { n: 1000, records: 43000, epochs: 20, d: 1026, clip: 800, ...paper },
   };
+  const symbols = { sigma: "σ", tau: "τ", epsilon: "ε, at most", mu: "μ, at most", tpr: "TPR in %, at most" };
   const square = { left: 52, right: 318, top: 30, bottom: 280 };
   const smallestRate = 1e-4;
+  // Rates of the drawings: dense at both ends of both axes.
+  const drawn = [...Array(161).keys()].map((i) => 10 ** (i / 40 - 4));
+  const rates = [...drawn, ...drawn.map((rate) => 1 - rate), 0.2, 0.3, 0.4, 0.6, 0.7, 0.8]
+    .filter((rate) => rate > 0 && rate < 1)
+    .sort((a, b) => a - b);
 
   function element(name, attributes, text = "") {
     const node = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -27,18 +36,22 @@
   }
 
   function sizes() {
-    return Object.fromEntries(
-      Object.entries(fields).map(([name, input]) => {
-        const empty = input.value.trim() === "";
-        const optional = name === "k" || name === "clip";
-        return [name, empty ? (optional && !input.validity.badInput ? null : NaN) : Number(input.value)];
-      }),
-    );
+    const number = (name, optional) => {
+      const { value, validity } = fields[name];
+      if (value.trim() === "") return optional && !validity.badInput ? null : NaN;
+      return Number(value);
+    };
+    const choices = Object.fromEntries(["sampling", "adjacency", "start"].map((name) => [name, fields[name].value]));
+    const given = { ...choices, fpr: Number(fields.fpr.value), d: number("d", true), k: number("k", true) };
+    for (const name of ["n", "records", "epochs", "clip", "delta", "value"]) given[name] = number(name, false);
+    if (given.start.startsWith("tpr")) given.value /= 100;
+    return given;
   }
 
   function text(name, value) {
     if (name === "steps") return String(value);
-    if (name.includes("Tpr")) return `${(100 * value).toFixed(3)} %`;
+    if (name.includes("tpr")) return `${(100 * value).toFixed(3)} %`;
+    if (name === "sigma" || name === "tau") return String(Number(value.toPrecision(5)));
     return Number.isFinite(value) ? value.toFixed(4) : "no guarantee";
   }
 
@@ -51,15 +64,7 @@
     const ticks = onLog
       ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate} %`])
       : [0, 0.2, 0.4, 0.6, 0.8, 1].map((rate) => [rate, rate.toFixed(1)]);
-    const curve = (mu) => {
-      if (mu === Infinity) return path([[x(0), y(0)], [x(0), y(1)], [x(1), y(1)]]);
-      const first = onLog ? game.thresholdAt(smallestRate) : 8 + mu;
-      const points = Array.from({ length: 401 }, (_, i) => {
-        const t = first - (i * (first + 8)) / 400;
-        return [x(game.upperTail(t)), y(game.upperTail(t - mu))];
-      });
-      return path(points);
-    };
+    const curve = (level) => path([...level.at(rates).map((tpr, i) => [x(rates[i]), y(tpr)]), [x(1), y(1)]]);
     svg.replaceChildren(
       element("text", { x: (left + right) / 2, y: 18, class: "game-label middle" }, `Best attack, ${onLog ? "logarithmic" : "linear"} axes`),
       ...ticks.flatMap(([rate, label]) => [
@@ -69,42 +74,75 @@
         element("text", { x: left - 6, y: y(rate) + 4, class: "game-tick end" }, label),
       ]),
       element("path", { d: path([[x(0), y(0)], [x(1), y(1)]]), class: "game-chance" }),
-      element("path", { d: curve(numbers.mip), class: "game-line member", "data-curve": "mip" }),
-      element("path", { d: curve(numbers.gdp), class: "game-line non-member", "data-curve": "gdp" }),
+      element("path", { d: curve(numbers.membership), class: "game-line member", "data-curve": "membership" }),
+      element("path", { d: curve(numbers.differential), class: "game-line non-member", "data-curve": "differential" }),
       element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR"),
       element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
     );
-    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is ${text("mipTpr1", numbers.mipTpr1)} under membership privacy and ${text("gdpTpr1", numbers.gdpTpr1)} under differential privacy.`);
+    const at = (level) => text("tpr", level.tpr[1]);
+    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.`);
   }
 
-  function show() {
-    const given = sizes();
-    const problem = gmip.problem(given);
+  function remarks({ membership, differential }) {
+    const short = [["membership inference", membership], ["differential privacy", differential]].filter(
+      ([, level]) => level.mu > 1.001 * level.limit,
+    );
+    return [
+      short.length && `The limit is no bound here for ${short.map(([name]) => name).join(" and ")}: there are too few steps for it, and μ is that of the numerical composition.`,
+      fields.d.value.trim() === "" && "Membership inference: what differential privacy implies. Give the dimension d for its own level.",
+    ]
+      .filter(Boolean)
+      .join(" ");
+  }
+
+  function empty(problem) {
     status.textContent = problem;
-    root.classList.toggle("gmip-wrong", problem !== "");
-    const outputs = root.querySelectorAll("[data-number]");
-    if (problem) {
-      for (const output of outputs) {
-        output.textContent = "–";
-        delete output.dataset.value;
-      }
-      for (const svg of root.querySelectorAll("svg")) {
-        svg.replaceChildren();
-        svg.setAttribute("aria-label", "No curve: the sizes above cannot be used.");
-      }
-      return;
+    note.textContent = "";
+    for (const output of root.querySelectorAll("[data-number]")) {
+      output.textContent = "–";
+      delete output.dataset.value;
     }
-    const numbers = gmip.numbers(given);
-    for (const output of outputs) {
-      const value = numbers[output.dataset.number];
+    for (const svg of root.querySelectorAll("svg")) {
+      svg.replaceChildren();
+      svg.setAttribute("aria-label", "No curve: the fields above cannot be used.");
+    }
+  }
+
+  function calculate(given) {
+    const sigma = gmip.sigma(given);
+    if (Number.isNaN(sigma)) return empty("No noise multiplier of 0.001 to 1e6 has this target.");
+    const numbers = gmip.assess(given, sigma);
+    status.textContent = "";
+    for (const output of root.querySelectorAll("[data-number]")) {
+      const value = output.dataset.number.split(".").reduce((found, name) => found[name], numbers);
       output.textContent = text(output.dataset.number, value);
       output.dataset.value = value;
     }
+    note.textContent = remarks(numbers);
     draw(document.getElementById("gmip-roc"), false, numbers);
     draw(document.getElementById("gmip-roc-log"), true, numbers);
   }
 
-  for (const input of Object.values(fields)) input.addEventListener("input", show);
+  let waiting;
+  function show() {
+    clearTimeout(waiting);
+    const given = sizes();
+    const [target] = given.start.split("-");
+    document.getElementById("gmip-what").textContent = symbols[target];
+    fields.fpr.disabled = target !== "tpr";
+    const problem = gmip.problem(given);
+    root.classList.toggle("gmip-wrong", problem !== "");
+    root.setAttribute("aria-busy", String(problem === ""));
+    if (problem) return empty(problem);
+    status.textContent = "Calculating …";
+    // A target takes a second or two: not after every key.
+    waiting = setTimeout(() => {
+      calculate(given);
+      root.setAttribute("aria-busy", "false");
+    }, 150);
+  }
+
+  for (const field of Object.values(fields)) field.addEventListener("input", show);
   for (const button of root.querySelectorAll("[data-preset]")) {
     button.addEventListener("click", () => {
       for (const [name, value] of Object.entries(presets[button.dataset.preset])) fields[name].value = value;

@@ -1,72 +1,167 @@
 """``membership calculate``: the privacy calculator at the command line."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-RATES = (0.001, 0.01, 0.1)
+from membership.errors import InputError
+
+if TYPE_CHECKING:
+    from membership.privacy import Assessment, Established
+
+# As in membership.privacy, which is not imported here: scipy takes longer to import than the other
+# commands to run.
+SAMPLINGS = ("poisson", "fixed", "shuffled")
+ADJACENCIES = ("add-remove", "replace-one")
+PROTECTIONS = ("differential", "membership")
+DRAWN = {
+    "poisson": "every record joins a batch by its own chance",
+    "fixed": "batches of exactly n drawn anew each step",
+    "shuffled": "a new order dealt into batches each epoch; no amplification is credited",
+}
+NEIGHBOURS = {"add-remove": "added or removed", "replace-one": "replaced"}
 
 
 @click.group()
 def calculate() -> None:
-    """Calculate what a training run promises: the privacy levels of each paper's bound."""
+    """Calculate what a training run promises, or the noise that a promise needs."""
+
+
+def _number(*names: str, **given: Any) -> Any:
+    return click.option(*names, type=float, **given)
 
 
 @calculate.command()
-@click.option("-n", "--batch-size", "n", type=float, required=True, help="Records in a batch.")
-@click.option("-N", "--records", "n_records", type=float, required=True, help="Training records.")
-@click.option("--epochs", type=float, required=True, help="Passes over the training records.")
+@_number("-n", "--batch-size", "n", required=True, help="Records in a batch.")
+@_number("-N", "--records", "n_records", required=True, help="Training records.")
+@_number("--epochs", required=True, help="Passes over the training records.")
+@click.option("--sampling", type=click.Choice(SAMPLINGS), default="poisson", show_default=True)
 @click.option(
-    "-d",
-    "--dimension",
-    "d",
-    type=float,
-    required=True,
-    help="Rank of the gradients' covariance, at most the number of trained parameters.",
+    "--adjacency",
+    type=click.Choice(ADJACENCIES),
+    default="add-remove",
+    show_default=True,
+    help="How two neighbouring training sets differ, for differential privacy.",
 )
+@_number("--sigma", help="Given noise: the noise multiplier tau n / C.")
+@_number("--tau", help="Given noise on each entry of the mean gradient; needs -C.")
+@_number("--mu", help="Target: the level of all steps.")
+@_number("--epsilon", help="Target: epsilon at --delta.")
+@_number("--tpr", help="Target: the true positive rate at --fpr.")
+@_number("--fpr", default=0.001, show_default=True, help="0.001, 0.01 or 0.1.")
+@_number("--delta", default=1e-5, show_default=True, help="Of (epsilon, delta).")
 @click.option(
-    "-K", "--susceptibility", "k", type=float, help="Of a record's gradient; d if absent."
+    "--protect",
+    type=click.Choice(PROTECTIONS),
+    default="differential",
+    show_default=True,
+    help="Whose mu or TPR is the target.",
 )
-@click.option("-C", "--clip", type=float, help="Largest norm of a gradient; needed with noise.")
-@click.option(
-    "--tau", type=float, default=0.0, show_default=True, help="Noise on each entry of the mean."
-)
-def gmip(**sizes: Any) -> None:
+@_number("-C", "--clip", help="Largest norm of a gradient, to turn sigma into tau and back.")
+@_number("-d", "--dimension", "d", help="Rank of the gradients' covariance, for membership.")
+@_number("-K", "--susceptibility", "k", help="Of a record's gradient; d if absent.")
+@click.option("--beside/--alone", default=True, help="Ask dp_accounting, too (a few seconds).")
+def gmip(
+    n: float,
+    n_records: float,
+    epochs: float,
+    d: float | None,
+    k: float | None,
+    clip: float | None,
+    beside: bool,
+    **options: Any,
+) -> None:
     """Membership and differential privacy of (noisy) SGD, by Leemann et al. (2023)."""
-    # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import privacy
 
-    found = privacy.assess(**sizes)
-    click.echo(f"steps                                   {found.steps}")
-    click.echo(f"effective batch size                    {found.effective_batch_size:.6g}")
-    click.echo(f"mu of one step, membership inference    {_level(found.mip_step)}")
-    click.echo(f"mu of one step, differential privacy    {_level(found.gdp_step)}")
-    click.echo(f"mu of all steps, membership inference   {_level(found.mip)}")
-    click.echo(f"mu of all steps, differential privacy   {_level(found.gdp)}")
-    click.echo(f"one-sided limit, membership inference   {_level(found.mip_one_sided)}")
-    click.echo("best attack's true positive rate (for differential privacy a limit, no bound)")
-    for rate, most in zip(RATES, _most(found, sizes["n"], sizes["n_records"]), strict=True):
-        limit = float(privacy.gaussian_tpr(rate, found.gdp))
-        shown = f"membership at most {_percent(most)}, differential privacy {_percent(limit)}"
-        click.echo(f"  at {100 * rate:g} % false positives: {shown}")
+    sizes = {"n": n, "n_records": n_records, "epochs": epochs}
+    run = {name: options[name] for name in ("sampling", "adjacency", "delta")}
+    if clip is not None:
+        privacy.noise_multiplier(n, 1.0, clip)
+    sigma = _sigma(sizes, {"d": d, "k": k, **run}, clip, options)
+    found = privacy.assess(**sizes, d=d, k=k, sigma=sigma, **run)
+    other = privacy.established(**sizes, sigma=sigma, **run) if beside else None
+    click.echo(f"{options['sampling']} sampling: {DRAWN[options['sampling']]}")
+    click.echo(f"differential privacy: one record {NEIGHBOURS[options['adjacency']]}")
+    click.echo(f"{'steps':40}{found.steps}")
+    click.echo(f"{'noise multiplier sigma':40}{sigma:.9g}")
+    if clip is not None:
+        click.echo(f"{f'noise tau at C = {clip:g}':40}{sigma * clip / n:.9g}")
+    for name, *cells in _rows(found, other, options["delta"]):
+        click.echo(f"{name:40}{''.join(f'{cell:>22}' for cell in cells)}".rstrip())
+    for line in _notes(found, other):
+        click.echo(line)
 
 
-def _most(found: Any, n: float, n_records: float) -> list[float]:
-    """The TPR at each rate that no attack on membership exceeds, composed without a limit."""
+def _sigma(
+    sizes: dict[str, float], run: dict[str, Any], clip: float | None, options: dict[str, Any]
+) -> float:
+    """The noise that is given, or that the target needs; none where neither is named."""
     from membership import privacy
 
-    mu_step = min(found.mip_step, found.gdp_step)
-    # Beyond, one step in which the record takes part tells all.
-    if mu_step > privacy.MOST_NUMERICAL_MU:
-        return [1.0 for _ in RATES]
-    low = privacy.numerical_tradeoff(RATES, mu_step, n, n_records, found.steps).low
-    return [float(1 - fnr) for fnr in low]
+    named = {
+        name: options[name]
+        for name in ("sigma", "tau", "mu", "epsilon", "tpr")
+        if options[name] is not None
+    }
+    if len(named) > 1:
+        both = " and ".join(f"--{name}" for name in named)
+        raise InputError(f"{both}: give one of --sigma, --tau, --mu, --epsilon, --tpr")
+    name, value = next(iter(named.items()), ("sigma", 0.0))
+    if name == "sigma":
+        return value
+    if name == "tau":
+        return privacy.noise_multiplier(sizes["n"], value, clip)
+    chosen = {key: options[key] for key in ("protect", "fpr")}
+    return privacy.required_sigma(name, value, **sizes, **run, **chosen)
+
+
+def _rows(found: "Assessment", other: "Established | None", delta: float) -> list[tuple[str, ...]]:
+    both = found.membership, found.differential
+    rows = [
+        ("", "membership", "differential privacy", "dp_accounting"),
+        ("mu of one step, record in the batch", *(_level(one.step) for one in both)),
+        ("mu of all steps", *(_level(one.mu) for one in both)),
+        ("mu of all steps, limit", *(_level(one.limit) for one in both)),
+        ("mu of all steps, one-sided", _level(found.membership_one_sided)),
+        (
+            f"epsilon at delta {delta:g}",
+            "",
+            _level(found.epsilon),
+            _level(other.epsilon) if other else "",
+        ),
+    ]
+    for i, rate in enumerate((0.001, 0.01, 0.1)):
+        cells = [one.tpr[i] for one in (*both, *([other] if other else []))]
+        rows.append((f"TPR at {100 * rate:g} % FPR, at most", *map(_percent, cells)))
+    return [row[: 4 if other else 3] for row in rows]
+
+
+def _notes(found: "Assessment", other: "Established | None") -> list[str]:
+    names = ("membership", "differential privacy")
+    levels = zip(names, (found.membership, found.differential), strict=True)
+    short = [name for name, level in levels if not level.limit_holds]
+    notes = []
+    if short:
+        notes.append(
+            f"{' and '.join(short)}: too few steps for the limit, which is no bound here; "
+            "mu of all steps is that of the numerical composition"
+        )
+    if found.membership == found.differential:
+        notes.append("membership: what differential privacy implies; give -d for its own level")
+    if other and other.method == "Rényi":
+        notes.append(
+            "dp_accounting: Rényi's bound, which is looser; it has no other for fixed batches"
+        )
+    return notes
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3f} %"
+    return f"{100 * share:.4f} %"
 
 
 def _level(mu: float) -> str:
-    return f"{mu:.6f}" if math.isfinite(mu) else "no guarantee"
+    if not math.isfinite(mu):
+        return "no guarantee"
+    return f"{mu:.6f}" if mu < 1e6 else f"{mu:.9g}"

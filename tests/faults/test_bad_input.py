@@ -278,6 +278,9 @@ CALCULATED += [{**RUN, "-C": "1", "--tau": v} for v in NUMBERS if v != "0"] + [
     {**RUN, "--tau": "1"}
 ]
 CALCULATED += [{**RUN, "-C": "1", "--tau": "1e300"}, {**RUN, "-N": "399"}, {**RUN, "-n": "1"}]
+CALCULATED += [{**RUN, target: v} for target in ("--mu", "--epsilon", "--tpr") for v in NUMBERS]
+CALCULATED += [{**RUN, "--sigma": v} for v in NUMBERS if v != "0"]
+CALCULATED += [{**RUN, "--delta": v} for v in NUMBERS] + [{**RUN, "--sampling": "fixed"}]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from membership import attacks, paths
+from membership import attacks, paths, privacy
 from membership.errors import InputError
 from membership.exhibits import files
 from membership.pipeline import prose
@@ -101,6 +101,18 @@ def test_verdicts_and_sentences_come_from_the_declaration(committed, monkeypatch
     monkeypatch.setattr(prose, "_panel", lambda exhibit_id: Panel())
     assert prose.SUBSTITUTIONS["says"]("iha-tab-2") == r"IHA\* has \<most\>."
     assert prose.SUBSTITUTIONS["counts"]("iha-tab-2") == "not judged"
+
+
+def test_the_calculator_s_numbers_are_the_accountant_s():
+    calculated = prose.SUBSTITUTIONS["calculated"]
+    sizes = {"n": 100, "n_records": 1000, "epochs": 2}
+    found = privacy.assess(**sizes, sigma=2.0)
+    assert calculated("epsilon", ".4f", **sizes, sigma=2.0) == f"{found.epsilon:.4f}"
+    rate = f"{found.differential.tpr[1]:.2%}"
+    assert calculated("differential.tpr.1", ".2%", **sizes, sigma=2.0) == rate
+    assert calculated("epsilon", ".3f", **sizes, epsilon=1.5, delta=1e-6) == "1.500"
+    by_theirs = calculated("epsilon", ".3f", "dp_accounting", **sizes, sigma=2.0)
+    assert by_theirs == f"{found.epsilon:.3f}"
 
 
 def test_the_table_of_attacks_is_the_registry(monkeypatch):

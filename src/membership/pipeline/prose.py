@@ -9,6 +9,11 @@ In Markdown, of the paper-size run::
 
     {{ claim("iha-o01") }}   {{ claim("iha-o01", "said") }}   {{ tally("iha") }}
 
+of the privacy calculator, where a target stands in the place of sigma::
+
+    {{ calculated("epsilon", ".2f", n=256, n_records=60000, epochs=60, sigma=1.1) }}
+    {{ calculated("differential.tpr.0", ".1%", n=256, n_records=60000, epochs=60, epsilon=2) }}
+
 and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need.
 
@@ -24,7 +29,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from membership import published
+from membership import privacy, published
 from membership.attacks import Attack, registry
 from membership.errors import InputError
 from membership.exhibits import files, lookup, numbers
@@ -96,6 +101,16 @@ class Ref:
         return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
 
 
+class Calculated:
+    """``calculated(quantity, form, by, **sizes)``: what the calculator or dp_accounting says."""
+
+    def __call__(self, quantity: str, form: str, by: str = "assess", **sizes: Any) -> str:
+        found = _calculation(by, **sizes)
+        for part in quantity.split("."):
+            found = found[int(part)] if part.isdigit() else getattr(found, part)
+        return format(found, form)
+
+
 class Attacks:
     """``attacks()``: every registered attack, with what it reads and where it is from."""
 
@@ -121,6 +136,7 @@ def _attack(attack: Attack) -> str:
 
 SUBSTITUTIONS = {
     "attacks": Attacks(),
+    "calculated": Calculated(),
     "cases": pages.Cases(),
     "claim": pages.Claimed(),
     "counts": Counts(),
@@ -144,6 +160,15 @@ def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     if found is None:
         raise InputError(f"{exhibit_id} has no paper-size run to take a number from")
     return found
+
+
+@cache
+def _calculation(by: str, **sizes: Any) -> Any:
+    target = next((name for name in ("mu", "epsilon", "tpr") if name in sizes), None)
+    if target:
+        sigma = privacy.required_sigma(target, sizes.pop(target), **sizes)
+        sizes = {k: v for k, v in sizes.items() if k not in ("protect", "fpr")} | {"sigma": sigma}
+    return {"assess": privacy.assess, "dp_accounting": privacy.established}[by](**sizes)
 
 
 @cache

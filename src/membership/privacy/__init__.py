@@ -8,13 +8,14 @@ Trade-off functions
     `effective_batch_size`
 Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
-    `mip_from_gdp`, `gdp_from_mip`, `required_noise`
+    `required_noise`
 Records that differ
-    `stochastic_composition`, `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
+    `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
 Composition without a limit theorem
     `numerical_tradeoff`, `Enclosure`, `MOST_NUMERICAL_MU`
 A whole training run
-    `assess`, `Assessment`
+    `assess`, `Assessment`, `Level`, `noise_multiplier`, `required_sigma`; by dp_accounting:
+    `established`, `Established`
 What an attack proves
     `epsilon_lower_bound`, `mu_lower_bound`
 The distribution behind it all
@@ -22,7 +23,9 @@ The distribution behind it all
 """
 
 from membership.privacy import chi2
-from membership.privacy.assessment import Assessment, assess
+from membership.privacy.assessment import RATES, Assessment, Level, assess, noise_multiplier
+from membership.privacy.choice import PROTECTIONS, required_sigma
+from membership.privacy.established import Established, established
 from membership.privacy.levels import (
     composed_mu,
     gdp_mu_step,
@@ -33,6 +36,7 @@ from membership.privacy.levels import (
 from membership.privacy.lower_bounds import epsilon_lower_bound, mu_lower_bound
 from membership.privacy.noise import required_noise
 from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
+from membership.privacy.schedule import ADJACENCIES, SAMPLINGS
 from membership.privacy.stochastic import (
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
@@ -47,15 +51,22 @@ from membership.privacy.tradeoff import (
 )
 
 __all__ = [
+    "ADJACENCIES",
     "MOST_NUMERICAL_MU",
+    "PROTECTIONS",
+    "RATES",
+    "SAMPLINGS",
     "Assessment",
     "Enclosure",
+    "Established",
+    "Level",
     "assess",
     "chi2",
     "composed_mu",
     "constant_rate_tradeoff",
     "effective_batch_size",
     "epsilon_lower_bound",
+    "established",
     "gaussian_auc",
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
@@ -66,7 +77,9 @@ __all__ = [
     "mip_tpr",
     "mip_tradeoff",
     "mu_lower_bound",
+    "noise_multiplier",
     "numerical_tradeoff",
     "required_noise",
+    "required_sigma",
     "subsampled_mu",
 ]

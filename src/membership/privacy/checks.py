@@ -58,6 +58,29 @@ def noise(tau: float) -> float:
     return _number("tau", tau, lambda v: 0 <= v <= LARGEST, "a standard deviation of 0 to 1e15")
 
 
+def multiplier(sigma: float) -> float:
+    """Return the noise multiplier sigma as a float, 0 or 0.001 to 1e6."""
+    return _number(
+        "sigma",
+        sigma,
+        lambda v: v == 0 or 1e-3 <= v <= 1e6,
+        "a noise multiplier of 0, or 0.001 to 1e6",
+    )
+
+
+def delta(delta: float) -> float:
+    """Return delta as a float, 1e-9 or more and below 1."""
+    return _number("delta", delta, lambda v: 1e-9 <= v < 1, "at least 1e-9 and below 1")
+
+
+def promise(target: str, value: float, fpr: float) -> float:
+    """Return the mu, epsilon or TPR to reach as a float."""
+    if target == "tpr":
+        accepted = f"a rate above the false positive rate {fpr:g} and below 1"
+        return _number("tpr", value, lambda v: fpr < v < 1, accepted)
+    return _number(target, value, lambda v: 0 < v <= 100, "a number above 0, at most 100")
+
+
 def clipping(clip: float | None) -> float:
     """Return the clipping norm C as a float, above 0."""
     if clip is None:

@@ -1,10 +1,10 @@
 """Composition without a limit theorem: many subsampled Gaussian steps, by Fourier transform.
 
-The log-likelihood ratio of T independent steps is a sum of T independent variables. Each is put
-on a grid, once rounded up and once rounded down, and its distribution is convolved T times. The
-distribution under H0 follows from that under H1 as exp(-l) times it; rounding up then understates
-the FPR and rounding down overstates it, so that the truth lies between two curves (Koskela et al.
-2020; Gopi et al. 2021).
+One step is a test between two distributions, and its privacy loss is the logarithm of their ratio.
+The losses are put on a grid: the probability of each interval is shared out between its two ends
+so that both distributions keep theirs ("connect the dots", Doroshenko et al. 2022). The test on
+the grid is never harder than the true one, so that what follows is a guarantee. Composing T steps
+is then a convolution (Koskela et al. 2020; Gopi et al. 2021).
 """
 
 from typing import Any, NamedTuple
@@ -16,11 +16,14 @@ from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.privacy import checks
 
-# The largest level of one step that is composed.
+# The largest level of one step that is composed, and the largest epsilon that is told.
 MOST_NUMERICAL_MU = 15
+MOST_EPSILON = 600.0
 _LOG_LOST = np.log(1e-13)
-_ORDERS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+_LOST = 1e-12
+_ORDERS = 4.0 ** np.arange(-1, 13)
 _GRIDS = range(12, 25)
+_COARSE = 2**13
 
 
 class Enclosure(NamedTuple):
@@ -28,6 +31,31 @@ class Enclosure(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+
+class Pair(NamedTuple):
+    """One step's two distributions, H1 and H0: mixtures (1 - p) N(0, 1) + p N(mu, 1).
+
+    kind: "joined", the mixture against N(0, 1); "left", the other way round; "either", whichever
+    of the two is easier at each rate; "exchanged", the mixtures with mu and with -mu.
+    """
+
+    kind: str
+    mu: float
+    p: float
+
+
+class Losses(NamedTuple):
+    """Masses under H1 of the losses (first + i) * spacing, and of an infinite loss."""
+
+    first: int
+    mass: FloatArray
+    spacing: float
+    infinite: float
+
+    @property
+    def values(self) -> FloatArray:
+        return (self.first + np.arange(len(self.mass))) * self.spacing
 
 
 def numerical_tradeoff(
@@ -60,7 +88,8 @@ def numerical_tradeoff(
     Returns
     -------
     Enclosure
-        `low` (a guarantee: no attack has a lower FNR) and `high`, in the shape of `alpha`.
+        `low` (a guarantee: no attack has a lower FNR; the tighter end by far) and `high`, in the
+        shape of `alpha`.
 
     Raises
     ------
@@ -70,7 +99,7 @@ def numerical_tradeoff(
     alpha = checks.rates("alpha", alpha)
     mu = checks.level("mu_step", mu_step)
     n = checks.batch(batch_size)
-    p = n / checks.records(n_records, n)
+    pair = Pair("joined", mu, n / checks.records(n_records, n))
     steps = int(checks.steps(steps))
     if mu > MOST_NUMERICAL_MU:
         raise InputError(
@@ -78,78 +107,123 @@ def numerical_tradeoff(
         )
     if grid not in _GRIDS:
         raise InputError(f"grid = {grid}: give {_GRIDS[0]} to {_GRIDS[-1]}")
-    losses, weight = _one_step(mu, p)
-    low, high = _reach(losses, weight, steps)
-    spacing = (high - low) / 2**grid
-    return Enclosure(
-        *(_composed(alpha, mu, p, steps, spacing, low, 2**grid, up) for up in (True, False))
-    )
+    low, high = (1 - tpr(compose(pair, steps, grid, up), alpha) for up in (True, False))
+    return Enclosure(low, high)
 
 
-def _one_step(mu: float, p: float) -> tuple[FloatArray, FloatArray]:
-    """Log-likelihood ratios on a fine grid of observations, and log-probabilities under H1."""
-    z = np.linspace(-9.0, mu + 9.0, 20_001)
-    loss = _loss(z, mu, p)
-    log_density = loss - z**2 / 2
-    return loss, log_density - logsumexp(log_density)
+def compose(pair: Pair, steps: int, grid: int, up: bool = True) -> Losses:
+    """The losses of all steps; rounded against us, or with `up` False against the attacker."""
+    top, bottom = _ends(pair)
+    coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE)
+    low, high = _reach(coarse, steps)
+    size, spacing = 2**grid, (high - low) / 2**grid
+    one = _one_step(pair, spacing, size, up)
+    # One step may reach further than the sum; round the circle it does no harm.
+    folded = np.pad(one.mass, (0, -len(one.mass) % size)).reshape(-1, size).sum(axis=0)
+    total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
+    # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
+    start = int(np.floor(low / spacing))
+    mass = np.maximum(total[(start + np.arange(size) - steps * one.first) % size], 0.0)
+    # What the window leaves out is given to the attacker in the guarantee.
+    infinite = -np.expm1(steps * np.log1p(-one.infinite)) + _LOST if up else 0.0
+    return Losses(start, mass, spacing, infinite)
 
 
-def _loss(z: FloatArray, mu: float, p: float) -> FloatArray:
+def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
+    """The TPR of the best test at each FPR."""
+    null = losses.mass * np.exp(-np.maximum(losses.values, -700.0))
+    rate = np.minimum(np.cumsum(null[::-1]), 1.0)
+    power = np.minimum(losses.infinite + np.cumsum(losses.mass[::-1]), 1.0)
+    found = np.interp(alpha, np.r_[0.0, rate], np.r_[losses.infinite, power])
+    return np.where(alpha == 1, 1.0, np.where(alpha == 0, 0.0, found))
+
+
+def epsilon(losses: Losses, delta: float) -> float:
+    """The least epsilon of 0 or more with H1(S) <= exp(epsilon) H0(S) + delta for every set S."""
+    values, mass = losses.values, losses.mass
+    above = losses.infinite + np.cumsum(mass[::-1])[::-1]
+    kept = (values > 0) & (values < MOST_EPSILON)
+    above, values = above[kept], values[kept]
+    # Past the largest epsilon the rest of the mass counts as if its loss were infinite.
+    null = np.cumsum((mass[kept] * np.exp(-values))[::-1])[::-1]
+    small = above - np.exp(values) * null <= delta
+    if not small.any():
+        return np.inf
+    # Between two losses delta(epsilon) is linear in exp(epsilon).
+    j = int(np.argmax(small))
+    return float(max(np.log(max(above[j] - delta, 1e-300) / null[j]), 0.0))
+
+
+def _ends(pair: Pair) -> tuple[float, float]:
+    """The largest and the least loss that is put on the grid, as H1 = the mixture sees them."""
+    top = _loss(pair, pair.mu + 9.0)
+    return top, -top if pair.kind in ("exchanged", "either") else _loss(pair, -12.0)
+
+
+def _loss(pair: Pair, z: float) -> float:
+    _, mu, p = pair
     with np.errstate(divide="ignore"):
-        return np.logaddexp(np.log1p(-p), np.log(p) + mu * z - mu**2 / 2)
+        stays, drawn = np.log1p(-p), np.log(p) - mu**2 / 2
+    loss = np.logaddexp(stays, drawn + mu * z)
+    return float(loss - np.logaddexp(stays, drawn - mu * z) if pair.kind == "exchanged" else loss)
 
 
-def _reach(loss: FloatArray, weight: FloatArray, steps: int) -> tuple[float, float]:
+def _observation(pair: Pair, loss: FloatArray) -> FloatArray:
+    """The z at which a loss lies: it grows with z."""
+    kind, mu, p = pair
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if kind != "exchanged":
+            near = np.log1p(np.expm1(loss) / p)
+            far = np.log((np.exp(np.minimum(loss, 0.0)) - (1 - p)) / p)
+            z = np.where(loss < -0.5, far, near)
+            return np.where(np.isnan(z), -np.inf, z / mu + mu / 2)
+        # A quadratic in exp(mu z), for losses of 0 or more.
+        half = (1 - p) * np.expm1(loss) / 2
+        drawn = p * np.exp(-(mu**2) / 2)
+        return np.log((half + np.hypot(half, drawn * np.exp(loss / 2))) / drawn) / mu
+
+
+def _between(z: FloatArray, mu: float, p: float) -> FloatArray:
+    """Masses of the mixture between neighbouring z, from whichever tail is the smaller."""
+    below = (1 - p) * ndtr(z) + p * ndtr(z - mu)
+    above = (1 - p) * ndtr(-z) + p * ndtr(mu - z)
+    return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
+
+
+def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
+    kind, mu, p = pair
+    two_sided = kind in ("exchanged", "either")
+    top, bottom = _ends(pair)
+    first = 0 if two_sided else max(int(np.floor(bottom / spacing)), -most)
+    last = min(int(np.ceil(top / spacing)), most)
+    edges = np.arange(first, last + 1) * spacing
+    z = _observation(pair, edges)
+    if not two_sided:
+        z[0] = -np.inf
+    member = _between(z, mu, p)
+    if not up:
+        return Losses(first, member, spacing, 0.0)
+    other = _between(z, -mu, p if kind == "exchanged" else 0.0)
+    upper = (member - other * np.exp(edges[:-1])) / -np.expm1(-spacing)
+    upper = np.clip(upper, 0.0, member)
+    mass = np.r_[member - upper, 0.0] + np.r_[0.0, upper]
+    infinite = float((1 - p) * ndtr(-z[-1]) + p * ndtr(mu - z[-1]))
+    if kind == "joined":
+        return Losses(first, mass, spacing, infinite)
+    mirrored = (mass * np.exp(-edges))[::-1]
+    if kind == "left":
+        return Losses(-last, mirrored, spacing, max(1.0 - float(mirrored.sum()), 0.0))
+    # Both sides, and what neither of them has tells nothing.
+    rest = 1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite
+    return Losses(-last, np.r_[mirrored[:-1], rest, mass[1:]], spacing, infinite)
+
+
+def _reach(one: Losses, steps: int) -> tuple[float, float]:
     """Bounds that the sum leaves with negligible probability under H1 (Chernoff)."""
+    loss = one.values
+    with np.errstate(divide="ignore"):
+        weight = np.log(one.mass)
     up = [(steps * logsumexp(weight + o * loss) - _LOG_LOST) / o for o in _ORDERS]
     down = [(steps * logsumexp(weight - o * loss) - _LOG_LOST) / o for o in _ORDERS]
     margin = 0.01 * (min(up) + min(down))
     return -min(down) - margin, min(up) + margin
-
-
-def _composed(
-    alpha: FloatArray,
-    mu: float,
-    p: float,
-    steps: int,
-    spacing: float,
-    low: float,
-    size: int,
-    up: bool,
-) -> FloatArray:
-    first, mass = _discretised(mu, p, spacing, up)
-    padded = np.zeros(size)
-    # One step's losses may reach beyond the window of the sum: their mass is lost, below 1e-13.
-    kept = mass[:size]
-    padded[: len(kept)] = kept
-    total = np.fft.irfft(np.fft.rfft(padded) ** steps, size)
-    # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
-    start = int(np.floor(low / spacing))
-    index = start + np.arange(size)
-    mass = np.maximum(total[(index - steps * first) % size], 0.0)
-    power = np.cumsum(mass[::-1])
-    rate = np.cumsum((mass * np.exp(-np.maximum(index * spacing, -700.0)))[::-1])
-    power, rate = np.minimum(power, 1.0), np.minimum(rate, 1.0)
-    # What was lost is given to the attacker in the guarantee, and kept from him in the other.
-    power = np.minimum(power + 1e-12, 1.0) if up else np.maximum(power - 1e-12, 0.0)
-    found = 1 - np.interp(alpha, np.r_[0.0, rate], np.r_[power[0] if up else 0.0, power])
-    return np.where(alpha == 1, 0.0, np.where(alpha == 0, 1.0, found))
-
-
-def _discretised(mu: float, p: float, spacing: float, up: bool) -> tuple[int, FloatArray]:
-    """H1 masses of one step's log-likelihood ratio on multiples of `spacing`; the first multiple.
-
-    The ratio grows with the observation z, so a bin of ratios is an interval of z.
-    """
-    ends = _loss(np.array([-12.0, mu + 9.0]), mu, p)
-    first, last = np.floor(ends[0] / spacing), np.ceil(ends[1] / spacing)
-    edges = np.arange(first, last + 1) * spacing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        inner = np.log(np.expm1(edges) + p) - np.log(p)
-    z = np.where(np.isnan(inner), -np.inf, inner / mu + mu / 2)
-    z[0], z[-1] = -np.inf, np.inf
-    # Differences of whichever tail is the smaller keep the precision of the upper bins.
-    below = (1 - p) * ndtr(z) + p * ndtr(z - mu)
-    above = (1 - p) * ndtr(-z) + p * ndtr(mu - z)
-    mass = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
-    return int(first) + int(up), mass
