@@ -27,7 +27,6 @@ CONTROL_1 = {
     "IHA*, gradient over D less own for everyone": "IHA*, everyone less own",
     "norm of the others' gradient (does not look at z)": "size of the others",
 }
-KEYS = ["dataset", "attack", "metric"]
 
 
 def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -78,10 +77,10 @@ def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
     printed = pd.concat([published.reference("iha_table2"), published.reference("iha_table7")])
     printed = printed[(printed["attack"] == "LiRA") & ~printed["model"].str.startswith("MLP-4")]
     # Table 7 repeats Purchase-100 with other digits; Table 2 is the main table.
-    printed = printed.drop_duplicates(KEYS)
+    printed = printed.drop_duplicates(rows.KEYS)
     every = pd.concat([printed.assign(attack=name) for name in ONLINE])
     why = "a variant of LiRA, not the paper's estimator: no verdict"
-    return rows.judged(table, every, KEYS, unjudged=why)
+    return rows.judged(table, every, unjudged=why)
 
 
 def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
+from membership.studies.iha.rows import KEYS
 
 RATES = (0.05, 0.3)
 TABLE_5 = {"LiRA": "LiRA", "L": "L-attack", "LiRA-L": "LiRA-L, one-sided", "IHA": "IHA"}
@@ -86,16 +87,10 @@ def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
 
 
 def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """iha-ctl-8 beside the numbers of Section 4.4, which are of another data set."""
-    printed = published.reference("iha_sec4_4")
-    parts = []
-    for dataset in table["dataset"].unique():
-        for name, label in SECTION_4_4.items():
-            part = printed[printed["attack"] == label].assign(attack=name, dataset=dataset)
-            parts.append(part)
-    reference = pd.concat(parts)
-    keys = ["dataset", "attack", "metric"]
-    return published.compare(table, reference, keys)
+    """iha-ctl-8 beside the numbers of Section 4.4."""
+    printed = published.reference("iha_sec4_4").set_index("attack")
+    named = [printed.loc[[there]].assign(attack=here) for here, there in SECTION_4_4.items()]
+    return _beside(table, named)
 
 
 def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
@@ -114,12 +109,14 @@ def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
 
 
 def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 5 beside the published one, which is of another data set."""
-    printed = pd.concat([published.reference("iha_table5a"), published.reference("iha_table5b")])
-    keys = ["dataset", "attack", "metric"]
-    labels = table["dataset"].unique()
-    reference = pd.concat([printed.assign(dataset=dataset) for dataset in labels])
-    return published.compare(table, reference, keys)
+    """Table 5 beside the published one."""
+    return _beside(table, [published.reference(f"iha_table5{part}") for part in "ab"])
+
+
+def _beside(table: pd.DataFrame, printed: list[pd.DataFrame]) -> pd.DataFrame:
+    """The published numbers, of another data set, beside those of each of ours."""
+    every = [one.assign(dataset=label) for label in table["dataset"].unique() for one in printed]
+    return published.compare(table, pd.concat(every, ignore_index=True), list(KEYS))
 
 
 def _agreements(label: str, said: dict[str, BoolArray], member: BoolArray, rate: float) -> list:

@@ -14,6 +14,7 @@ Scores = Sequence[FloatArray]
 
 RATES = {"TPR@1%FPR (%)": 0.01, "TPR@0.1%FPR (%)": 0.001}
 METRICS = ("AUC", *RATES)
+KEYS = ("dataset", "attack", "metric")
 
 
 def measured(
@@ -48,14 +49,16 @@ def over_models(
 
 
 def judged(
-    table: pd.DataFrame, reference: pd.DataFrame, on: list[str], *, unjudged: str = ""
+    table: pd.DataFrame, reference: pd.DataFrame, on: Sequence[str] = KEYS, *, unjudged: str = ""
 ) -> pd.DataFrame:
     """The published numbers beside a table's, each data set by its own set-up."""
     parts = [
         reference[reference["dataset"] == setup["published"]].assign(dataset=label)
         for label, setup in table.attrs["setup"].items()
     ]
-    return published.compare(table, pd.concat(parts, ignore_index=True), on, unjudged=unjudged)
+    return published.compare(
+        table, pd.concat(parts, ignore_index=True), list(on), unjudged=unjudged
+    )
 
 
 def _number(name: str, score: FloatArray, member: BoolArray) -> float:

@@ -35,7 +35,6 @@ CONDITIONINGS = {
     "IHA (damping eps=2e-1)": "IHA, damping 0.2",
 }
 KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
-KEYS = ["dataset", "attack", "metric"]
 
 
 def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -77,7 +76,7 @@ def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     small = small[(small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")]
     models = published.reference("iha_sec4_1").assign(attack="(model)")
     every = [published.reference("iha_table2"), small, models]
-    return rows.judged(table, pd.concat(every), KEYS)
+    return rows.judged(table, pd.concat(every))
 
 
 def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -99,7 +98,7 @@ def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 4 beside the published one."""
-    return rows.judged(table, published.reference("iha_table4"), KEYS)
+    return rows.judged(table, published.reference("iha_table4"))
 
 
 def table_7(found: Sequence[Audit], deep: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -117,7 +116,7 @@ def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
     printed = pd.concat([published.reference("iha_table7"), published.reference("iha_appD1")])
     deep = printed["model"].str.startswith("MLP-4")
     printed["dataset"] = printed["dataset"].where(~deep, printed["dataset"] + ", MLP-4")
-    return rows.judged(table, printed, KEYS)
+    return rows.judged(table, printed)
 
 
 def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -132,7 +131,7 @@ def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 8 beside the published one."""
-    return rows.judged(table, published.reference("iha_table8"), KEYS)
+    return rows.judged(table, published.reference("iha_table8"))
 
 
 def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
@@ -162,4 +161,4 @@ def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 9 beside the published one, which the released code made."""
     reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
     reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
-    return rows.judged(table, reference, [*KEYS, "fraction"])
+    return rows.judged(table, reference, [*rows.KEYS, "fraction"])
