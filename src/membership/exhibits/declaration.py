@@ -2,8 +2,10 @@
 
 import importlib
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -155,6 +157,21 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
     For declarations: what lists exhibits must not wait for torch, which computes them.
     """
     return tuple(_Later(f"{package}.{name}") for name in modules)
+
+
+def words_of(package: str) -> dict[str, dict[str, str]]:
+    """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter."""
+    return tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
+
+
+def declaring(package: str) -> Callable[..., Exhibit]:
+    """The function by which a chapter declares exhibits; their words are in ``exhibits.toml``."""
+    words, chapter = words_of(package), package.rpartition(".")[2].replace("_", "-")
+
+    def exhibit(name: str, compute: "Callable[[Source], pd.DataFrame]", **more: Any) -> Exhibit:
+        return Exhibit(f"{chapter}-{name}", compute=compute, **{"label": "", **words[name], **more})
+
+    return exhibit
 
 
 def of_settings(

@@ -1,4 +1,4 @@
-"""The chapter's exhibits, in the order of its page."""
+"""The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
 import functools
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership.exhibits import Exhibit, Source
-from membership.exhibits.declaration import drawn, later, of_settings
+from membership.exhibits import Source
+from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.studies.iha import inconsistencies, names, sentences
 
 if TYPE_CHECKING:
@@ -86,191 +86,92 @@ def _dampings(table: pd.DataFrame) -> "Figure":
     )
 
 
+exhibit = declaring(__package__)
+
 EXHIBITS = (
-    Exhibit(
-        "iha-tab-1",
-        "Table 1",
-        "attacks by access, reference models, leave-one-out knowledge",
-        "What does each attack ask an adversary to have?",
-        compute=of_settings(requirements.table_1),
-        says=sentences.of_table_1,
-    ),
-    Exhibit(
-        "iha-fig-1",
-        "Figure 1",
-        "ROC curves in the low-FPR region",
-        "Which attack is ahead where an accusation would be believed?",
-        compute=_of_main(tables.figure_1),
+    exhibit("tab-1", of_settings(requirements.table_1), says=sentences.of_table_1),
+    exhibit(
+        "fig-1",
+        _of_main(tables.figure_1),
         needs=_main,
         draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_1,
-        caption="ROC curves on logarithmic axes, means over the targets. LiRA's reference models "
-        "are all models but the target and its complement.",
         alt=sentences.of_curves,
     ),
-    Exhibit(
-        "iha-tab-2",
-        "Table 2",
-        "AUC and TPR at low FPR: LOSS, SIF, LiRA, IHA on three data sets",
-        "Does the attack on parameters rival the one with reference models?",
-        compute=_of_main(tables.table_2),
+    exhibit(
+        "tab-2",
+        _of_main(tables.table_2),
         needs=_main,
         judge=tables.table_2_judged,
         says=sentences.of_table_2,
     ),
-    Exhibit(
-        "iha-ctl-1",
-        "",
-        "what knowing all other records is worth, and what curvature is",
-        "Is it the parameters, or the knowledge of all other records?",
-        compute=_of_main(controls.control_1),
-        needs=_main,
-        says=sentences.of_control_1,
-    ),
-    Exhibit(
-        "iha-ctl-2",
-        "",
-        "the damping, for the attack as published and as corrected",
-        "How much does the damping decide?",
-        compute=_of_swept(controls.control_2),
+    exhibit("ctl-1", _of_main(controls.control_1), needs=_main, says=sentences.of_control_1),
+    exhibit(
+        "ctl-2",
+        _of_swept(controls.control_2),
         needs=_needs(names.SWEPT),
         draw=_dampings,
         says=sentences.of_control_2,
-        caption="AUC against the damping for IHA as published and as corrected, with intervals "
-        "over targets. Open markers are the published values of Table 8, where the data set is "
-        "the paper's.",
         alt=sentences.of_dampings,
     ),
-    Exhibit(
-        "iha-tab-8",
-        "Table 8",
-        "damping against low rank",
-        "Which treatment of small eigenvalues is best?",
-        compute=_of_swept(tables.table_8),
+    exhibit(
+        "tab-8",
+        _of_swept(tables.table_8),
         needs=_needs(names.SWEPT),
         judge=tables.table_8_judged,
         says=sentences.of_table_8,
     ),
-    Exhibit(
-        "iha-ctl-3",
-        "",
-        "LiRA with and without the target among its own references",
-        "What does LiRA gain from the target among its own references?",
-        compute=_of_main(controls.control_3),
+    exhibit(
+        "ctl-3",
+        _of_main(controls.control_3),
         needs=_main,
         judge=controls.control_3_judged,
         says=sentences.of_control_3,
     ),
-    Exhibit(
-        "iha-ctl-4",
-        "",
-        "the corrected attack IHA* beside IHA, and the residuals that tell them apart",
-        "What does the weight decay add?",
-        compute=_of_main(controls.control_4),
-        needs=_main,
-        says=sentences.of_control_4,
-    ),
-    Exhibit(
-        "iha-ctl-5",
-        "",
-        "the clean game: fixed other records, a coin, many retrainings",
-        "Are parameters worth more than outputs, at equal knowledge?",
-        compute=_of_left_out(game.play),
-        needs=_left_out,
-        says=sentences.of_control_5,
-    ),
-    Exhibit(
-        "iha-ctl-8",
-        "",
-        "leave-one-out reference models (Section 4.4)",
-        "Is IHA ahead of an attack on outputs with the same knowledge, as in the paper?",
-        compute=_of(_protocols, loo_attacks.control_8),
+    exhibit("ctl-4", _of_main(controls.control_4), needs=_main, says=sentences.of_control_4),
+    exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
+    exhibit(
+        "ctl-8",
+        _of(_protocols, loo_attacks.control_8),
         needs=_left_out,
         judge=loo_attacks.control_8_judged,
         says=sentences.of_control_8,
     ),
-    Exhibit(
-        "iha-tab-5",
-        "Table 5",
-        "agreement between attacks at two false positive rates (a, b)",
-        "Do the attacks find the same members?",
-        compute=_of(_protocols, loo_attacks.table_5),
+    exhibit(
+        "tab-5",
+        _of(_protocols, loo_attacks.table_5),
         needs=_left_out,
         judge=loo_attacks.table_5_judged,
         says=sentences.of_table_5,
     ),
-    Exhibit(
-        "iha-tab-4",
-        "Table 4",
-        "ablation of the terms",
-        "Which terms of the score carry it?",
-        compute=_of_main(tables.table_4),
+    exhibit(
+        "tab-4",
+        _of_main(tables.table_4),
         needs=_main,
         judge=tables.table_4_judged,
         says=sentences.of_table_4,
     ),
-    Exhibit(
-        "iha-tab-9",
-        "Table 9",
-        "fraction of the training data known",
-        "How much of the other records must be known?",
-        compute=_of_known(tables.table_9),
+    exhibit(
+        "tab-9",
+        _of_known(tables.table_9),
         needs=_needs(names.KNOWN),
         judge=tables.table_9_judged,
         says=sentences.of_table_9,
     ),
-    Exhibit(
-        "iha-tab-3",
-        "Table 3",
-        "exact against conjugate gradients",
-        "Does the attack need the Hessian itself?",
-        compute=_table_3,
+    exhibit(
+        "tab-3",
+        _table_3,
         needs=_needs(names.SOLVED),
         judge=solvers.table_3_judged,
         says=sentences.of_table_3,
     ),
-    Exhibit(
-        "iha-tab-6",
-        "Table 6",
-        "runtime and memory",
-        "What does each attack cost?",
-        compute=_table_6,
-        needs=_costs,
-        judge=solvers.table_6_judged,
-        says=sentences.of_table_6,
+    exhibit(
+        "tab-6", _table_6, needs=_costs, judge=solvers.table_6_judged, says=sentences.of_table_6
     ),
-    Exhibit(
-        "iha-tab-7",
-        "Table 7",
-        "Purchase-100 against Purchase-100(S), MLP-2 and MLP-4",
-        "What do more records and a deeper network change?",
-        compute=_table_7,
-        needs=_variants,
-        judge=tables.table_7_judged,
-        says=sentences.of_table_7,
+    exhibit(
+        "tab-7", _table_7, needs=_variants, judge=tables.table_7_judged, says=sentences.of_table_7
     ),
-    Exhibit(
-        "iha-ctl-6",
-        "",
-        "the theorems on covariance and score where they can be exact",
-        "Are the formulas right?",
-        compute=of_settings(theory.control_6),
-        says=sentences.of_control_6,
-    ),
-    Exhibit(
-        "iha-ctl-9",
-        "",
-        "linear regression retrained by SGD: the optimal score and the law of the weights",
-        "Do parameters tell more than the loss where SGD really ran?",
-        compute=of_settings(retrained.control_9),
-        says=sentences.of_control_9,
-    ),
-    Exhibit(
-        "iha-ctl-7",
-        "",
-        "numbers that the paper prints twice",
-        "Do numbers that are printed twice agree?",
-        compute=of_settings(inconsistencies.control_7),
-        says=sentences.of_control_7,
-    ),
+    exhibit("ctl-6", of_settings(theory.control_6), says=sentences.of_control_6),
+    exhibit("ctl-9", of_settings(retrained.control_9), says=sentences.of_control_9),
+    exhibit("ctl-7", of_settings(inconsistencies.control_7), says=sentences.of_control_7),
 )

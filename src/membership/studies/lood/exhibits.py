@@ -1,14 +1,13 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
 import functools
-import tomllib
 from collections.abc import Callable
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from membership.exhibits import Exhibit, Source
+from membership.exhibits.declaration import drawn, words_of
 from membership.studies.lood import (
     activations,
     edge,
@@ -28,7 +27,7 @@ from membership.studies.lood.origin import observed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = tomllib.loads(files(__package__).joinpath("exhibits.toml").read_text(encoding="utf-8"))
+WORDS = words_of(__package__)
 RECORDS, PAIRS, GELU = "process-records", "pairs-relu", "pairs-gelu"
 NETWORKS = (RECORDS, PAIRS, "process-influence")
 ACTIVATIONS = ("process-activations", PAIRS, GELU)
@@ -67,15 +66,6 @@ def _exhibit(
     return Exhibit(f"lood-{name}", label, **fields)
 
 
-def _drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership import plots
-
-        return getattr(plots, name)(table, **options)
-
-    return draw
-
-
 def _kernel(number: int) -> Exhibit:
     """Figures 14 to 19: what was found under one kernel."""
 
@@ -89,14 +79,14 @@ def _kernel(number: int) -> Exhibit:
     return _exhibit(f"fig-{number}", table, SEARCHES, second=False, **said)
 
 
-_GRID = _drawn("image_grid")
+_GRID = drawn("image_grid")
 _FOUND = {"draw": _GRID, "says": sentences.found, "alt": sentences.grid}
-_SCATTER = _drawn("scatter_panels", labels=leakage.LABELS)
-_LOG_SCATTER = _drawn("scatter_panels", labels=leakage.LABELS, log_x=True)
-_TOY = {"settings": True, "draw": _drawn("line_panels", labels=toys.LABELS, marks=toys.MARKS)}
+_SCATTER = drawn("scatter_panels", labels=leakage.LABELS)
+_LOG_SCATTER = drawn("scatter_panels", labels=leakage.LABELS, log_x=True)
+_TOY = {"settings": True, "draw": drawn("line_panels", labels=toys.LABELS, marks=toys.MARKS)}
 _AXES = {name: ("AUC under ReLU", "AUC under GeLU") for name in ("process", "networks")}
 _FIGURE_5 = {
-    "draw": _drawn("scatter_panels", identity=True, labels=_AXES),
+    "draw": drawn("scatter_panels", identity=True, labels=_AXES),
     "says": sentences.activations,
     "alt": lambda table: "Two panels with the line of equality. " + sentences.activations(table),
 }
@@ -114,7 +104,7 @@ EXHIBITS = (
         "process-lines",
         PAIRS,
         settings=True,
-        draw=_drawn("line_panels", labels=queries.LABELS),
+        draw=drawn("line_panels", labels=queries.LABELS),
     ),
     _exhibit(
         "ctl-5",
@@ -129,7 +119,7 @@ EXHIBITS = (
         "ctl-6", queries.escapes, "process-normalised", "process-at-mean", says=sentences.escapes
     ),
     _exhibit("fig-2", reconstruction.figure_2, SEARCHES, **_FOUND),
-    _exhibit("fig-9", reconstruction.figure_9, SEARCHES, second=False, draw=_drawn("optimisation")),
+    _exhibit("fig-9", reconstruction.figure_9, SEARCHES, second=False, draw=drawn("optimisation")),
     _exhibit("fig-8", reconstruction.figure_8, SEARCHES, second=False, **_FOUND),
     *(_kernel(number) for number in range(14, 20)),
     _exhibit("ctl-7", reconstruction.success, SEARCHES, says=sentences.success),
