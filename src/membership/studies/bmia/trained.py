@@ -236,13 +236,7 @@ def train(world: World, architecture: str = "") -> Trained:
 
 
 def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
-    """The models of a world, asked to tell their members from records of another source.
-
-    Raises
-    ------
-    InputError
-        The other records differ in shape or have classes that the models do not know.
-    """
+    """The models of a world, asked to tell their members from records of another source."""
     if x.shape[1:] != world.dataset.x.shape[1:] or y.max() >= world.dataset.n_classes:
         raise InputError(
             f"ood_dataset has records of shape {x.shape[1:]} and labels up to {y.max()}; the "

@@ -21,11 +21,6 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     The process as in the released closed-form runs: weights of variance 2 for both activations,
     raw pixels. The networks as in the released training scripts: a standard deviation of sqrt(2)
     for ReLU and of 1.9822 for GeLU.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, record, x (AUC under ReLU), y (AUC under GeLU), low, high.
     """
     rows = np.arange(activations.sizes["record"])
     parts = []
@@ -49,14 +44,7 @@ def _at(activations: xr.Dataset, inputs: str, depth: int, kernel: str) -> lood.C
 
 
 def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.DataFrame:
-    """Share of the records for which GeLU leaks more, by scale, input and depth (Control 9).
-
-    Returns
-    -------
-    DataFrame
-        Columns kernels, inputs, metric ("depth 2: KL (%)"), value, low, high: shares in percent
-        with Clopper-Pearson intervals, as if records were independent.
-    """
+    """Share of the records for which GeLU leaks more, by scale, input and depth (Control 9)."""
     kernels = [str(name) for name in activations["kernel"].values if name != RELU]
     rows = []
     for inputs in activations["inputs"].values:
@@ -81,14 +69,7 @@ def _of(more: np.ndarray) -> dict[str, float]:
 
 
 def by_point(*each: xr.Dataset) -> pd.DataFrame:
-    """Share of the records for which GeLU leaks more at fixed points of the edge of chaos.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, inputs, q, metric (depth and noise), value, low, high, n; the records of
-        all training sets together.
-    """
+    """Share of the records for which GeLU leaks more at fixed points of the edge of chaos."""
     rows = []
     for found in each:
         parts = found["log_ratio"].stack(cell=("inputs", "q", "depth", "ratio"))
@@ -105,11 +86,6 @@ def decay(settings: Any) -> pd.DataFrame:
     Two inputs of unit mean square with correlation 1/2. Proposition G.1 says 1 - c ~ kappa / L^2
     for ReLU, whose limit is 9 pi^2 / 2, and 1 - c ~ kappa / L for smooth activations on the edge of
     chaos. The released settings for GeLU are not on it.
-
-    Returns
-    -------
-    DataFrame
-        Columns kernel, metric, value.
     """
     pair = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, np.sqrt(3.0), 0.0, 0.0]])
     w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
@@ -144,11 +120,6 @@ def low_rank(*each: xr.Dataset) -> pd.DataFrame:
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
     function of at most 4 d + noise / n, hence a bound on every KL, as v / noise enters it. The
     kernel is a constant of 1 and d times a correlation kernel.
-
-    Returns
-    -------
-    DataFrame
-        Columns statement, case, metric, value.
     """
     rows = []
     for constant in each:

@@ -100,13 +100,7 @@ def followed(after: Callable[[float], float]) -> dict[int, float]:
 
 
 def rates() -> pd.DataFrame:
-    """How fast correlations approach 1 at each fixed point, beside ReLU (Proposition G.1).
-
-    Returns
-    -------
-    DataFrame
-        Columns activation, q, metric, value.
-    """
+    """How fast correlations approach 1 at each fixed point, beside ReLU (Proposition G.1)."""
     cases = [("ReLU", "any", relu())]
     cases += [(name, f"{q:g}", point(name, q)) for name in SMOOTH for q in QS]
     rows = []

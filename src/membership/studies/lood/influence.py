@@ -18,24 +18,7 @@ CHECKPOINTS = 3
 
 
 def estimates(retrained: Retrained, settings: Any) -> dict[str, FloatArray]:
-    """Estimates of each left-out record's influence on itself, from networks that have it.
-
-    Parameters
-    ----------
-    retrained : Retrained
-        From `networks.retrain`; its first networks with all records are used.
-    settings : Settings
-        As for `networks.retrain`.
-
-    Returns
-    -------
-    dict of str to array of shape (differing,)
-        By name of the method: the mean over up to three networks. With g the gradient of the
-        record's loss and H the Gauss-Newton Hessian of the mean loss, "influence function" is
-        g'(H + 0.01 I)^{-1} g, exactly; "LiSSA as released" is its recursion stopped after 50 steps
-        at scale 500; "TracIn" is the sum over three states of the training of
-        learning rate times g'g.
-    """
+    """Estimates of each left-out record's influence on itself, from networks that have it."""
     models = range(min(MODELS, len(retrained.inside)))
     solved = [_of_model(retrained, retrained.inside.module(model)) for model in models]
     traced = [_tracin(retrained, settings, model) for model in models]

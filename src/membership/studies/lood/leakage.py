@@ -29,15 +29,7 @@ GROWTH = "depth 10 less depth 2"
 
 
 def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
-    """LOOD against the attack, the process against networks, and influence (Figure 1).
-
-    Returns
-    -------
-    DataFrame
-        Columns panel ("a" to "c" in words), series, record, x, y, low, high. In the second panel
-        y is the mean AUC over random halves of the networks with one standard deviation; in the
-        third, x is scaled to [0, 1] within a series.
-    """
+    """LOOD against the attack, the process against networks, and influence (Figure 1)."""
     found = read.contrast(records)
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
     a = points(GP, "process", shown, found.kl()[shown], found.auc()[shown])
@@ -64,13 +56,7 @@ def self_influence(influence: xr.Dataset) -> dict[str, FloatArray]:
 
 
 def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
-    """How well each estimate follows what it stands for, over records (Control 3).
-
-    Returns
-    -------
-    DataFrame
-        Columns estimate, of, metric, value, low, high (Fisher's intervals), n.
-    """
+    """How well each estimate follows what it stands for, over records (Control 3)."""
     cases = {"": read.contrast(records), ", RBF": read.contrast(records, "RBF")}
     cases[", uniform noise"] = read.uniform(records)
     compared = []
@@ -114,16 +100,7 @@ def ranked(x: FloatArray, y: FloatArray) -> dict[str, float]:
 
 
 def over_sets(sets: xr.Dataset) -> pd.DataFrame:
-    """What the process says on each of several training sets, by kernel and depth.
-
-    Returns
-    -------
-    DataFrame
-        Columns training_set, kernel, metric, value, low, high, n: rank correlations with the AUC,
-        of KL over records and of the mean distance over records and uniform noise; by how much
-        that of KL is the higher; and for GeLU, of the records, how many leak more than under ReLU,
-        and the mean log ratio.
-    """
+    """What the process says on each of several training sets, by kernel and depth."""
     rows = []
     for i in range(sets.sizes["training_set"]):
         part = sets.isel(training_set=i)
@@ -183,11 +160,6 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
 
     Differing records are training records under two kernels, and pictures of uniform noise with
     random labels added to them.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, record, x, y.
     """
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
     noise = read.uniform(records)
@@ -205,14 +177,7 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
 
 
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:
-    """All records of each class in the order of their leakage (Control 4).
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, class, rank, record, kl, auc, shape, pixels; one row a record,
-        with pixels for the ten most and the ten least exposed of each class.
-    """
+    """All records of each class in the order of their leakage (Control 4)."""
     found = read.contrast(records)
     kl, auc = found.kl(), found.auc()
     levels = dict(zip(records["shown"].values.tolist(), records["level"].values, strict=True))

@@ -19,11 +19,6 @@ def released_code(slips: xr.Dataset) -> pd.DataFrame:
     the shortened data: record i - 1 gets the label of i. The README's reconstruction removes
     positions where it should remove values, so that the record stays in D. Here the process takes
     the place of the networks.
-
-    Returns
-    -------
-    DataFrame
-        Columns slip, metric, value, low, high.
     """
     right, wrong = (np.sqrt(slips[name].values) for name in ("mean_distance", "wrong_label"))
     out, left_in = slips["kl"].values, slips["kl_left_in"].values

@@ -40,16 +40,7 @@ class Retrained:
     outside: Any
 
     def logits(self, queries: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """What both sides answer to queries of each left-out record's own.
-
-        Parameters
-        ----------
-        queries : array of shape (differing, queries, *record)
-
-        Returns
-        -------
-        inside, outside : ndarray of shape (differing, networks, queries, classes)
-        """
+        """What both sides answer to queries of each left-out record's own."""
         count, each = queries.shape[:2]
         flat = queries.reshape(count * each, *queries.shape[2:]).astype(np.float32)
         sides = []
@@ -72,19 +63,6 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
 
     The released training script takes the labels from the shortened data, so that almost every
     network without a record has one wrong label; here records and labels are left out together.
-
-    Parameters
-    ----------
-    records : Records
-        The first ``network_records`` of them are used.
-    settings : Settings
-        Uses ``depth``, ``network_width``, ``network_records``, ``n_networks``, ``n_retrained``,
-        ``seed``, ``device`` and ``n_jobs``.
-    activation : {"relu", "gelu"}
-
-    Returns
-    -------
-    Retrained
     """
     from membership import training
 
@@ -138,20 +116,7 @@ def recipe(records: Records, settings: Any, epochs: int = 0) -> Any:
 
 
 def fitted_auc(inside: FloatArray, outside: FloatArray, seed: int) -> tuple[float, float]:
-    """AUC of the likelihood ratio of two normal laws, fitted and tried on different networks.
-
-    Parameters
-    ----------
-    inside, outside : array of shape (networks, outputs)
-        Logits with and without the record.
-    seed : int
-        Of the random halves.
-
-    Returns
-    -------
-    mean, deviation : float
-        Over 50 random halves, fitted on one and tried on the other.
-    """
+    """AUC of the likelihood ratio of two normal laws, fitted and tried on different networks."""
     rng = np.random.default_rng(seed)
     half = len(inside) // 2
     found = []

@@ -27,12 +27,6 @@ def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Any) -> pd.DataFram
 
     Along x_S + i u with u uniform in [-1, 1] / 255, as in the released code: in one dimension, on
     pictures under the process relative to the record, and for retrained networks.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, x, value, low, high. In the last panel the mean over records with
-        its 95% interval.
     """
     toy = toys.comparison(toys.PLACES["between"], settings).contrast(toys.GRID[:, None])
     a = pd.DataFrame({"panel": TOY, "series": "KL", "x": toys.GRID, "value": toy.kl()})
@@ -63,12 +57,6 @@ def optimality(attempts: xr.Dataset, searches: xr.Dataset) -> pd.DataFrame:
 
     Random and optimised queries, single and in sets of three, for three kernels: one homogeneous,
     one isotropic, one that is neither normalised nor stationary.
-
-    Returns
-    -------
-    DataFrame
-        Columns kernel, queries, metric, value, tried: the largest relative excess of a measure
-        over its value at the record, over records and queries.
     """
     value, at = attempts["value"].values, attempts["at_record"].values
     # An AUC of one half tells nothing: its excess counts from there.
@@ -90,13 +78,7 @@ def optimality(attempts: xr.Dataset, searches: xr.Dataset) -> pd.DataFrame:
 
 
 def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
-    """The two cases in which the record is not the only best query, or not the best (Control 6).
-
-    Returns
-    -------
-    DataFrame
-        Columns case, query, metric, value, n.
-    """
+    """The two cases in which the record is not the only best query, or not the best (Control 6)."""
     rows = []
     ray = normalised["ray"]
     n = normalised.sizes["searched"]
@@ -147,12 +129,6 @@ def figure_10(normalised: xr.Dataset) -> pd.DataFrame:
     """Queries with more leakage than the record, under normalisation by the data (Figure 10).
 
     D and D' each normalise by their own channel statistics; the search starts from the record.
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, record, kl, kl_at_record, kl_directly (by a second path),
-        variance (under D', over the record's), correlation, shape, pixels.
     """
     names = ("kl", "kl_at_record", "kl_directly", "variance", "correlation")
     rows = []
@@ -171,14 +147,7 @@ def figure_10(normalised: xr.Dataset) -> pd.DataFrame:
 
 
 def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
-    """Queries that the record influences most, by mean distance, and their AUC (Figure 13).
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, dataset, kernel, record, correlation, mean_distance,
-        mean_distance_at_record, auc, auc_at_record, shape, pixels.
-    """
+    """Queries that the record influences most, by mean distance, and their AUC (Figure 13)."""
     rows = []
     for record in range(influenced.sizes["record"]):
         found = influenced.isel(record=record)
@@ -196,13 +165,7 @@ def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
 
 
 def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
-    """Where mean distance and where KL is largest (Control 8).
-
-    Returns
-    -------
-    DataFrame
-        Columns case, measure, metric, value.
-    """
+    """Where mean distance and where KL is largest (Control 8)."""
     ratio = np.divide(*influenced["mean_distance"].values.T)
     auc, auc_at = influenced["auc"].values.T
     better = ratio > 1 + 1e-6

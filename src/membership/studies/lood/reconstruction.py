@@ -34,14 +34,7 @@ def _flat(searches: xr.Dataset) -> pd.DataFrame:
 
 
 def figure_2(*each: xr.Dataset) -> pd.DataFrame:
-    """Records above what was found of them, by the first kernel (Figure 2).
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, dataset, kernel, record, correlation, kl, kl_at_record, shape,
-        pixels.
-    """
+    """Records above what was found of them, by the first kernel (Figure 2)."""
     rows = []
     for searches in each:
         flat, label = _flat(searches), searches.attrs["set"]
@@ -74,13 +67,7 @@ def of_one_kernel(figure: str, searches: xr.Dataset) -> pd.DataFrame:
 
 
 def figure_9(searches: xr.Dataset) -> pd.DataFrame:
-    """One search step by step: the KL of every start, and the best query so far (Figure 9).
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, series, step, kl, shape, pixels: pictures, then curves.
-    """
+    """One search step by step: the KL of every start, and the best query so far (Figure 9)."""
     flat = _flat(searches)
     record = int(searches["detailed"].values[0])
     target = flat.loc[flat["row"] == record, "kl_at_record"].iloc[0]
@@ -106,15 +93,7 @@ def figure_9(searches: xr.Dataset) -> pd.DataFrame:
 
 
 def success(*each: xr.Dataset) -> pd.DataFrame:
-    """How often a search finds its record, and how near its KL comes (Control 7).
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, kernel, metric, value, low, high, n: shares in percent with
-        Clopper-Pearson intervals; the largest KL relative to that at the record, less 1; the
-        median, over the records searched for, of the best correlation with another record.
-    """
+    """How often a search finds its record, and how near its KL comes (Control 7)."""
     rows = []
     for searches in each:
         for kernel, found in _flat(searches).groupby("kernel", sort=False):
@@ -140,16 +119,7 @@ def success(*each: xr.Dataset) -> pd.DataFrame:
 
 
 def figure_3(groups: xr.Dataset) -> pd.DataFrame:
-    """Groups of three left out together, and single and joint queries for them (Figure 3).
-
-    Returns
-    -------
-    DataFrame
-        Columns row, column, text, group, member, kl, correlation, shape, pixels, kl_of_all: the
-        members with the KL of querying each alone, and of querying all three; the query of each
-        start with the KL, the member it is nearest to and the correlation with it; three queries
-        optimised jointly.
-    """
+    """Groups of three left out together, and single and joint queries for them (Figure 3)."""
     rows = []
     for group in range(groups.sizes["group"]):
         found, name = groups.isel(group=group), f"group {group + 1}"

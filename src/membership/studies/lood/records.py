@@ -47,18 +47,7 @@ class Records:
         return self.dataset.x.shape[1:]
 
     def inputs(self, scaling: str = "raw") -> FloatArray:
-        """The records as rows, scaled.
-
-        Parameters
-        ----------
-        scaling : {"raw", "standardised", "unit sphere"}
-            As they are, in [0, 1]; with mean 0 and variance 1 of each channel over these records;
-            or each of Euclidean norm sqrt(features), so that its mean square is 1.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (records, features)
-        """
+        """The records as rows, scaled."""
         return scaled(self.dataset.x.astype(np.float64), scaling)
 
     def first(self, n: int) -> "Records":

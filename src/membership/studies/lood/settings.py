@@ -113,13 +113,7 @@ class Settings(ChapterSettings):
     network_width: int = _size("units of a hidden layer of the networks", 8192)
 
     def resolve(self) -> Self:
-        """Fill in the profile's values, and refuse sizes that the figures cannot be drawn with.
-
-        Raises
-        ------
-        InputError
-            A size is below what its figure needs, or beyond the number of records.
-        """
+        """Fill in the profile's values, and refuse sizes that the figures cannot be drawn with."""
         filled = super().resolve()
         if not self.network_records:
             fewer = min(filled.network_records, filled.n_records)

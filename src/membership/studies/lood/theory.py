@@ -16,13 +16,7 @@ NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distanc
 def statements(
     slopes: xr.Dataset, records: xr.Dataset, *constant: xr.Dataset, settings: Any
 ) -> pd.DataFrame:
-    """The paper's theorem and propositions against numbers (Control 10).
-
-    Returns
-    -------
-    DataFrame
-        Columns statement, case, quantity, value.
-    """
+    """The paper's theorem and propositions against numbers (Control 10)."""
     parts = [
         _stationarity(slopes),
         _directions(records),
@@ -74,16 +68,7 @@ def _proposition_5_1(settings: Any) -> pd.DataFrame:
 
 
 def one_by_one(identity: xr.Dataset) -> pd.DataFrame:
-    """All records from one inverse against each from its own posteriors (Control 1).
-
-    Returns
-    -------
-    DataFrame
-        Columns kernel, metric, value, records: the largest deviation over records, over the largest
-        value and over the record's own, one by one meaning two posteriors from scratch and the
-        divergence of two normal laws written out. For the most exposed records also the largest
-        deviation of the AUC from the area that two non-central chi-squared laws leave.
-    """
+    """All records from one inverse against each from its own posteriors (Control 1)."""
     rows = []
     for kernel in identity["kernel"].values:
         part = identity.sel(kernel=kernel)

@@ -46,13 +46,7 @@ def comparison(place: float, settings: Any) -> lood.Comparison:
 
 
 def figure_7(settings: Any) -> pd.DataFrame:
-    """Mean distance, ratio of variances and both divergences along all queries (Figure 7).
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, x, value.
-    """
+    """Mean distance, ratio of variances and both divergences along all queries (Figure 7)."""
     found = comparison(PLACES["between"], settings).contrast(GRID[:, None])
     curves = [
         ("mean distance", "mean distance", found.mean_distance),
@@ -82,13 +76,7 @@ def slope(place: float, settings: Any) -> float:
 
 
 def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
-    """How far from stationary a point is by its place, and the mean distance for the worst.
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, x, value; series "Algorithm 1" is the one place that it finds.
-    """
+    """How far from stationary a point is by its place, and the mean distance for the worst."""
     worst = float(algorithm["query"].values[algorithm["value"].values.argmax()])
     slopes = np.array([abs(slope(place, settings)) for place in SWEPT])
     found = comparison(worst, settings)
@@ -104,13 +92,7 @@ def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
 
 
 def figure_12(settings: Any) -> pd.DataFrame:
-    """The mean distance along all queries for three differing records (Figure 12).
-
-    Returns
-    -------
-    DataFrame
-        Columns panel, series, x, value.
-    """
+    """The mean distance along all queries for three differing records (Figure 12)."""
     curves = []
     for name, place in PLACES.items():
         found = comparison(place, settings).contrast(GRID[:, None])
@@ -119,14 +101,7 @@ def figure_12(settings: Any) -> pd.DataFrame:
 
 
 def locations(settings: Any) -> pd.DataFrame:
-    """Where mean distance and KL are largest, for several differing records (part of Control 8).
-
-    Returns
-    -------
-    DataFrame
-        Columns place, measure, metric, value: the maximising query, and the maximum over the
-        value at the record.
-    """
+    """Where mean distance and KL are largest, for several differing records (part of Control 8)."""
     rows = []
     for place in [*np.arange(0, 3.01, 0.5), 4.0]:
         found = comparison(place, settings)
@@ -144,15 +119,7 @@ def locations(settings: Any) -> pd.DataFrame:
 
 
 def sweep(settings: Any) -> pd.DataFrame:
-    """The mean distance by the record's place: its gradient there, and its best query.
-
-    Returns
-    -------
-    DataFrame
-        Columns place, nearest (distance to a training record), formula, differences (the gradient
-        by Proposition 5.1 and numerically), ratio (the largest value over the record's), distance
-        (of the query that has it).
-    """
+    """The mean distance by the record's place: its gradient there, and its best query."""
     x = data(settings)[0][:, 0]
     rows = []
     for place in np.arange(0, 81) / 10:
