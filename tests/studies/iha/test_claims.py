@@ -220,6 +220,7 @@ def test_claims_of_the_committed_run_are_computed():
     )
     words = {one.id: one.outcome(run).word for one in CLAIMS}
     assert words["iha-c04"] == words["iha-o03"] == words["iha-o05"] == "supported"
+    assert words["iha-c01"] == words["iha-c02"] == "supported"
     assert words["iha-c06"] == words["iha-c13"] == words["iha-c14"] == "not tested here"
 
 
@@ -247,3 +248,13 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     assert found.word == "not tested here"
     needed = names.files(names.LEFT_OUT, names.left_out(settings))
     assert all(name in found.reason for name in needed)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "word"),
+    [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
+)
+def test_the_game_follows_its_differences(monkeypatch, source, value, error, word):
+    monkeypatch.setattr(game, "difference", lambda *_: (value, error))
+    for name in ("iha-o08", "iha-o09"):
+        assert CLAIM[name].outcome(source).word == word
