@@ -197,6 +197,7 @@ def test_identities_are_read_from_their_tables():
             "case": ["IHA*", "IHA*"],
             "attack": ["", "norm of the others' gradient (does not look at z)"],
             "value": [0.0, 1.0],
+            "dataset": ["", "Digits"],
         }
     )
     run = SimpleNamespace(table=lambda name: table)

@@ -50,7 +50,8 @@ def exact_ratio(source: Source) -> Outcome:
     """IHA* is the log-likelihood ratio where every assumption holds."""
     table = source.table("iha-ctl-6")
     error = table["metric"].str.startswith("largest error") & (table["case"] == "IHA*")
-    return identity(table.loc[error, "value"].to_numpy(), 1e-6, "largest error of IHA*")
+    found = identity(table.loc[error, "value"].to_numpy(), 1e-6, "largest error of IHA*")
+    return found.on("quadratic problem")
 
 
 def blind(source: Source) -> Outcome:
@@ -58,7 +59,7 @@ def blind(source: Source) -> Outcome:
     table = source.table("iha-ctl-1")
     rows = table[table["attack"].str.startswith("norm of the others'") & (table["metric"] == "AUC")]
     label = "1 less the AUC of the norm of the others' gradient"
-    return identity(1.0 - rows["value"].to_numpy(), 1e-9, label)
+    return identity(1.0 - rows["value"].to_numpy(), 1e-9, label).on(*rows["dataset"])
 
 
 def parameters(source: Source) -> Outcome:
