@@ -123,9 +123,8 @@ def more_queries(source: Any) -> Outcome:
 
 def reconstructs(source: Any) -> Outcome:
     """c10: the share of searches that recover their record, by kernel."""
-    table = rows_at(source.table("lood-ctl-7"), dataset=data_of(source))
-    told = [reconstruction.RECOVERED, reconstruction.FOUND]
-    rows = table[table["metric"] == next(one for one in told if one in set(table["metric"]))]
+    where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
+    rows = rows_at(source.table("lood-ctl-7"), **where)
     return over(source, summed_up(most(rows, "kernel")))
 
 
