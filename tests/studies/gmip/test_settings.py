@@ -1,16 +1,7 @@
-import jupytext
 import pytest
 
-from membership import paths
 from membership.errors import InputError
 from membership.studies.gmip.settings import Settings
-
-
-@pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
-def test_every_size_of_a_profile_is_filled_in(profile):
-    values = Settings.from_values({"profile": profile}).parameters()
-    for name in Settings.profiles[profile]:
-        assert values[name], name
 
 
 def test_the_paper_profile_has_the_papers_data():
@@ -23,14 +14,6 @@ def test_the_paper_profile_has_the_papers_data():
 def test_out_of_range_is_named():
     with pytest.raises(InputError, match="utility_seeds"):
         Settings.from_values({"utility_seeds": 101})
-
-
-def test_no_cell_of_the_notebook_is_long():
-    text = (paths.project_root() / "notebooks" / "gmip.md").read_text(encoding="utf-8")
-    for cell in jupytext.reads(text, "md:myst").cells:
-        if cell.cell_type == "code":
-            compile(cell.source, "cell", "exec")
-            assert len(cell.source.splitlines()) <= 15
 
 
 @pytest.mark.parametrize(

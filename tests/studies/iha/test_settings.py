@@ -3,15 +3,7 @@
 import pytest
 
 from membership.errors import InputError
-from membership.studies.iha.settings import PROFILES, Settings
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_neutral_value_is_filled_in(profile):
-    settings = Settings.from_strings({"profile": profile})
-    for name, value in PROFILES[profile].items():
-        assert getattr(settings, name) == value
-    assert settings.resolve() == settings
+from membership.studies.iha.settings import Settings
 
 
 def test_each_data_set_is_taken_once_the_main_one_first():

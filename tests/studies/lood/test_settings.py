@@ -1,16 +1,7 @@
-import jupytext
 import pytest
 
-from membership import paths
 from membership.errors import InputError
 from membership.studies.lood.settings import Settings
-
-
-@pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
-def test_every_size_of_a_profile_is_filled_in(profile):
-    values = Settings.from_values({"profile": profile}).parameters()
-    for name in Settings.profiles[profile]:
-        assert values[name], name
 
 
 def test_quick_has_fifty_networks_a_side_and_twenty_reconstructions():
@@ -37,11 +28,3 @@ def test_the_networks_have_no_more_records_than_the_process():
 def test_sizes_that_cannot_be_drawn_are_named(values, named):
     with pytest.raises(InputError, match=named):
         Settings.from_values(values)
-
-
-def test_no_cell_of_the_notebook_is_long():
-    text = (paths.project_root() / "notebooks" / "lood.md").read_text(encoding="utf-8")
-    for cell in jupytext.reads(text, "md:myst").cells:
-        if cell.cell_type == "code":
-            compile(cell.source, "cell", "exec")
-            assert len(cell.source.splitlines()) <= 15
