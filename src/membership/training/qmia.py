@@ -37,7 +37,7 @@ def fit_qmia(
     Parameters
     ----------
     public_x, public_score
-        As in `qmia`; 20 records or more, and scores that differ.
+        As in `membership.attacks.qmia`; 20 records or more, and scores that differ.
     head : {"gaussian", "pinball", "boosted"}
         "gaussian": a network gives mu and log sigma, fitted by log sigma + (s - mu)^2 / 2 sigma^2.
         "pinball": a network gives the quantiles of the 40 levels 1 - 10^-4, ..., 1 - 10^-0.1,
