@@ -90,5 +90,5 @@ def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
         step = dp_event.PoissonSampledDpEvent(run.p, step)
     # A coarser grid where the losses are large, so that every run fits into memory.
     spacing = numerical.compose(run.pairs(sigma)[0], run.composed, GRID).spacing
-    accountant = pld_privacy_accountant.PLDAccountant(relation, max(_LEAST_SPACING, spacing))
+    accountant = pld_privacy_accountant.PLDAccountant(relation, max(_LEAST_SPACING, spacing / 4))
     return accountant.compose(step, run.composed), "privacy loss distributions"
