@@ -12,9 +12,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("notebooks/*.md"), *ROOT.glob("book/*.md"), ROOT / "README.md"]
 
 # Not brought over yet; to be emptied. A page that has no typed number may not stand here.
-TO_DO = {
-    "book/errata.md",
-}
+TO_DO: set[str] = set()
 
 # Decimals that are no results, by page: parameters, printed numbers, versions, examples.
 EXCEPTIONS: dict[str, set[str]] = {
@@ -24,6 +22,8 @@ EXCEPTIONS: dict[str, set[str]] = {
     "book/imagenet_recipe.md": {"1.2", "1.28", "50.06"},
     # A false-positive rate that is asked for.
     "book/differences.md": {"0.1"},
+    # False-positive rates that a paper names, and asks for.
+    "book/errata.md": {"0.01", "0.1"},
     # The licence.
     "README.md": {"4.0"},
 }
