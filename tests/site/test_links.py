@@ -28,12 +28,12 @@ def anchors(page: BeautifulSoup) -> set[str]:
 
 def test_no_dead_link(site: Path, parsed: dict[Path, BeautifulSoup]) -> None:
     dead = []
+    places = {path: anchors(page) for path, page in parsed.items()}
     for path, page in parsed.items():
         for address in addresses(page):
             parts = urlsplit(address)
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            known = parsed.get(target)
-            lost = known is not None and unquote(parts.fragment) not in anchors(known)
+            lost = target in places and unquote(parts.fragment) not in places[target]
             if not target.is_file() or lost:
                 dead.append(f"{path.relative_to(site)}: {address}")
     assert dead == []
