@@ -9,6 +9,7 @@ from membership.exhibits.cards import templates
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.panels import PLURALS, WORDS, panels
 from membership.exhibits.source import Source
+from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
 from membership.published.outcomes import WORDS as OUTCOMES
 
@@ -79,6 +80,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             numbers=verdicts(exhibits),
             plurals=PLURALS,
             has_own=any(row.own for row in found),
+            recipes={one.id: recipe(one.id) for one in exhibits},
             numbering={row.claim.id: i + 1 for i, row in enumerate(found)},
         )
     )

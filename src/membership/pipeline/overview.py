@@ -91,6 +91,11 @@ class Part:
         return published.papers[self.chapter].short
 
     @property
+    def places(self) -> dict[str, str]:
+        """Where each exhibit is shown, by id."""
+        return {one.exhibit.id: one.link for one in self.entries}
+
+    @property
     def numbers(self) -> list[Number]:
         """All of them."""
         return [number for one in self.entries for number in one.numbers] + self.elsewhere
