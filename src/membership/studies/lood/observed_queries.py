@@ -110,7 +110,7 @@ def groups(settings: Any) -> xr.Dataset:
         "joint_level": ("group", "place", *PICTURE),
     }
     arrays = {name: (dim, np.stack([one[name] for one in each])) for name, dim in dims.items()}
-    sizes = {"groups": len(each), "starts": settings.sizes.starts}
+    sizes = {"groups": len(each), "starts": settings.sizes.group_starts}
     return evidence.dataset("process", arrays, **of_records(made.whole.records, settings, **sizes))
 
 
@@ -138,7 +138,8 @@ def _group(made: Searches, group: int) -> dict[str, Any]:
 
 
 def _noise(seen: Pictures, settings: Any, group: int, joint: int) -> np.ndarray:
-    shape = (settings.sizes.starts, joint) if joint else (settings.sizes.starts,)
+    starts = settings.sizes.group_starts
+    shape = (starts, joint) if joint else (starts,)
     low, high = seen.limits
     rng = np.random.default_rng([settings.seed, 5, group, joint])
     return rng.random((*shape, *low.shape)) * (high - low) + low

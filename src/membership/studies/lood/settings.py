@@ -32,8 +32,9 @@ class Sizes:
         Of the kernels that records are reconstructed with.
     most_depth : int
         Largest depth of the kernels of Controls 1, 5, 6 and 10.
-    others, groups, attempted, normalised : int
-        Records searched with each further kernel; groups; records of Control 5 and of Figure 10.
+    others, groups, group_starts, attempted, normalised : int
+        Records searched with each further kernel; groups, and starts of each; records of Control 5
+        and of Figure 10.
     epochs : int
         Of the retrained networks.
     compared : tuple of int
@@ -53,6 +54,7 @@ class Sizes:
     most_depth: int = 100
     others: int = 2
     groups: int = 2
+    group_starts: int = 4
     attempted: int = 2
     normalised: int = 8
     epochs: int = 40
@@ -71,6 +73,7 @@ SIZES = {
         most_depth=1,
         others=2,
         groups=1,
+        group_starts=2,
         attempted=1,
         normalised=2,
         epochs=5,
@@ -80,7 +83,7 @@ SIZES = {
         optimised=False,
     ),
     "quick": Sizes(),
-    "paper": Sizes(starts=3),
+    "paper": Sizes(starts=3, groups=20, group_starts=10),
 }
 # Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
 LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
