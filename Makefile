@@ -49,7 +49,7 @@ bench: setup ## Time the fast paths against what one would write first
 
 # Two processes with one thread each: most tests wait for processes of their own.
 test: setup notebooks browser lint ## Check the style and run every test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults

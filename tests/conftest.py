@@ -16,21 +16,28 @@ REPOSITORY = Path(__file__).parents[1]
 TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
 
 
-# Before xdist reads the marks.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where processes share the tests, keep a file's or a chapter's on one, the longest first."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
+def together(place: str) -> str:
+    """The tests that one process runs: a file's, or a folder's where the folder shares much."""
+    folder = place.rpartition("/")[0]
+    return folder if folder.startswith(TOGETHER) else place
 
-    def group(item: pytest.Item) -> str:
-        place = item.path.relative_to(REPOSITORY)
-        inside = place.parent.as_posix()
-        return inside if inside.startswith(TOGETHER) else place.as_posix()
 
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group(item)))
-    items.sort(key=lambda item: not group(item).startswith(TOGETHER))
+# Without xdist there is no such hook.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Share the tests among processes by what belongs together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return together(nodeid.split("::")[0])
+
+    return Scheduler(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: not together(item.nodeid.split("::")[0]).startswith(TOGETHER))
 
 
 NOTEBOOK = """\
