@@ -167,7 +167,7 @@ def test_a_card_scrolls_within_itself_on_a_phone(
 ) -> None:
     page = open_page(viewport=PHONE)
     page.goto(f"{address}/book/chapters/bayes_optimal.html")
-    frames = page.locator(".exhibit-scroll")
+    frames = page.locator(".exhibit-scroll:visible")
     assert frames.count() > 0
     for frame in frames.all():
         box = frame.bounding_box()
