@@ -206,8 +206,10 @@ def _papermill(
     # to keep it, batched training took a fifth less processor time; it is read as a process starts.
     for name, size in _KEEP_FREED_MEMORY.items():
         os.environ.setdefault(name, size)
-    # Its complaints come back as exceptions, which are told once and in one line.
-    logging.getLogger("papermill").setLevel(logging.CRITICAL)
+    # Their complaints come back as exceptions, which are told once and in one line; asyncio's is of
+    # the cell under way at a Ctrl-C, which nobody waits for once its kernel was killed.
+    for name in ("papermill", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     papermill.execute_notebook(
         source,
         output,
