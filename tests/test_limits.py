@@ -2,6 +2,7 @@
 
 import resource
 
+import joblib
 import pytest
 
 from membership import limits
@@ -45,3 +46,21 @@ def test_too_little_memory_is_refused(shell):
         limits.require()
     shell[resource.RLIMIT_AS] = (limits.MEMORY, -1)
     limits.require()
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed", "expected"),
+    [(3, "1", 3), (0, "1", 1), (0, "2", 2), (0, "8", 4), (0, "", 4), (0, "0", 4), (0, "2,1", 4)],
+)
+def test_cores_are_those_asked_for_or_all_that_a_process_may_use(
+    monkeypatch, given, allowed, expected
+):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.setenv("OMP_NUM_THREADS", allowed)
+    assert limits.cores(given) == expected
+
+
+def test_without_a_word_from_the_shell_all_cores_may_be_used(monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert limits.cores() == 4

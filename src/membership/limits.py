@@ -1,5 +1,6 @@
 """What the shell lets a process take: enough, made enough, or refused before any work."""
 
+import os
 import resource
 
 from membership.errors import InputError
@@ -32,3 +33,12 @@ def require() -> None:
             f"this shell allows {memory / 2**30:.2g} GB of memory; a run needs at least "
             f"{MEMORY // 2**30} GB (`ulimit -v`)"
         )
+
+
+def cores(n_jobs: int = 0) -> int:
+    """Cores to use: so many, or for 0 all that the machine and OMP_NUM_THREADS leave a process."""
+    import joblib  # .3 s, which the command's other uses need not wait for
+
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    most = joblib.cpu_count()
+    return n_jobs or (min(int(allowed), most) if allowed.isdigit() and int(allowed) else most)

@@ -26,10 +26,15 @@ from membership.pipeline.staging import put_in_place, run_folder
 from membership.settings import ChapterSettings
 
 KERNEL_LOG = "kernel.log"
-_KEEP_FREED_MEMORY = {
+# Read as a process starts. glibc hands freed memory back to the system and asks for it anew at
+# every training step; told to keep it, batched training took a fifth less processor time. OpenMP's
+# threads wait for one another in a loop that does nothing else: where something else ran on one of
+# two cores, two threads took six times as long as one, and with a short wait less than one.
+_KERNEL = {
     "MALLOC_MMAP_THRESHOLD_": str(2**30),
     "MALLOC_TRIM_THRESHOLD_": str(2**32),
     "MALLOC_TOP_PAD_": str(2**28),
+    "GOMP_SPINCOUNT": "1000",
 }
 # What the kernel says where one of its processes was stopped from outside.
 _ENDED = {
@@ -202,10 +207,8 @@ def _papermill(
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     # Its cards are shown by the site, which carries the files that they link to.
     os.environ[ON_SITE] = "1"
-    # glibc hands freed memory back to the system and asks for it anew at every training step. Told
-    # to keep it, batched training took a fifth less processor time; it is read as a process starts.
-    for name, size in _KEEP_FREED_MEMORY.items():
-        os.environ.setdefault(name, size)
+    for name, value in _KERNEL.items():
+        os.environ.setdefault(name, value)
     # Their complaints come back as exceptions, which are told once and in one line; asyncio's is of
     # the cell under way at a Ctrl-C, which nobody waits for once its kernel was killed.
     for name in ("papermill", "asyncio"):

@@ -1,6 +1,5 @@
 """Stochastic gradient descent for one model or many at once."""
 
-import os
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from joblib import Parallel, delayed
 from torch import nn
 from tqdm.auto import tqdm
 
+from membership import limits
 from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import RunError
@@ -85,8 +85,8 @@ def train(
     device : {"auto", "cpu", "cuda"}
         Where to train.
     n_jobs : int
-        CPU cores to use, 0 for all. Models that a CPU trains one after the other
-        (convolutions) are spread over so many processes of one thread each.
+        CPU cores to use, 0 for all that ``OMP_NUM_THREADS`` allows. Models that a CPU trains one
+        after the other (convolutions) are spread over so many processes of one thread each.
     cache_folder : pathlib.Path, optional
         Where trained models are kept; see :class:`membership.training.cache.Cache`.
     progress : bool
@@ -119,7 +119,7 @@ def train(
     keys = fits.keys(closure(*_COMPUTED_BY))
     found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
     missing = [i for i in range(len(seeds)) if i not in found]
-    cores = n_jobs or os.cpu_count() or 1
+    cores = limits.cores(n_jobs)
     batches = fits.batches(missing)
     with tqdm(
         total=len(missing) * config.epochs, unit="epoch", disable=not (progress and missing)

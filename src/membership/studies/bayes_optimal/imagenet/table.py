@@ -1,6 +1,5 @@
 """Table 3 of Sablayrolles et al. (2019): 0-1 and MALT against networks trained on ImageNet."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ import pandas as pd
 from scipy.stats import binomtest
 from torch import nn
 
-from membership import attacks, data, metrics, models, published
+from membership import attacks, data, limits, metrics, models, published
 from membership.data.image_folder import ImageFolder, list_images
 from membership.errors import InputError
 from membership.exhibits.tidy import tidy
@@ -39,7 +38,7 @@ def table_3(settings: Settings, progress: bool = True) -> pd.DataFrame:
     member, outside = data.disjoint_halves(len(folder), settings.seed)
     _check_batches(int(member.sum()), settings.batch_size)
     folder.check(progress)
-    cores = settings.n_jobs or os.cpu_count() or 1
+    cores = limits.cores(settings.n_jobs)
     workers = cores if cores > 1 else 0
     queried = member | outside
     rows = []
