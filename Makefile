@@ -6,6 +6,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 PROFILE ?= quick
+AT_ONCE ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -36,7 +37,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $(STAMP)
 
 book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
-	@$(BIN)/membership run --profile $(PROFILE)
+	@$(BIN)/membership run --profile $(PROFILE) --at-once $(AT_ONCE)
 	@$(BIN)/membership build
 
 notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab

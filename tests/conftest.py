@@ -124,6 +124,9 @@ def perform(settings):
             paths.atomic_write(
                 paths.made_cache_dir() / "models" / "key.safetensors", os.urandom(2**22)
             )
+    if settings.act == "threads":
+        threads = os.environ["OMP_NUM_THREADS"]
+        paths.atomic_write(paths.project_root() / "threads", threads)
     if settings.act == "train":
         train()
 
@@ -224,3 +227,14 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made = make_project(tmp_path / "project")
     yield made
     made.end()
+
+
+@pytest.fixture
+def two_chapters(project: Project) -> Project:
+    """The miniature with a second chapter, ``other``, that does the same."""
+    studies, notebooks = project.root / "src/membership/studies", project.root / "notebooks"
+    shutil.copytree(studies / "demo", studies / "other")
+    settings = SETTINGS.replace('"demo', '"other')
+    (studies / "other" / "settings.py").write_text(settings)
+    (notebooks / "other.md").write_text(NOTEBOOK.replace("studies.demo", "studies.other"))
+    return project

@@ -42,12 +42,20 @@ def cli() -> None:
 )
 @click.option("--force", is_flag=True, help="Run it although it is up to date.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option(
+    "--at-once",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Chapters to run at a time, each on its share of the cores.",
+)
 def run(
     chapter: tuple[str, ...],
     profile: str | None,
     given: tuple[tuple[str, str], ...],
     force: bool,
     quiet: bool,
+    at_once: int,
 ) -> None:
     """Execute the notebook of each CHAPTER (all of them where none is named)."""
     strings = collect(given, profile)
@@ -57,6 +65,12 @@ def run(
     typed = {name: pipeline.settings_class(name).typed(strings) for name in names}
     for name in names:
         pipeline.check(name, typed[name])
+    if at_once > 1 and len(names) > 1:
+        options = ["--profile", profile] if profile else []
+        options += [word for name, value in given for word in ("-p", name, value)]
+        options += ["--force"] * force + ["--quiet"] * quiet
+        pipeline.run_side_by_side(names, options, at_once)
+        return
     for name in names:
         click.echo(pipeline.run_notebook(name, typed[name], quiet=quiet, force=force))
 

@@ -108,6 +108,23 @@ def test_a_worker_is_stopped_while_it_trains(project, traces, name):
     nothing_left(traces, pids)
 
 
+@pytest.mark.parametrize("name", SIGNALS)
+def test_two_chapters_at_once_are_stopped(two_chapters, traces, name):
+    process = two_chapters.start("run", "--at-once", "2", "-p", "act", "sleep")
+
+    def both_run() -> bool:
+        kernels = [line for line in traces.processes().values() if KERNEL in line]
+        return len(kernels) == 2 and (two_chapters.root / "kernel.pid").exists()
+
+    traces.wait_for(both_run)
+    pids = send(name, process.pid, traces)
+    told = last_line(process)
+    assert told == "killed" or told.startswith(
+        "membership: interrupted; the earlier pages are kept"
+    )
+    nothing_left(traces, pids)
+
+
 def parts(folder) -> set[str]:
     return {path.name for path in folder.glob(".*.*-*")}
 
