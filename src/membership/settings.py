@@ -26,6 +26,8 @@ UNSHOWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _GPU_DRIVER = "/dev/nvidiactl"
 # What papermill writes above the values that it injects.
 INJECTED = "# Parameters"
+# Parameters that change no result.
+INCIDENTAL = ("results_dir", "data_root", "n_jobs")
 # How alike a name is to a parameter's before it counts as a misspelling of it.
 ALIKE = 0.91
 

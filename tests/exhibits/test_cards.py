@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from membership import exhibits, paths
-from membership.exhibits import cards, files, panels
+from membership.exhibits import cards, files, panels, provenance
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_every_text_is_escaped_and_there_is_no_script(shown, read):
 def test_a_figure_is_linked_on_the_site_and_embedded_elsewhere(shown, read, monkeypatch):
     (image,) = read(shown("gmip-fig-1", "quick")[1]).having("img")
     assert image["src"].startswith("data:image/svg+xml;base64,")
-    monkeypatch.setenv(panels.ON_SITE, "1")
+    monkeypatch.setenv(provenance.ON_SITE, "1")
     (image,) = read(shown("gmip-fig-1", "quick")[1]).having("img")
     assert image["src"] == "../../results/quick/gmip/gmip-fig-1.svg"
     assert image["alt"] == "A line through 2 points."

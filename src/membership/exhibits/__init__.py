@@ -1,18 +1,25 @@
-"""Saving, showing, numbering and citing what a chapter found."""
+"""Saving, showing, numbering and citing what a chapter found.
 
-from membership.exhibits.chapter import Chapter, open_chapter
-from membership.exhibits.citation import bibtex, catalogue
-from membership.exhibits.declaration import Exhibit, declared
-from membership.exhibits.files import load
-from membership.exhibits.source import Source
+What a run needs of this room takes no time to load; the rest is loaded where it is first used.
+"""
 
-__all__ = [
-    "Chapter",
-    "Exhibit",
-    "Source",
-    "bibtex",
-    "catalogue",
-    "declared",
-    "load",
-    "open_chapter",
-]
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Chapter": "chapter",
+    "Exhibit": "declaration",
+    "Source": "source",
+    "bibtex": "citation",
+    "catalogue": "citation",
+    "declared": "declaration",
+    "load": "files",
+    "open_chapter": "chapter",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

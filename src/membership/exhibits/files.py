@@ -7,13 +7,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from membership import manifest, paths
 from membership.errors import InputError
-from membership.exhibits.listing import find
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUFFIXES = (".csv", ".json", ".svg", ".pdf")
 _ATTRIBUTES = ("data", "sizes", "setup", "deviations", "residue", "device", "note", "timing")
@@ -31,7 +31,7 @@ def location(exhibit_id: str, chapter: str, profile: str, root: Path | str | Non
     return folder / profile / chapter / exhibit_id
 
 
-def csv_bytes(table: pd.DataFrame) -> bytes:
+def csv_bytes(table: "pd.DataFrame") -> bytes:
     """A table as CSV: ten significant digits, ``\\n`` line ends, the same bytes every time."""
     text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     return text.encode()
@@ -122,7 +122,7 @@ def _replace(target: Path, contents: dict[str, bytes]) -> None:
 
 def load(
     exhibit_id: str, profile: str = "paper", root: Path | str | None = None
-) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+) -> "tuple[pd.DataFrame, dict[str, Any]] | None":
     """Read back an exhibit that a run saved.
 
     Parameters
@@ -145,6 +145,8 @@ def load(
         There is no such exhibit, a file is missing or unreadable, the table is not the one that
         its record describes, or a file is not the one that its run wrote.
     """
+    from membership.exhibits.listing import find  # what declares exhibits takes a second to load
+
     target = paths.in_run(location(exhibit_id, find(exhibit_id)["chapter"], profile, root))
     record_path, table_path = target.with_suffix(".json"), target.with_suffix(".csv")
     manifest.require(target.parent, [target.name + suffix for suffix in SUFFIXES])
@@ -166,13 +168,15 @@ def load(
     return table, record
 
 
-def read_back(table: pd.DataFrame) -> pd.DataFrame:
+def read_back(table: "pd.DataFrame") -> "pd.DataFrame":
     """A table as its CSV file gives it back, with the same ``attrs``."""
     found = _read(csv_bytes(table))
     found.attrs = dict(table.attrs)
     return found
 
 
-def _read(content: bytes) -> pd.DataFrame:
+def _read(content: bytes) -> "pd.DataFrame":
     # Only an empty cell is missing: "None" is a word an attack's name may hold.
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from membership import paths
-from membership.exhibits import files
+from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.forest import Forest, forest, suits
 from membership.exhibits.grid import MOST_ROWS, Grid, grid
@@ -19,8 +19,6 @@ from membership.exhibits.product import ATTRIBUTES
 from membership.exhibits.quantities import Quantity, is_tidy, quantities
 from membership.exhibits.source import SUFFIX
 
-ON_SITE = "MEMBERSHIP_PAGE"
-"""Set while a page of the site is made: its cards link to files that the site carries."""
 WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
 # As a count says them: "14 agree".
 PLURALS = {"agrees": "agree", "differs": "differ"}
@@ -176,5 +174,5 @@ def _panel(exhibit: Exhibit, name: str, profile: str, results_dir: str) -> Panel
     if found is None:
         return None
     target = files.location(exhibit.id, exhibit.chapter, profile, results_dir)
-    linked = ON_SITE in os.environ and not results_dir
+    linked = provenance.ON_SITE in os.environ and not results_dir
     return Panel(name, exhibit, *found, target, linked)

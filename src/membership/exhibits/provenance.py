@@ -6,6 +6,8 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+# Set for a notebook whose cards are shown by the site, which carries the files that they link to.
+ON_SITE = "MEMBERSHIP_PAGE"
 PACKAGE = Path(__file__).resolve().parents[1]
 UNREAD = "unknown (git cannot read this checkout)"
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "matplotlib", "membership")

@@ -11,13 +11,13 @@ from membership import manifest, paths
 from membership.errors import InputError
 from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit
+from membership.settings import INCIDENTAL
 
 if TYPE_CHECKING:
     import xarray as xr
 
 SUFFIX = ".evidence"
 # Where a run writes and how fast it was, not what was observed.
-INCIDENTAL = ("results_dir", "data_root", "n_jobs")
 
 
 class Source:

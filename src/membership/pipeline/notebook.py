@@ -12,6 +12,7 @@ from typing import Any
 
 from membership import paths, processes
 from membership.errors import InputError, RunError
+from membership.exhibits import provenance
 from membership.pipeline import records
 from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, stamp
 from membership.pipeline.layout import (
@@ -23,7 +24,7 @@ from membership.pipeline.layout import (
     source_path,
 )
 from membership.pipeline.staging import put_in_place, run_folder
-from membership.settings import ChapterSettings
+from membership.settings import INCIDENTAL, ChapterSettings
 
 KERNEL_LOG = "kernel.log"
 # Read as a process starts. glibc hands freed memory back to the system and asks for it anew at
@@ -131,9 +132,6 @@ def _run(
             f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
             "so its results are dropped; run it again"
         )
-    # Here and not above: to be refused, nobody should wait for what shows exhibits.
-    from membership.exhibits import provenance
-    from membership.exhibits.source import INCIDENTAL
 
     described = {
         "chapter": settings.chapter,
@@ -198,7 +196,6 @@ def _papermill(
 ) -> None:
     import jupytext
 
-    from membership.exhibits.panels import ON_SITE
     from membership.pipeline.engine import NAME
 
     source, output = run.folder / "source.ipynb", run.folder / "executed.ipynb"
@@ -206,7 +203,7 @@ def _papermill(
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     # Its cards are shown by the site, which carries the files that they link to.
-    os.environ[ON_SITE] = "1"
+    os.environ[provenance.ON_SITE] = "1"
     for name, value in _KERNEL.items():
         os.environ.setdefault(name, value)
     # Their complaints come back as exceptions, which are told once and in one line; asyncio's is of
