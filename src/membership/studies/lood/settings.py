@@ -82,7 +82,7 @@ SIZES = {
         deep=False,
         optimised=False,
     ),
-    "quick": Sizes(),
+    "quick": Sizes(optimised=False),
     "paper": Sizes(starts=3, groups=20, group_starts=10),
 }
 # Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
