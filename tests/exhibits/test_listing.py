@@ -3,9 +3,13 @@ import sys
 
 import pytest
 
-from membership import published
+from membership import exhibits, published
 from membership.errors import InputError
 from membership.exhibits import listing
+
+
+def test_the_room_lists_what_it_offers_before_it_is_loaded():
+    assert set(exhibits.__all__) <= set(dir(exhibits))
 
 
 def test_an_exhibit_is_found():
