@@ -245,6 +245,16 @@ def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(tmp_path):
     assert not list((tmp_path / "cache").rglob("*checkpoint.safetensors"))
 
 
+def test_parameters_have_the_order_of_the_module_trained_or_from_the_cache(tmp_path):
+    dataset, half = blobs(), np.random.default_rng(0).random((2, 60)) < 0.5
+    config = TrainingConfig(epochs=1, batch_size=8, learning_rate=0.1)
+    arguments = (mlp, dataset, half, config, [0, 1])
+    trained, kept = (train(*arguments, cache_folder=tmp_path, progress=False) for _ in range(2))
+    names = [name for name, _ in mlp().named_parameters()]
+    assert list(trained.parameters) == list(kept.parameters) == names
+    assert names != sorted(names)
+
+
 def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
     script = textwrap.dedent(KILLED).format(
         tests=os.path.dirname(__file__),

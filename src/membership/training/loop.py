@@ -1,7 +1,7 @@
 """Stochastic gradient descent for one model or many at once."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -134,12 +134,15 @@ def train(
                 for rows in batches:
                     found |= _train_rows(fits, rows, keys, cache, bar)
     states = [found[i] for i in range(len(seeds))]
-    stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
-    names = dict(factory().named_parameters())
+
+    def stacked(named: Iterator[tuple[str, torch.Tensor]]) -> State:
+        """In the module's order, whether trained just now or kept in a file, which has its own."""
+        return {name: torch.stack([state[name] for state in states]) for name, _ in named}
+
     return Ensemble(
         factory,
-        {k: v for k, v in stacked.items() if k in names},
-        {k: v for k, v in stacked.items() if k not in names},
+        stacked(factory().named_parameters()),
+        stacked(factory().named_buffers()),
         mask,
         seeds,
         config,
