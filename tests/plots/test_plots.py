@@ -291,7 +291,7 @@ def test_exact_numbers_have_no_error_bars(accuracies):
 def test_a_label_longer_than_its_axis_is_broken(accuracies):
     table = accuracies.assign(metric="attack_accuracy_other_threshold(%)")
     axis = plots.lines_with_intervals(table, "n", panel="metric").axes[0]
-    assert axis.get_ylabel() == "accuracy, threshold from\nother records (%)"
+    assert axis.get_ylabel() == "accuracy, threshold\nfrom other records (%)"
 
 
 def test_bars_rise_from_the_baseline(accuracies):

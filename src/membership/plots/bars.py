@@ -63,7 +63,7 @@ def bars_with_intervals(
     looks = series(groups)
     width = 0.8 / len(groups)
     with style():
-        figure, (axis,) = new_figure(3.4)
+        figure, (axis,) = new_figure(2.7)
         for i, group in enumerate(groups):
             shift = (i - (len(groups) - 1) / 2) * width
             rows = _of_group(table, by, group)

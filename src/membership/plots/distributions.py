@@ -41,7 +41,7 @@ def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
         raise InputError(f"series = {sorted(unknown)}: a row is 'record' or 'exact'")
     attacks = list(table["attack"].unique())
     with style():
-        figure, axes = new_figure(2.9, len(attacks))
+        figure, axes = new_figure(2.5, len(attacks))
         for attack, axis in zip(attacks, axes, strict=True):
             _panel(axis, table[table["attack"] == attack])
             axis.set(title=attack, xlabel=x_label)

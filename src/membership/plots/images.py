@@ -39,7 +39,7 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
     rows, columns = list(table["row"].unique()), list(table["column"].unique())
     blocks = [columns[i : i + MOST_PICTURES] for i in range(0, len(columns), MOST_PICTURES)]
     width = len(blocks[0])
-    side = (WIDTH - 1.2) / max(width, 8)
+    side = (WIDTH - 1.2) / max(width, MOST_PICTURES)
     lines = table["text"].fillna("").str.count("\n").max() + 1
     height = len(blocks) * len(rows) * (side + 0.08 + 0.12 * lines) + (0.35 if title else 0.1)
     with style():
@@ -78,8 +78,8 @@ def optimisation(table: pd.DataFrame) -> Figure:
     shown, curves = table[is_picture], table[~is_picture]
     looks = series([str(name) for name in curves["series"].unique()])
     with style():
-        figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1, 2.4))
+        figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1, 2.1))
         axes = upper.subplots(1, max(len(shown), 1), squeeze=False)[0]
         for axis in axes:
             axis.set_axis_off()

@@ -27,7 +27,7 @@ _SLANTED, _UPRIGHT = 0.17, 0.4
 """Inches between two labels at least, aslant in narrow panels and upright in a wide one."""
 _MARGIN = 0.7
 """Inches beside a panel."""
-_LETTERS = 26
+_LETTERS = 22
 """How many letters of a label the height of a panel holds."""
 
 

@@ -5,7 +5,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.plots.look import (
-    WIDTH,
     check_columns,
     legend_above,
     new_figure,
@@ -50,7 +49,7 @@ def scatter(
     check_columns(table, [x, y, *([by] if by else [])])
     groups = [str(name) for name in table[by].unique()] if by else [""]
     with style():
-        figure, (axis,) = new_figure(4.2, width=0.75 * WIDTH)
+        figure, (axis,) = new_figure(2.8)
         figure.set_dpi(200)
         for group, look in series(groups).items():
             rows = table if by is None else table[table[by].astype(str) == group]

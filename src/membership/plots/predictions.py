@@ -37,7 +37,7 @@ def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = 
     records = table[table["series"] == DATA]
     models = [name for name in table["series"].unique() if name != DATA]
     with style():
-        figure, axes = new_figure(3.0, len(models))
+        figure, axes = new_figure(2.6, len(models))
         for (name, look), axis in zip(series(models).items(), axes, strict=True):
             rows = table[table["series"] == name].sort_values("x")
             axis.plot(records["x"], records["value"], ".", color=GREY, markersize=3, label=DATA)

@@ -1,5 +1,7 @@
 """Error rates and accuracy, one panel a setting."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,8 +19,10 @@ from membership.plots.look import (
     style,
 )
 
-COLUMNS = 3
-PANEL_HEIGHT = 2.6
+MOST_COLUMNS = 4
+PANEL_HEIGHT = 2.0
+# Few enough to stand apart below the narrowest panel.
+_TICKS = (0, 0.5, 1)
 
 
 def roc_panels(
@@ -30,7 +34,7 @@ def roc_panels(
     y_label: str = "true positive rate",
     floor: float = 0.0,
 ) -> Figure:
-    """Rates against the false positive rate, in panels of at most three a row.
+    """Rates against the false positive rate, in panels of at most four a row.
 
     Parameters
     ----------
@@ -57,21 +61,28 @@ def roc_panels(
         raise InputError(f"floor = {floor}: give 0, or a rate below 1 for logarithmic axes")
     panels = list(curves[panel].unique())
     looks = series([str(name) for name in curves[by].unique()])
-    columns = min(len(panels), COLUMNS)
-    rows = -(-len(panels) // columns)
+    rows = -(-len(panels) // MOST_COLUMNS)
+    columns = -(-len(panels) // rows)
     with style():
         figure = Figure(figsize=(WIDTH, 0.5 + PANEL_HEIGHT * rows), layout="constrained")
         axes = list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
         for name, axis in zip(panels, axes, strict=False):
             _panel(axis, curves[curves[panel] == name], by, y, looks)
             _chance(axis, y, floor)
-            axis.set_title(str(name), fontsize=9)
+            axis.set_title(_broken(str(name), 72 // columns), fontsize=9)
         for axis in axes[len(panels) :]:
             axis.remove()
         figure.supxlabel("false positive rate", fontsize=10)
         figure.supylabel(y_label, fontsize=10)
         legend_above(figure, axes[: len(panels)], columns=4)
     return figure
+
+
+def _broken(title: str, letters: int) -> str:
+    """A title in two lines where it is longer than its panel, after its colon if it has one."""
+    if len(title) > letters and ": " in title:
+        return title.replace(": ", ":\n", 1)
+    return textwrap.fill(title, letters)
 
 
 def _panel(axis: Axes, part: pd.DataFrame, by: str, y: str, looks: dict) -> None:
@@ -101,6 +112,8 @@ def _chance(axis: Axes, y: str, floor: float) -> None:
     )
     if floor:
         axis.set(xscale="log", yscale="log")
+    else:
+        axis.set(xticks=_TICKS, yticks=_TICKS)
     axis.set(xlim=(floor, 1), ylim=(floor, 1))
 
 
@@ -121,7 +134,7 @@ def accuracy_by_level(table: pd.DataFrame) -> Figure:
     names = list(table["dataset"].unique())
     looks = series(list(table["series"].unique()))
     with style():
-        figure, axes = new_figure(3.6, len(names))
+        figure, axes = new_figure(2.8, len(names))
         for name, axis in zip(names, axes, strict=True):
             part = table[table["dataset"] == name]
             for label, look in looks.items():
