@@ -82,7 +82,7 @@ def test_the_table_has_both_groups_every_word_and_escapes(open_chapter, toy, rea
     rows = found(open_chapter("quick"), toy)
     reader = read(claims.html("gmip", rows, exhibits.declared("gmip")))
     text = " ".join(reader.text.split())
-    assert text.index("The paper's") < text.index("IHA <beats> LOSS") < text.index("This book's")
+    assert text.index("The paper's") < text.index("IHA <beats> LOSS")
     assert "1 supported 1 contradicted 1 not tested here" in text
     assert "1 agree 1 compatible 1 differ" in text
     assert "+0.21 [+0.19, +0.23]" in text
@@ -90,6 +90,24 @@ def test_the_table_has_both_groups_every_word_and_escapes(open_chapter, toy, rea
     assert "Moons (5 models)" in text
     assert {"href": "#gmip-tab-1"} in reader.having("a")
     assert not {"script", "style", "beats"} & {tag for tag, _ in reader.tags}
+
+
+def test_what_no_run_tests_stands_in_a_fold_below_the_table(open_chapter, toy, read):
+    open_chapter("paper").show("gmip-tab-1")
+    rows = found(open_chapter("quick"), toy)
+    reader = read(claims.html("gmip", rows, exhibits.declared("gmip")))
+    tested, untested = ([row[0] for row in table if len(row) > 2] for table in reader.tables)
+    assert [len(tested), len(untested)] == [1 + 2, 1 + 1]
+    assert "They are alike" in tested[-1]
+    assert "It is seen" in untested[-1]
+    assert "1 more claim that is not tested here" in " ".join(reader.text.split())
+
+
+def test_lanes_leave_out_what_their_labels_share():
+    labels = ["TPR, A less B, MNIST", "TPR, A less C, MNIST", "TPR, A less B, 5 steps, MNIST"]
+    assert claims._shared(labels) == ("TPR, MNIST", ["A less B", "A less C", "A less B, 5 steps"])
+    for told in (["TPR, A"], ["TPR, A", "TPR, A"], ["TPR, A", "TPR"], ["A, MNIST", "B, MNIST"]):
+        assert claims._shared(told) == ("", told)
 
 
 def test_without_a_run_of_ones_own_there_is_no_column_for_it(open_chapter, toy, read):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from membership.exhibits.cards import templates
@@ -11,6 +11,7 @@ from membership.exhibits.panels import PLURALS, WORDS, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
+from membership.published.outcomes import NOT_TESTED
 from membership.published.outcomes import WORDS as OUTCOMES
 
 # More contrasts than this are counted and not drawn.
@@ -36,14 +37,23 @@ class Lane:
 
 @dataclass(frozen=True)
 class Row:
-    """One claim: the paper-size outcome with its lanes, and that of the reader's run if any."""
+    """One claim: the paper-size outcome with its lanes, and that of the reader's run if any.
+
+    ``shared`` is what the labels of all lanes begin and end with; the lanes leave it out.
+    """
 
     claim: Claim
     exhibits: list[Exhibit]
     outcome: Outcome
+    shared: str
     lanes: list[Lane]
     left_out: int
     own: Outcome | None
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether neither run tests it."""
+        return {self.outcome.word, *([self.own.word] if self.own else [])} == {NOT_TESTED}
 
 
 def rows(
@@ -67,15 +77,17 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
     words = [row.outcome.word for row in found]
+    tested = [row for row in found if not row.is_untested]
     return (
         templates()
         .get_template("claims.html")
         .render(
             chapter=chapter,
             groups=[
-                (heading, [row for row in found if row.claim.origin == origin])
+                (heading, [row for row in tested if row.claim.origin == origin])
                 for origin, heading in (("paper", "The paper's"), ("ours", "This book's"))
             ],
+            untested=[row for row in found if row.is_untested],
             counts={word: words.count(word) for word in OUTCOMES if word in words},
             numbers=verdicts(exhibits),
             plurals=PLURALS,
@@ -105,9 +117,22 @@ def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
 def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) -> Row:
     shown = outcome.numbers[:MOST_LANES]
     most = max((_reach(one) for one in shown), default=0.0) or 1.0
-    lanes = [_lane(one, most) for one in shown]
+    shared, labels = _shared([one.label for one in shown])
+    lanes = [replace(_lane(x, most), text=label) for x, label in zip(shown, labels, strict=True)]
     rests_on = [named[name] for name in claim.exhibits if name in named]
-    return Row(claim, rests_on, outcome, lanes, len(outcome.numbers) - len(shown), own)
+    return Row(claim, rests_on, outcome, shared, lanes, len(outcome.numbers) - len(shown), own)
+
+
+def _shared(labels: list[str]) -> tuple[str, list[str]]:
+    """What all labels begin and end with, and what is left of each; told once, they are short."""
+    parts = [label.split(", ") for label in labels]
+    least = min(map(len, parts), default=0)
+    ends = next((i for i in range(least) if len({tuple(x[: i + 1]) for x in parts}) > 1), 0)
+    tail = next((i for i in range(least) if len({tuple(x[-i - 1 :]) for x in parts}) > 1), 0)
+    if len(labels) < 2 or not ends or ends + tail >= least:
+        return "", labels
+    told = parts[0][:ends] + parts[0][len(parts[0]) - tail :]
+    return ", ".join(told), [", ".join(x[ends : len(x) - tail]) for x in parts]
 
 
 def _claimed(one: Contrast) -> tuple[float, float, float]:

@@ -129,6 +129,11 @@ class Panel:
         return grid(self.numbers) if all(one.keys for one in self.numbers) else None
 
     @property
+    def is_brief(self) -> bool:
+        """Whether its sentence stands for it: a control of the book's own, without a picture."""
+        return self.exhibit.kind == "control" and bool(self.sentence) and not self.picture
+
+    @property
     def is_told(self) -> bool:
         """Whether the whole table stands in the panel already."""
         return not (self.picture or self.numbers or len(self.table) > MOST_ROWS)
