@@ -19,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup book notebooks bench test test-faults browser lint format clean
+.PHONY: help setup book archive notebooks bench test test-faults browser lint format clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -39,6 +39,9 @@ $(STAMP): requirements.lock pyproject.toml
 book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
 	@$(BIN)/membership run --profile $(PROFILE) --at-once $(AT_ONCE)
 	@$(BIN)/membership build
+
+archive: setup ## Pack site, committed results and source into one file in _build
+	@$(BIN)/membership archive
 
 notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab
 

@@ -135,6 +135,7 @@ def test_make_alone_lists_the_targets(makefile):
         "help",
         "setup",
         "book",
+        "archive",
         "notebooks",
         "bench",
         "test",

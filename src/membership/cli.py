@@ -177,6 +177,23 @@ def build() -> None:
 
 
 @cli.command()
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The zip file to write, instead of _build/membership-VERSION.zip.",
+)
+def archive(output: Path | None) -> None:
+    """Pack site, committed results and source into one file, and print its SHA-256 and name.
+
+    The same bytes every time; refused where no site is built or something is not committed.
+    """
+    from membership.pipeline.archive import make_archive
+
+    file, digest = make_archive(output)
+    click.echo(f"{digest}  {file}")
+
+
+@cli.command()
 @click.argument("chapter", nargs=-1)
 def seal(chapter: tuple[str, ...]) -> None:
     """Note the digests of each CHAPTER's committed paper-size results (all where none is named).

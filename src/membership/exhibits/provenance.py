@@ -36,19 +36,19 @@ def code_digest(package: Path = PACKAGE) -> str:
 
 def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
     """The commit that the package was run from."""
-    top = _git(checkout, "rev-parse", "--show-toplevel")
+    top = git(checkout, "rev-parse", "--show-toplevel")
     if not top and (checkout / ".git").exists():
         return UNREAD
     if not top or Path(top).resolve() != checkout.resolve():
         return ""
-    commit = _git(checkout, "rev-parse", "--verify", "HEAD")
+    commit = git(checkout, "rev-parse", "--verify", "HEAD")
     if not commit:
         return ""
-    changed = _git(checkout, "status", "--porcelain", "--", "src", "notebooks")
+    changed = git(checkout, "status", "--porcelain", "--", "src", "notebooks")
     return f"{commit}-dirty" if changed else commit
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
     """What git prints, or nothing where there is no git, no repository or no commit.
 
     A clone that another user owns (root in a container) is read all the same: its code runs

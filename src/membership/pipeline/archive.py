@@ -1,0 +1,116 @@
+"""One file with all that is needed to read, check and rerun the book; the same bytes every time."""
+
+import hashlib
+import io
+import time
+import zipfile
+from pathlib import Path
+
+import membership
+from membership import paths
+from membership.errors import InputError
+from membership.exhibits.provenance import git, git_commit
+from membership.pipeline import deposit
+
+SUMS = "SHA256SUMS"
+# What pages are made of: a file there that git does not know may be in the site.
+_MADE_OF = ("src", "notebooks", "book", "data", "results", "runs")
+
+
+def make_archive(output: Path | None = None) -> tuple[Path, str]:
+    """Pack the built site, all that git tracks, checksums and what archives ask for.
+
+    Parameters
+    ----------
+    output : Path, optional
+        The zip file to write; ``_build/membership-<version>.zip`` unless given.
+
+    Returns
+    -------
+    tuple of Path and str
+        The file, and its SHA-256.
+
+    Raises
+    ------
+    InputError
+        No site has been built, or not from these pages and committed results; this is no git
+        checkout; a tracked file is changed, or one that pages are made of is not committed.
+    """
+    root = paths.project_root()
+    site = root / "_build" / "html"
+    if not (site / "index.html").is_file():
+        raise InputError("no site has been built; build it with: make book")
+    modes = _tracked(root)
+    _require_committed(root)
+    contents = {name: (root / name).read_bytes() for name in modes}
+    contents |= _of_site(site, contents)
+    commit, when = git(root, "log", "-1", "--format=%H %ct").split()
+    cited, exhibits = deposit.citation(), deposit.made()
+    contents["codecheck.yml"] = deposit.codecheck(cited, exhibits).encode()
+    contents[".zenodo.json"] = deposit.zenodo(cited).encode()
+    described = {
+        name: {"contentSize": str(len(content)), "sha256": _sha256(content)}
+        for name, content in contents.items()
+    }
+    crate = deposit.crate(cited, exhibits, described, commit)
+    contents["ro-crate-metadata.json"] = crate.encode()
+    sums = [f"{_sha256(content)}  {name}\n" for name, content in sorted(contents.items())]
+    contents[SUMS] = "".join(sums).encode()
+    target = output or root / "_build" / f"membership-{membership.__version__}.zip"
+    programs = {name for name, mode in modes.items() if mode == "100755"}
+    packed = _zip(contents, programs, time.gmtime(int(when)))
+    paths.atomic_write(target, packed)
+    return target, _sha256(packed)
+
+
+def _tracked(root: Path) -> dict[str, str]:
+    """The mode of each file that git tracks, by name."""
+    listed = git(root, "ls-files", "--stage", "-z")
+    if not listed or not git_commit(root):
+        raise InputError(
+            "an archive holds what git tracks, and this folder is no git checkout with a commit; "
+            "make it in a clone"
+        )
+    entries = [entry.split("\t", 1) for entry in listed.strip("\0").split("\0")]
+    return {name: about.split()[0] for about, name in entries}
+
+
+def _require_committed(root: Path) -> None:
+    changed = git(root, "diff", "--name-only", "HEAD").splitlines()
+    changed += git(root, "ls-files", "--others", "--exclude-standard", *_MADE_OF).splitlines()
+    if changed:
+        more = f" (and {len(changed) - 1} more are not)" if changed[1:] else ""
+        raise InputError(
+            f"{changed[0]} is not committed{more}, so no commit says what the archive holds; "
+            "commit it or take it away"
+        )
+
+
+def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
+    """The site's files under ``site``, checked against the pages and results they are made of."""
+    found = {}
+    for path in sorted(p for p in site.rglob("*") if p.is_file()):
+        name, content = path.relative_to(site).as_posix(), path.read_bytes()
+        source = name.removeprefix("_sources/")
+        shown = source.startswith(("book/", "results/paper/"))
+        if shown and tracked.get(source, content) != content:
+            raise InputError(f"the site shows another {source}; build it again: membership build")
+        if not any(part.startswith(".") for part in name.split("/")):
+            found[f"site/{name}"] = content
+    return found
+
+
+def _zip(contents: dict[str, bytes], programs: set[str], when: time.struct_time) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in sorted(contents.items()):
+            entry = zipfile.ZipInfo(name, when[:6])
+            entry.create_system = 3  # Unix, whatever this is: the modes are Unix's
+            entry.external_attr = (0o100755 if name in programs else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            file.writestr(entry, content)
+    return whole.getvalue()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
