@@ -25,6 +25,7 @@ LOCK = [
 ]
 # torch comes first and with its own closure; the others are named by packages that do without.
 LEFT_OUT = {"torch", "torchvision", "tensorflow", "tf2jax", "dm-tree", "setuptools"}
+SET_UP = ("pyproject.toml", "requirements.lock")
 MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PROFILE")
 
 
@@ -102,14 +103,47 @@ def test_no_set_up_file_names_a_registry_or_another_lock():
     assert [name for name in others if (ROOT / name).exists()] == []
 
 
-def test_the_citation_has_the_package_s_version():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert citation["version"] == membership.__version__
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+
+def test_the_citation_has_the_package_s_version_and_what_its_format_asks_for():
+    assert CITATION["version"] == membership.__version__
+    assert CITATION.keys() >= {"cff-version", "message", "title", "authors", "abstract", "license"}
+
+
+def test_every_place_that_names_the_project_s_address_names_the_same():
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    assert CITATION.get("repository-code", "") == repository
+    assert CITATION.get("url", "") == membership.__url__
+
+
+def test_the_newest_version_of_the_changelog_is_the_citation_s():
+    heads = re.findall(r"^## \[(.+?)\](?: - (.+))?$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert heads[0] == ("Unreleased", "")
+    assert heads[1] == (membership.__version__, CITATION["date-released"])
+
+
+def test_the_container_copies_what_is_there_and_runs_the_two_commands(makefile):
+    text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line[:1] not in ("", "#")]
+    words = {"FROM", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
+    assert {word for word, _ in steps} == words
+    assert tuple(steps[0]) == ("FROM", "python:3.11-slim-bookworm")
+    copied = [rest.split()[:-1] for word, rest in steps if word == "COPY"]
+    assert [one for names in copied for one in names if not (ROOT / one).exists()] == []
+    assert copied[-1] == ["."]
+    assert steps[-2:] == [["ENTRYPOINT", '["make"]'], ["CMD", '["book"]']]
+    targets = {line.split()[0] for line in makefile().stdout.splitlines()}
+    assert {"setup", "book", "test"} <= targets
+    # The environment's layer holds what `make setup` reads, and no more.
+    assert set(copied[0]) == {"Makefile", *SET_UP}
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {".venv", "_build", ".cache"} <= set(ignored)
 
 
 @pytest.fixture
 def makefile(tmp_path):
-    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+    for name in ("Makefile", *SET_UP):
         shutil.copy(ROOT / name, tmp_path)
 
     # The tests may themselves run under make, whose own settings must not reach this one.

@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from membership import paths
 from membership.errors import InputError
 from membership.pipeline.archive import make_archive
 from tests.conftest import REPOSITORY
@@ -34,13 +33,6 @@ sphinx:
     html_css_files: [custom.css, exhibits.css]
     html_js_files: [page.js, exhibits.js]
 """
-
-
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    root = checkouts.make_checkout(tmp_path / "checkout")
-    monkeypatch.setattr(paths, "project_root", lambda: root)
-    return root
 
 
 def test_the_same_checkout_and_site_give_the_same_bytes(checkout, tmp_path):
@@ -68,14 +60,11 @@ def test_it_holds_site_and_tracked_files_and_nothing_else(checkout):
     assert {entry.date_time for entry in entries.values()} == {entries["README.md"].date_time}
 
 
-def test_its_sums_are_those_of_every_other_file(checkout, tmp_path):
-    with zipfile.ZipFile(make_archive()[0]) as file:
-        file.extractall(tmp_path / "unpacked")
+def test_its_sums_are_those_of_every_other_file(unpacked):
     check = ["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"]
-    assert subprocess.run(check, cwd=tmp_path / "unpacked", check=False).returncode == 0
-    lines = (tmp_path / "unpacked" / "SHA256SUMS").read_text().splitlines()
-    files = [p for p in (tmp_path / "unpacked").rglob("*") if p.is_file()]
-    assert len(lines) == len(files) - 1
+    assert subprocess.run(check, cwd=unpacked, check=False).returncode == 0
+    lines = (unpacked / "SHA256SUMS").read_text().splitlines()
+    assert len(lines) == len([p for p in unpacked.rglob("*") if p.is_file()]) - 1
 
 
 PAGE = "book/imagenet_recipe.md"
@@ -146,7 +135,7 @@ def incomplete(site):
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory, miniature):
+def built(tmp_path_factory, miniature):
     """The archive of a miniature with the book's own theme, built and packed by the commands."""
     project = miniature(tmp_path_factory.mktemp("archive") / "project")
     shutil.copytree(REPOSITORY / "book" / "_static", project.root / "book" / "_static")
@@ -166,8 +155,8 @@ def unpacked(tmp_path_factory, miniature):
     project.end()
 
 
-def test_the_unpacked_site_asks_for_nothing_that_is_not_in_it(unpacked):
-    site = unpacked / "site"
+def test_the_unpacked_site_asks_for_nothing_that_is_not_in_it(built):
+    site = built / "site"
     pages = [asked(p) for p in (site / "intro.html", *(site / "_static").glob("*.css"))]
     assert sum(map(len, pages)) > 20
     assert any("mathjax" in address for address in pages[0])

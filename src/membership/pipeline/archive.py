@@ -11,6 +11,7 @@ from membership import paths
 from membership.errors import InputError
 from membership.exhibits.provenance import git, git_commit
 from membership.pipeline import deposit
+from membership.pipeline.crate import crate
 
 SUMS = "SHA256SUMS"
 # What pages are made of: a file there that git does not know may be in the site.
@@ -52,8 +53,7 @@ def make_archive(output: Path | None = None) -> tuple[Path, str]:
         name: {"contentSize": str(len(content)), "sha256": _sha256(content)}
         for name, content in contents.items()
     }
-    crate = deposit.crate(cited, exhibits, described, commit)
-    contents["ro-crate-metadata.json"] = crate.encode()
+    contents["ro-crate-metadata.json"] = crate(cited, exhibits, described, commit).encode()
     sums = [f"{_sha256(content)}  {name}\n" for name, content in sorted(contents.items())]
     contents[SUMS] = "".join(sums).encode()
     target = output or root / "_build" / f"membership-{membership.__version__}.zip"
