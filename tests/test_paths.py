@@ -114,7 +114,7 @@ def test_only_what_dead_writers_left_is_cleared(tmp_path, dead):
 
 def test_a_file_is_locked_while_it_is_written(tmp_path, monkeypatch):
     """So that a run on another machine, which knows no pid here, leaves its part alone."""
-    monkeypatch.setattr(paths, "_lives", lambda pid: False)
+    monkeypatch.setattr(paths, "lives", lambda pid: False)
     sync = os.fsync
 
     def cleared_meanwhile(number):

@@ -132,7 +132,7 @@ def clear_parts(folder: Path, name: str | None = None) -> None:
     """Remove what writers that were killed in the middle have left in a folder."""
     for part in folder.glob(".*"):
         found = _PART.fullmatch(part.name)
-        if found and name in (None, found["name"]) and not _lives(int(found["writer"])):
+        if found and name in (None, found["name"]) and not lives(int(found["writer"])):
             with contextlib.suppress(OSError), part.open("rb") as file:
                 # On another machine that shares the folder, its writer may live.
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +147,8 @@ def clear_cache() -> None:
             clear_parts(below)
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Whether there is a process of this id."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -24,7 +24,7 @@ from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHARED_MEMORY = Path("/dev/shm")
-_MARK = re.compile(r"membership-\d+-\w+")
+_MARK = re.compile(r"membership-(?P<pid>\d+)-\w+")
 _LOCK, _GROUPS = "lock", "groups"
 
 
@@ -44,6 +44,14 @@ class Run:
         """Let a process group (the id of a process that leads its session) end with the run."""
         with (self.folder / _GROUPS).open("a") as file:
             file.write(f"{group}\n")
+
+    def release(self, group: int) -> None:
+        """Forget a process group that has ended: its id may become that of another's."""
+        file = self.folder / _GROUPS
+        kept = file.with_suffix(".kept")
+        with contextlib.suppress(OSError):  # a full disk
+            kept.write_text("".join(f"{each}\n" for each in _listed(file) if each != group))
+            os.replace(kept, file)
 
     def finish(self, command: list[str], cwd: Path) -> tuple[int, str]:
         """Run a command to its end; its exit code, and stdout and stderr as one text."""
@@ -118,12 +126,16 @@ def follow_parent(parent: int | None = None) -> None:
 
 def clear_abandoned() -> None:
     """Remove the folders and the semaphores of runs that died together with their watcher."""
+    from membership import paths
+
     for folder in Path(tempfile.gettempdir()).glob("membership-*"):
         with contextlib.suppress(OSError):
-            about = folder.lstat()
-            if not _MARK.fullmatch(folder.name) or about.st_uid != os.getuid():
+            about, found = folder.lstat(), _MARK.fullmatch(folder.name)
+            if not found or about.st_uid != os.getuid():
                 continue
-            if not (folder / _LOCK).exists() and time.time() - about.st_mtime > 60:
+            if time.time() - about.st_mtime < 60 and paths.lives(int(found["pid"])):
+                continue  # at its first lines: made, and not locked yet
+            if not (folder / _LOCK).exists():
                 folder.rmdir()  # killed between two lines; with anything in it, it is not ours
                 continue
             lock = os.open(folder / _LOCK, os.O_RDWR)
@@ -235,8 +247,14 @@ def _remove(folder: Path) -> None:
 
 
 def _groups(folder: Path) -> list[int]:
+    """The groups of a run, and of the runs that it has started: their folders lie in its own."""
+    files = [folder / _GROUPS, *folder.glob(f"membership-*/{_GROUPS}")]
+    return [group for file in files for group in _listed(file)]
+
+
+def _listed(file: Path) -> list[int]:
     try:
-        return [int(line) for line in (folder / _GROUPS).read_text().split()]
+        return [int(line) for line in file.read_text().split()]
     except (OSError, ValueError):
         return []
 

@@ -208,6 +208,9 @@ class ChapterSettings(BaseModel):
 
     @classmethod
     def _checked(cls, values: Mapping[str, Any]) -> Self:
+        for name in values:
+            if name not in cls.model_fields and UNSHOWABLE.search(name):  # pydantic names none
+                raise InputError(_unknown(name, cls.model_fields))
         try:
             return cls.model_validate(dict(values))
         except ValidationError as error:
@@ -223,10 +226,14 @@ class ChapterSettings(BaseModel):
             return wrong
         name = str(details["loc"][0])
         if details["type"] == "extra_forbidden":
-            return f"unknown parameter {suggest(name, cls.model_fields, 'parameters')}"
+            return _unknown(name, cls.model_fields)
         within = "".join(f"[{place}]" for place in details["loc"][1:])
         shown, accepted = brief(values[name]), cls.model_fields[name].description
         return f"parameter {name!r} = {shown}: {name}{within} {wrong}; accepted: {accepted}"
+
+
+def _unknown(name: str, known: Any) -> str:
+    return f"unknown parameter {suggest(name, known, 'parameters')}"
 
 
 def suggest(name: str, known: Any, kind: str) -> str:

@@ -12,12 +12,17 @@ SHARED_MEMORY = Path("/dev/shm")
 PAUSE = 0.1
 
 
+def shared() -> list[str]:
+    return [path.name for path in SHARED_MEMORY.iterdir()] if SHARED_MEMORY.is_dir() else []
+
+
 @dataclass(frozen=True)
 class Traces:
     """Whatever a project has running, and what it has left outside its own folder."""
 
     root: Path
     temporary: Path
+    before: frozenset[str]  # others' semaphores: ids of processes come again
 
     def processes(self) -> dict[int, str]:
         """The command lines of the project's processes by pid: they share a variable."""
@@ -37,7 +42,7 @@ class Traces:
         return next((pid for pid, line in self.processes().items() if word in line), 0)
 
     def semaphores(self, pids: set[int]) -> list[str]:
-        names = (path.name for path in SHARED_MEMORY.iterdir())
+        names = set(shared()) - self.before
         return [n for n in names if any(f"-{p}-" in n or f"_{p}_" in n for p in pids)]
 
     def wait_for(self, answer: Callable[[], object], seconds: float = 60) -> None:
@@ -58,7 +63,7 @@ def traces(project, tmp_path, monkeypatch) -> Iterator[Traces]:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    found = Traces(project.root, temporary)
+    found = Traces(project.root, temporary, frozenset(shared()))
     yield found
     for pid in found.processes():
         os.kill(pid, 9)

@@ -218,6 +218,16 @@ def test_a_value_that_no_run_can_use_is_refused(
     assert says_which(line, name, value)
 
 
+def test_a_name_that_cannot_be_shown_is_named_all_the_same(refused):
+    assert r"unknown parameter '\udcff'" in refused("run", "gmip", "-p", "\udcff", "1")
+
+
+def test_a_number_of_records_is_refused_as_it_was_given(refused):
+    given = json.dumps(["digits", "purchase_like:1500000"])
+    line = refused("run", "iha", "--profile", "tiny", "-p", "also_datasets", given)
+    assert "'purchase_like:1500000': give at most 1,000,000 records" in line
+
+
 @pytest.mark.parametrize("make", bad_files.ANY, ids=lambda make: make.__name__)
 def test_a_bad_file_is_refused(house, refused, make):
     file = house.parent / "own.npz"

@@ -142,6 +142,19 @@ def test_a_read_only_folder_is_found_before_the_work(project, where):
     assert not (project.root / "kernel.pid").exists()
 
 
+def test_a_cache_that_cannot_be_made_is_found_before_the_work(project):
+    """Where the permissions would allow it: /proc takes no folder, not even from root."""
+    status, lines = run(project, "", "run", "demo", MEMBERSHIP_CACHE="/proc/cache")
+    assert (status, len(lines)) == (2, 1), lines
+    assert "cannot write" in lines[0]
+    assert {path.name for path in project.root.iterdir()} == {
+        "src",
+        "notebooks",
+        "data",
+        "_toc.yml",
+    }
+
+
 @needs_mounts
 def test_a_temporary_folder_that_cannot_be_written_is_passed_over(project):
     folder = project.root / "temporary"

@@ -274,6 +274,9 @@ def test_damaged_committed_results_are_not_published(project):
     assert done.returncode == 2
     assert "results/paper/demo/demo-tab-1.json is not the file that its run wrote" in one_line(done)
     assert one_line(done).endswith("git checkout -- results/paper/demo")
+    (project.root / "kernel.pid").unlink(missing_ok=True)
+    for once in (run(project), run(project, "--at-once", "2")):
+        assert (once.returncode, one_line(once)) == (2, one_line(done))
     shown.write_text(shown.read_text().replace("1", "0"))
     (paper / "demo-tab-9.csv").write_text("of nobody")
     done = project.run("build")

@@ -3,9 +3,13 @@
 import os
 import signal
 import subprocess
+import tempfile
 import time
+from collections.abc import Sequence
 
 import pytest
+
+from membership import processes
 
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT")
 WITHIN = 5
@@ -42,10 +46,11 @@ def send(name: str, pid: int, traces) -> set[int]:
     return pids
 
 
-def last_line(process: subprocess.Popen) -> str:
+def last_line(process: subprocess.Popen, others: Sequence[str] = ()) -> str:
     """The command's own line; there is none where the command was killed."""
     _, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
+    assert set(others) <= set(stderr.splitlines())
     if process.returncode == -signal.SIGKILL:
         return "killed"
     assert process.returncode == 1
@@ -120,6 +125,51 @@ def test_two_chapters_at_once_are_stopped(two_chapters, traces, name):
     pids = send(name, process.pid, traces)
     told = last_line(process)
     assert told == "killed" or "interrupted; the earlier pages are kept" in told
+    nothing_left(traces, pids)
+
+
+@pytest.fixture
+def both_run(two_chapters, traces):
+    """A run of two chapters at once, when the kernels of both are at work, with the kernels."""
+    process = two_chapters.start("run", "--at-once", "2", "-p", "act", "sleep")
+
+    def kernels() -> list[int]:
+        return [pid for pid, line in traces.processes().items() if KERNEL in line]
+
+    work = (two_chapters.root / "kernel.pid").exists
+    traces.wait_for(lambda: process.poll() is not None or (len(kernels()) == 2 and work()))
+    return process, kernels()
+
+
+def of_chapters(traces) -> list[int]:
+    """The pids of the commands that run one chapter each."""
+    found = traces.processes().items()
+    return [pid for pid, line in found if " run demo " in line or " run other " in line]
+
+
+def test_two_chapters_that_do_not_listen_are_stopped(both_run, traces):
+    process, kernels = both_run
+    for pid in (*of_chapters(traces), *kernels):
+        os.kill(pid, signal.SIGSTOP)
+    pids = send("SIGKILL", process.pid, traces)
+    nothing_left(traces, pids)
+
+
+def test_a_chapter_ends_with_a_command_that_dies_before_it_has_noted_its_start(both_run, traces):
+    process, _ = both_run
+    (folder,) = traces.temporary.iterdir()
+    (folder / "groups").write_text("")
+    pids = send("SIGKILL", process.pid, traces)
+    nothing_left(traces, pids)
+
+
+def test_each_killed_chapter_is_named(both_run, traces):
+    process, _ = both_run
+    pids = set(traces.processes())
+    for pid in of_chapters(traces):
+        os.kill(pid, signal.SIGKILL)
+    told = last_line(process, others=["the run of other was killed"])
+    assert told == "membership: the run of demo was killed"
     nothing_left(traces, pids)
 
 
@@ -232,3 +282,27 @@ def test_a_run_leaves_the_folder_of_another_that_lives(project, traces):
     send("SIGTERM", first.pid, traces)
     assert "interrupted" in last_line(first)
     assert traces.files() == []
+
+
+def test_a_folder_that_its_run_has_not_locked_yet_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"membership-{os.getpid()}-justmade"
+    folder.mkdir()
+    (folder / "lock").touch()
+    processes.clear_abandoned()
+    assert folder.exists()
+    os.utime(folder, (0, 0))
+    processes.clear_abandoned()
+    assert not folder.exists()
+
+
+def test_a_group_that_has_ended_is_signalled_no_more(tmp_path):
+    run = processes.Run(tmp_path)
+    with subprocess.Popen(["sleep", "100"], start_new_session=True) as sleeper:
+        run.adopt(sleeper.pid)
+        try:
+            run.release(sleeper.pid)
+            processes._end(tmp_path)
+            assert sleeper.poll() is None
+        finally:
+            sleeper.kill()

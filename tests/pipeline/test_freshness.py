@@ -45,6 +45,14 @@ def put(path, content="changed"):
     path.write_text(content)
 
 
+def test_a_link_to_the_project_changes_nothing(root, tmp_path, monkeypatch):
+    before = fingerprint()
+    (tmp_path / "link").symlink_to(root)
+    through = tmp_path / "link" / "src" / "membership" / "__init__.py"
+    monkeypatch.setattr(membership, "__file__", str(through))
+    assert fingerprint() == before
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -1,5 +1,9 @@
 """Two chapters at once: the same results as one after the other, and one line for a failure."""
 
+import os
+import subprocess
+import sys
+
 NAMES = ("demo", "other")
 
 
@@ -28,6 +32,21 @@ def test_a_failure_is_the_last_line_and_starts_no_further_chapter(two_chapters):
     assert last.startswith("membership: ")
     assert "failed in 'The work': ArithmeticError" in last
     assert done.stderr.count("membership: ") == 1
+    for name in NAMES:
+        assert f"{name} (quick) failed in 'The work'" in done.stderr
+
+
+def test_a_file_of_the_users_folder_is_no_module_of_ours(two_chapters, tmp_path):
+    (tmp_path / "random.py").write_text("raise SystemExit('not meant')\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "membership", "run", "--at-once", "2", "--quiet"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(two_chapters.root / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_cannot_be_used_is_refused_before_a_chapter_is_started(two_chapters):

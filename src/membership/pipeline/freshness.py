@@ -41,7 +41,7 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
     """
     import jupytext
 
-    root, package = paths.project_root(), Path(membership.__file__).parent
+    root, package = paths.project_root(), Path(membership.__file__).resolve().parent
     text = source_path(settings.chapter).read_text(encoding="utf-8")
     cells = [c.source for c in jupytext.reads(text, "md:myst").cells if c.cell_type == "code"]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from membership import paths, processes
+from membership import manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
 from membership.pipeline import records
@@ -66,6 +66,8 @@ def check(chapter: str, parameters: Mapping[str, Any]) -> ChapterSettings:
     """
     settings = settings_class(chapter).from_values(_with_absolute_paths(parameters))
     settings.check_run()
+    if settings.profile != "paper":  # the page shows them beside its own
+        manifest.require(paths.results_dir() / "paper" / chapter)
     return settings
 
 
@@ -110,6 +112,7 @@ def run_notebook(
         if not quiet:
             print(f"{chapter} ({settings.profile}): up to date", file=sys.stderr)
         return target
+    paths.require_writable(paths.made_cache_dir())
     for written in (target, log_path(chapter, settings.profile), _record(settings)):
         paths.require_writable(written.parent)
         paths.clear_parts(written.parent, written.name)

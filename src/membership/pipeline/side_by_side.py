@@ -1,5 +1,6 @@
 """Several chapters at once, each by a command of its own on its share of the cores."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -13,6 +14,13 @@ from membership.errors import InputError, RunError
 
 PAUSE = 0.05
 COMMAND = "membership: "
+# A chapter ends with this process however that ends, and from its first line on.
+_CODE = """\
+from membership.processes import follow_parent
+follow_parent({parent})
+from membership.__main__ import main
+main()
+"""
 
 
 def run_side_by_side(chapters: Sequence[str], options: Sequence[str], at_once: int) -> None:
@@ -42,8 +50,9 @@ def run_side_by_side(chapters: Sequence[str], options: Sequence[str], at_once: i
             "again to go on"
         ) from None
     if failed:
-        said = failed[0].last.removeprefix(COMMAND) or f"the run of {failed[0].chapter} was killed"
-        raise (InputError if failed[0].process.returncode == 2 else RunError)(said)
+        for one in failed[1:]:
+            print(one.said(), file=sys.stderr)
+        raise (InputError if failed[0].process.returncode == 2 else RunError)(failed[0].said())
 
 
 @dataclass
@@ -59,12 +68,17 @@ class _Running:
         self.listener = threading.Thread(target=self._listen, daemon=True)
         self.listener.start()
 
+    def said(self) -> str:
+        """Why it failed."""
+        return self.last.removeprefix(COMMAND) or f"the run of {self.chapter} was killed"
+
     def _listen(self) -> None:
         for line in self.process.stderr:
             if line.startswith(COMMAND):
                 self.last = line.strip()
             else:
-                print(line, end="", file=sys.stderr, flush=True)
+                with contextlib.suppress(OSError):  # nobody reads it any more
+                    print(line, end="", file=sys.stderr, flush=True)
 
 
 def _all(
@@ -72,12 +86,13 @@ def _all(
 ) -> list[_Running]:
     """Run the chapters; those that failed."""
     waiting, running, failed = list(chapters), [], []
-    threads = str(max(1, limits.cores() // at_once))
+    threads = str(max(1, limits.cores() // min(at_once, len(chapters))))
     while running or (waiting and not failed):
         while waiting and len(running) < at_once and not failed:
             running.append(_start(waiting.pop(0), options, threads, run))
         for one in [each for each in running if each.process.poll() is not None]:
             running.remove(one)
+            run.release(one.process.pid)
             one.listener.join()
             failed += [one] if one.process.returncode else []
         time.sleep(PAUSE)
@@ -86,7 +101,8 @@ def _all(
 
 def _start(chapter: str, options: Sequence[str], threads: str, run: processes.Run) -> _Running:
     process = subprocess.Popen(
-        [sys.executable, "-m", "membership", "run", chapter, *options],
+        # -P: a file of the user's folder is no module of ours.
+        [sys.executable, "-P", "-c", _CODE.format(parent=os.getpid()), "run", chapter, *options],
         env={**os.environ, "OMP_NUM_THREADS": threads},
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

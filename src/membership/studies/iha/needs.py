@@ -5,6 +5,7 @@ from typing import Any
 
 from membership import data
 from membership.data.loading import PARITY, is_purchase_like, purchase_records
+from membership.data.purchase import MOST_RECORDS
 from membership.errors import InputError
 from membership.studies.iha import recipes
 
@@ -28,8 +29,12 @@ def check(settings: Any) -> None:
     for name, one in found.items():
         _check_one(name, one, settings)
     last = settings.datasets[-1]
-    if is_purchase_like(last):
-        data.outline(f"purchase_like:{LARGER * purchase_records(last.removesuffix(PARITY))}")
+    most = MOST_RECORDS // LARGER
+    if is_purchase_like(last) and purchase_records(last.removesuffix(PARITY)) > most:
+        raise InputError(
+            f"dataset={last!r}: give at most {most:,} records; this run simulates {LARGER} times "
+            "as many too"
+        )
     if not last.endswith(PARITY):
         _check_network(found[last], recipes.DEEP, settings.most_parameters)
     half = min(N_BASE, _pool(found[settings.dataset]) // 2)
