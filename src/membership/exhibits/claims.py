@@ -14,8 +14,8 @@ from membership.published import Claim, Contrast, Outcome
 from membership.published.outcomes import NOT_TESTED
 from membership.published.outcomes import WORDS as OUTCOMES
 
-# More contrasts than this are counted and not drawn.
-MOST_LANES = 6
+# More contrasts than this are not drawn: they stand behind "The test".
+MOST_LANES = 4
 _CLAIMED = re.compile(r"(?P<side>[<>]|within ±) ?(?P<number>[-+\d.e]+)")
 
 
@@ -47,7 +47,7 @@ class Row:
     outcome: Outcome
     shared: str
     lanes: list[Lane]
-    left_out: int
+    left_out: list[Contrast]
     own: Outcome | None
 
     @property
@@ -120,7 +120,7 @@ def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) ->
     shared, labels = _shared([one.label for one in shown])
     lanes = [replace(_lane(x, most), text=label) for x, label in zip(shown, labels, strict=True)]
     rests_on = [named[name] for name in claim.exhibits if name in named]
-    return Row(claim, rests_on, outcome, shared, lanes, len(outcome.numbers) - len(shown), own)
+    return Row(claim, rests_on, outcome, shared, lanes, list(outcome.numbers[MOST_LANES:]), own)
 
 
 def _shared(labels: list[str]) -> tuple[str, list[str]]:

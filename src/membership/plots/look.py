@@ -80,7 +80,7 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     """A figure of the full width with panels in as few rows as three a row allow."""
     rows = -(-count // MOST_COLUMNS)
     columns = -(-count // rows)
-    figure = Figure(figsize=(WIDTH, 2.7 if rows == 1 else 0.5 + 2 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.5 if rows == 1 else 0.5 + 2 * rows), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08)
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axis in axes[count:]:

@@ -79,8 +79,19 @@ def _kernel(number: int) -> Exhibit:
     return _exhibit(f"fig-{number}", table, SEARCHES, second=False, **said)
 
 
+def _beside(table: pd.DataFrame) -> "Figure":
+    """Figure 3, with the pictures of all groups in the same rows."""
+    from membership.plots import image_grid
+
+    place = table["row"].str.partition(": ")
+    columns = place[0] + ", " + table["column"].astype(str)
+    return image_grid(table.assign(row=place[2], column=columns))
+
+
 _GRID = drawn("image_grid")
 _FOUND = {"draw": _GRID, "says": sentences.found, "alt": sentences.grid}
+_GROUPS = {"draw": _beside, "says": sentences.groups}
+_STATEMENTS = {"settings": True, "says": sentences.statements}
 _SCATTER = drawn("scatter_panels", labels=leakage.LABELS)
 _LOG_SCATTER = drawn("scatter_panels", labels=leakage.LABELS, log_x=True)
 _TOY = {"settings": True, "draw": drawn("line_panels", labels=toys.LABELS, marks=toys.MARKS)}
@@ -93,7 +104,7 @@ _FIGURE_5 = {
 
 EXHIBITS = (
     _exhibit("ctl-1", theory.one_by_one, "measured-identity", says=sentences.identity),
-    _exhibit("ctl-2", speed.table, "measured-times", judge=speed.comparison),
+    _exhibit("ctl-2", speed.table, "measured-times", judge=speed.comparison, says=sentences.speed),
     _exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     _exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER),
     _exhibit("ctl-3", leakage.correlations, *NETWORKS, says=sentences.correlations),
@@ -123,7 +134,7 @@ EXHIBITS = (
     _exhibit("fig-8", reconstruction.figure_8, SEARCHES, second=False, **_FOUND),
     *(_kernel(number) for number in range(14, 20)),
     _exhibit("ctl-7", reconstruction.success, SEARCHES, says=sentences.success),
-    _exhibit("fig-3", reconstruction.figure_3, "process-groups", draw=_GRID, says=sentences.groups),
+    _exhibit("fig-3", reconstruction.figure_3, "process-groups", **_GROUPS),
     _exhibit("fig-7", toys.figure_7, **_TOY, alt=sentences.peaks),
     _exhibit("fig-11", toys.figure_11, "measured-worst", **_TOY),
     _exhibit("fig-12", toys.figure_12, **_TOY, alt=sentences.peaks),
@@ -133,7 +144,7 @@ EXHIBITS = (
     ),
     _exhibit("fig-5", activations.figure_5, *ACTIVATIONS, **_FIGURE_5),
     _exhibit("ctl-9", activations.shares, *ACTIVATIONS, says=sentences.shares),
-    _exhibit("ctl-10", theory.statements, "measured-slopes", RECORDS, CONSTANT, settings=True),
+    _exhibit("ctl-10", theory.statements, "measured-slopes", RECORDS, CONSTANT, **_STATEMENTS),
     _exhibit("ctl-11", mistakes.released_code, "process-slips", says=sentences.slips),
     _exhibit("ctl-12", edge.rates, says=sentences.rates),
     _exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),

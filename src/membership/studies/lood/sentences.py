@@ -5,11 +5,36 @@ import pandas as pd
 from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN
 from membership.studies.lood.mistakes import LEFT_IN
 from membership.studies.lood.reconstruction import SUCCESS
+from membership.studies.lood.speed import RATIO
 
 
 def identity(table: pd.DataFrame) -> str:
     """Control 1."""
     return f"No number deviates by more than {table['value'].max():.0e} of its size."
+
+
+def speed(table: pd.DataFrame) -> str:
+    """Control 2."""
+    found = table.set_index("quantity")["value"]
+    one_by_one = found[found.index.str.endswith("over all at once")].iloc[0]
+    return (
+        f"One by one the records take {one_by_one:,.0f} times as long as all at once, and "
+        f"retraining for a record {found[RATIO]:,.0f} times as long as its share of them."
+    )
+
+
+def statements(table: pd.DataFrame) -> str:
+    """Control 10."""
+    by = {name: rows for name, rows in table.groupby("statement")}
+    slope = by["Theorem 4.1"].loc[by["Theorem 4.1"]["quantity"].str.contains("KL"), "value"].max()
+    gradient = by["Proposition 5.1"].pivot(index="case", columns="quantity", values="value")
+    apart = (gradient["formula"] - gradient["differences"]).abs() / gradient.abs().max().max()
+    ratio = by["Appendix C.2"]["value"].min()
+    return (
+        f"At the record the slope of KL is at most {slope:.0e} of that away from it; KL(D, D') is "
+        f"at least {ratio:.2f} times KL(D', D); the gradient of Proposition 5.1 and differences "
+        f"are at most {apart.max():.0e} of the largest apart."
+    )
 
 
 def correlations(table: pd.DataFrame) -> str:
