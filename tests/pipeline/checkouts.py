@@ -21,6 +21,7 @@ COPIED = (
     f"results/paper/{CHAPTER}",
     f"runs/paper/{CHAPTER}.json",
     "src/membership/__init__.py",
+    "src/membership/__main__.py",
 )
 # A commit needs a name, whoever runs the tests.
 COMMIT = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org", "commit", "--quiet")

@@ -1,5 +1,6 @@
 """What RO-Crate's readers find in the archive: ro-crate-metadata.json."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from membership import published
@@ -19,6 +20,10 @@ _FORMATS = {
     ".html": "text/html",
     SUFFIX: "application/octet-stream",
 }
+# What the command `membership` starts.
+_PROGRAM = "src/membership/__main__.py"
+_PYTHON = "https://www.python.org/"
+_SCRIPT = {"@type": ["File", "SoftwareSourceCode"], "programmingLanguage": {"@id": _PYTHON}}
 _FOLDERS = {
     "site/": "The book as a website: open site/index.html, no network is needed",
     "src/membership/": "The package: attacks, bounds, exhibits and the pipeline",
@@ -33,6 +38,7 @@ _FILES = {
     "codecheck.yml": "Every exhibit's files and the command that makes them",
     "requirements.lock": "The environment at exact versions",
     "site/index.html": "The first page of the book",
+    _PROGRAM: "The command `membership`, which makes every exhibit",
 }
 
 
@@ -91,9 +97,9 @@ def crate(
 
 
 def _folder(folder: str, words: str, files: dict[str, str]) -> dict[str, Any]:
-    within = [{"@id": name} for name in files if name.startswith(folder)]
-    described = {"hasPart": within} if within else {}
-    return {"@id": folder, "@type": "Dataset", "name": folder, "description": words, **described}
+    whole = {"@id": folder, "@type": "Dataset", "name": folder, "description": words}
+    within = [name for name in files if name.startswith(folder)]
+    return {**whole, **({"hasPart": _ids(within)} if within else {})}
 
 
 def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +110,7 @@ def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
         "name": name.rpartition("/")[2],
         "description": words,
         "encodingFormat": _FORMATS.get(suffix, "text/plain"),
+        **(_SCRIPT if name == _PROGRAM else {}),
         **described,
     }
 
@@ -129,18 +136,23 @@ def _licences() -> list[dict[str, Any]]:
 
 
 def _about(cited: dict[str, Any], commit: str) -> list[dict[str, Any]]:
-    """Who made it, with what, from which commit."""
+    """Who made it, in which language, from which commit."""
     (author,) = cited["authors"]
     return [
         {"@id": "#contributors", "@type": "Organization", "name": author["name"]},
-        {"@id": "#commit", "@type": "PropertyValue", "propertyID": "git commit", "value": commit},
         {
-            "@id": "#membership",
-            "@type": "SoftwareApplication",
-            "name": "membership",
-            "softwareVersion": cited["version"],
-            "softwareRequirements": {"@id": "requirements.lock"},
-            "runtimePlatform": f"Python {cited['requires-python']}",
+            "@id": "#commit",
+            "@type": "PropertyValue",
+            "name": "git commit",
+            "propertyID": "git commit",
+            "value": commit,
+        },
+        {
+            "@id": _PYTHON,
+            "@type": "ComputerLanguage",
+            "name": "Python",
+            "url": _PYTHON,
+            "version": cited["requires-python"],
         },
     ]
 
@@ -156,13 +168,15 @@ def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
                 "@id": f"#command-{number}",
                 "@type": "CreateAction",
                 "name": command,
-                "instrument": {"@id": "#membership"},
-                "object": [{"@id": each} for each in read],
-                "result": [{"@id": each} for one in own for each in one.files],
+                "instrument": _ids([_PROGRAM]),
+                **({"object": _ids(read)} if read else {}),
+                "result": _ids(each for one in own for each in one.files),
             }
         )
     return whole
 
 
-def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
-    return [{"@id": one["@id"]} for one in entities]
+def _ids(entities: Iterable[str | dict[str, Any]]) -> list[dict[str, str]] | dict[str, str]:
+    """References to entities, or the one reference where there is one, as RO-Crate has it."""
+    found = [{"@id": one if isinstance(one, str) else one["@id"]} for one in entities]
+    return found[0] if len(found) == 1 else found
