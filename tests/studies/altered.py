@@ -12,18 +12,22 @@ def committed_run(chapter):
 
 
 class Altered:
-    """A source whose one table is another."""
+    """A source whose one table, or one kind of evidence by the start of its names, is another."""
 
-    def __init__(self, source, exhibit_id, change):
-        self.source, self.id, self.change = source, exhibit_id, change
+    def __init__(self, source, altered, change):
+        self.source, self.altered, self.change = source, altered, change
         self.settings = source.settings
 
     def has(self, name):
         return self.source.has(name)
 
+    def evidence(self, name):
+        found = self.source.evidence(name)
+        return self.change(found.copy(deep=True)) if name.startswith(self.altered) else found
+
     def table(self, exhibit_id):
         found = self.source.table(exhibit_id)
-        if exhibit_id != self.id:
+        if exhibit_id != self.altered:
             return found
         changed = self.change(found.copy())
         changed.attrs = dict(found.attrs)

@@ -33,7 +33,6 @@ FLIPS = [
     ("gmip-c03", "gmip-fig-2", moved(0.6, series="GLiR", panel="one step"), CONTRADICTED),
     ("gmip-c04", "gmip-fig-2", moved(0.2, series="GLiR", panel="d ="), CONTRADICTED),
     ("gmip-c05", "gmip-ctl-2", moved(40, quantity="AUC of GLiR, one step"), CONTRADICTED),
-    ("gmip-c06", "gmip-ctl-2", moved(20, quantity="AUC of GLiR, all steps"), CONTRADICTED),
     ("gmip-c09", "gmip-fig-6", swap("series", "GLiR", "loss (LiRA)"), CONTRADICTED),
     ("gmip-c11", "gmip-fig-4", on_the_curve, SUPPORTED),
     ("gmip-c13", "gmip-ctl-9", moved(0, 0.1, method="Equation 10"), CONTRADICTED),
@@ -63,6 +62,18 @@ def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committe
     before = claim.outcome(committed)
     assert before.word != word
     assert claim.outcome(Altered(committed, exhibit, change)).word == word
+
+
+def test_later_steps_that_tell_more_contradict_c06(committed):
+    def first_step_tells_nothing(audit):
+        audit["distance"][:, 0] = audit["distance"][:, 0].mean()
+        audit["susceptibility"][:, 0] = audit["susceptibility"][:, 0].mean()
+        return audit
+
+    claim = BY_ID["gmip-c06"]
+    assert claim.outcome(committed).word == SUPPORTED
+    altered = Altered(committed, "steps-", first_step_tells_nothing)
+    assert claim.outcome(altered).word == CONTRADICTED
 
 
 def test_levels_that_need_more_noise_contradict_less_noise(committed):
