@@ -45,6 +45,7 @@ def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
     app.connect("build-finished", pages.write_copies)
+    app.connect("build-finished", pages.write_notebooks)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 

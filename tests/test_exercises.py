@@ -1,0 +1,36 @@
+"""The solutions of the exercises run, each by itself, and what they assert holds."""
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from membership import published
+
+FOLDER = Path(__file__).parents[1] / "book" / "exercises"
+SOLUTIONS = [
+    pytest.param(cell.source, id=f"{page.stem}-{number}")
+    for page in sorted(FOLDER.glob("*.md"))
+    for number, cell in enumerate(
+        (one for one in jupytext.read(page).cells if one.cell_type == "code"), start=1
+    )
+]
+
+
+@pytest.mark.parametrize("chapter", sorted(published.papers))
+def test_every_chapter_has_three_to_five_exercises_with_solutions(chapter):
+    cells = jupytext.read(FOLDER / f"{chapter}.md").cells
+    asked = [line for one in cells for line in one.source.splitlines() if line.startswith("## ")]
+    code = [one for one in cells if one.cell_type == "code"]
+    assert 3 <= len(asked) == len(code) <= 5
+    assert all(one.metadata["tags"] == ["hide-input"] for one in code)
+
+
+@pytest.mark.parametrize("source", SOLUTIONS)
+def test_the_solution_runs_says_something_and_finds_what_it_asserts(source):
+    with redirect_stdout(io.StringIO()) as said:
+        exec(compile(source, "solution", "exec"), {})
+    assert said.getvalue().strip()
+    assert "assert " in source
