@@ -112,8 +112,9 @@ def test_the_citation_has_the_package_s_version_and_what_its_format_asks_for():
 
 
 def test_every_place_that_names_the_project_s_address_names_the_same():
-    repository = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
-    assert CITATION.get("repository-code", "") == repository
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    assert CITATION.get("repository-code", "") == config["repository"]["url"]
+    assert config["html"]["use_repository_button"] == bool(config["repository"]["url"])
     assert CITATION.get("url", "") == membership.__url__
 
 
