@@ -11,6 +11,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed: the next file to be opened would take its number
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     try:
         from membership.cli import main as command
     except (ImportError, MemoryError, OSError) as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from membership import __version__, limits, pipeline, processes
+from membership import __version__, limits, paths, pipeline, processes
 from membership.audit_cli import audit
 from membership.calculator_cli import calculate
 from membership.errors import InputError, RunError
@@ -150,7 +150,6 @@ ROOT = click.option(
 def fetch(name: str, root: Path | None) -> None:
     """Download the data set NAME from upstream, where it is not there yet."""
     from membership import data as room
-    from membership import paths
 
     file = room.fetch(name, root=root)
     paths.clear_parts(file.parent, file.name)
@@ -200,7 +199,7 @@ def seal(chapter: tuple[str, ...]) -> None:
 
     For maintainers who have made them anew; a run notes them itself, and `build` checks them.
     """
-    from membership import manifest, paths
+    from membership import manifest
 
     committed = paths.results_dir() / "paper"
     for name in chapter or pipeline.chapters():
@@ -269,7 +268,7 @@ def main() -> None:
         # Notebooks run in the project's folder: anchor relative folders where the user stands.
         for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
             if os.environ.get(name):
-                os.environ[name] = os.path.abspath(os.environ[name])
+                os.environ[name] = os.path.abspath(paths.own_path(os.environ[name]))
         sys.exit(cli.main(prog_name="membership", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -303,8 +302,6 @@ def fail(message: object, code: int) -> None:
 
 def unforeseen(error: Exception) -> str:
     """Keep the traceback of a fault of our own in a log, and say where it is and whom to tell."""
-    from membership import paths
-
     kind, details = type(error).__name__, "".join(traceback.format_exception(error))
     told = f"{__version__}, Python {sys.version.split()[0]}\n{sys.argv!r}\n\n{details}"
     for folder in (paths.project_root() / "logs", Path(tempfile.gettempdir())):

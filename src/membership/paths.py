@@ -203,6 +203,15 @@ def check_writable(folder: Path) -> None:
         raise write_error(folder, known) from error
 
 
+def text_of(path: Path) -> str:
+    """The text of a file that people write."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise InputError(f"cannot read {shown(path)}: {why}; bring it back, or mend it") from error
+
+
 def shown(path: Path) -> Path:
     """Shorten a path for a message: relative to the project where it lies in there."""
     root = project_root()

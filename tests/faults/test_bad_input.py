@@ -218,6 +218,12 @@ def test_a_value_that_no_run_can_use_is_refused(
     assert says_which(line, name, value)
 
 
+@pytest.mark.parametrize("variable", ["MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"])
+def test_a_folder_of_no_user_is_refused(refused, monkeypatch, variable):
+    monkeypatch.setenv(variable, "~nosuchuser/x")
+    assert "'~nosuchuser/x': there is no such user's folder" in refused("run", "gmip")
+
+
 def test_a_name_that_cannot_be_shown_is_named_all_the_same(refused):
     assert r"unknown parameter '\udcff'" in refused("run", "gmip", "-p", "\udcff", "1")
 

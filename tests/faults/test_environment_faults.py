@@ -142,6 +142,27 @@ def test_a_read_only_folder_is_found_before_the_work(project, where):
     assert not (project.root / "kernel.pid").exists()
 
 
+@pytest.mark.parametrize("where", ["book/chapters/demo.ipynb", "runs/quick/demo.json"])
+def test_a_folder_in_the_place_of_a_file_is_found_before_the_work(project, where):
+    (project.root / where).mkdir(parents=True)
+    status, lines = run(project, "", "run", "demo")
+    assert (status, len(lines)) == (2, 1), lines
+    assert f"{where}: it is a folder" in lines[0]
+    assert not (project.root / "kernel.pid").exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_may_be_closed(project, closed):
+    assert run(project, f"exec {closed};", "run", "demo")[0] == 0
+    assert project.executed.is_file()
+
+
+def test_a_reader_that_leaves_ends_the_run(project):
+    before = project.root / "before"
+    before.write_text('"$@" 2>&1 | head -1; exit ${PIPESTATUS[0]}')
+    assert run(project, f"bash '{before}'", "run", "demo", "--force")[0] == 1
+
+
 def test_a_cache_that_cannot_be_made_is_found_before_the_work(project):
     """Where the permissions would allow it: /proc takes no folder, not even from root."""
     status, lines = run(project, "", "run", "demo", MEMBERSHIP_CACHE="/proc/cache")

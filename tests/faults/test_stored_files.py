@@ -12,8 +12,8 @@ import pytest
 
 from membership import data, manifest, paths
 from membership.errors import InputError
-from membership.pipeline import agreement, freshness, records
-from membership.pipeline.site import run_statistics
+from membership.pipeline import agreement, freshness, layout, records
+from membership.pipeline.site import build_site, run_statistics
 
 CONFIG = """\
 title: A miniature
@@ -224,6 +224,19 @@ def test_damaged_own_data_are_refused(own, damage):
     DAMAGES[damage](own)
     with pytest.raises(InputError) as refusal:
         data.load(str(own))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["notebooks/demo.md", "_toc.yml"])
+@pytest.mark.parametrize("damage", ["garbage", "gone", "a folder"])
+def test_a_text_of_the_project_that_cannot_be_read_is_named(house, name, damage):
+    (house / name).unlink()
+    if damage == "garbage":
+        (house / name).write_bytes(b"\xff" * 99)
+    if damage == "a folder":
+        (house / name).mkdir()
+    with pytest.raises(InputError, match=f"cannot read {name}: ") as refusal:
+        layout.title("demo") if name == "notebooks/demo.md" else build_site()
     assert "\n" not in str(refusal.value)
 
 

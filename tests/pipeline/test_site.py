@@ -1,9 +1,11 @@
 """The site is built whole or the line says what is missing or wrong."""
 
 import json
+import subprocess
 
 import pytest
 from bs4 import BeautifulSoup
+from filelock import FileLock
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
@@ -57,6 +59,27 @@ def test_a_warning_stops_the_build_and_is_quoted_every_time(book):
         assert last.startswith("membership: the site did not build: ")
         assert "nowhere" in last
         assert last.endswith("the log is logs/site.log")
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("printf 'x: [' >> _config.yml", "did not build: yaml.parser.ParserError"),
+        ("rm -rf _build; touch _build", "did not build: NotADirectoryError"),
+    ],
+)
+def test_what_stops_sphinx_before_a_page_is_quoted(book, fault, told):
+    subprocess.run(["bash", "-c", fault], cwd=book.root, check=True)
+    done = book.run("build")
+    assert done.returncode == 1
+    assert told in done.stderr.splitlines()[-1]
+
+
+def test_of_two_builds_at_once_the_second_is_refused(book):
+    with FileLock(book.root / "book" / "generated" / ".lock"):
+        done = book.run("build")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "the site is being built already" in done.stderr
 
 
 def test_a_chapter_that_was_not_run_is_named_with_the_command_that_runs_it(tmp_path, monkeypatch):

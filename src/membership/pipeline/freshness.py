@@ -42,7 +42,7 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
     import jupytext
 
     root, package = paths.project_root(), Path(membership.__file__).resolve().parent
-    text = source_path(settings.chapter).read_text(encoding="utf-8")
+    text = paths.text_of(source_path(settings.chapter))
     cells = [c.source for c in jupytext.reads(text, "md:myst").cells if c.cell_type == "code"]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
     files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]

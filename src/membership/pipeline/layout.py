@@ -61,7 +61,7 @@ def results_path(settings: ChapterSettings) -> Path:
 
 def title(chapter: str) -> str:
     """The first heading of a chapter's notebook, or its name."""
-    headings = headings_in(source_path(chapter).read_text(encoding="utf-8"))
+    headings = headings_in(paths.text_of(source_path(chapter)))
     return headings[0] if headings else chapter
 
 

@@ -114,6 +114,8 @@ def run_notebook(
         return target
     paths.require_writable(paths.made_cache_dir())
     for written in (target, log_path(chapter, settings.profile), _record(settings)):
+        if written.is_dir():
+            raise paths.write_error(written, IsADirectoryError(21, "it is a folder"))
         paths.require_writable(written.parent)
         paths.clear_parts(written.parent, written.name)
     paths.clear_cache()
@@ -185,6 +187,8 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> A
         except DeadKernelError:
             what = "the kernel died (killed, or out of memory)"
             details = what
+        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+            raise
         except OSError as error:
             raise paths.write_error(output, error) from None
         except RuntimeError as error:

@@ -1,12 +1,16 @@
 """Build the site from the written pages and the executed notebooks."""
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from membership import paths, processes
 from membership.errors import InputError, RunError
@@ -44,18 +48,41 @@ def build_site(*, quiet: bool = False) -> Path:
     ------
     InputError
         A chapter of ``_toc.yml`` has not been run, or a file of its results or of the committed
-        ones is not what its run wrote; the line says with which command to mend it.
+        ones is not what its run wrote; the line says with which command to mend it. Or another
+        build is under way.
     RunError
         Jupyter Book found something wrong; the line quotes it and names the log.
     """
+    root = paths.project_root()
+    chapters = _require_chapters(root)
+    with _alone(root / "book" / "generated" / ".lock"):
+        return _build(root, chapters, quiet)
+
+
+@contextlib.contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Two builds would write the same pages."""
+    lock = FileLock(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise InputError("the site is being built already; wait for the end of that") from None
+    except OSError as error:
+        raise paths.write_error(file, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     # Here and not above: it needs scipy, and no other command waits for that.
     from membership.pipeline import verdict_errors
 
-    root = paths.project_root()
-    chapters = _require_chapters(root)
     results = agreement.agreed(chapters)
     paths.atomic_write(root / "book" / "generated" / "run_statistics.md", run_statistics())
-    if verdict_errors.PAGE in (root / "_toc.yml").read_text(encoding="utf-8"):
+    if verdict_errors.PAGE in paths.text_of(root / "_toc.yml"):
         paths.atomic_write(root / f"{verdict_errors.PAGE}.md", verdict_errors.verdict_errors())
     if not quiet:
         print("building the site", file=sys.stderr)
@@ -109,7 +136,7 @@ def _row(record: dict[str, Any]) -> str:
 
 
 def _require_chapters(root: Path) -> list[str]:
-    toc = (root / "_toc.yml").read_text(encoding="utf-8")
+    toc = paths.text_of(root / "_toc.yml")
     listed = re.findall(r"book/chapters/(\w+)", toc)
     missing = [chapter for chapter in listed if not executed_path(chapter).is_file()]
     if missing:
@@ -121,8 +148,10 @@ def _require_chapters(root: Path) -> list[str]:
 
 
 def _first_findings(output: str, most: int = 3) -> str:
-    """Quote the first warnings or errors of a build, or its last line where there are none."""
+    """Quote the first warnings or errors of a build, else an exception, else its last words."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     found = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
     more = f" (and {len(found) - most} more)" if len(found) > most else ""
-    return " | ".join(found[:most] or lines[-1:]) + more
+    raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
+    words = [line for line in lines if re.search("[A-Za-z]{3}", line)]
+    return " | ".join(found[:most] or raised[-1:] or words[-1:]) + more
