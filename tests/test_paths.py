@@ -145,3 +145,14 @@ def test_only_a_cache_of_ours_is_cleared(tmp_path, dead, monkeypatch):
     paths.made_cache_dir()
     paths.clear_cache()
     assert not left.exists()
+
+
+def test_a_process_that_ended_and_was_not_waited_for_does_not_live():
+    assert paths.lives(os.getpid())
+    assert paths.lives(1)
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    # Wait for its end, and leave it for its parent to collect.
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not paths.lives(process.pid)
+    process.wait()
+    assert not paths.lives(process.pid)

@@ -148,13 +148,16 @@ def clear_cache() -> None:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is a process of this id."""
+    """Whether there is a process of this id, other than one that ended and was not waited for."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
         pass
+    with contextlib.suppress(OSError):  # a system without /proc
+        about = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        return about.rpartition(")")[2].split()[0] not in ("Z", "X")
     return True
 
 
