@@ -26,29 +26,7 @@ def whole(name: str, value: object, least: int = 1) -> None:
 
 
 def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> FloatArray:
-    """Convert numbers to float64 and check them.
-
-    Parameters
-    ----------
-    name : str
-        What the caller named the argument; error messages start with it.
-    values : array, tensor or sequence
-        Real numbers. A torch tensor may lie on any device and be part of a graph.
-    ndim : int
-        The number of axes `values` must have.
-    finite : bool
-        Refuse infinite entries as well as NaN.
-
-    Returns
-    -------
-    ndarray of float64
-        At least one entry.
-
-    Raises
-    ------
-    InputError
-        `values` is not numeric, empty, of another number of axes, or holds NaN or infinities.
-    """
+    """Numbers as float64 of so many axes, none empty; NaN is refused, and infinity if `finite`."""
     if hasattr(values, "detach"):
         # Via double: NumPy has no bfloat16.
         values = values.detach().cpu().double().numpy()
@@ -69,22 +47,7 @@ def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> Flo
 
 
 def as_bool(name: str, values: Any, shape: tuple[int, ...]) -> BoolArray:
-    """Convert true-or-false values to bool and check them.
-
-    Parameters
-    ----------
-    name : str
-        What the caller named the argument; error messages start with it.
-    values : array, tensor or sequence
-        Booleans, or numbers that are all 0 or 1.
-    shape : tuple of int
-        The shape `values` must have.
-
-    Raises
-    ------
-    InputError
-        `values` is of another shape, or holds something other than 0 and 1.
-    """
+    """Booleans, or numbers that are all 0 or 1, as bool of a given shape."""
     array = as_float64(name, values, len(shape))
     if array.shape != shape:
         raise InputError(f"{name} has shape {array.shape}; give {shape}")

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from membership import paths
 from membership.errors import InputError
 
@@ -190,18 +188,9 @@ def held(folder: Path, patience: float = 0.0) -> Iterator[None]:
     """
     real = folder.resolve()
     file = real.with_name(f".{real.name}.lock")
-    lock = FileLock(file)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=patience)
-    except Timeout:
-        raise InputError(
-            f"another run is writing to {paths.shown(folder)}; wait for its end, or name another "
-            "results_dir"
-        ) from None
-    except OSError as error:
-        raise paths.write_error(file, error) from error
-    try:
+    busy = (
+        f"another run is writing to {paths.shown(folder)}; wait for its end, or name another "
+        "results_dir"
+    )
+    with paths.locked(file, busy, patience):
         yield
-    finally:
-        lock.release()

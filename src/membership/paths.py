@@ -8,7 +8,10 @@ import os
 import re
 import secrets
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from membership.errors import InputError, RunError
 
@@ -159,6 +162,23 @@ def lives(pid: int) -> bool:
         about = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         return about.rpartition(")")[2].split()[0] not in ("Z", "X")
     return True
+
+
+@contextlib.contextmanager
+def locked(file: Path, busy: str, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock; where another holds it for longer than the patience, say that it is busy."""
+    lock = FileLock(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=patience)
+    except Timeout:
+        raise InputError(busy) from None
+    except OSError as error:
+        raise write_error(file, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_error(path: Path, error: OSError) -> InputError | RunError:

@@ -152,6 +152,7 @@ def test_two_chapters_that_do_not_listen_are_stopped(both_run, traces):
     for pid in (*of_chapters(traces), *kernels):
         os.kill(pid, signal.SIGSTOP)
     pids = send("SIGKILL", process.pid, traces)
+    assert pids.issuperset(kernels)
     nothing_left(traces, pids)
 
 
@@ -160,6 +161,7 @@ def test_a_chapter_ends_with_a_command_that_dies_before_it_has_noted_its_start(b
     (folder,) = traces.temporary.iterdir()
     (folder / "groups").write_text("")
     pids = send("SIGKILL", process.pid, traces)
+    assert last_line(process) == "killed"
     nothing_left(traces, pids)
 
 

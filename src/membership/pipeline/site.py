@@ -1,16 +1,12 @@
 """Build the site from the written pages and the executed notebooks."""
 
-import contextlib
 import os
 import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from membership import paths, processes
 from membership.errors import InputError, RunError
@@ -55,25 +51,10 @@ def build_site(*, quiet: bool = False) -> Path:
     """
     root = paths.project_root()
     chapters = _require_chapters(root)
-    with _alone(root / "book" / "generated" / ".lock"):
+    # Two builds would write the same pages.
+    busy = "the site is being built already; wait for the end of that"
+    with paths.locked(root / "book" / "generated" / ".lock", busy):
         return _build(root, chapters, quiet)
-
-
-@contextlib.contextmanager
-def _alone(file: Path) -> Iterator[None]:
-    """Two builds would write the same pages."""
-    lock = FileLock(file)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise InputError("the site is being built already; wait for the end of that") from None
-    except OSError as error:
-        raise paths.write_error(file, error) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
