@@ -17,7 +17,10 @@ NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
 TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+# What one process has compiled the others need not, whatever the shell asks of Python.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup book archive notebooks bench test test-faults browser lint format clean
 
@@ -34,6 +37,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(INSTALL) $(TORCH)
 	@$(INSTALL) --no-deps -r requirements.lock
 	@$(INSTALL) --no-deps -e .
+	@# pip would compile on one core; what some packages ship only as an example does not compile.
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib src || true
 	@touch $(STAMP)
 
 book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)

@@ -77,6 +77,7 @@ SETTINGS = '''\
 """Settings of a chapter that exists in tests only."""
 
 import os
+import sys
 import time
 from typing import Any, ClassVar
 
@@ -118,6 +119,11 @@ def perform(settings):
         os.kill(os.getpid(), 9)
     if settings.act == "sleep":
         time.sleep(120)
+    if settings.act == "stall":  # what the kernel prints comes late, as on a busy machine
+        from IPython import get_ipython
+
+        sys.stdout.flush_timeout = sys.stderr.flush_timeout = 0
+        get_ipython().kernel.iopub_thread.io_loop.add_callback(time.sleep, 6)
     if settings.act == "write":
         while True:
             paths.atomic_write(paths.in_run(exhibit), os.urandom(2**22))
@@ -202,7 +208,9 @@ class Project:
 
 def make_project(root: Path) -> Project:
     """Make the miniature: the package, one chapter called ``demo``, and an empty book."""
-    shutil.copytree(REPOSITORY / "src" / "membership", root / "src" / "membership")
+    # What another process is compiling at this moment has a name that will not last.
+    passing = shutil.ignore_patterns("*.pyc.*")
+    shutil.copytree(REPOSITORY / "src" / "membership", root / "src" / "membership", ignore=passing)
     study = root / "src" / "membership" / "studies" / "demo"
     study.mkdir()
     (study / "__init__.py").write_text("")

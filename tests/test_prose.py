@@ -89,7 +89,7 @@ def test_what_is_to_do_is_there_and_not_done():
         assert typed(pages[name].read_text(encoding="utf-8")), f"{name} is done: strike it off"
 
 
-@pytest.mark.parametrize("chapter", published.papers)
+@pytest.mark.parametrize("chapter", published.subjects)
 def test_no_declaration_holds_a_typed_result(chapter):
     for one in declared(chapter):
         words = [

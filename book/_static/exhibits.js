@@ -1,5 +1,5 @@
-// Cards of exhibits: the runs become tabs, and citations get a button that copies them. Without this
-// script both runs stand under their headings.
+// Cards of exhibits: the runs become tabs, plots can be narrowed to some of their groups, and citations
+// get a button that copies them. Without this script both runs stand under their headings.
 "use strict";
 
 function choose(tabs, chosen, focus) {
@@ -24,14 +24,13 @@ function makeTabs(card) {
     const tab = document.createElement("button");
     tab.type = "button";
     tab.id = `${card.id}-tab-${i}`;
+    run.dataset.name = name.textContent.trim(); // printed, where there are no tabs
     tab.append(...name.childNodes);
     name.remove();
     tab.setAttribute("role", "tab");
     run.id = `${card.id}-run-${i}`;
     tab.setAttribute("aria-controls", run.id);
     run.setAttribute("role", "tabpanel");
-    run.removeAttribute("aria-label");
-    run.setAttribute("aria-labelledby", tab.id);
     list.append(tab);
     return tab;
   });
@@ -60,7 +59,34 @@ function addCopy(entry) {
   entry.before(button);
 }
 
+// Of the groups of a plot (its data sets) those pressed are shown, or all.
+function makeFilter(plot) {
+  const groups = [...plot.tBodies].filter((body) => body.querySelector(".forest-group"));
+  if (groups.length < 2) return;
+  const filter = document.createElement("div");
+  filter.className = "forest-filter";
+  filter.setAttribute("role", "group");
+  filter.setAttribute("aria-label", "Show only");
+  const buttons = groups.map((body) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", "false");
+    button.textContent = body.querySelector(".forest-group").firstChild.textContent.trim();
+    return button;
+  });
+  filter.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+    const pressed = buttons.map((one) => one.getAttribute("aria-pressed") === "true");
+    groups.forEach((body, i) => (body.hidden = pressed.includes(true) && !pressed[i]));
+  });
+  filter.append(...buttons);
+  plot.closest(".forest-box").before(filter);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".exhibit").forEach(makeTabs);
+  document.querySelectorAll("table.forest").forEach(makeFilter);
   document.querySelectorAll(".exhibit-bibtex").forEach(addCopy);
 });

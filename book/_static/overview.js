@@ -25,7 +25,8 @@ function pressed(form) {
 function show(form, tables) {
   const groups = pressed(form);
   const asked = groups.filter((group) => group.chosen.length && group.name !== "paper");
-  const told = tables.map((table) => {
+  const told = new Map();
+  for (const table of tables) {
     const rows = [...table.tBodies[0].rows];
     const here = groups.filter(({ name }) => name in rows[0].dataset);
     // Filters that are about the other table only leave nothing of this one.
@@ -33,19 +34,35 @@ function show(form, tables) {
     for (const row of rows) row.hidden = foreign || !fits(row, here);
     const counted = rows.filter((row) => !("beside" in row.dataset));
     const shown = counted.filter((row) => !row.hidden).length;
-    return `${shown} of ${counted.length} ${table.caption.textContent.trim().toLowerCase()}`;
-  });
+    const [before, all] = told.get(table.dataset.of) ?? [0, 0];
+    told.set(table.dataset.of, [before + shown, all + counted.length]);
+    const chapter = table.closest(".o-chapter");
+    if (chapter) {
+      const chosen = groups.some((group) => group.chosen.length);
+      chapter.hidden = rows.every((row) => row.hidden);
+      chapter.open = chosen && !chapter.hidden;
+    }
+  }
   const verdicts = groups.filter(({ name }) => name === "verdict");
-  for (const fold of document.querySelectorAll("#overview-exhibits details:has(.o-numbers)")) {
+  for (const fold of document.querySelectorAll(".overview-exhibits details:has(.o-numbers)")) {
     fold.open = verdicts[0].chosen.length > 0 && !fold.closest("tr").hidden;
     for (const row of fold.querySelectorAll(".o-numbers > tbody > tr")) row.hidden = !fits(row, verdicts);
   }
-  form.querySelector('[role="status"]').textContent = `${told.join(", ")} shown.`;
+  const words = [...told].map(([name, [shown, all]]) => `${shown} of ${all} ${name}`);
+  form.querySelector('[role="status"]').textContent = `${words.join(", ")} shown.`;
 }
 
-function sort(table, column, header) {
+// One order for the tables of all chapters.
+function sortAll(tables, table, column) {
+  const down = table.tHead.rows[0].cells[column].getAttribute("aria-sort") === "ascending";
+  for (const other of tables) {
+    if (other.dataset.of === table.dataset.of) sort(other, column, down);
+  }
+}
+
+function sort(table, column, down) {
   const body = table.tBodies[0];
-  const down = header.getAttribute("aria-sort") === "ascending";
+  const header = table.tHead.rows[0].cells[column];
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
   header.setAttribute("aria-sort", down ? "descending" : "ascending");
   const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
@@ -53,23 +70,26 @@ function sort(table, column, header) {
   body.append(...(down ? rows.reverse() : rows));
 }
 
-function makeSortable(table) {
+function makeSortable(table, tables) {
   [...table.tHead.rows[0].cells].forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...header.childNodes);
-    button.addEventListener("click", () => sort(table, column, header));
+    button.addEventListener("click", () => sortAll(tables, table, column));
     header.append(button);
   });
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   const tables = [...document.querySelectorAll(".o-table")];
-  tables.forEach(makeSortable);
+  for (const table of tables) makeSortable(table, tables);
   const form = document.querySelector(".o-filters");
   if (!form) return;
   form.hidden = false;
   form.addEventListener("click", (event) => {
+    if (event.target.closest("[data-open]")) {
+      for (const chapter of document.querySelectorAll(".o-chapter")) chapter.open = true;
+    }
     const button = event.target.closest("button[aria-pressed]");
     if (!button) return;
     button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");

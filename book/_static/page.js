@@ -24,6 +24,9 @@ function connectMenu(kind) {
 document.addEventListener("DOMContentLoaded", () => {
   connectMenu("primary");
   connectMenu("secondary");
+  const logo = document.querySelector(".sidebar-primary-item .navbar-brand")?.closest(".sidebar-primary-item");
+  logo?.setAttribute("role", "region"); // everything on a page has a place that readers can jump to
+  logo?.setAttribute("aria-label", "The book");
   for (const summary of document.querySelectorAll(".bd-sidebar-primary summary")) {
     const page = summary.closest("li").querySelector("a").textContent.trim();
     summary.setAttribute("aria-label", `Pages under ${page}`);

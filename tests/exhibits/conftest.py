@@ -14,7 +14,7 @@ from membership.exhibits.declaration import declared
 
 ID = "bayes-optimal-tab-1"
 EXHIBIT = next(one for one in declared("bayes_optimal") if one.id == ID)
-VOID = {"br", "col", "hr", "img", "input", "meta", "link"}
+VOID = {"br", "col", "hr", "img", "input", "meta", "link", "source"}
 KEYS = ["n", "attack", "metric"]
 
 

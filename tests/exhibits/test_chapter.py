@@ -17,7 +17,7 @@ def chapter(settings, results, monkeypatch, toy):
 def test_showing_saves_what_this_run_made(chapter, results):
     chapter.show("gmip-fig-1")
     found = sorted(path.name for path in (results / "quick" / "gmip").iterdir())
-    files = [f"gmip-fig-1.{kind}" for kind in ("csv", "json", "pdf", "svg")]
+    files = [f"gmip-fig-1.{kind}" for kind in ("csv", "json", "narrow.svg", "pdf", "svg")]
     assert found == [*files, "run.manifest"]
     table, record = exhibits.load("gmip-fig-1", "quick")
     assert list(table["value"]) == [0.62, 0.71]

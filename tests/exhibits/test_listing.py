@@ -26,6 +26,7 @@ def test_names_tell_the_papers_exhibits_from_ours():
     assert listing.name("iha-fig-1") == "Figure 1 of Suri et al. (2024)"
     added = "Control 2, an addition to Sablayrolles et al. (2019)"
     assert listing.name("bayes-optimal-ctl-2") == added
+    assert listing.name("loss-enough-ctl-2") == "Control 2 of “Is the loss enough?”"
 
 
 def test_a_misspelt_id_gets_the_nearest():
@@ -35,7 +36,7 @@ def test_a_misspelt_id_gets_the_nearest():
         listing.find("zzz")
 
 
-@pytest.mark.parametrize("chapter", list(published.papers))
+@pytest.mark.parametrize("chapter", list(published.subjects))
 def test_what_is_only_listed_does_not_wait_for_torch(chapter):
     code = (
         "import sys; from membership.exhibits import declared; "

@@ -18,11 +18,11 @@ def test_the_record_holds_what_repeats_the_exhibit_and_no_verdict(settings, toy)
     assert b"agrees" not in files.json_bytes(record)
 
 
-def test_a_drawn_exhibit_has_four_files_and_another_two(settings, toy):
+def test_a_drawn_exhibit_has_five_files_and_another_two(settings, toy):
     table = toy.table()
     assert set(product.contents(toy.EXHIBITS[0], table, {})) == {".csv", ".json"}
     made = product.contents(toy.EXHIBITS[1], table, {})
-    assert set(made) == {".csv", ".json", ".svg", ".pdf"}
+    assert set(made) == set(files.SUFFIXES)
     assert made == product.contents(toy.EXHIBITS[1], table, {})
     with pytest.raises(InputError, match="is empty"):
         product.contents(toy.EXHIBITS[0], table.head(0), {})

@@ -151,6 +151,7 @@ SIZES = {
     "gmip": {
         "monte_carlo": ["999", "1e23"],
         "simulated_repeats": ["1"],
+        "simulated_records": ["999"],
         "audit_models": ["1"],
         "utility_seeds": ["1"],
         "n_reference": ["1", "3"],

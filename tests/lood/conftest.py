@@ -35,3 +35,13 @@ def task():
 def large_task():
     """500 records."""
     return digits(500)
+
+
+@pytest.fixture(scope="module")
+def quickly_compiled():
+    """JAX compiles without most optimisations: for tests that run little of what it compiles."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)

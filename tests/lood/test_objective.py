@@ -5,6 +5,7 @@ from membership import lood, nngp
 from membership.errors import InputError
 
 KERNEL = nngp.fully_connected(3, "relu", 1.4, 0.1)
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 
 def differences(function, query, h=1e-5, seed=0):

@@ -40,6 +40,7 @@ def test_no_query_tells_more_than_the_record(task, kernel, i):
             )
 
 
+@pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("kernel", KERNELS[:3], ids=IDS[:3])
 def test_no_optimised_query_tells_more_either(task, kernel):
     x, y, differing = task.without(0)

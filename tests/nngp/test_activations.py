@@ -1,12 +1,18 @@
+import math
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
 
 from membership.errors import InputError
 from membership.nngp.activations import ACTIVATIONS, activation
 
 MOMENTS = [(1.0, 1.0, 0.3), (0.4, 2.5, -0.9), (3.0, 0.1, 0.5), (2.0, 2.0, 2.0), (1.5, 1.5, -1.5)]
+
+
+def density(z):
+    """That of a standard normal number; SciPy's own takes ten times as long for one."""
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def expectation(phi, a, b, c):
@@ -17,12 +23,12 @@ def expectation(phi, a, b, c):
         if sd == 0:
             return float(phi(mean * u))
         kink = np.clip(-mean * u / sd, -9, 9)
-        f = lambda z: float(phi(mean * u + sd * z)) * norm.pdf(z)  # noqa: E731
+        f = lambda z: float(phi(mean * u + sd * z)) * density(z)  # noqa: E731
         return sum(quad(f, *ends, epsabs=1e-12)[0] for ends in ((-10, kink), (kink, 10)))
 
     def outer(z):
         u = np.sqrt(a) * z
-        return float(phi(u)) * inner(u) * norm.pdf(z)
+        return float(phi(u)) * inner(u) * density(z)
 
     return sum(quad(outer, *ends, epsabs=1e-11)[0] for ends in ((-10, 0), (0, 10)))
 

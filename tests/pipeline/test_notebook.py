@@ -109,6 +109,11 @@ def test_the_failed_notebook_is_kept_beside_the_log_until_a_run_succeeds(project
     assert not notebook.exists()
 
 
+def test_a_kernel_whose_output_comes_late_is_waited_for(project):
+    done = project.run("run", "demo", "-p", "act", "stall")
+    assert done.returncode == 0, done.stderr
+
+
 def test_ctrl_c_is_one_line_and_takes_the_kernel_along(project):
     process = project.start("run", "demo", "-p", "act", "sleep")
     pid_file = project.root / "kernel.pid"

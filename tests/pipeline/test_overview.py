@@ -32,7 +32,7 @@ def test_every_exhibit_and_claim_is_listed_once(parts):
     listed = ids(parts, "exhibit")
     assert len(listed) == len(set(listed))
     assert set(of_the_papers()["id"]) <= set(listed)
-    assert set(listed) == {one.id for name in published.papers for one in declared(name)}
+    assert set(listed) == {one.id for name in published.subjects for one in declared(name)}
     told = ids(parts, "claim")
     assert len(told) == len(set(told)) > 100
 

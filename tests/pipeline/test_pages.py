@@ -1,12 +1,10 @@
 """The pages that list: they say what `overview` and `cases` found, and nothing else."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 
-from membership import paths
 from membership.errors import InputError
 from membership.pipeline import cases, overview, pages
 
@@ -49,7 +47,7 @@ def test_the_tables_have_a_row_for_everything():
     shown = html(pages.Verdicts()(context("book/verdicts"), "exhibits"))
     listed = [
         row.th.a["href"]
-        for row in shown.select("#overview-exhibits > tbody > tr:not([data-beside])")
+        for row in shown.select(".overview-exhibits > tbody > tr:not([data-beside])")
     ]
     assert [f"book/{link}" for link in listed] == [
         r["link"] for r in rows if r["kind"] == "exhibit"
@@ -57,7 +55,7 @@ def test_the_tables_have_a_row_for_everything():
     numbers = [row["verdict"] for row in rows if row["kind"] == "number"]
     assert [row["data-verdict"] for row in shown.select(".o-numbers > tbody > tr")] == numbers
     shown = html(pages.Verdicts()(context("book/verdicts"), "claims"))
-    words = [row["data-outcome"] for row in shown.select("#overview-claims > tbody > tr")]
+    words = [row["data-outcome"] for row in shown.select(".overview-claims > tbody > tr")]
     assert words == [row["verdict"] for row in rows if row["kind"] == "claim"]
     with pytest.raises(InputError, match="no part 'all'"):
         pages.Verdicts()(context("book/verdicts"), "all")
@@ -86,19 +84,3 @@ def test_every_attack_has_a_row_with_its_needs():
     buttons = {button["value"] for button in shown.select('[data-group="needs"] button')}
     for row in rows:
         assert set(row["data-needs"].split("|")) <= buttons
-
-
-def test_exercises_are_notebooks_too_of_the_same_bytes_every_time(tmp_path):
-    env = SimpleNamespace(
-        found_docs={"book/exercises/lood", "book/index"},
-        doc2path=lambda page: str(paths.project_root() / f"{page}.md"),
-    )
-    written = []
-    for name in ("one", "two"):
-        pages.write_notebooks(SimpleNamespace(env=env, outdir=tmp_path / name), None)
-        files = [p for p in (tmp_path / name).rglob("*") if p.is_file()]
-        assert [p.name for p in files] == ["lood.ipynb"]
-        written.append(files[0].read_bytes())
-    assert written[0] == written[1]
-    cells = json.loads(written[0])["cells"]
-    assert sum(cell["cell_type"] == "code" for cell in cells) >= 3

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+from membership.pipeline import side_by_side
+
 NAMES = ("demo", "other")
 
 
@@ -23,6 +25,12 @@ def test_both_chapters_are_run_on_their_share_of_the_cores(two_chapters):
     assert (two.root / "threads").read_text() == "1"
     again = two.run("run", "--at-once", "2", "-p", "act", "threads")
     assert sorted(again.stderr.splitlines()) == [f"{name} (quick): up to date" for name in NAMES]
+
+
+def test_the_longest_is_started_first_and_what_nobody_has_timed():
+    given = ["bayes_optimal", "demo", "iha", "lood", "other"]
+    found = side_by_side._longest_first(given)
+    assert found == ["demo", "other", "iha", "lood", "bayes_optimal"]
 
 
 def test_a_failure_is_the_last_line_and_starts_no_further_chapter(two_chapters):

@@ -91,3 +91,14 @@ def test_bad_parameters(changed: dict, said: str) -> None:
 def test_too_few_records() -> None:
     with pytest.raises(InputError, match="at least 4"):
         privacy.mu_lower_bound(*gaussian(1.0, 3, 0))
+
+
+def test_halves_are_even_and_each_seed_has_its_own() -> None:
+    member = np.arange(1001) % 3 == 0
+    halves = [lower_bounds._half(member, seed) for seed in range(20)]
+    assert {int(half[member].sum()) for half in halves} == {int(member.sum()) // 2}
+    assert {int(half[~member].sum()) for half in halves} == {int((~member).sum()) // 2}
+    shared = [(halves[0] == half).mean() for half in halves[1:]]
+    assert 0.44 < min(shared) < max(shared) < 0.56  # four standard deviations
+    # Nor do neighbours go together.
+    assert abs((halves[0][1:] == halves[0][:-1]).mean() - 0.5) < 0.06

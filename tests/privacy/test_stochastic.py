@@ -28,6 +28,13 @@ def test_two_levels_against_direct_minimisation():
     assert found == pytest.approx(best, abs=1e-5)
 
 
+def test_a_rate_is_reached_as_on_the_whole_curve():
+    levels = np.exp(np.random.default_rng(3).normal(size=50))
+    curve = privacy.gaussian_mixture_tradeoff(GRID, levels)
+    for place in (0, 1, 3000, 6001, len(GRID) - 2, len(GRID) - 1):
+        assert privacy.gaussian_mixture_tradeoff(GRID[place], levels) == curve[place]
+
+
 def test_the_best_attack_beats_one_rate_for_all():
     levels = np.exp(np.random.default_rng(1).normal(size=300))
     best = privacy.gaussian_mixture_tradeoff(ALPHA[1:-1], levels)

@@ -32,6 +32,15 @@ def test_a_bibtex_reader_reads_the_entry():
     assert len(read.entries) == 5
 
 
+def test_a_question_across_papers_is_cited_by_all_of_them():
+    assert set(published.subjects) == {*published.papers, *published.questions}
+    for chapter, question in published.questions.items():
+        entries = published.bibtex(chapter)
+        assert question.short == f"“{question.words}”"
+        assert all(published.bibtex(one) in entries for one in question.chapters)
+        assert entries.count("@") == len(question.chapters) > 1
+
+
 def test_an_unknown_chapter_is_refused():
     with pytest.raises(InputError, match=r"'sablayrolles2019'.*bayes_optimal"):
         published.bibtex("sablayrolles2019")

@@ -34,8 +34,7 @@ from pathlib import Path
 import membership
 from membership import pipeline
 assert Path(membership.__file__).is_relative_to(Path.cwd()), membership.__file__
-for chapter in pipeline.chapters():
-    pipeline.run_notebook(chapter, {"profile": "tiny"}, quiet=True)
+pipeline.run_side_by_side(pipeline.chapters(), ["--profile", "tiny", "--quiet"], 2)
 pipeline.build_site(quiet=True)
 """
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-SHOWN = "rows => rows.filter(row => row.offsetParent !== null).length"
-EXHIBITS, CLAIMS = "#overview-exhibits > tbody > tr", "#overview-claims > tbody > tr"
+SHOWN = "rows => rows.filter(row => row.checkVisibility()).length"
+EXHIBITS, CLAIMS = ".overview-exhibits > tbody > tr", ".overview-claims > tbody > tr"
 ATTACKS = "#attacks-by-case > tbody > tr"
 
 
@@ -45,6 +45,8 @@ def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
 
 def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> None:
     page = read("verdicts")
+    assert shown(page, EXHIBITS) == shown(page, CLAIMS) == 0
+    page.get_by_role("button", name="Open all chapters").click()
     whole = shown(page, EXHIBITS)
     page.get_by_role("button", name="differ").click()
     differing = shown(page, EXHIBITS)
@@ -54,6 +56,7 @@ def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> No
     assert shown(page, CLAIMS) == 0
     assert f"{differing} of " in page.get_by_role("status").inner_text()
     page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Open all chapters").click()
     assert shown(page, EXHIBITS) == whole
     page.get_by_role("button", name="undecided").click()
     assert shown(page, CLAIMS) == sum(row["verdict"] == "undecided" for row in rows)
@@ -68,24 +71,33 @@ def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
 
 def test_columns_sort_by_mouse_and_keyboard(read: Callable[..., Page]) -> None:
     page = read("verdicts")
-    first = page.locator(f"{EXHIBITS} th a").first
-    before = first.inner_text()
-    header = page.locator("#overview-exhibits > thead button").last
+    page.locator(".o-chapter > summary").first.focus()
+    page.keyboard.press("Enter")
+    header = page.locator(".overview-exhibits > thead button:visible").last
     header.focus()
     page.keyboard.press("Enter")
     assert header.locator("..").get_attribute("aria-sort") == "ascending"
     counts = page.locator(f"{EXHIBITS} > td:last-child small").all_inner_texts()
     assert "differ" in counts[0]
-    page.locator("#overview-exhibits > thead button").first.click()
-    assert first.inner_text() == before
+    page.locator(".overview-exhibits > thead button:visible").first.click()
+    labels = page.locator(f"{EXHIBITS}:visible th a").all_inner_texts()
+    assert labels == sorted(labels, key=lambda label: (label.split()[0], int(label.split()[1])))
 
 
 def test_without_scripts_everything_is_there(read: Callable[..., Page]) -> None:
     page = read("verdicts", java_script_enabled=False)
+    for chapter in page.locator(".o-chapter > summary").all():
+        chapter.click()
     assert page.locator(EXHIBITS).count() == page.locator(f"{EXHIBITS}:visible").count() > 100
     assert not page.locator(".o-filters").is_visible()
     page = read("which-attack", java_script_enabled=False)
     assert page.locator(ATTACKS).count() == page.locator(f"{ATTACKS}:visible").count() > 20
+
+
+@pytest.mark.parametrize(("width", "tallest"), [(1366, 8_000), (390, 12_000)])
+def test_all_verdicts_fit_on_a_few_screens(read: Callable[..., Page], width, tallest) -> None:
+    page = read("verdicts", viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollHeight") <= tallest
 
 
 def test_the_copies_are_complete(site: Path) -> None:

@@ -157,9 +157,13 @@ def test_dark_mode_toggles(open_page: Callable[..., Page], address: str) -> None
             break
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
     assert page.evaluate(ground) != light
+    # Figures are drawn light on dark there, on the page's own ground.
     figure = page.locator(".cell_output img").first
-    panel = figure.evaluate("i => getComputedStyle(i).backgroundColor")
-    assert panel == "rgb(255, 255, 255)"
+    drawn = figure.evaluate(
+        "i => [getComputedStyle(i).filter, getComputedStyle(i).backgroundColor]"
+    )
+    assert drawn[0].startswith("invert(1)")
+    assert drawn[1] == "rgba(0, 0, 0, 0)"
 
 
 def test_a_card_scrolls_within_itself_on_a_phone(

@@ -58,3 +58,35 @@ def moved(by, factor=1.0, **where):
         return table
 
     return change
+
+
+class Changed:
+    """A source all of whose numbers went through a function; counts, rates and errors stay."""
+
+    KEPT = ("fpr", "standard_error", "degrees_of_freedom", "n_repeats")
+
+    def __init__(self, source, function):
+        self.source, self.function, self.settings = source, function, source.settings
+
+    def has(self, name):
+        return self.source.has(name)
+
+    def evidence(self, name):
+        found = self.source.evidence(name).copy(deep=True)
+        for each in found.data_vars.values():
+            if each.dtype.kind == "f":
+                each.values = self._through(each.values)
+        return found
+
+    def table(self, exhibit_id):
+        found = self.source.table(exhibit_id)
+        numbers = found.select_dtypes("float").columns.difference(self.KEPT)
+        changed = found.assign(**{name: self._through(found[name].to_numpy()) for name in numbers})
+        if {"low", "high"} <= set(numbers):
+            ends = changed[["low", "high"]]
+            changed = changed.assign(low=ends.min(axis=1), high=ends.max(axis=1))
+        changed.attrs = dict(found.attrs)
+        return changed
+
+    def _through(self, values):
+        return self.function(values.ravel()).reshape(values.shape)

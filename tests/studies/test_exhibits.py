@@ -1,15 +1,13 @@
 """What holds of every chapter's exhibits: their words come from tables, their evidence is there."""
 
-import importlib
-
 import jupytext
 import pytest
 
 from membership import paths, published
-from membership.exhibits import declared, files
+from membership.exhibits import declared, files, source
 from membership.pipeline import settings_class
 
-CHAPTERS = list(published.papers)
+CHAPTERS = list(published.subjects)
 EXHIBITS = [one for chapter in CHAPTERS for one in declared(chapter)]
 
 
@@ -31,10 +29,9 @@ def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_what_is_gathered_is_needed_and_no_more(chapter, profile):
     settings = settings_class(chapter).from_values({"profile": profile})
-    gather = importlib.import_module(f"membership.studies.{chapter}.gather")
     needed = {name for one in declared(chapter) for name in one.evidence(settings)}
     # Table 3's is gathered by the ImageNet recipe, on another machine.
-    assert needed - {"imagenet"} == set(gather.sources(settings))
+    assert needed - {"imagenet"} == set(source._gathering(settings))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

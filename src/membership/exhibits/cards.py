@@ -35,7 +35,7 @@ def html(exhibit: Exhibit, runs: list[Panel]) -> str:
             most=MOST_ROWS,
             entry=bibtex(exhibit.id, first.record),
             paper_entry=published.bibtex(exhibit.chapter),
-            paper=published.papers[exhibit.chapter].short,
+            paper=published.papers.get(exhibit.chapter),
             permalink=permalink(exhibit.id),
         )
     )

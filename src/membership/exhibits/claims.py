@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from membership import published
 from membership.exhibits.cards import templates
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.panels import PLURALS, WORDS, panels
@@ -78,6 +79,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
     """
     words = [row.outcome.word for row in found]
     tested = [row for row in found if not row.is_untested]
+    of_paper = "The papers'" if chapter in published.questions else "The paper's"
     return (
         templates()
         .get_template("claims.html")
@@ -85,7 +87,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             chapter=chapter,
             groups=[
                 (heading, [row for row in tested if row.claim.origin == origin])
-                for origin, heading in (("paper", "The paper's"), ("ours", "This book's"))
+                for origin, heading in (("paper", of_paper), ("ours", "This book's"))
             ],
             untested=[row for row in found if row.is_untested],
             counts={word: words.count(word) for word in OUTCOMES if word in words},

@@ -1,4 +1,4 @@
-"""An exhibit on disk: ``<results>/<profile>/<chapter>/<id>.{csv,json,svg,pdf}``."""
+"""An exhibit on disk: ``<results>/<profile>/<chapter>/<id>.{csv,json,svg,narrow.svg,pdf}``."""
 
 import contextlib
 import hashlib
@@ -15,7 +15,9 @@ from membership.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".csv", ".json", ".svg", ".pdf")
+NARROW = ".narrow.svg"
+"""The picture for a phone or a column of a paper."""
+SUFFIXES = (".csv", ".json", ".svg", NARROW, ".pdf")
 _ATTRIBUTES = ("data", "sizes", "setup", "deviations", "residue", "device", "note", "timing")
 
 _OF_THE_RUN = ("chapter", "profile", "seed", "parameters", "commit", "code_sha256")

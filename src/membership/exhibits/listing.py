@@ -13,9 +13,10 @@ COLUMNS = ["chapter", "id", "label", "kind", "content"]
 
 def listed(chapter: str | None = None) -> pd.DataFrame:
     """The exhibits of the companion, each chapter's in the order of its page."""
-    if chapter is not None and chapter not in published.papers:
-        raise InputError(f"no chapter {chapter!r}; the chapters are {', '.join(published.papers)}")
-    names = list(published.papers) if chapter is None else [chapter]
+    if chapter is not None and chapter not in published.subjects:
+        known = ", ".join(published.subjects)
+        raise InputError(f"no chapter {chapter!r}; the chapters are {known}")
+    names = list(published.subjects) if chapter is None else [chapter]
     return pd.concat([_of_chapter(name) for name in names], ignore_index=True)
 
 
@@ -28,7 +29,7 @@ def find(exhibit_id: str) -> dict[str, str]:
     """The catalogue's entry for one exhibit."""
     chapter = chapter_of(exhibit_id)
     # One chapter's declarations are imported quickly, all of them are not.
-    entries = listed(chapter if chapter in published.papers else None)
+    entries = listed(chapter if chapter in published.subjects else None)
     row = entries[entries["id"] == exhibit_id]
     if row.empty:
         nearest = difflib.get_close_matches(str(exhibit_id), listed()["id"], n=1)
@@ -40,6 +41,6 @@ def find(exhibit_id: str) -> dict[str, str]:
 def name(exhibit_id: str) -> str:
     """The exhibit in words: "Table 1 of Sablayrolles et al. (2019)", or "Control 1, to ..."."""
     exhibit = find(exhibit_id)
-    paper = published.papers[exhibit["chapter"]].short
-    joint = ", an addition to" if exhibit["kind"] == "control" else " of"
-    return f"{exhibit['label']}{joint} {paper}"
+    added = exhibit["kind"] == "control" and exhibit["chapter"] in published.papers
+    joint = ", an addition to" if added else " of"
+    return f"{exhibit['label']}{joint} {published.subjects[exhibit['chapter']].short}"

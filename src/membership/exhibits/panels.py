@@ -11,6 +11,7 @@ import pandas as pd
 
 from membership import paths
 from membership.exhibits import files, provenance
+from membership.exhibits.curves import Curves, curves
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.forest import Forest, forest, suits
 from membership.exhibits.grid import MOST_ROWS, Grid, grid
@@ -22,7 +23,7 @@ from membership.exhibits.source import SUFFIX
 WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
 # As a count says them: "14 agree".
 PLURALS = {"agrees": "agree", "differs": "differ"}
-_FILES = {"CSV": ".csv", "SVG": ".svg", "PDF": ".pdf", "JSON": ".json"}
+_FILES = {"CSV": ".csv", "SVG": ".svg", "SVG, narrow": files.NARROW, "PDF": ".pdf", "JSON": ".json"}
 # The cells of a picture: the CSV has them, and a page has the picture.
 _OF_PICTURES = ("shape", "pixels")
 # A page is no place to read thousands of rows.
@@ -115,6 +116,22 @@ class Panel:
         if self.linked:
             return self._address(path)
         return f"data:image/svg+xml;base64,{base64.b64encode(lying.read_bytes()).decode()}"
+
+    @property
+    def narrow_picture(self) -> str:
+        """The address of the picture for a phone; nothing where there is none, or no site."""
+        path = self.target.with_suffix(files.NARROW)
+        return self._address(path) if self.linked and paths.in_run(path).is_file() else ""
+
+    @property
+    def curves(self) -> Curves | None:
+        """The curves of error rates that the picture shows, for the page to read off."""
+        return curves(self.table) if self.picture else None
+
+    @property
+    def is_of_records(self) -> bool:
+        """Whether the picture shows records, whose colours have to stay as they are."""
+        return "pixels" in self.table.columns
 
     @property
     def forest(self) -> Forest | None:

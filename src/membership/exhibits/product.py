@@ -8,6 +8,7 @@ import pandas as pd
 from membership.errors import InputError
 from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit
+from membership.exhibits.files import NARROW
 
 # What a table may say of itself, and what is assumed where it says nothing.
 ATTRIBUTES: dict[str, Any] = {
@@ -63,6 +64,8 @@ def contents(exhibit: Exhibit, table: pd.DataFrame, described: dict[str, Any]) -
         with plots.style():
             figure = exhibit.draw(table)
             made |= {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
+        with plots.narrow():
+            made[NARROW] = plots.save_bytes(exhibit.draw(table), "svg")
     return made
 
 

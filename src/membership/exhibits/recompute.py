@@ -96,7 +96,7 @@ def _check(
     residue = table.attrs.get("residue", product.ATTRIBUTES["residue"])
     found = list(differences(files.read_back(table), committed[0], tolerance, residue))
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
-    drawn = (".svg", ".pdf") if exhibit.draw else ()
+    drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
     found += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
     more = [f"and {len(found) - _MOST_LINES} more"] if len(found) > _MOST_LINES else []
     return [f"{exhibit.id}: {line}" for line in [*found[:_MOST_LINES], *more]]

@@ -77,7 +77,7 @@ class Case:
 
 def cases() -> list[Case]:
     """Every registered attack, in the order of the registry."""
-    tables = [_measured(chapter) for chapter in published.papers]
+    tables = [_measured(chapter) for chapter in published.subjects]
     return [Case(one, tuple(_reached(one, tables))) for one in registry().values()]
 
 

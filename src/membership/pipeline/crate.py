@@ -62,8 +62,8 @@ def crate(
         files |= dict.fromkeys(one.evidence, "Evidence: what was observed of trained models")
         files |= dict.fromkeys(one.files, one.words)
     folders = _FOLDERS | {
-        f"results/paper/{chapter}/": f"The paper-size run beside {paper.short}"
-        for chapter, paper in published.papers.items()
+        f"results/paper/{chapter}/": f"The paper-size run beside {subject.short}"
+        for chapter, subject in published.subjects.items()
     }
     folders = {f: words for f, words in folders.items() if any(n.startswith(f) for n in described)}
     parts = [_folder(folder, words, files) for folder, words in folders.items()]

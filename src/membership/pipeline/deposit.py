@@ -39,7 +39,7 @@ class Made:
 def made() -> list[Made]:
     """Every exhibit of the chapters, in the order of their pages."""
     known = chapters()
-    return [one for chapter in published.papers if chapter in known for one in _of(chapter)]
+    return [one for chapter in published.subjects if chapter in known for one in _of(chapter)]
 
 
 def citation() -> dict[str, Any]:

@@ -13,6 +13,8 @@ from membership import processes
 from membership.pipeline.layout import section_titles
 
 NAME = "membership"
+# papermill gives up after four seconds, which a kernel on a busy machine may need.
+SECONDS_OF_SILENCE = 600
 
 
 class _Client(PapermillNotebookClient):
@@ -69,6 +71,7 @@ class SectionEngine(NBClientEngine):
             run=run,
             kernel_name=kernel_name,
             timeout=None,
+            iopub_timeout=SECONDS_OF_SILENCE,
             stderr_file=stderr_file,
             # Nothing is left for the kernel to do; its workers end with the run.
             shutdown_kernel="immediate",

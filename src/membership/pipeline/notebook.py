@@ -156,10 +156,10 @@ def _run(
 def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> Any:
     """Execute in a folder of its own; on failure keep what there is and say it in one line."""
     import papermill
-    from nbclient.exceptions import DeadKernelError
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    from membership.pipeline.engine import Progress
+    from membership.pipeline.engine import SECONDS_OF_SILENCE, Progress
 
     label = f"{settings.chapter} ({settings.profile})"
     progress = Progress(label, quiet)
@@ -189,6 +189,9 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> A
             details = what
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             raise
+        except CellTimeoutError as error:
+            what = f"nothing came from the kernel for {SECONDS_OF_SILENCE} seconds"
+            details = str(error)
         except OSError as error:
             raise paths.write_error(output, error) from None
         except RuntimeError as error:

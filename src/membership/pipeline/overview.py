@@ -87,8 +87,8 @@ class Part:
 
     @property
     def paper(self) -> str:
-        """The paper as running text names it."""
-        return published.papers[self.chapter].short
+        """The paper, or the question across papers, as running text names it."""
+        return published.subjects[self.chapter].short
 
     @property
     def places(self) -> dict[str, str]:
@@ -118,7 +118,7 @@ class Part:
 @cache
 def parts() -> tuple[Part, ...]:
     """Every chapter, tested and judged now; half a minute the first time."""
-    return tuple(part(chapter) for chapter in published.papers)
+    return tuple(part(chapter) for chapter in published.subjects)
 
 
 def part(chapter: str) -> Part:

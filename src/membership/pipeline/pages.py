@@ -16,7 +16,6 @@ from membership.pipeline import cases, overview
 from membership.published.outcomes import WORDS as OUTCOMES
 
 PAGE = "book/verdicts"
-EXERCISES = "book/exercises/"
 _PARTS = ("summary", "wall", "exhibits", "claims")
 
 
@@ -82,7 +81,7 @@ class Cases:
                 knowledge=words,
                 implied=cases.IMPLIED,
                 costs=cases.COSTS,
-                papers={name: paper.short for name, paper in published.papers.items()},
+                papers={name: one.short for name, one in published.subjects.items()},
             )
         )
 
@@ -113,20 +112,6 @@ def write_copies(app: Any, exception: Exception | None) -> None:
     if exception is None and PAGE in app.env.found_docs:
         for suffix, content in ((".csv", overview.as_csv), (".json", overview.as_json)):
             paths.atomic_write((app.outdir / PAGE).with_suffix(suffix), content(overview.parts()))
-
-
-def write_notebooks(app: Any, exception: Exception | None) -> None:
-    """Put each page of exercises beside itself as a notebook; called by Sphinx at its end."""
-    if exception is not None:
-        return
-    import jupytext
-
-    for page in sorted(one for one in app.env.found_docs if one.startswith(EXERCISES)):
-        notebook = jupytext.read(app.env.doc2path(page))
-        for number, cell in enumerate(notebook.cells):
-            cell["id"] = f"cell-{number}"  # not drawn by chance: one source makes the same bytes
-        text = jupytext.writes(notebook, fmt="ipynb")
-        paths.atomic_write((app.outdir / page).with_suffix(".ipynb"), text)
 
 
 def _find(claim_id: str) -> tuple[overview.Part, Row]:

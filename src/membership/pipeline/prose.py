@@ -36,7 +36,7 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
-from membership.pipeline import pages
+from membership.pipeline import exercises, lighter, pages
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 
@@ -45,7 +45,9 @@ def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
     app.connect("build-finished", pages.write_copies)
-    app.connect("build-finished", pages.write_notebooks)
+    app.connect("source-read", exercises.show_outputs)
+    app.connect("build-finished", exercises.write_notebooks)
+    app.connect("build-finished", lighter.lighten)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -4,7 +4,7 @@ from membership.plots.bars import bars_with_intervals
 from membership.plots.distributions import score_histograms
 from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
-from membership.plots.look import save_bytes, style
+from membership.plots.look import narrow, save_bytes, style
 from membership.plots.panels import line_panels, scatter_panels
 from membership.plots.points import scatter
 from membership.plots.predictions import densities_with_thresholds, prediction_bands
@@ -17,6 +17,7 @@ __all__ = [
     "image_grid",
     "line_panels",
     "lines_with_intervals",
+    "narrow",
     "optimisation",
     "prediction_bands",
     "roc_panels",

@@ -12,6 +12,7 @@ from membership.plots.look import (
     HATCHES,
     arms,
     check_columns,
+    is_narrow,
     legend_above,
     new_figure,
     series,
@@ -62,38 +63,53 @@ def bars_with_intervals(
     groups = [str(name) for name in table[by].unique()] if by else ["this run"]
     looks = series(groups)
     width = 0.8 / len(groups)
+    flat = is_narrow()
     with style():
-        figure, (axis,) = new_figure(2.7)
+        figure, (axis,) = new_figure(1.3 + 0.2 * len(table) if flat else 2.7)
         for i, group in enumerate(groups):
             shift = (i - (len(groups) - 1) / 2) * width
             rows = _of_group(table, by, group)
             place = _places(rows[category], categories) + shift
             fill = {"color": looks[group]["color"], "hatch": HATCHES[i], "label": group}
-            axis.bar(place, rows[y] - baseline, 0.92 * width, baseline, **_BAR, **fill)
-            axis.errorbar(place, rows[y], arms(rows, y), fmt="none", ecolor="black")
+            bars, error = (axis.barh, "xerr") if flat else (axis.bar, "yerr")
+            bars(place, rows[y] - baseline, 0.92 * width, baseline, **_BAR, **fill)
+            axis.errorbar(
+                *_turned(place, rows[y], flat),
+                **{error: arms(rows, y)},
+                fmt="none",
+                ecolor="black",
+            )
             if published is not None:
                 printed = _of_group(published, by, group)
                 printed = printed[printed[category].astype(str).isin(categories)]
                 # Beside the interval, which they would hide.
                 place = _places(printed[category], categories) + shift + width / 4
-                axis.plot(place, printed[y], label="published", **_DIAMOND)
-        axis.axhline(baseline, color=GREY, linewidth=1, label=baseline_label or "_nolegend_")
-        _name_categories(axis, categories)
-        axis.set_ylabel(y_label or y)
+                axis.plot(*_turned(place, printed[y], flat), label="published", **_DIAMOND)
+        line = axis.axvline if flat else axis.axhline
+        line(baseline, color=GREY, linewidth=1, label=baseline_label or "_nolegend_")
+        _name_categories(axis, categories, flat)
+        (axis.set_xlabel if flat else axis.set_ylabel)(y_label or y)
         legend_above(figure, [axis])
     return figure
+
+
+def _turned(place: np.ndarray, values: pd.Series, flat: bool) -> tuple:
+    """Bars lie in a narrow figure, where their names have no room beside each other."""
+    return (values, place) if flat else (place, values)
 
 
 def _of_group(frame: pd.DataFrame, by: str | None, group: str) -> pd.DataFrame:
     return frame if by is None else frame[frame[by].astype(str) == group]
 
 
-def _name_categories(axis: Axes, categories: list[str]) -> None:
-    """Names below the bars, broken into lines so that neighbours do not run into each other."""
-    room = max(8, _LETTERS // len(categories))
+def _name_categories(axis: Axes, categories: list[str], flat: bool) -> None:
+    """Names beside the bars, broken into lines so that neighbours do not run into each other."""
+    room = 14 if flat else max(8, _LETTERS // len(categories))
     names = [textwrap.fill(name, room) for name in categories]
-    axis.set_xticks(range(len(categories)), names)
-    axis.grid(axis="x", visible=False)
+    (axis.set_yticks if flat else axis.set_xticks)(range(len(categories)), names)
+    axis.grid(axis="y" if flat else "x", visible=False)
+    if flat:
+        axis.invert_yaxis()
 
 
 def _places(values: pd.Series, categories: list[str]) -> np.ndarray:

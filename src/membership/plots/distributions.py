@@ -7,7 +7,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from membership.errors import InputError
-from membership.plots.look import COLOURS, check_columns, legend_above, new_figure, style
+from membership.plots.look import (
+    COLOURS,
+    check_columns,
+    label_rows,
+    legend_above,
+    new_figure,
+    style,
+)
 
 # Outline against filled bars: the two are told apart without colour.
 _LOOKS = {
@@ -45,8 +52,8 @@ def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
         for attack, axis in zip(attacks, axes, strict=True):
             _panel(axis, table[table["attack"] == attack])
             axis.set(title=attack, xlabel=x_label)
-        axes[0].set_ylabel("density")
-        legend_above(figure, axes, columns=4)
+        label_rows(axes, "density")
+        legend_above(figure, axes)
     return figure
 
 

@@ -1,20 +1,27 @@
 """Small pictures in rows: records, and what was made of them."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.errors import InputError
-from membership.plots.look import WIDTH, check_columns, series, style
+from membership.plots.look import check_columns, is_narrow, legend_above, series, style, width
+from membership.plots.ticks import plain
 
-MOST_PICTURES = 10
+MOST_PICTURES, MOST_NARROW = 10, 5
 """Pictures side by side at most."""
+_SIDE, _SIDE_NARROW, _WIDEST, _GAP = 0.58, 0.74, 1.2, 0.06
+"""A picture's side, what one takes of a row at most, and the gap between two, inches."""
+_LINE, _LETTER, _TEXT = 0.13, 0.065, 7
+"""A line of text and a letter of a row's name, inches; the text below a picture, points."""
 _COLUMNS = ["row", "column", "text", "shape", "pixels"]
 
 
 def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
-    """Pictures in named rows, in the order of the table, at most ten a row.
+    """Pictures in named rows, in the order of the table, at most ten a row (narrow: five).
 
     Parameters
     ----------
@@ -33,30 +40,59 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
         A column is missing, the table is empty, or the pixels do not fill the shape.
     """
     check_columns(table, _COLUMNS)
-    table = table[table["pixels"].fillna("") != ""]
+    table = table[table["pixels"].fillna("") != ""].copy()
     if table.empty:
         raise InputError("no picture in the table: records of features only cannot be shown")
     rows, columns = list(table["row"].unique()), list(table["column"].unique())
-    blocks = [columns[i : i + MOST_PICTURES] for i in range(0, len(columns), MOST_PICTURES)]
-    width = len(blocks[0])
-    side = (WIDTH - 1.2) / max(width, MOST_PICTURES)
-    lines = table["text"].fillna("").str.count("\n").max() + 1
-    height = len(blocks) * len(rows) * (side + 0.08 + 0.12 * lines) + (0.35 if title else 0.1)
+    n_blocks = -(-len(columns) // (MOST_NARROW if is_narrow() else MOST_PICTURES))
+    blocks = [list(block) for block in np.array_split(np.array(columns, dtype=object), n_blocks)]
+    lines = [(block, row) for block in blocks for row in rows]
+    # Names stand left of the pictures, or above them where there is no room.
+    left = 0.05 if is_narrow() else _LETTER * max(len(str(row)) for row in rows) + 0.15
+    pitch = min((width() - left) / len(blocks[0]), _WIDEST)
+    left += (width() - left - pitch * len(blocks[0])) / 2
+    side = min(pitch - _GAP, _SIDE_NARROW if is_narrow() else _SIDE)
+    table["text"] = [_wrapped(text, pitch) for text in table["text"].fillna("").astype(str)]
+    parts = [table[table["column"].isin(block) & (table["row"] == row)] for block, row in lines]
+    above = 0.3 if title else 0.05
+    tall = [side + _GAP + _LINE * (_deepest(part["text"]) + is_narrow()) for part in parts]
+    height = above + sum(tall)
     with style():
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        axes = figure.subplots(len(blocks) * len(rows), width, squeeze=False)
-        for axis in axes.flat:
-            axis.set_axis_off()
-        for i, block in enumerate(blocks):
-            part = table[table["column"].isin(block)]
-            for j, row in enumerate(rows):
-                line = axes[i * len(rows) + j]
-                _name(line[0], str(row))
-                for picture in part[part["row"] == row].itertuples():
-                    _show(line[block.index(picture.column)], picture)
+        figure = Figure(figsize=(width(), height))
+        for i, ((block, row), cells) in enumerate(zip(lines, parts, strict=True)):
+            up = height - above - sum(tall[:i]) - side - _LINE * is_narrow()
+            places = [left + pitch * block.index(column) for column in cells["column"]]
+            for x, cell in zip(places, cells.itertuples(), strict=True):
+                box = (x / width(), up / height, side / width(), side / height)
+                axis = figure.add_axes(box)
+                axis.set_axis_off()
+                _show(axis, cell)
+            _name(figure, str(row), left, up, side)
         if title:
-            figure.suptitle(title, fontsize=10)
+            figure.suptitle(title, fontsize=10, y=1 - 0.05 / height, va="top")
     return figure
+
+
+def _deepest(texts: pd.Series) -> int:
+    """How many lines the longest of the texts has."""
+    return max((len(text.split("\n")) for text in texts if text), default=0)
+
+
+def _wrapped(text: str, inches: float) -> str:
+    """Lines below a picture, none wider than what it has of the row."""
+    letters = max(int(inches / (0.62 * _TEXT / 72)), 4)
+    return "\n".join(
+        textwrap.fill(line, letters, break_long_words=False) for line in text.split("\n")
+    )
+
+
+def _name(figure: Figure, name: str, left: float, up: float, side: float) -> None:
+    width, height = figure.get_size_inches()
+    if is_narrow():
+        figure.text(left / width, (up + side + 0.04) / height, name, fontsize=8, va="bottom")
+    else:
+        place = ((left - 0.1) / width, (up + side / 2) / height)
+        figure.text(*place, name, fontsize=8, va="center", ha="right")
 
 
 def optimisation(table: pd.DataFrame) -> Figure:
@@ -78,7 +114,7 @@ def optimisation(table: pd.DataFrame) -> Figure:
     shown, curves = table[is_picture], table[~is_picture]
     looks = series([str(name) for name in curves["series"].unique()])
     with style():
-        figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+        figure = Figure(figsize=(width(), 3.7 if is_narrow() else 3.2), layout="constrained")
         upper, lower = figure.subfigures(2, 1, height_ratios=(1.1, 2.1))
         axes = upper.subplots(1, max(len(shown), 1), squeeze=False)[0]
         for axis in axes:
@@ -91,7 +127,11 @@ def optimisation(table: pd.DataFrame) -> Figure:
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
             axis.plot(rows["step"], rows["kl"], **line)
         axis.set(yscale="log", xlabel="step of Adam", ylabel="KL (nats)")
-        lower.legend(loc="outside right upper")
+        plain(axis.yaxis)
+        if is_narrow():
+            legend_above(lower, [axis])
+        else:
+            lower.legend(loc="outside right upper")
     return figure
 
 
@@ -117,11 +157,5 @@ def _show(axis: Axes, cell: object) -> None:
     looks = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "none"}
     axis.imshow(picture(cell.shape, cell.pixels), **looks)
     if isinstance(cell.text, str) and cell.text:
-        below = {"ha": "center", "va": "top", "transform": axis.transAxes, "fontsize": 7}
+        below = {"ha": "center", "va": "top", "transform": axis.transAxes, "fontsize": _TEXT}
         axis.text(0.5, -0.04, cell.text, **below)
-
-
-def _name(axis: Axes, name: str) -> None:
-    """The row's name left of its first picture; a hidden axis shows no label of its own."""
-    place = {"xytext": (-6, 0), "textcoords": "offset points", "xycoords": "axes fraction"}
-    axis.annotate(name, (0, 0.5), ha="right", va="center", fontsize=8, **place)

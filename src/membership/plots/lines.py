@@ -6,27 +6,22 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from membership.plots.look import (
     GREY,
-    WIDTH,
     arms,
     check_columns,
     legend_above,
     new_panels,
     series,
     style,
+    width,
 )
+from membership.plots.ticks import at_values
 from membership.published import metric_words
 
 _MOST_MARKERS = 15
 _MARKERS_LEFT = 8
-_MOST_TICKS = 10
-_SLANTED, _UPRIGHT = 0.17, 0.4
-"""Inches between two labels at least, aslant in narrow panels and upright in a wide one."""
-_MARGIN = 0.7
-"""Inches beside a panel."""
 _LETTERS = 22
 """How many letters of a label the height of a panel holds."""
 
@@ -62,8 +57,7 @@ def lines_with_intervals(
     null : pandas.DataFrame, optional
         What random scores reach: columns ``x``, ``low``, ``high`` (and ``panel``), a grey band.
     log_x : bool, default False
-        A logarithmic horizontal axis, with ticks at the values of ``x`` where they are few and
-        far enough apart.
+        A logarithmic horizontal axis, with ticks at those values of ``x`` whose labels stand apart.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
 
@@ -94,7 +88,8 @@ def lines_with_intervals(
             axis.set_ylabel(textwrap.fill(label, _LETTERS))
             axis.set_xlabel((x_label or x) if is_lowest else "")
         if log_x:
-            _logarithmic(axes, np.unique(np.concatenate(values)))
+            columns = axes[0].get_gridspec().ncols
+            at_values(axes, np.unique(np.concatenate(values)), width() / columns)
         legend_above(figure, axes)
     return figure
 
@@ -137,25 +132,3 @@ def _open_markers(axis: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks
         axis.plot(points[x], points[y], **shape, **open_marker)
     # One entry in the legend for them all: only their being open is new.
     axis.plot([], [], "o", markeredgecolor=GREY, label="published (open)", **open_marker)
-
-
-def _logarithmic(axes: list[Axes], values: np.ndarray) -> None:
-    """Logarithmic axes, with a tick at each value where there is room for the labels."""
-    columns = axes[0].get_gridspec().ncols
-    for axis in axes:
-        axis.set_xscale("log")
-        if _has_room(values, columns):
-            axis.set_xticks(values)
-            axis.xaxis.set_major_formatter(ScalarFormatter())
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.xaxis.set_minor_formatter(NullFormatter())
-            axis.tick_params(axis="x", labelrotation=45 if columns > 1 else 0)
-
-
-def _has_room(values: np.ndarray, columns: int) -> bool:
-    """Whether a label at each of the values, in order, fits below a panel."""
-    if not 1 < len(values) <= _MOST_TICKS:
-        return len(values) == 1
-    places = np.log10(values)
-    inches = np.diff(places).min() / np.ptp(places) * (WIDTH / columns - _MARGIN)
-    return bool(inches >= (_SLANTED if columns > 1 else _UPRIGHT))

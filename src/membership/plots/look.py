@@ -1,24 +1,32 @@
 """The look of every figure: read in colour, in grey, in print and on a dark page."""
 
 import io
-from contextlib import AbstractContextManager
+import textwrap
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import LogFormatter
 
 from membership.errors import InputError
 
-WIDTH = 7.0
-"""Width of a full figure, inches."""
+WIDTH, NARROW = 7.0, 3.25
+"""Width of a full figure, and of one for a phone or a column of a paper, inches."""
 MOST_COLUMNS = 3
 """Panels side by side at most."""
+_HEIGHT = 2.0
+"""Of a panel among several rows, inches."""
+_HANDLE, _LETTER = 5.0, 0.6
+"""Of a legend's entry, in ems: its line with the gaps around it, and a letter."""
+_is_narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
 # Okabe and Ito's colours without yellow, which white paper swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
@@ -57,30 +65,76 @@ _RC = {
     "legend.frameon": False,
     # A fixed salt and no dates: the same figure is the same bytes.
     "svg.hashsalt": "membership",
+    # Text stays text: a reader can search it, and a browser draws it sharp.
+    "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
+# At the width of a phone a figure is shown as large as it is drawn.
+_RC_NARROW = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+}
+# Where the font of the drawing is not installed, one as wide: the text was placed by its widths.
+_FONTS = (b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
 def style() -> AbstractContextManager:
     """The style as a context manager: ``with plots.style(): ...``; nothing outside it changes."""
-    return mpl.rc_context({**sns.axes_style("ticks"), **_RC})
+    return mpl.rc_context({**sns.axes_style("ticks"), **_RC, **(_RC_NARROW if is_narrow() else {})})
 
 
-def new_figure(
-    height: float, columns: int = 1, *, width: float = WIDTH
-) -> tuple[Figure, list[Any]]:
-    """A figure with a row of panels, known to no global list of figures."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, columns, squeeze=False)
-    return figure, list(axes[0])
+@contextmanager
+def narrow() -> Iterator[None]:
+    """What is drawn within is as wide as a phone: panels below each other, text at its size."""
+    before = _is_narrow.set(True)
+    try:
+        yield
+    finally:
+        _is_narrow.reset(before)
+
+
+def is_narrow() -> bool:
+    """Whether figures are drawn for a phone."""
+    return _is_narrow.get()
+
+
+def width() -> float:
+    """How wide a figure is to be, inches."""
+    return NARROW if is_narrow() else WIDTH
+
+
+def room(columns: int) -> int:
+    """How many letters of a title fit above one of several panels side by side."""
+    return int(10.3 * width() / columns)
+
+
+def new_figure(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with a row of panels (narrow: a stack), known to no global list of figures."""
+    if is_narrow() and columns > 1:
+        figure = Figure(figsize=(width(), 0.5 + _HEIGHT * columns), layout="constrained")
+        return figure, list(figure.subplots(columns, 1))
+    figure = Figure(figsize=(width(), height), layout="constrained")
+    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def label_rows(axes: list[Axes], label: str) -> None:
+    """A common vertical label, at the first panel of each row."""
+    for axis in axes:
+        if axis.get_subplotspec().is_first_col():
+            axis.set_ylabel(label)
 
 
 def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     """A figure of the full width with panels in as few rows as three a row allow."""
-    rows = -(-count // MOST_COLUMNS)
+    rows = count if is_narrow() else -(-count // MOST_COLUMNS)
     columns = -(-count // rows)
-    figure = Figure(figsize=(WIDTH, 2.5 if rows == 1 else 0.5 + 2 * rows), layout="constrained")
+    height = 2.5 if rows == 1 else 0.5 + _HEIGHT * rows
+    figure = Figure(figsize=(width(), height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08)
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axis in axes[count:]:
@@ -102,15 +156,28 @@ def series(names: list[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def legend_above(figure: Figure, axes: list[Any], columns: int = 5) -> None:
-    """One legend for all the panels, above them, where it hides no data."""
+def legend_above(figure: Figure, axes: list[Any]) -> None:
+    """One legend for all the panels, above them, where it hides no data.
+
+    In as few rows as its entries fit in, and as many entries in each: none is left alone.
+    """
     pairs = [pair for axis in axes for pair in zip(*axis.get_legend_handles_labels(), strict=True)]
     # The series themselves (bars, lines with intervals) come before what is drawn around them.
     pairs.sort(key=lambda pair: not isinstance(pair[0], Container))
     by_label = {label: handle for handle, label in reversed(pairs)}
     labels = list(dict.fromkeys(label for _, label in pairs))
     handles = [by_label[label] for label in labels]
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), columns))
+    em = mpl.rcParams["legend.fontsize"] / 72
+    labels = [textwrap.fill(label, int((width() / em - _HANDLE) / _LETTER)) for label in labels]
+    sizes = [em * (_HANDLE + _LETTER * max(map(len, label.split("\n")))) for label in labels]
+    fitting = (n for n in range(1, len(sizes)) if _legend_width(sizes, n) <= width())
+    columns = -(-len(labels) // next(fitting, len(labels)))
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
+def _legend_width(sizes: list[float], rows: int) -> float:
+    """The width of a legend whose entries of these sizes stand in columns of so many rows."""
+    return sum(max(part) for part in np.array_split(sizes, -(-len(sizes) // rows)))
 
 
 def save_bytes(figure: Figure, fmt: str) -> bytes:
@@ -133,17 +200,14 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     _take_names_literally(figure)
     with style():
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
-    return content.getvalue()
+    drawn = content.getvalue()
+    return drawn.replace(*_FONTS) if fmt == "svg" else drawn
 
 
 def _take_names_literally(figure: Figure) -> None:
-    """A ``$`` in a name is no formula; only the powers at a logarithmic axis are set as one."""
-    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
-    logarithmic = [axis for axis in axes if isinstance(axis.get_major_formatter(), LogFormatter)]
-    powers = {id(label) for axis in logarithmic for label in axis.get_ticklabels(which="both")}
+    """A ``$`` in a name is no formula."""
     for text in figure.findobj(Text):
-        if id(text) not in powers:
-            text.set_parse_math(False)
+        text.set_parse_math(False)
 
 
 def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:

@@ -15,6 +15,7 @@ from membership.plots.look import (
     series,
     style,
 )
+from membership.plots.ticks import plain
 
 _FEW = 15
 
@@ -64,11 +65,12 @@ def scatter_panels(
                 axis.axline(middle, slope=1, color=GREY, linewidth=1, label="equal")
             if log_x:
                 axis.set_xscale("log")
+                plain(axis.xaxis)
             left, up = (labels or {}).get(name, (x, y))
             axis.set(xlabel=left, ylabel=up)
             axis.set_title(str(name), fontsize=9)
         if len(looks) > 1 or identity:
-            legend_above(figure, axes, columns=4)
+            legend_above(figure, axes)
     return figure
 
 
@@ -121,7 +123,7 @@ def line_panels(
             left, up = (labels or {}).get(name, (x, y))
             axis.set(xlabel=left, ylabel=up)
             axis.set_title(str(name), fontsize=9)
-        legend_above(figure, axes, columns=4)
+        legend_above(figure, axes)
         if title:
             # Not a title of the figure, which would lie on the legend.
             figure.legends[0].set_title(title)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from membership.plots.look import (
     GREY,
     check_columns,
+    label_rows,
     legend_above,
     new_figure,
     new_panels,
@@ -46,7 +47,7 @@ def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = 
             axis.fill_between(rows["x"], rows["low"], rows["high"], label="90% band", **limits)
             axis.set(title=name, xlabel=x_label)
             axis.sharey(axes[0])
-        axes[0].set_ylabel(y_label)
+        label_rows(axes, y_label)
         legend_above(figure, axes)
     return figure
 
@@ -75,8 +76,8 @@ def densities_with_thresholds(table: pd.DataFrame, *, x_label: str = "hinge scor
         for name, axis in zip(names, axes, strict=True):
             _densities(axis, table[table["dataset"] == name], looks)
             axis.set(title=name, xlabel=x_label)
-        axes[0].set_ylabel("density")
-        legend_above(figure, axes, columns=3)
+        label_rows(axes, "density")
+        legend_above(figure, axes)
     return figure
 
 

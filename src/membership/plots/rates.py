@@ -10,17 +10,21 @@ from matplotlib.figure import Figure
 from membership.errors import InputError
 from membership.plots.look import (
     GREY,
-    WIDTH,
     arms,
     check_columns,
+    is_narrow,
+    label_rows,
     legend_above,
     new_figure,
+    room,
     series,
     style,
+    width,
 )
+from membership.plots.ticks import plain
 
-MOST_COLUMNS = 4
-PANEL_HEIGHT = 2.0
+MOST_COLUMNS, MOST_NARROW = 4, 2
+PANEL_HEIGHT, NARROW_HEIGHT = 2.0, 1.6
 # Few enough to stand apart below the narrowest panel.
 _TICKS = (0, 0.5, 1)
 
@@ -61,21 +65,31 @@ def roc_panels(
         raise InputError(f"floor = {floor}: give 0, or a rate below 1 for logarithmic axes")
     panels = list(curves[panel].unique())
     looks = series([str(name) for name in curves[by].unique()])
-    rows = -(-len(panels) // MOST_COLUMNS)
+    most, height = (MOST_NARROW, NARROW_HEIGHT) if is_narrow() else (MOST_COLUMNS, PANEL_HEIGHT)
+    rows = -(-len(panels) // most)
     columns = -(-len(panels) // rows)
     with style():
-        figure = Figure(figsize=(WIDTH, 0.5 + PANEL_HEIGHT * rows), layout="constrained")
-        axes = list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
-        for name, axis in zip(panels, axes, strict=False):
+        figure = Figure(figsize=(width(), 0.5 + height * rows), layout="constrained")
+        axes = _places(figure, rows, columns, len(panels))
+        for name, axis in zip(panels, axes, strict=True):
             _panel(axis, curves[curves[panel] == name], by, y, looks)
             _chance(axis, y, floor)
-            axis.set_title(_broken(str(name), 72 // columns), fontsize=9)
-        for axis in axes[len(panels) :]:
-            axis.remove()
-        figure.supxlabel("false positive rate", fontsize=10)
-        figure.supylabel(y_label, fontsize=10)
-        legend_above(figure, axes[: len(panels)], columns=4)
+            axis.set_title(_broken(str(name), room(columns)), fontsize=9)
+        size = 9 if is_narrow() else 10
+        unit = " (%)" if floor else ""
+        figure.supxlabel(f"false positive rate{unit}", fontsize=size)
+        figure.supylabel(f"{y_label}{unit}", fontsize=size)
+        legend_above(figure, axes)
     return figure
+
+
+def _places(figure: Figure, rows: int, columns: int, count: int) -> list[Axes]:
+    """Panels row by row; one that is left over takes its whole row."""
+    grid = figure.add_gridspec(rows, columns)
+    places = [grid[i // columns, i % columns] for i in range(count)]
+    if columns > 1 and count % columns == 1:
+        places[-1] = grid[rows - 1, :]
+    return [figure.add_subplot(place) for place in places]
 
 
 def _broken(title: str, letters: int) -> str:
@@ -115,6 +129,9 @@ def _chance(axis: Axes, y: str, floor: float) -> None:
     else:
         axis.set(xticks=_TICKS, yticks=_TICKS)
     axis.set(xlim=(floor, 1), ylim=(floor, 1))
+    if floor:
+        plain(axis.xaxis, unit=0.01)
+        plain(axis.yaxis, unit=0.01)
 
 
 def accuracy_by_level(table: pd.DataFrame) -> Figure:
@@ -142,6 +159,7 @@ def accuracy_by_level(table: pd.DataFrame) -> Figure:
                 line = {**look, "markersize": 3, "elinewidth": 0.8}
                 axis.errorbar(rows["mu"], rows["value"], arms(rows, "value"), label=label, **line)
             axis.set(xscale="log", xlabel="privacy level mu", title=name)
-        axes[0].set_ylabel("test accuracy (%)")
-        legend_above(figure, axes, columns=2)
+            plain(axis.xaxis)
+        label_rows(axes, "test accuracy (%)")
+        legend_above(figure, axes)
     return figure

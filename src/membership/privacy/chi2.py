@@ -22,6 +22,8 @@ from membership.arrays import FloatArray
 _STEP = 0.2
 _NODES = np.arange(120) * _STEP
 _WEIGHTS = np.where(_NODES == 0, 0.5, 1.0) * _STEP
+_NEAR = 48  # nodes that every integrand gets; the others only where it has not died away by then
+_AT_ONCE = 256  # integrals whose arrays stay in the processor's cache
 _ITERATIONS = 200
 # Below, the leading term of the power series is exact to rounding.
 _SMALLEST = 1e-30
@@ -115,29 +117,60 @@ def _log_tails(x, d, noncentrality) -> tuple[FloatArray, FloatArray]:
 
 
 def _integral(x: FloatArray, d: FloatArray, lam: FloatArray, u: FloatArray, pole: bool):
-    """log of the integral through the saddle point u = 1 - 2s; one entry an x.
+    """log of the integral through the saddle point u = 1 - 2s; one entry an x."""
+    arguments = [np.ravel(each) for each in (x, d, lam, u)]
+    found = np.empty(arguments[0].shape)
+    for start in range(0, len(found), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        found[rows] = _integral_of_few(*(each[rows, None] for each in arguments), pole)
+    return found
 
-    Lengths are in units of u, in which nothing overflows however small x is.
-    """
-    x, d, lam, u = (np.ravel(a)[:, None] for a in (x, d, lam, u))
+
+def _integral_of_few(x: FloatArray, d: FloatArray, lam: FloatArray, u: FloatArray, pole: bool):
+    """Lengths are in units of u, in which nothing overflows however small x is."""
     s = (1 - u) / 2
     second = 4 * lam / u + 2 * d
     # The bend of log M alone: the pole's share would lead to where the integrand grows.
     bend = (24 * lam / u + 8 * d) / (6 * second)
-    if pole:
-        second = second + (u / s) ** 2
-    scale = 1 / np.sqrt(second)
-    t = _NODES * scale
-    w = 1j * t + bend * t**2
-    # phi(s + u w) - phi(s), term by term, so that no large numbers cancel.
-    change = (lam / u) * w / (1 - 2 * w) - x * u * w - d / 2 * np.log1p(-2 * w)
     peak = (lam / u - x) * s - d / 2 * np.log(u) + np.log(u)
     if pole:
-        change = change - np.log1p(w * (u / s))
+        second = second + (u / s) ** 2
         peak = peak - np.log(np.abs(s))
-    slope = 1 - 2j * bend * t
-    total = (np.exp(change) * slope).real @ _WEIGHTS
+    scale = 1 / np.sqrt(second)
+    parameters = (x, d, lam, u, bend, scale, u / s if pole else None)
+    near, far = np.split(_NODES, [_NEAR])
+    inner = _integrand(near, *parameters)
+    total = inner @ _WEIGHTS[:_NEAR]
+    # Most integrands have fallen below rounding long before the last node.
+    long = ~(np.abs(inner[:, -1]) < 1e-17 * np.abs(total))
+    if long.any():
+        chosen = (each if each is None else each[long] for each in parameters)
+        total[long] += _integrand(far, *chosen) @ _WEIGHTS[_NEAR:]
     return (peak + np.log(scale / np.pi))[:, 0] + np.log(total)
+
+
+def _integrand(nodes: FloatArray, x, d, lam, u, bend, scale, over_pole) -> FloatArray:
+    """The integrand over its value at the saddle point, (x, nodes).
+
+    In real numbers, for which NumPy's functions take several at a time.
+    """
+    b = nodes * scale
+    a = bend * b**2  # w = a + bi, on the parabola
+    # phi(s + u w) - phi(s), term by term, so that no large numbers cancel.
+    square = a * a + b * b
+    power, turn = _log1p(-2 * a, -2 * b, 4 * square)  # of 1 - 2w
+    over = (lam / u) / (1 - 4 * a + 4 * square)  # w / (1 - 2w) = (w - 2 |w|^2) / |1 - 2w|^2
+    size = over * (a - 2 * square) - x * u * a - d / 2 * power
+    angle = over * b - x * u * b - d / 2 * turn
+    if over_pole is not None:
+        power, turn = _log1p(over_pole * a, over_pole * b, over_pole**2 * square)
+        size, angle = size - power, angle - turn
+    return np.exp(size) * (np.cos(angle) + 2 * bend * b * np.sin(angle))
+
+
+def _log1p(a: FloatArray, b: FloatArray, square: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Real and imaginary part of log(1 + a + bi), where `square` is a^2 + b^2."""
+    return np.log1p(2 * a + square) / 2, np.arctan2(b, 1 + a)
 
 
 def _saddle(x: FloatArray, d: FloatArray, lam: FloatArray, lower: bool) -> FloatArray:

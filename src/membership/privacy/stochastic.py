@@ -16,6 +16,7 @@ from membership.privacy import checks
 from membership.privacy.tradeoff import gaussian_tradeoff
 
 _POINTS = 4000
+_FEW = 20  # rates for which only the thresholds next to them are tried
 
 
 def gaussian_mixture_tradeoff(alpha: Any, mu: Any) -> FloatArray:
@@ -47,11 +48,28 @@ def gaussian_mixture_tradeoff(alpha: Any, mu: Any) -> FloatArray:
     # Where the thresholds of single records lie, and beyond, evenly in sinh for both scales.
     width = np.arcsinh(ends / mu.min())
     thresholds = mu.min() * np.sinh(np.linspace(width[1], width[0], _POINTS))
-    scaled = thresholds[:, None] / mu
+    few = _reached_by(alpha, thresholds, mu) if alpha.size <= _FEW else np.arange(_POINTS)
+    scaled = thresholds[few, None] / mu
     fpr = ndtr(-scaled - mu / 2).mean(axis=1)
     fnr = ndtr(scaled - mu / 2).mean(axis=1)
     fpr, fnr = np.r_[0.0, fpr, 1.0], np.r_[1.0, fnr, 0.0]
     return np.interp(alpha, fpr, fnr)
+
+
+def _reached_by(alpha: FloatArray, thresholds: FloatArray, mu: FloatArray) -> np.ndarray:
+    """The thresholds on either side of each false positive rate, found by halving."""
+    places = []
+    for rate in alpha.flat:
+        low, high = -1, len(thresholds)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if ndtr(-thresholds[middle] / mu - mu / 2).mean() <= rate:
+                low = middle
+            else:
+                high = middle
+        places += [low, high]
+    found = np.unique(places)
+    return found[(found >= 0) & (found < len(thresholds))]
 
 
 def constant_rate_tradeoff(alpha: Any, mu: Any) -> FloatArray:

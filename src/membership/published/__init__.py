@@ -1,6 +1,13 @@
 """The papers' own numbers, who wrote them, and how a regenerated number is judged by them."""
 
-from membership.published.bibliography import Paper, bibtex, papers
+from membership.published.bibliography import (
+    Paper,
+    Question,
+    bibtex,
+    papers,
+    questions,
+    subjects,
+)
 from membership.published.claims import Claim
 from membership.published.comparison import compare
 from membership.published.contrasts import Contrast, Share
@@ -17,6 +24,7 @@ __all__ = [
     "Contrast",
     "Outcome",
     "Paper",
+    "Question",
     "Share",
     "Verdict",
     "bibtex",
@@ -29,8 +37,10 @@ __all__ = [
     "noted",
     "papers",
     "printed",
+    "questions",
     "reference",
     "setup",
+    "subjects",
     "summary",
     "table",
     "verdict",

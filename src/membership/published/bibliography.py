@@ -14,6 +14,8 @@ CHAPTERS = {
     "gmip": "leemann2023",
     "lood": "ye2024",
 }
+# Chapters on a question that several papers answer: its words, and the chapters of those papers.
+_ACROSS = {"loss_enough": ("Is the loss enough?", ("bayes_optimal", "iha"))}
 _TEXT = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
 
 
@@ -56,27 +58,55 @@ papers: MappingProxyType = MappingProxyType({name: _paper(key) for name, key in 
 """The papers by chapter: ``papers["bayes_optimal"].title``."""
 
 
+@dataclass(frozen=True)
+class Question:
+    """What a chapter without a paper of its own asks, and the chapters of the papers it is about.
+
+    Attributes
+    ----------
+    words : str
+        Such as ``"Is the loss enough?"``.
+    chapters : tuple of str
+        Of ``papers``.
+    """
+
+    words: str
+    chapters: tuple[str, ...]
+
+    @property
+    def short(self) -> str:
+        """The question as running text names it."""
+        return f"\N{LEFT DOUBLE QUOTATION MARK}{self.words}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+questions: MappingProxyType = MappingProxyType({k: Question(*one) for k, one in _ACROSS.items()})
+"""The questions across papers by chapter."""
+subjects: MappingProxyType = MappingProxyType({**papers, **questions})
+"""What each chapter is about, a `Paper` or a `Question`; both have ``short``."""
+
+
 def bibtex(chapter: str) -> str:
-    """The BibTeX entry of a chapter's paper.
+    """The BibTeX entry of a chapter's paper, or those of the papers that its question is about.
 
     Parameters
     ----------
     chapter : str
-        One of ``papers``.
+        One of ``subjects``.
 
     Returns
     -------
     str
-        The entry, ending in a newline; its citation key is ``papers[chapter].key``.
+        The entries, each ending in a newline; a paper's citation key is ``papers[chapter].key``.
 
     Raises
     ------
     InputError
         There is no such chapter.
     """
-    if chapter not in papers:
-        raise InputError(f"no paper for chapter {chapter!r}; there are {', '.join(papers)}")
-    return _cited(papers[chapter].key)[0]
+    if chapter not in subjects:
+        raise InputError(f"no paper for chapter {chapter!r}; there are {', '.join(subjects)}")
+    of = questions[chapter].chapters if chapter in questions else (chapter,)
+    return "\n".join(_cited(papers[name].key)[0] for name in of)
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:

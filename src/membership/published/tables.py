@@ -57,7 +57,7 @@ def metric_words(metric: str) -> str:
     """A metric's name as a reader wants it: "TPR at 1% FPR (%)" for "TPR@1%FPR(%)"."""
     if metric in _WORDS:
         return _WORDS[metric]
-    metric = re.sub(r"^TPR ?\(%\)@FPR=([\d.]+)%$", r"TPR@\1%FPR (%)", metric)
+    metric = re.sub(r"TPR ?\(%\)@FPR=([\d.]+)%$", r"TPR@\1%FPR (%)", metric)
     words = re.sub(r"@([\d.]+)%FPR", r" at \1% FPR", metric).replace("_", " ")
     return re.sub(r" ?\(%\)$", " (%)", words)
 

@@ -66,15 +66,7 @@ def models_like_the_papers(table):
         ("c04", "ctl-8", moved(2, statement="Property 1"), SUPPORTED, CONTRADICTED),
         ("c05", "ctl-8", moved(2, statement="Property 2"), SUPPORTED, CONTRADICTED),
         ("c06", "ctl-1", moved(-40, attack="MAST less MALT"), SUPPORTED, CONTRADICTED),
-        ("o02", "ctl-3", moved(-0.5, metric="rank_correlation"), UNDECIDED, CONTRADICTED),
         ("o03", "ctl-4", moved(-0.6, metric="std_ratio"), SUPPORTED, CONTRADICTED),
-        (
-            "o04",
-            "ctl-4",
-            moved(-9, attack="MATT + second order, leverage"),
-            SUPPORTED,
-            CONTRADICTED,
-        ),
         ("o05", "ctl-7", moved(0.1, expectation="posterior"), SUPPORTED, CONTRADICTED),
         ("o07", "tab-2", moved(-20, attack="MAST"), SUPPORTED, CONTRADICTED),
     ],
@@ -82,6 +74,23 @@ def models_like_the_papers(table):
 def test_a_claim_flips_with_its_numbers(name, exhibit, change, before, after, committed):
     assert BY_ID[name].outcome(committed).word == before
     assert BY_ID[name].outcome(Altered(committed, f"bayes-optimal-{exhibit}", change)).word == after
+
+
+def far_from_its_tangent(found):
+    """Targets so sure that a difference of losses is no first-order term any more."""
+    return found.assign(log_odds=100 * found["log_odds"])
+
+
+def members_have_leverage(found):
+    return found.assign(leverage=1e3 * found["member"] + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [("o02", far_from_its_tangent), ("o04", members_have_leverage)]
+)
+def test_a_claim_flips_with_what_was_observed(name, change, committed):
+    assert BY_ID[name].outcome(committed).word == SUPPORTED
+    assert BY_ID[name].outcome(Altered(committed, "logistic", change)).word == CONTRADICTED
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,13 @@ def as_printed(table):
     return table.assign(computed=table["printed"])
 
 
+def own_reference(rate):
+    """Every target's rate with a reference of its own architecture, another."""
+    return lambda table: table.assign(
+        value=table["value"].where(table["target"] != table["reference"], rate)
+    )
+
+
 FLIPS = [
     ("bmia-c09", "bmia-ctl-2", swap("series", "published", "corrected"), SUPPORTED),
     ("bmia-o01", "bmia-ctl-1", moved(-30), CONTRADICTED),
@@ -56,3 +63,10 @@ def test_the_propositions_are_refuted_by_formula(committed):
         found = BY_ID[claim].test(committed)
         assert found.word == CONTRADICTED
         assert found.numbers[0].difference > 1e-3
+
+
+@pytest.mark.parametrize(("rate", "share"), [(100.0, 1.0), (0.0, 0.0)])
+def test_four_architectures_are_counted_and_decide_nothing(committed, rate, share):
+    found = BY_ID["bmia-c14"].test(Altered(committed, "bmia-fig-4", own_reference(rate)))
+    assert found.numbers[0].difference == pytest.approx(share - 0.5)
+    assert found.word == outcomes.UNDECIDED

@@ -18,7 +18,13 @@ def test_out_of_range_is_named():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("audit_models", 1), ("utility_seeds", 1), ("simulated_repeats", 1), ("n_reference", 2)],
+    [
+        ("audit_models", 1),
+        ("utility_seeds", 1),
+        ("simulated_repeats", 1),
+        ("simulated_records", 999),
+        ("n_reference", 2),
+    ],
 )
 def test_sizes_without_an_interval_are_refused_before_any_work(name, value):
     with pytest.raises(InputError, match=f"{name} = {value}"):

@@ -6,7 +6,7 @@ import pytest
 from membership import privacy
 from membership.studies.gmip import curves, simulated
 
-SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3)
+SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from membership import metrics
 from membership.studies.iha import retrained
-from membership.studies.iha.stationary import Sgd, theorem_covariance
+from membership.training.stationary import Sgd, theorem_covariance
 
 SETTINGS = SimpleNamespace(seed=0, theory_draws=2000)
 SGD = Sgd(0.2, 0.0, 5e-4)

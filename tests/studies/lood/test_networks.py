@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 import torch
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 
+from membership import metrics
+from membership.errors import InputError
 from membership.studies.lood import influence, leakage, networks
 
 
@@ -49,6 +51,35 @@ def test_fitted_auc_finds_that_of_two_normal_laws():
     assert 0 < spread < 0.02
     value, _ = networks.fitted_auc(outside[: n // 2], outside[n // 2 :], 0)
     assert value == pytest.approx(0.5, abs=0.03)
+
+
+def one_split_at_a_time(inside, outside, seed):
+    rng, half, found = np.random.default_rng(seed), len(inside) // 2, []
+    for _ in range(networks.SPLITS):
+        sides = [side[rng.permutation(len(side))] for side in (inside, outside)]
+        laws = []
+        for side in sides:
+            covariance = np.cov(side[:half], rowvar=False)
+            width = networks.RIDGE * np.trace(covariance) / len(covariance) + 1e-12
+            noise = width * np.eye(len(covariance))
+            laws.append(multivariate_normal(side[:half].mean(axis=0), covariance + noise))
+        score = [laws[0].logpdf(side[half:]) - laws[1].logpdf(side[half:]) for side in sides]
+        member = np.repeat([True, False], [len(score[0]), len(score[1])])
+        found.append(metrics.auc(np.concatenate(score), member))
+    return np.mean(found), np.std(found, ddof=1)
+
+
+@pytest.mark.parametrize(("n", "m", "logits"), [(8, 8, 2), (21, 16, 5)])
+def test_fitted_auc_is_that_of_the_splits_one_by_one(n, m, logits):
+    rng = np.random.default_rng(n)
+    inside, outside = rng.normal(0.3, 1, (n, logits)), rng.normal(0, 1.2, (m, logits))
+    expected = one_split_at_a_time(inside, outside, 7)
+    assert networks.fitted_auc(inside, outside, 7) == pytest.approx(expected, rel=1e-12)
+
+
+def test_too_few_networks_fit_no_law():
+    with pytest.raises(InputError, match="half of 3 networks: it takes 4"):
+        networks.fitted_auc(np.zeros((3, 2)), np.zeros((3, 2)), 0)
 
 
 def test_influence_equals_its_definition(retrained):

@@ -11,6 +11,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "dataset": "digits",
         "monte_carlo": 20_000,
         "simulated_repeats": 2,
+        "simulated_records": 1000,
         "audit_models": 2,
         "n_background": 10_000,
         "utility_seeds": 2,
@@ -21,6 +22,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "dataset": "digits",
         "monte_carlo": 400_000,
         "simulated_repeats": 5,
+        "simulated_records": 2000,
         "audit_models": 5,
         "n_background": 10_000,
         "utility_seeds": 5,
@@ -32,6 +34,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "also_datasets": ["cifar10", "purchase_like:150000"],
         "monte_carlo": 400_000,
         "simulated_repeats": 5,
+        "simulated_records": 10_000,
         "audit_models": 5,
         "n_background": 10_000,
         "utility_seeds": 5,
@@ -49,6 +52,7 @@ class Settings(ChapterSettings):
     least: ClassVar[dict[str, tuple[int, str]]] = {
         "monte_carlo": (1000, "a rate of 1%"),
         "simulated_repeats": (2, "an interval"),
+        "simulated_records": (1000, "a rate of 0.1%"),
         "audit_models": (2, "an interval"),
         "utility_seeds": (2, "an interval"),
         "n_reference": (4, "LiRA"),
@@ -69,6 +73,13 @@ class Settings(ChapterSettings):
     )
     simulated_repeats: int = Field(
         0, ge=0, le=1000, description="repeats of each simulated audit, 2 or more; 0: the profile's"
+    )
+    simulated_records: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="non-members of each repeat of Figures 2a and 4, at least 1,000; 0: the "
+        "profile's",
     )
     audit_models: int = Field(
         0,

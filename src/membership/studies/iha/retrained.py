@@ -14,8 +14,8 @@ from scipy.stats import multivariate_normal, norm
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.iha.stationary import Sgd, theorem_covariance
 from membership.studies.iha.theory import iha_scores
+from membership.training.stationary import Sgd, theorem_covariance
 
 N_TRAIN, BATCH, STEPS, RECORDS = 50, 16, 150, 20
 # Of the Hessian over all records: its condition number is 20.

@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks.iha_terms import QuadraticForms, iha_terms
-from membership.studies.iha.stationary import (
+from membership.attacks.at_weights import iha_at
+from membership.training.stationary import (
     Sgd,
     simulated_covariance,
     stationary_covariance,
@@ -147,17 +147,8 @@ def iha_scores(
 ) -> dict[str, FloatArray]:
     """IHA and IHA* at many final parameters, and what becomes of IHA with another loss term."""
     recipe = (sgd.learning_rate, sgd.momentum, sgd.weight_decay)
-    between = np.linalg.inv(forms["hessian"])
-    scores = {}
-    for name, stationarity in (("IHA", "published"), ("IHA*", "regularised")):
-        decay = sgd.weight_decay if stationarity == "regularised" else 0.0
-        inverse = np.linalg.inv(forms["hessian"] + decay * np.eye(len(between)))
-        u = forms["gradient"] @ inverse
-        u0 = (forms["L0"] + decay * forms["w"]) @ inverse
-        products = [np.sum(a * b, axis=1) for b in (u, u @ between) for a in (u, u0)]
-        scores[name] = iha_terms(
-            QuadraticForms(*products), loss, n_train, *recipe, stationarity
-        ).score
+    seen = (forms["w"], loss, forms["gradient"], forms["L0"], forms["hessian"], n_train, recipe)
+    scores = {"IHA": iha_at(*seen), "IHA*": iha_at(*seen, "regularised")}
     term = loss / (1.0 + sgd.momentum)
     scores["IHA* without the loss"] = scores["IHA*"] - term
     scores["IHA* with minus the loss"] = scores["IHA*"] - 2.0 * term

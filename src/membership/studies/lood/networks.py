@@ -5,9 +5,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
-from membership import data, metrics
+from membership import data
 from membership.arrays import FloatArray
+from membership.errors import InputError
 from membership.studies.lood.records import Records
 
 # The standard deviations of the released code: sqrt(2) for ReLU, 1.9822 for GeLU networks.
@@ -116,32 +118,42 @@ def recipe(records: Records, settings: Any, epochs: int = 0) -> Any:
 
 
 def fitted_auc(inside: FloatArray, outside: FloatArray, seed: int) -> tuple[float, float]:
-    """AUC of the likelihood ratio of two normal laws, fitted and tried on different networks."""
+    """AUC of the likelihood ratio of two normal laws, fitted and tried on different networks.
+
+    Mean and standard deviation over random splits, all of them computed at once.
+    """
     rng = np.random.default_rng(seed)
     half = len(inside) // 2
-    found = []
-    for _ in range(SPLITS):
-        sides = [side[rng.permutation(len(side))] for side in (inside, outside)]
-        laws = [_law(side[:half]) for side in sides]
-        score = [
-            _log_density(side[half:], *laws[0]) - _log_density(side[half:], *laws[1])
-            for side in sides
-        ]
-        member = np.repeat([True, False], [len(score[0]), len(score[1])])
-        found.append(metrics.auc(np.concatenate(score), member))
+    if half < 2:
+        raise InputError(f"a law fitted on half of {len(inside)} networks: it takes 4 or more")
+    orders = [[rng.permutation(len(side)) for side in (inside, outside)] for _ in range(SPLITS)]
+    split = [side[list(own)] for side, *own in zip((inside, outside), *orders, strict=True)]
+    laws = [_laws(side[:, :half]) for side in split]
+    score = [
+        _log_density(side[:, half:], *laws[0]) - _log_density(side[:, half:], *laws[1])
+        for side in split
+    ]
+    n, m = (each.shape[1] for each in score)
+    # The Mann-Whitney statistic, as in `metrics.auc`.
+    ranks = rankdata(np.concatenate(score, axis=1), axis=1)[:, :n]
+    found = (ranks.sum(axis=1) - n * (n + 1) / 2) / (n * m)
     return float(np.mean(found)), float(np.std(found, ddof=1))
 
 
-def _law(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
-    covariance = np.atleast_2d(np.cov(sample, rowvar=False))
-    ridge = RIDGE * np.trace(covariance) / len(covariance) + 1e-12
-    return sample.mean(axis=0), covariance + ridge * np.eye(len(covariance))
+def _laws(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of each sample, (splits, networks, logits)."""
+    mean = samples.mean(axis=1, keepdims=True)
+    off = samples - mean
+    covariance = off.swapaxes(1, 2) @ off / (samples.shape[1] - 1)
+    ridge = RIDGE * np.trace(covariance, axis1=1, axis2=2) / samples.shape[2] + 1e-12
+    return mean, covariance + ridge[:, None, None] * np.eye(samples.shape[2])
 
 
 def _log_density(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
     off = x - mean
-    distance = np.einsum("ni,ni->n", off, np.linalg.solve(covariance, off.T).T)
-    return -0.5 * (distance + np.linalg.slogdet(covariance)[1])
+    solved = np.linalg.solve(covariance, off.swapaxes(1, 2))
+    distance = np.einsum("sni,sin->sn", off, solved)
+    return -0.5 * (distance + np.linalg.slogdet(covariance)[1][:, None])
 
 
 def _sides(masks: np.ndarray, settings: Any) -> list[tuple[np.ndarray, list[int]]]:

@@ -1,0 +1,180 @@
+// Audits a file of scores in the page: nothing is uploaded. Needs audit-scores.js, audit-numbers.js.
+"use strict";
+
+(() => {
+  const root = document.getElementById("audit-page");
+  const part = (name) => root.querySelector(`[data-part=${name}]`);
+  const status = part("status");
+  let held = null;
+
+  const percent = (rate) => `${Number((100 * rate).toPrecision(3))}%`;
+  const number = (value) => value.toFixed(3);
+  const ends = ({ value, low, high }, shown) => `${shown(value)} [${shown(low)}, ${shown(high)}]`;
+
+  const element = (tag, text, attributes = {}) => {
+    const made = document.createElementNS(attributes.xmlns ?? "http://www.w3.org/1999/xhtml", tag);
+    Object.entries(attributes).forEach(([name, value]) => name !== "xmlns" && made.setAttribute(name, value));
+    if (text !== null) made.textContent = text;
+    return made;
+  };
+
+  const table = (caption, heads, rows) => {
+    const box = element("div", null, { class: "gmip-numbers", tabindex: 0, role: "region", "aria-label": caption });
+    const made = element("table", null);
+    const head = element("tr", null);
+    head.append(...heads.map((text) => element("th", text, { scope: "col" })));
+    const body = element("tbody", null);
+    rows.forEach(([first, ...cells]) => {
+      const row = element("tr", null);
+      row.append(element("th", first, { scope: "row" }), ...cells.map((text) => element("td", text)));
+      body.append(row);
+    });
+    const top = element("thead", null);
+    top.append(head);
+    made.append(element("caption", caption), top, body);
+    box.append(made);
+    return box;
+  };
+
+  // The ROC curve on logarithmic axes with the interval of each of 25 points.
+  const curve = (sides, level) => {
+    const xmlns = "http://www.w3.org/2000/svg";
+    const floor = Math.max(1e-4, 1 / sides.others.length);
+    const [width, height, left, bottom] = [420, 320, 52, 42];
+    const scale = (rate) => Math.log(Math.max(rate, floor) / floor) / Math.log(1 / floor);
+    const x = (rate) => left + scale(rate) * (width - left - 24);
+    const y = (rate) => height - bottom - scale(rate) * (height - bottom - 12);
+    const rates = Array.from({ length: 25 }, (_, i) => floor ** (1 - i / 24)).slice(0, -1);
+    const band = rates.map((rate) => audit.tprInterval(sides, rate, level));
+    const line = (points) => points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(" ");
+    const svg = element("svg", null, { xmlns, viewBox: `0 0 ${width} ${height}`, role: "img" });
+    svg.setAttribute("aria-label", "ROC curve of the attack on logarithmic axes, with its interval");
+    const add = (tag, attributes, text = null) => svg.append(element(tag, text, { xmlns, ...attributes }));
+    const outline = [...rates.map((rate, i) => [rate, band[i][0]]), ...rates.map((rate, i) => [rate, band[i][1]]).reverse()];
+    add("polygon", { points: line(outline), class: "audit-band" });
+    add("polyline", { points: line([[floor, floor], [1, 1]]), class: "audit-guess" });
+    add("polyline", { points: line([...rates.map((rate) => [rate, audit.tprAt(sides, rate)]), [1, 1]]), class: "audit-curve" });
+    add("polyline", { points: line([[floor, 1], [floor, floor], [1, floor]]), class: "audit-axis" });
+    for (let tick = 1; tick >= floor; tick /= 10) {
+      add("text", { x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, percent(tick));
+      add("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, percent(tick));
+    }
+    add("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle" }, "false positive rate");
+    add("text", { transform: `translate(12 ${height / 2}) rotate(-90)`, "text-anchor": "middle" }, "true positive rate");
+    return svg;
+  };
+
+  const tables = (report) => {
+    const made = [
+      table(
+        "True positive rate where the false positive rate is low enough to believe an accusation",
+        ["False positive rate", "True positive rate", "False positives expected"],
+        report.tpr_at_fpr.map((one) => [
+          percent(one.fpr),
+          ends(one, percent),
+          `${Number(one.expected_false_positives.toPrecision(3))}${one.measured ? "" : ": too few to call it measured"}`,
+        ]),
+      ),
+      table(
+        "Share of members among the accused, by the share of members among all who could be accused",
+        ["False positive rate", "Members among all", "Members among the accused"],
+        report.positive_predictive_value.map((one) => [percent(one.fpr), percent(one.prior), ends(one, percent)]),
+      ),
+    ];
+    const rate = (value) => (value === null ? "" : percent(value));
+    if (report.groups.length)
+      made.push(
+        table(
+          "Groups: their own AUC, and their rates at the one threshold that accuses 1% of all non-members",
+          ["Group", "Members, others", "AUC", "True positives", "False positives"],
+          report.groups.map((one) => [
+            one.group,
+            `${one.members}, ${one.non_members}`,
+            one.auc ? ends(one.auc, number) : "too few",
+            rate(one.tpr),
+            rate(one.fpr),
+          ]),
+        ),
+      );
+    made.push(
+      table(
+        "The most exposed members, and the share of non-members that score as high",
+        ["Record", "Score", "Non-members as high"],
+        report.most_exposed.map((one) => [one.record, String(Number(one.score.toPrecision(4))), percent(one.fpr)]),
+      ),
+    );
+    return made;
+  };
+
+  const show = (report, sides) => {
+    const { members, non_members: others } = report.records;
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(report.epsilon_lower_bound.value)} at delta ${report.epsilon_lower_bound.delta}; if it was Gaussian-private, then with mu of at least ${number(report.mu_lower_bound.value)}. Both are lower bounds with a confidence of ${percent(report.level)}, where memberships were drawn independently. 0 proves nothing.`;
+    part("report").replaceChildren(
+      ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
+      element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
+      curve(sides, report.level),
+      element("p", bounds),
+      ...tables(report),
+    );
+    part("save").hidden = false;
+    held = report;
+    root.dataset.report = JSON.stringify(report);
+  };
+
+  const failed = (message) => {
+    part("report").replaceChildren();
+    part("save").hidden = true;
+    delete root.dataset.report;
+    status.textContent = message;
+  };
+
+  let text = null;
+  let title = "";
+  const work = () => {
+    if (text === null) return;
+    root.setAttribute("aria-busy", "true");
+    status.textContent = `Computing from ${title} …`;
+    // Once the sentence is on the screen.
+    setTimeout(() => {
+      try {
+        const level = Number(part("level").value);
+        const delta = Number(part("delta").value);
+        if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
+        const given = scores.read(text, title);
+        show(audit.report(given, level, delta), audit.sides(given.score, given.member));
+        status.textContent = `${title}: ${given.score.length} records.`;
+      } catch (error) {
+        failed(error.message);
+      }
+      root.setAttribute("aria-busy", "false");
+    }, 20);
+  };
+  const take = (given, name) => {
+    [text, title] = [given, name];
+    work();
+  };
+  const open = (file) => {
+    if (file) file.text().then((content) => take(content, file.name), () => failed(`${file.name} cannot be read.`));
+  };
+
+  part("file").addEventListener("change", (event) => open(event.target.files[0]));
+  part("example").addEventListener("click", () => take(scores.example(), "example.csv"));
+  part("level").addEventListener("change", work);
+  part("delta").addEventListener("change", work);
+  root.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    root.classList.add("audit-over");
+  });
+  root.addEventListener("dragleave", () => root.classList.remove("audit-over"));
+  root.addEventListener("drop", (event) => {
+    event.preventDefault();
+    root.classList.remove("audit-over");
+    open(event.dataTransfer.files[0]);
+  });
+  part("save").addEventListener("click", () => {
+    const link = element("a", "", { download: "audit.json" });
+    link.href = URL.createObjectURL(new Blob([`${JSON.stringify(held, null, 2)}\n`], { type: "application/json" }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+})();

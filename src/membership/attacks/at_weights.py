@@ -1,0 +1,62 @@
+"""IHA and the residual test at many final parameters and one record, from arrays.
+
+What `iha` and `residual` do for one model and many records, for games in which one record is played
+for many times: the parameters vary, and the record does not.
+"""
+
+import numpy as np
+
+from membership.arrays import FloatArray
+from membership.attacks.iha_terms import QuadraticForms, iha_terms
+
+
+def iha_at(
+    w: FloatArray,
+    loss: FloatArray,
+    gradient: FloatArray,
+    others: FloatArray,
+    hessian: FloatArray,
+    n_train: int,
+    recipe: tuple[float, float, float],
+    stationarity: str = "published",
+    damping: float = 0.0,
+) -> FloatArray:
+    """The score of `iha_terms` at each w.
+
+    Parameters
+    ----------
+    w, gradient, others : array of shape (draws, p)
+        Parameters, the record's gradient there, and the mean gradient over the others, as one of
+        n records.
+    loss : array of shape (draws,)
+        The record's.
+    hessian : array of shape (p, p) or (draws, p, p)
+        Of the mean loss, regulariser left out.
+    n_train : int
+    recipe : (learning rate, momentum, weight decay)
+    stationarity, damping
+        As for `iha`.
+
+    Returns
+    -------
+    array of shape (draws,)
+    """
+    decay = recipe[2] if stationarity == "regularised" else 0.0
+    one = np.eye(hessian.shape[-1])
+    inverse = np.linalg.inv(hessian + (decay + damping) * one)
+    between = np.linalg.inv(hessian + damping * one)
+    u, u0 = _solved(inverse, gradient), _solved(inverse, others + decay * w)
+    products = [np.sum(a * b, axis=1) for b in (u, _solved(between, u)) for a in (u, u0)]
+    return iha_terms(QuadraticForms(*products), loss, n_train, *recipe, stationarity).score
+
+
+def residual_at(
+    w: FloatArray, gradient: FloatArray, others: FloatArray, n_train: int, weight_decay: float
+) -> FloatArray:
+    """The norm statistic of `residual` at each w; arrays as for `iha_at`."""
+    rest = others + weight_decay * w
+    return -np.sum((2.0 * rest + gradient / n_train) * gradient, axis=1) / n_train
+
+
+def _solved(inverse: FloatArray, vectors: FloatArray) -> FloatArray:
+    return np.matmul(inverse, vectors[..., None])[..., 0]

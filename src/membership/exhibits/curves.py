@@ -1,0 +1,50 @@
+"""Curves of error rates as a page's script reads them: one rate at every false positive rate."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+RATES = {"tpr": "true positive rate", "fnr": "false negative rate"}
+_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The rate on the vertical axis by name, and the curves of each panel, as plain JSON values."""
+
+    rate: str
+    panels: list[dict[str, Any]]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Both, for the page."""
+        return {"rate": self.rate, "panels": self.panels}
+
+
+def curves(table: pd.DataFrame) -> Curves | None:
+    """The curves of a table with columns ``panel``, ``series``, ``fpr`` and a rate, else None."""
+    column = next((name for name in RATES if name in table.columns), "")
+    if not column or not {"panel", "series", "fpr"} <= set(table.columns):
+        return None
+    parts = [
+        {"name": str(panel), "curves": [_curve(name, part, column) for name, part in _split(rows)]}
+        for panel, rows in table.groupby("panel", sort=False)
+    ]
+    return Curves(RATES[column], parts)
+
+
+def _split(rows: pd.DataFrame) -> Any:
+    return rows.groupby("series", sort=False)
+
+
+def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
+    rows = rows.sort_values("fpr")
+    told = {"name": str(name), "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
+    if {"low", "high"} <= set(rows.columns) and rows[["low", "high"]].notna().all(axis=None):
+        told |= {"low": _numbers(rows["low"]), "high": _numbers(rows["high"])}
+    return told
+
+
+def _numbers(values: pd.Series) -> list[float]:
+    return [float(f"{value:.{_DIGITS}g}") for value in values]

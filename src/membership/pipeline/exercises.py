@@ -1,0 +1,50 @@
+"""The pages of exercises: what their solutions print, and each page as a notebook too."""
+
+import io
+import re
+from contextlib import redirect_stdout
+from typing import Any
+
+from membership import paths
+
+PAGES = "book/exercises/"
+_SOLUTION = re.compile(
+    r"^```\{code-cell\} ipython3\n(?::tags:[^\n]*\n)?\n?(.*?)^```\n", re.M | re.S
+)
+
+
+def show_outputs(app: Any, page: str, source: list[str]) -> None:
+    """Run a page's solutions and put what they print below them; called by Sphinx as it reads."""
+    if page.startswith(PAGES):
+        source[0] = with_outputs(source[0])
+
+
+def with_outputs(text: str) -> str:
+    """A page of exercises with what each solution prints below it, folded as the solution is."""
+
+    def shown(found: re.Match) -> str:
+        output = f"```text\n{printed(found[1])}\n```"
+        return f"{found[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
+
+    return _SOLUTION.sub(shown, text)
+
+
+def printed(solution: str) -> str:
+    """What a solution prints when it runs by itself."""
+    with redirect_stdout(io.StringIO()) as said:
+        exec(compile(solution, "solution", "exec"), {})
+    return said.getvalue().strip()
+
+
+def write_notebooks(app: Any, exception: Exception | None) -> None:
+    """Put each page beside itself as a notebook; called by Sphinx at its end."""
+    if exception is not None:
+        return
+    import jupytext
+
+    for page in sorted(one for one in app.env.found_docs if one.startswith(PAGES)):
+        notebook = jupytext.read(app.env.doc2path(page))
+        for number, cell in enumerate(notebook.cells):
+            cell["id"] = f"cell-{number}"  # not drawn by chance: one source makes the same bytes
+        text = jupytext.writes(notebook, fmt="ipynb")
+        paths.atomic_write((app.outdir / page).with_suffix(".ipynb"), text)

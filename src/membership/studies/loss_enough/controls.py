@@ -1,0 +1,237 @@
+"""What the games are checked by: sufficiency, one loss or all, closed forms, null rows."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import f, norm
+
+from membership import metrics
+from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
+from membership.metrics.summaries import exactly
+from membership.studies.loss_enough import chi_squared, discrete
+from membership.studies.loss_enough.logistic import OPTIMISERS
+from membership.studies.loss_enough.mean import RECORDS, MeanGame
+from membership.studies.loss_enough.names import (
+    APART_BY,
+    AUC,
+    BEST_LOSS,
+    BEST_PARAMETERS,
+    ERROR,
+    LOGISTIC,
+    MALT,
+    MEAN,
+    POSTERIOR,
+    RIDGE,
+    SECOND,
+    SPREAD,
+    UNEXPLAINED,
+)
+from membership.studies.loss_enough.played import ENDS, named_sizes
+from membership.studies.loss_enough.ridge import SIZE, Law, Noise, RidgeGame
+from membership.studies.loss_enough.tables import logistic_game, logistic_rates, mean_rates
+
+_RARE = 1e-12
+_DRAWS = 20_000
+
+
+def sufficiency(settings: Any) -> pd.DataFrame:
+    """All others known: is log-ratio + loss / T one number, whatever the parameters?"""
+    parts = [(MEAN, POSTERIOR, _mean_parts(settings))]
+    for name, share in ENDS.items():
+        parts.append((RIDGE, name, _ridge_parts(settings, share)))
+    for optimiser in OPTIMISERS:
+        parts.append((LOGISTIC, optimiser, _logistic_parts(settings, optimiser)))
+    rows = []
+    for game, optimiser, (ratio, loss, mass) in parts:
+        key = {"game": game, "optimiser": optimiser}
+        spread, left = _spread(ratio + loss, mass), _unexplained(ratio, loss, mass)
+        rows.append({**key, "metric": SPREAD} | exactly(spread))
+        rows.append({**key, "metric": UNEXPLAINED} | exactly(left))
+    return tidy(rows, {"sizes": named_sizes(settings), "residue": 1e-6})
+
+
+def _mean_parts(settings: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log-ratio, loss / T and weights, (records, parameters), of the Gaussian mean."""
+    game, rng = MeanGame(1.0, RECORDS - 1), np.random.default_rng([settings.seed, 1])
+    z, known = rng.standard_normal((2, 20, 1, game.d))
+    theta = rng.standard_normal((20, 200, game.d))
+    known = known * np.sqrt(game.known)
+    v0, v1 = game.variances
+    without, within = known / (game.n - 1), (known + z) / game.n
+    far, near = (np.square(theta - centre).sum(axis=2) for centre in (without, within))
+    loss = np.square(theta - z).sum(axis=2) / (2 * game.temperature)
+    return far / (2 * v0) - near / (2 * v1), loss, np.ones(loss.shape)
+
+
+def _ridge_parts(settings: Any, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    games = [
+        RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
+        for one in range(settings.n_games)
+    ]
+    played = [(game.play(Noise(share), 1.0), game.temperature) for game in games]
+    ratio = np.concatenate([scores[BEST_PARAMETERS] for scores, _ in played])
+    loss = np.concatenate([-scores[MALT] / temperature for scores, temperature in played])
+    return ratio, loss, np.ones(loss.shape)
+
+
+def _logistic_parts(settings: Any, optimiser: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    game = logistic_game(settings.grid_points)
+    without, within = game.laws(optimiser)
+    out = np.broadcast_to(without[:, None], within.shape)
+    size = within.shape[2]
+    loss = np.broadcast_to(game.losses / game.temperature, within.shape)
+    # What rounding leaves of a stationary law far out is no probability.
+    kept = (within > _RARE) & (out > _RARE)
+    ratio = np.where(kept, discrete.log_ratio(within, out), 0.0)
+    parts = (ratio, loss, np.where(kept, (within + out) / 2, 0.0))
+    return tuple(part.reshape(-1, size) for part in parts)
+
+
+def _spread(values: FloatArray, mass: FloatArray) -> float:
+    """The largest standard deviation over the parameters, of all records."""
+    mass = mass / mass.sum(axis=1, keepdims=True)
+    mean = np.sum(mass * values, axis=1, keepdims=True)
+    return float(np.sqrt(np.sum(mass * (values - mean) ** 2, axis=1)).max())
+
+
+def _unexplained(ratio: FloatArray, loss: FloatArray, mass: FloatArray) -> float:
+    """What is left of the log-ratio's variance after a line in the loss, all records."""
+    mass = mass / mass.sum(axis=1, keepdims=True)
+    ratio, loss = (v - np.sum(mass * v, axis=1, keepdims=True) for v in (ratio, loss))
+    both, own, all_ = (
+        np.sum(mass * a * b, axis=1) for a, b in ((ratio, loss), (loss, loss), (ratio, ratio))
+    )
+    explained = np.divide(both**2, own, out=np.zeros_like(own), where=own > 0)
+    return float(100 * (1 - explained.sum() / all_.sum()))
+
+
+def all_losses(settings: Any) -> pd.DataFrame:
+    """The parameters of a ridge regression from the losses on D' and z alone."""
+    errors, others = zip(
+        *(
+            _from_losses(RidgeGame([settings.seed, one], 1, 1), one)
+            for one in range(settings.n_games)
+        ),
+        strict=True,
+    )
+    rows = [
+        {"game": RIDGE, "metric": ERROR} | exactly(max(errors)),
+        {"game": RIDGE, "metric": SECOND} | exactly(min(others)),
+    ]
+    note = "An error is the largest deviation of a residual's size from the one observed."
+    return tidy(rows, {"sizes": {"Games": str(settings.n_games)}, "note": note, "residue": 1e-6})
+
+
+def _from_losses(game: RidgeGame, seed: int) -> tuple[float, float]:
+    """Error of the parameters found, and misfit of the next best: every choice of signs is tried.
+
+    A loss is half a squared residual: it leaves the sign open. As many records as parameters are
+    solved for under each choice; the other records tell which is right.
+    """
+    x, y = np.concatenate([game.x, game.x_z]), np.concatenate([game.y, game.y_z])
+    w = np.random.default_rng([seed, 2]).standard_normal(SIZE)
+    size = np.abs(x @ w - y)
+    signs = np.array(list(product((1.0, -1.0), repeat=SIZE)))
+    found = np.linalg.solve(x[:SIZE], (y[:SIZE] + signs * size[:SIZE]).T).T
+    misfit = np.abs(np.abs(found @ x.T - y) - size).max(axis=1)
+    order = np.argsort(misfit)
+    return float(np.abs(found[order[0]] - w).max()), float(misfit[order[1]])
+
+
+def closed_forms(settings: Any) -> pd.DataFrame:
+    """AUCs by two roads: what the chapter computes, less a closed form or a finer computation."""
+    return tidy(
+        [*_mean_checks(settings), *_ridge_checks(settings), _logistic_check(settings)],
+        {"sizes": named_sizes(settings), "residue": 1e-6},
+    )
+
+
+def _mean_checks(settings: Any) -> list[dict[str, Any]]:
+    game = MeanGame(1.0, RECORDS - 1)
+    found = mean_rates(1.0, RECORDS - 1)
+    out, into = (_loss_variance(game, member) for member in (False, True))
+    exact = f.cdf(out / into, game.d, game.d)
+    rng = np.random.default_rng([settings.seed, 3])
+    form, scores = game.forms()[BEST_PARAMETERS], []
+    for member in (False, True):
+        weights = chi_squared.weights_of(form, game.loadings(member))
+        scores.append(rng.chisquare(game.d, (_DRAWS, weights.size)) @ weights)
+    member = np.arange(_DRAWS // 10) >= _DRAWS // 20
+    parts = [part.reshape(20, -1) for part in scores]
+    drawn = [100 * metrics.auc(np.concatenate(pair), member) for pair in zip(*parts, strict=True)]
+    value = 100 * found[BEST_PARAMETERS][0]
+    both = 100 * (found[BEST_LOSS][0] - found[BEST_PARAMETERS][0])
+    malt = 100 * (found[MALT][0] - exact)
+    return [
+        _check(MEAN, "MALT less the F law", exactly(malt)),
+        _check(MEAN, "best on the loss (integrated) less best on parameters", exactly(both)),
+        _check(
+            MEAN,
+            "best on parameters less a simulation",
+            metrics.summary(value - np.array(drawn)),
+        ),
+    ]
+
+
+def _loss_variance(game: MeanGame, member: bool) -> float:
+    """Of one coordinate of theta - z."""
+    away = game.loadings(member)[0] - game.loadings(member)[1]
+    return float(away @ away)
+
+
+def _ridge_checks(settings: Any) -> list[dict[str, Any]]:
+    """Two clouds of one shape: the best attack's AUC a record is that of two normal laws."""
+    differences = []
+    for one in range(settings.n_games):
+        game = RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
+        without, own = game.laws(Noise(share=1.0), 1.0)
+        within = Law(own.mean, np.broadcast_to(without.covariance, own.covariance.shape))
+        draws = [law.draws(part) for law, part in zip((without, within), game.normals, strict=True)]
+        w = np.concatenate(draws, axis=1)
+        score = within.log_density(w) - without.log_density(w)
+        member = np.arange(w.shape[1]) >= settings.n_draws
+        away = within.mean - without.mean
+        distance = np.sqrt(np.sum((away @ np.linalg.inv(without.covariance)) * away, axis=1))
+        exact = norm.cdf(distance / np.sqrt(2))
+        found = [metrics.auc(each, member) for each in score]
+        differences.append(100 * np.mean(np.array(found) - exact))
+    label = "best on parameters less two normal laws of one shape"
+    return [_check(RIDGE, label, metrics.summary(np.array(differences)))]
+
+
+def _logistic_check(settings: Any) -> dict[str, Any]:
+    """How far any AUC moves from a coarser grid to this one, the posterior's."""
+    grids = (settings.grid_points, 2 * settings.grid_points // 3)
+    found = [logistic_rates(points, POSTERIOR) for points in grids]
+    moved = max(abs(one[2] - other[2]) for one, other in zip(*found, strict=True))
+    label = "any attack on the posterior less that on a coarser grid"
+    return _check(LOGISTIC, label, exactly(100 * moved))
+
+
+def _check(game: str, case: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"game": game, "case": case, "metric": APART_BY} | found
+
+
+def null_rows(settings: Any) -> pd.DataFrame:
+    """Two identical hypotheses: every model is trained without the record."""
+    rows = []
+    game = MeanGame(1.0, RECORDS - 1)
+    for attack, form in game.forms().items():
+        weights = chi_squared.weights_of(form, game.loadings(False))
+        rows.append(_null(MEAN, attack, exactly(100 * chi_squared.auc(weights, weights, game.d))))
+    areas: dict[str, list[float]] = {}
+    for one in range(settings.n_games):
+        game = RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
+        member = np.repeat([[False, True]], settings.n_draws, axis=1)
+        member = member.repeat(settings.n_records, axis=0).ravel()
+        for attack, score in game.play(Noise(share=1.0), 1.0, null=True).items():
+            areas.setdefault(attack, []).append(100 * metrics.auc(score.ravel(), member))
+    rows += [_null(RIDGE, attack, metrics.summary(found)) for attack, found in areas.items()]
+    return tidy(rows, {"sizes": named_sizes(settings), "residue": 1e-6})
+
+
+def _null(game: str, attack: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"game": game, "attack": attack, "metric": AUC} | found

@@ -1,0 +1,101 @@
+"""The tests of claims across papers that other chapters' committed tables can decide.
+
+A run of this chapter makes none of their numbers: they are the same beside every run.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import exhibits
+from membership.errors import InputError
+from membership.published import Contrast, Outcome
+from membership.published.claim_rules import best, bound, much_better
+from membership.published.outcomes import every, overall
+from membership.published.rows import lead, number, rows_at
+
+AUC, RATE = "auc(%)", "TPR(%)@FPR=1%"
+SHIPS, IMAGES = "CIFAR-10 trucks and ships", ("CIFAR-10", "CIFAR-100")
+SIMULATED = ("Purchase-like (simulated)",)
+# Points of AUC and of the rate that the claims ask for.
+POINT, HALF = 1.0, 0.5
+
+
+def committed(exhibit_id: str) -> pd.DataFrame:
+    """The paper-size table of an exhibit of another chapter."""
+    found = exhibits.load(exhibit_id, "paper")
+    if found is None:
+        raise InputError(f"it takes the paper-size run of {exhibit_id}")
+    return found[0]
+
+
+def matt_adds(source: Any) -> Outcome:
+    """c03: MATT's AUC less that of the loss difference, at each n."""
+    table = committed("bayes-optimal-ctl-3")
+    sizes = sorted(table["n"].unique())
+    found = []
+    for n in sizes:
+        label = f"AUC (points), MATT less the loss difference, n = {n}"
+        pair = {"attack": "MATT"}, {"attack": "loss difference"}
+        one = lead(table, label, *pair, n=n, metric=AUC)
+        found.append(much_better(one, POINT, margin=POINT, parts=len(sizes)))
+    told = f"{SHIPS}, features of another network"
+    return overall({told: every(found).on(told)}, [SHIPS])
+
+
+def one_replaces_eight(source: Any) -> Outcome:
+    """c04: BMIA with one reference against three attacks with eight."""
+    table, variances = committed("bmia-tab-1"), committed("bmia-ctl-6")
+
+    def test(name: str) -> Outcome:
+        leads = []
+        for metric in (RATE, AUC):
+            ours = number(table, "BMIA", dataset=name, metric=metric, attack="BMIA")
+            eight = {
+                attack: number(
+                    table, attack, dataset=name, metric=metric, attack=attack, n_reference=8
+                )
+                for attack in ("LiRA", "RMIA", "Attack-R")
+            }
+            where = {"dataset": name, "metric": metric, "n_reference": 8}
+            if variances["metric"].isin([metric]).any():
+                pooled = number(variances, variance="global, one-sided", **where)
+                eight["LiRA, one variance"] = pooled
+            for attack, theirs in eight.items():
+                leads.append(ours.less(theirs, f"{metric}, BMIA(1) less {attack}(8), {name}"))
+        return best(leads)
+
+    return _over(table, test)
+
+
+def posterior_adds(source: Any) -> Outcome:
+    """c05: what BMIA gains over the plain difference to its reference."""
+    table = committed("bmia-ctl-1")
+
+    def test(name: str) -> Outcome:
+        parts = []
+        for metric, threshold in (("AUC(%) gained", HALF), ("TPR(%)@FPR=1% gained", 0.0)):
+            label = f"{metric} over the difference, {name}"
+            one = number(table, label, dataset=name, attack="BMIA", metric=metric)
+            parts.append(much_better(one, threshold, parts=2))
+        return every(parts)
+
+    return _over(table, test)
+
+
+def _over(table: pd.DataFrame, test: Any) -> Outcome:
+    """One outcome from those on each data set, none of which is CIFAR."""
+    names = list(dict.fromkeys(table["dataset"]))
+    return overall({one: test(one).on(one) for one in names}, IMAGES, simulated=SIMULATED)
+
+
+def distance_caps_attacks(source: Any) -> Outcome:
+    """c11: the exact AUC at each record of a Gaussian process against the cap from KL."""
+    rows = rows_at(committed("lood-fig-1"), panel="LOOD and the attack", series="process")
+    distance = np.sqrt(-np.expm1(-rows["x"].to_numpy()))
+    excess = rows["y"].to_numpy() - (0.5 + distance - distance**2 / 2)
+    label = "AUC less its cap, record {}"
+    found = [Contrast(label.format(i), float(one)) for i, one in enumerate(excess)]
+    # Nothing is to lie above the cap: no margin.
+    return bound(found, 0.0).on(f"draws of the process, {len(found)} records, exact AUC")

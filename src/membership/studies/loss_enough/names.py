@@ -1,0 +1,26 @@
+"""What the chapter's tables call its attacks, optimisers and measures."""
+
+BEST_PARAMETERS, BEST_LOSS = "best on parameters", "best on the loss"
+MALT, MAST, MATT = "MALT", "MAST", "MATT"
+IHA, IHA_STAR, RESIDUAL = "IHA", "IHA*", "residual test"
+ATTACKS = (BEST_PARAMETERS, BEST_LOSS, MALT, MAST, MATT, IHA, IHA_STAR, RESIDUAL)
+
+POSTERIOR, SGD = "posterior", "SGD"
+POPULATION, ALL = "their law known", "all others known"
+
+AUC, RATE = "auc(%)", "TPR@1%FPR(%)"
+BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
+CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
+
+MEAN, RIDGE, LOGISTIC = "Gaussian mean", "ridge regression", "logistic regression"
+
+# The contrasts of the two-by-two, and what stands for the knowledge of a contrast.
+COMPARED = "compared"
+KNOWLEDGE_LESS_ACCESS = "loss, all others known, less parameters, their law known"
+PARAMETERS_LESS_LOSS = "parameters less loss, their law known"
+THRESHOLD_LESS_ACCESS = "MAST less MALT, less what the parameters add, their law known"
+
+SPREAD = "largest spread of log-ratio + loss / T"
+UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"
+ERROR, SECOND = "largest error of the parameters", "smallest misfit of another solution"
+APART_BY = "difference in AUC (points)"

@@ -1,0 +1,96 @@
+"""Curves that a reader reads off, and plots narrowed to some data sets: by mouse and keyboard."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+EXHIBIT = "bmia-fig-5"
+
+
+@pytest.fixture
+def read(open_page: Callable[..., Page], site: Path) -> Callable[..., Page]:
+    """Open a chapter from disk."""
+
+    def read(chapter: str, **options: object) -> Page:
+        page = open_page(**options)
+        page.goto((site / "book" / "chapters" / f"{chapter}.html").as_uri())
+        return page
+
+    return read
+
+
+def test_every_curve_is_read_off_where_the_slider_stands(
+    read: Callable[..., Page], site: Path
+) -> None:
+    page = read("bmia")
+    reader = page.locator(f"#{EXHIBIT} .curves").first
+    reader.locator("summary").click()
+    slider = reader.get_by_role("slider")
+    saved = pd.read_csv(site / "results" / "paper" / "bmia" / f"{EXHIBIT}.csv")
+    first = saved[saved["panel"] == saved["panel"].iloc[0]]
+    for key, place in (("Home", 0), ("End", -1)):
+        slider.focus()
+        page.keyboard.press(key)
+        grid = first["fpr"][first["fpr"] < 1]
+        at = first[first["fpr"] == sorted(grid)[place]]
+        rows = reader.locator("tbody tr").all()
+        assert [row.locator("th").inner_text() for row in rows] == list(at["series"])
+        for row, (value, low) in zip(rows, at[["tpr", "low"]].to_numpy(), strict=True):
+            told = row.locator("td").last.inner_text().replace("%", "").split()
+            assert float(told[0]) == pytest.approx(100 * value, rel=0.006, abs=0.051)
+            if low < value:
+                assert float(told[1]) == pytest.approx(100 * low, rel=0.006, abs=0.051)
+        assert slider.get_attribute("aria-valuetext") == reader.locator("output").inner_text()
+
+
+def test_another_setting_has_its_own_curves(read: Callable[..., Page]) -> None:
+    page = read("bmia")
+    reader = page.locator(f"#{EXHIBIT} .curves").first
+    reader.locator("summary").click()
+    before = reader.locator("tbody").inner_text()
+    reader.get_by_role("combobox").select_option(index=1)
+    assert reader.locator("tbody").inner_text() != before
+
+
+def test_without_scripts_and_on_paper_the_figure_stands_alone(read: Callable[..., Page]) -> None:
+    page = read("bmia", java_script_enabled=False)
+    assert page.locator(f"#{EXHIBIT} img").first.is_visible()
+    assert not page.locator(f"#{EXHIBIT} .curves").first.is_visible()
+    page = read("bmia")
+    page.emulate_media(media="print")
+    assert page.locator(f"#{EXHIBIT} figcaption").first.is_visible()
+    assert not page.locator(f"#{EXHIBIT} .curves").first.is_visible()
+    assert page.locator(".forest-filter:visible").count() == 0
+    name = "run => getComputedStyle(run, '::before').content"
+    runs = page.locator(f"#{EXHIBIT} .exhibit-run").evaluate_all(f"runs => runs.map({name})")
+    assert runs[0] == '"Paper-size run"'
+
+
+def test_a_plot_shows_only_the_data_sets_that_are_pressed(read: Callable[..., Page]) -> None:
+    page = read("iha")
+    run = page.locator("#iha-tab-2 .exhibit-run").first
+    groups = run.locator(".forest-group")
+    whole = groups.count()
+    names = [group.evaluate("g => g.firstChild.textContent.trim()") for group in groups.all()]
+    run.get_by_role("button", name=names[1]).focus()
+    page.keyboard.press("Space")
+    shown = run.locator(".forest-group:visible")
+    assert shown.evaluate_all("gs => gs.map(g => g.firstChild.textContent.trim())") == names[1:2]
+    page.keyboard.press("Space")
+    assert run.locator(".forest-group:visible").count() == whole > 1
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1366, "light")])
+def test_an_open_reader_is_accessible_and_fits(
+    read: Callable[..., Page], width: int, scheme: str
+) -> None:
+    page = read("bmia", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.locator(f"#{EXHIBIT} .curves summary").first.click()
+    found = Axe().run(page, context=f"#{EXHIBIT}", options={"preload": False}).response
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    inner = page.locator(f"#{EXHIBIT} .curves .exhibit-scroll").first
+    assert inner.evaluate("box => box.scrollWidth - box.clientWidth") <= 1

@@ -1,0 +1,91 @@
+"""The claims on the committed results, and on numbers altered so that they should flip."""
+
+import numpy as np
+import pytest
+
+from membership.errors import InputError
+from membership.published import outcomes
+from membership.studies.loss_enough import elsewhere
+from membership.studies.loss_enough.claims import CLAIMS
+from membership.studies.loss_enough.names import (
+    APART,
+    BEHIND,
+    BEST_LOSS,
+    COMPARED,
+    CORRECTED,
+    KNOWLEDGE_LESS_ACCESS,
+    PARAMETERS_LESS_LOSS,
+    POSTERIOR,
+    SGD,
+    THRESHOLD_LESS_ACCESS,
+)
+from tests.studies.altered import Altered, committed_run, moved, swap
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return committed_run("loss_enough")
+
+
+def cell(label, by):
+    return moved(by, others=COMPARED, attack=label)
+
+
+FLIPS = [
+    ("o01", "ctl-1", swap("optimiser", POSTERIOR, SGD), outcomes.UNDECIDED),
+    ("o02", "tab-2", moved(-5, attack=BEST_LOSS, optimiser=SGD), SUPPORTED),
+    ("o03", "fig-1", moved(2, attack=BEST_LOSS, metric=BEHIND), CONTRADICTED),
+    ("o04", "fig-2", moved(-30, attack=CORRECTED), CONTRADICTED),
+    ("o05", "tab-1", cell(KNOWLEDGE_LESS_ACCESS, -30), CONTRADICTED),
+    ("o06", "tab-1", cell(PARAMETERS_LESS_LOSS, 3), CONTRADICTED),
+    ("o07", "tab-1", cell(THRESHOLD_LESS_ACCESS, -30), CONTRADICTED),
+    ("o08", "ctl-2", moved(1e-3), outcomes.UNDECIDED),
+    ("o09", "fig-2", moved(-0.3, attack=APART), CONTRADICTED),
+]
+
+
+@pytest.mark.parametrize(("name", "exhibit", "change", "word"), FLIPS, ids=lambda x: str(x)[:8])
+def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committed):
+    claim = BY_ID[f"loss-enough-{name}"]
+    assert claim.outcome(committed).word != word
+    assert claim.outcome(Altered(committed, f"loss-enough-{exhibit}", change)).word == word
+
+
+def _above(table):
+    return table.assign(y=np.minimum(table["y"] + 0.2, 1))
+
+
+ELSEWHERE = [
+    ("c03", "bayes-optimal-ctl-3", moved(9, attack="MATT"), "network: supported"),
+    ("c04", "bmia-tab-1", moved(90, attack="BMIA"), "Location-30: supported"),
+    ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
+    ("c11", "lood-fig-1", _above, "above at"),
+]
+
+
+@pytest.mark.parametrize(("name", "exhibit", "change", "said"), ELSEWHERE)
+def test_a_claim_on_another_chapter_hears_its_table(
+    name, exhibit, change, said, committed, monkeypatch
+):
+    claim, read = BY_ID[f"loss-enough-{name}"], elsewhere.committed
+    before = claim.outcome(committed)
+    assert before.word != outcomes.NOT_TESTED
+    assert said not in before.reason
+
+    def altered(asked):
+        return change(read(asked).copy()) if asked == exhibit else read(asked)
+
+    monkeypatch.setattr(elsewhere, "committed", altered)
+    assert said in claim.outcome(committed).reason
+
+
+def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypatch):
+    monkeypatch.setattr(elsewhere.exhibits, "load", lambda *_: None)
+    found = BY_ID["loss-enough-c11"].outcome(committed)
+    assert found.word == outcomes.NOT_TESTED
+    assert found.reason == "it takes the paper-size run of lood-fig-1"
+    with pytest.raises(InputError, match="bmia-tab-1"):
+        elsewhere.committed("bmia-tab-1")

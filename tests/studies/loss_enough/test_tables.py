@@ -1,0 +1,93 @@
+"""The chapter's tables at `tiny`: what is exact is exact, and pairs are pairs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from membership.studies.loss_enough import controls, played, tables
+from membership.studies.loss_enough.names import (
+    ALL,
+    APART_BY,
+    AUC,
+    BEHIND,
+    BEST_LOSS,
+    BEST_PARAMETERS,
+    COMPARED,
+    ERROR,
+    IHA_STAR,
+    KNOWLEDGE_LESS_ACCESS,
+    LOGISTIC,
+    MEAN,
+    POPULATION,
+    POSTERIOR,
+    RESIDUAL,
+    RIDGE,
+    SGD,
+    SPREAD,
+    UNEXPLAINED,
+)
+from membership.studies.loss_enough.settings import Settings
+
+SETTINGS = Settings.from_values({"profile": "tiny"})
+
+
+@pytest.fixture(scope="module")
+def shares():
+    return played.shares(SETTINGS)
+
+
+def test_every_setting_plays_the_same_games(shares):
+    exponents = played.exponents(SETTINGS).query("exponent == 0").set_index(["attack", "metric"])
+    posterior = shares.query("share == 0").set_index(["attack", "metric"])
+    columns = ["value", "low", "high"]
+    pd.testing.assert_frame_equal(exponents[columns], posterior[columns])
+
+
+def test_what_an_attack_is_behind_is_paired(shares):
+    rows = shares.query("share == 1").set_index(["attack", "metric"])
+    for attack in (BEST_LOSS, IHA_STAR, RESIDUAL):
+        behind = rows.loc[(attack, BEHIND)]
+        best, own = rows.loc[(BEST_PARAMETERS, AUC)], rows.loc[(attack, AUC)]
+        assert behind["value"] == pytest.approx(best["value"] - own["value"])
+    posterior = shares.query("share == 0").set_index(["attack", "metric"])
+    assert posterior.loc[(BEST_LOSS, BEHIND), "value"] == pytest.approx(0, abs=1e-9)
+    assert (rows["n_repeats"] == SETTINGS.n_games).all()
+
+
+def test_the_two_by_two_has_all_games_and_its_contrasts():
+    table = tables.all_games(SETTINGS)
+    assert list(dict.fromkeys(table["game"])) == [MEAN, RIDGE, LOGISTIC]
+    for _, rows in table.groupby(["game", "optimiser"]):
+        rows = rows[rows["metric"].isin([AUC, APART_BY])]
+        value = rows.set_index(["others", "attack"])["value"]
+        expected = value[ALL, BEST_LOSS] - value[POPULATION, BEST_PARAMETERS]
+        assert value[COMPARED, KNOWLEDGE_LESS_ACCESS] == pytest.approx(expected)
+
+
+def test_the_loss_is_sufficient_for_the_posterior_only():
+    table = controls.sufficiency(SETTINGS).set_index(["optimiser", "metric"])["value"]
+    assert table[POSTERIOR, SPREAD].max() < 1e-8
+    assert table[POSTERIOR, UNEXPLAINED].max() < 1e-6
+    assert table[SGD, UNEXPLAINED].min() > 1
+
+
+def test_losses_give_the_parameters_back_and_no_others():
+    value = controls.all_losses(SETTINGS).set_index("metric")["value"]
+    assert value[ERROR] < 1e-9
+    assert value.drop(ERROR).min() > 1e-3
+
+
+def test_what_is_exact_agrees_by_two_roads():
+    table = controls.closed_forms(SETTINGS).set_index(["game", "case"])
+    exact = table[table["n_repeats"] == 0].loc[MEAN]
+    assert exact["value"].abs().max() < 0.05
+    drawn = table[table["n_repeats"] > 0]
+    assert ((drawn["value"].abs() / drawn["standard_error"]) < 5).all()
+
+
+def test_null_rows_hold_one_half():
+    table = controls.null_rows(SETTINGS)
+    mean = table[table["game"] == MEAN]
+    np.testing.assert_allclose(mean["value"], 50, atol=1e-6)
+    # 3,000 scores a side in all.
+    assert (table[table["game"] == RIDGE]["value"] - 50).abs().max() < 5
