@@ -61,7 +61,10 @@ def moved(by, factor=1.0, **where):
 
 
 class Changed:
-    """A source all of whose numbers went through a function; counts, rates and errors stay."""
+    """A source all of whose numbers went through a function; counts, rates and errors stay.
+
+    So does what is not there: sorting, say, would move the forms that no inverse has.
+    """
 
     KEPT = ("fpr", "standard_error", "degrees_of_freedom", "n_repeats")
 
@@ -89,4 +92,7 @@ class Changed:
         return changed
 
     def _through(self, values):
-        return self.function(values.ravel()).reshape(values.shape)
+        there = ~np.isnan(values)
+        changed = values.copy()
+        changed[there] = self.function(values[there])
+        return changed
