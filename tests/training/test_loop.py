@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -104,6 +105,23 @@ def test_an_ensemble_equals_models_trained_one_by_one(config, architecture, tmp_
         found = ensemble.module(row).state_dict()
         for name, tensor in expected.items():
             torch.testing.assert_close(found[name], tensor, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=ARCHITECTURES.keys())
+def test_bfloat16_rounds_products_and_nothing_else(architecture, tmp_path):
+    factory, shape = architecture
+    dataset = blobs(shape=shape)
+    membership = data.random_halves(1, len(dataset.y), seed=1)
+    config = replace(CONFIGS["plain"], precision="bfloat16")
+    found = train(factory, dataset, membership, config, [5], cache_folder=tmp_path, progress=False)
+    exact = one_by_one(factory, dataset, membership[0], config, 5).state_dict()
+    moved = 0.0
+    for name, tensor in found.module(0).state_dict().items():
+        assert tensor.dtype == exact[name].dtype
+        # Factors are kept to 8 bits, and errors of the steps add up.
+        torch.testing.assert_close(tensor, exact[name], rtol=0.02, atol=0.02)
+        moved = max(moved, float((tensor - exact[name]).abs().max()))
+    assert moved > 1e-4
 
 
 def test_the_squared_error_is_that_of_the_probability_of_class_1(tmp_path):

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from membership.errors import InputError
 
+PRECISIONS = ("float32", "bfloat16")
 LOSSES = ("cross-entropy", "squared-error")
 OPTIMISERS = ("sgd", "adam")
 SCHEDULES = ("constant", "cosine", "milestones")
@@ -42,6 +43,9 @@ class TrainingConfig:
     loss : {"cross-entropy", "squared-error"}
         What is minimised, as a mean over a batch. "squared-error" is for two classes and a model
         that answers one logit: ``(sigmoid(logit) - y)**2``.
+    precision : {"float32", "bfloat16"}
+        In which convolutions and matrix products are computed while training; parameters, the
+        optimiser and the loss are float32 either way (torch's autocast).
 
     Raises
     ------
@@ -59,6 +63,7 @@ class TrainingConfig:
     gamma: float = 0.1
     optimiser: Literal["sgd", "adam"] = "sgd"
     loss: Literal["cross-entropy", "squared-error"] = "cross-entropy"
+    precision: Literal["float32", "bfloat16"] = "float32"
 
     def __post_init__(self) -> None:
         checks = [
@@ -71,6 +76,7 @@ class TrainingConfig:
             ("schedule", self.schedule in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
             ("optimiser", self.optimiser in OPTIMISERS, f"one of {', '.join(OPTIMISERS)}"),
             ("loss", self.loss in LOSSES, f"one of {', '.join(LOSSES)}"),
+            ("precision", self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}"),
         ]
         for name, good, accepted in checks:
             if not good:

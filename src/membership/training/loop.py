@@ -253,8 +253,9 @@ def _epoch(
     for batch in index.split(config.batch_size, dim=1):
         optimiser.zero_grad(set_to_none=True)
         rows = x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
-        logits = forward(module, parameters, buffers, rows)
-        per_model = config.loss_of(logits, y[batch]).mean(1)
+        with torch.autocast(x.device.type, torch.bfloat16, config.precision == "bfloat16"):
+            logits = forward(module, parameters, buffers, rows)
+        per_model = config.loss_of(logits.float(), y[batch]).mean(1)
         # The sum keeps the models apart: its gradient for one model is that model's own.
         per_model.sum().backward()
         optimiser.step()
