@@ -92,11 +92,9 @@ def recompute(chapter: tuple[str, ...], check: bool, tolerance: float) -> None:
     """
     from membership.exhibits import recompute as room
 
-    report = room.Report()
     names = list(dict.fromkeys(chapter)) or pipeline.chapters()
     run = [pipeline.settings_class(name).from_values({"profile": "paper"}) for name in names]
-    for settings in run:
-        report.add(room.recompute(settings, check=check, tolerance=tolerance))
+    report = room.recompute_all(run, check=check, tolerance=tolerance)
     for line in report.differences:
         click.echo(line)
     click.echo(report.last_line(checked=check))

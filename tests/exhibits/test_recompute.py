@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import evidence, manifest
+from membership import evidence, limits, manifest
 from membership.errors import InputError
 from membership.exhibits import Exhibit, cards, declared, files, panels
-from membership.exhibits.recompute import Report, differences, recompute
+from membership.exhibits.recompute import Report, differences, recompute, recompute_all
+from membership.pipeline import settings_class
 from tests.evidence.examples import outputs
 
 
@@ -142,3 +143,14 @@ def test_reports_of_chapters_add_up():
     assert total.last_line(checked=True) == (
         "2 exhibits computed, 1 stand in as measured, 1 difference"
     )
+
+
+def test_chapters_at_a_time_report_in_the_order_asked_for(monkeypatch):
+    monkeypatch.setattr(limits, "cores", lambda n_jobs=0: 2)
+    run = [settings_class(one).from_values({"profile": "paper"}) for one in ("lood", "bmia")]
+    report = recompute_all(run, check=True)
+    every = [exhibit.id for one in ("lood", "bmia") for exhibit in declared(one)]
+    assert [each for each in every if each in report.computed] == report.computed
+    assert {each.split("-")[0] for each in report.computed} == {"lood", "bmia"}
+    assert set(every) == {*report.computed, *report.measured, *report.absent}
+    assert report.differences == []

@@ -1,13 +1,14 @@
 """The paper-size products again from committed evidence: no data, no training, no GPU."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+from joblib import Parallel, delayed
 
-from membership import manifest
+from membership import limits, manifest, processes
 from membership.exhibits import files, product
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
@@ -44,6 +45,23 @@ class Report:
             return counted
         found = len(self.differences)
         return f"{counted}, " + (f"{found} difference{'s' * (found > 1)}" if found else "all equal")
+
+
+def recompute_all(
+    run: Sequence[Any], *, check: bool = False, tolerance: float = TOLERANCE
+) -> Report:
+    """As `recompute`, of several chapters, as many at a time as there are cores."""
+    cores, together = min(limits.cores(), len(run)), Report()
+    with processes.supervised():
+        workers = Parallel(n_jobs=cores, batch_size=1)
+        for one in workers(delayed(_one)(each, check, tolerance) for each in run):
+            together.add(one)
+    return together
+
+
+def _one(settings: Any, check: bool, tolerance: float) -> Report:
+    processes.follow_parent()
+    return recompute(settings, check=check, tolerance=tolerance)
 
 
 def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANCE) -> Report:
