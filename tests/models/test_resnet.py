@@ -52,6 +52,16 @@ def test_each_later_stage_halves_the_image(depth, sizes):
     assert tuple(dict.fromkeys(seen)) == tuple(dict.fromkeys(sizes))
 
 
+def test_the_pooled_stem_halves_the_image_before_the_first_stage():
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 32, 32)
+    stem = models.resnet(18, 5, stem="pooled").features[:4]
+    plain = models.resnet(18, 5, stem="cifar").features[:3]
+    plain.load_state_dict(stem.state_dict())
+    windows = plain(x).unfold(2, 2, 2).unfold(3, 2, 2)
+    torch.testing.assert_close(stem(x), windows.amax((-1, -2)))
+
+
 def test_a_block_adds_its_input_before_the_last_relu():
     torch.manual_seed(0)
     body, shortcut = torch.nn.Conv2d(2, 2, 1), torch.nn.Identity()
@@ -92,7 +102,7 @@ def test_stacked_models_compute_what_each_computes_alone():
     ("arguments", "message"),
     [
         ((20, 10), "depth = 20: expected one of 18, 34, 50, 101"),
-        ((18, 10, "tiny"), "stem = 'tiny': expected one of cifar, imagenet"),
+        ((18, 10, "tiny"), "stem = 'tiny': expected one of cifar, imagenet, pooled"),
         ((18, 1), "n_classes = 1: expected a whole number from 2 up"),
         ((18, 10, "cifar", 0), "in_channels = 0: expected a whole number from 1 up"),
     ],

@@ -8,6 +8,7 @@ from membership.models.parts import network
 # Blocks in each of the four stages (He et al. 2016, Table 1).
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
 STEMS = ("cifar", "imagenet")
+POOLED = "pooled"
 
 
 class Residual(nn.Module):
@@ -32,9 +33,10 @@ def resnet(depth: int, n_classes: int, stem: str = "cifar", in_channels: int = 3
         18 and 34 have basic blocks, 50 and 101 bottlenecks.
     n_classes : int
         At least 2.
-    stem : {"cifar", "imagenet"}
+    stem : {"cifar", "pooled", "imagenet"}
         "imagenet": a 7x7 convolution of stride 2 and a 3x3 maximum of stride 2. "cifar": a 3x3
         convolution of stride 1, so that 32x32 images keep their size up to the first stage.
+        "pooled": the same, then a 2x2 maximum, for a quarter of the work.
     in_channels : int
         Channels of an image, at least 1.
 
@@ -56,6 +58,7 @@ def resnet(depth: int, n_classes: int, stem: str = "cifar", in_channels: int = 3
     (fan-out), batch normalisation from weight 1 and bias 0, as in torchvision.
     """
     one_of("depth", depth, BLOCKS)
+    one_of("stem", stem, (*STEMS, POOLED))
     return residual_network(depth, n_classes, stem, in_channels)
 
 
@@ -63,7 +66,6 @@ def residual_network(
     depth: int, n_classes: int, stem: str, in_channels: int, factor: int = 1
 ) -> nn.Sequential:
     """As `resnet`, with `factor` times the channels in the 3x3 convolution of a bottleneck."""
-    one_of("stem", stem, STEMS)
     whole("n_classes", n_classes, least=2)
     whole("in_channels", in_channels)
     expansion = 1 if depth < 50 else 4
@@ -94,8 +96,9 @@ def _convolution(n_in: int, n_out: int, kernel: int, stride: int = 1) -> list[nn
 
 
 def _stem(stem: str, in_channels: int) -> list[nn.Module]:
-    if stem == "cifar":
-        return [*_convolution(in_channels, 64, 3), nn.ReLU()]
+    if stem != "imagenet":
+        pooled = [nn.MaxPool2d(2)] if stem == POOLED else []
+        return [*_convolution(in_channels, 64, 3), nn.ReLU(), *pooled]
     pool = nn.MaxPool2d(3, stride=2, padding=1)
     return [*_convolution(in_channels, 64, 7, stride=2), nn.ReLU(), pool]
 

@@ -2,7 +2,8 @@
 
 from torch import nn
 
-from membership.models.resnet import residual_network
+from membership.arrays import one_of
+from membership.models.resnet import STEMS, residual_network
 
 
 def wide_resnet50(n_classes: int, stem: str = "cifar", in_channels: int = 3) -> nn.Sequential:
@@ -32,4 +33,5 @@ def wide_resnet50(n_classes: int, stem: str = "cifar", in_channels: int = 3) -> 
     -----
     The network of that name in torchvision; its initialisation is that of `resnet`.
     """
+    one_of("stem", stem, STEMS)
     return residual_network(50, n_classes, stem, in_channels, factor=2)

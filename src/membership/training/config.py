@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from membership.errors import InputError
+from membership.training.augmentation import AUGMENTATIONS
 
 PRECISIONS = ("float32", "bfloat16")
 LOSSES = ("cross-entropy", "squared-error")
@@ -46,6 +47,9 @@ class TrainingConfig:
     precision : {"float32", "bfloat16"}
         In which convolutions and matrix products are computed while training; parameters, the
         optimiser and the loss are float32 either way (torch's autocast).
+    augmentation : {"none", "flip-and-crop"}
+        "flip-and-crop": each time a member is seen it is a random window of the image, padded with
+        4 zeros on each side, mirrored half the time.
 
     Raises
     ------
@@ -64,6 +68,7 @@ class TrainingConfig:
     optimiser: Literal["sgd", "adam"] = "sgd"
     loss: Literal["cross-entropy", "squared-error"] = "cross-entropy"
     precision: Literal["float32", "bfloat16"] = "float32"
+    augmentation: Literal["none", "flip-and-crop"] = "none"
 
     def __post_init__(self) -> None:
         checks = [
@@ -73,10 +78,11 @@ class TrainingConfig:
             ("momentum", 0 <= self.momentum < 1, "in [0, 1)"),
             ("weight_decay", 0 <= self.weight_decay < math.inf, "zero or positive"),
             ("gamma", 0 < self.gamma <= 1, "in (0, 1]"),
-            ("schedule", self.schedule in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
-            ("optimiser", self.optimiser in OPTIMISERS, f"one of {', '.join(OPTIMISERS)}"),
-            ("loss", self.loss in LOSSES, f"one of {', '.join(LOSSES)}"),
-            ("precision", self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}"),
+            ("schedule", self.schedule in SCHEDULES, _one_of(SCHEDULES)),
+            ("optimiser", self.optimiser in OPTIMISERS, _one_of(OPTIMISERS)),
+            ("loss", self.loss in LOSSES, _one_of(LOSSES)),
+            ("augmentation", self.augmentation in AUGMENTATIONS, _one_of(AUGMENTATIONS)),
+            ("precision", self.precision in PRECISIONS, _one_of(PRECISIONS)),
         ]
         for name, good, accepted in checks:
             if not good:
@@ -139,3 +145,7 @@ class TrainingConfig:
             weight_decay=self.weight_decay,
             fused=True,
         )
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return f"one of {', '.join(names)}"

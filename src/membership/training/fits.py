@@ -28,6 +28,11 @@ class Fits:
         """Raise InputError unless one record goes in and what the loss takes comes out."""
         module = initial_module(self.factory, 0).eval()
         record = torch.tensor(self.dataset.x[:1])
+        if self.config.augmentation != "none" and record.ndim != 4:
+            raise InputError(
+                f"augmentation = {self.config.augmentation!r}: records of shape "
+                f"{tuple(record.shape[1:])} are no images; use none"
+            )
         try:
             with torch.no_grad():
                 answer = tuple(module(record).shape)

@@ -16,6 +16,7 @@ from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
+from membership.training.augmentation import drawn, flip_and_crop
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import (
     Ensemble,
@@ -220,7 +221,8 @@ def _run(
         order = np.stack(
             [batch_order(fits.seeds[i], epoch, m) for i, m in zip(rows, members, strict=True)]
         )
-        total = _epoch(module, parameters, buffers, optimiser, x, y, order, fits.config)
+        moves = _moves(fits, rows, epoch, order.shape[1])
+        total = _epoch(module, parameters, buffers, optimiser, x, y, order, moves, fits.config)
         if not torch.isfinite(total).all():
             seed = fits.seeds[rows[int((~torch.isfinite(total)).nonzero()[0])]]
             raise RunError(
@@ -237,6 +239,13 @@ def _run(
     return parameters, buffers
 
 
+def _moves(fits: Fits, rows: list[int], epoch: int, n_members: int) -> np.ndarray | None:
+    """How every member is flipped and cropped in one epoch, shape (models, members, 3)."""
+    if fits.config.augmentation == "none":
+        return None
+    return np.stack([drawn(fits.seeds[i], epoch, n_members) for i in rows])
+
+
 def _epoch(
     module: nn.Module,
     parameters: State,
@@ -245,14 +254,20 @@ def _epoch(
     x: torch.Tensor,
     y: torch.Tensor,
     order: np.ndarray,
+    moves: np.ndarray | None,
     config: TrainingConfig,
 ) -> torch.Tensor:
     """One pass of every model over its members; the summed loss of each model."""
     index = torch.as_tensor(order).to(x.device)
     total = torch.zeros(len(order), device=x.device)
-    for batch in index.split(config.batch_size, dim=1):
+    for first in range(0, index.shape[1], config.batch_size):
+        step = slice(first, first + config.batch_size)
+        batch = index[:, step]
         optimiser.zero_grad(set_to_none=True)
-        rows = x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
+        rows = x.index_select(0, batch.flatten())
+        if moves is not None:
+            rows = flip_and_crop(rows, torch.as_tensor(moves[:, step]).to(x.device).flatten(0, 1))
+        rows = rows.unflatten(0, batch.shape)
         with torch.autocast(x.device.type, torch.bfloat16, config.precision == "bfloat16"):
             logits = forward(module, parameters, buffers, rows)
         per_model = config.loss_of(logits.float(), y[batch]).mean(1)

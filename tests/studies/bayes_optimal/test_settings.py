@@ -27,7 +27,7 @@ def test_sizes_and_features_follow_the_data_set():
         ("n_repeats", "1", "at least 2"),
         ("n_reference", "3", "at least 4"),
         ("cnn_records", "19", "at least 20"),
-        ("feature_network", "vgg16", "raw, small-cnn, resnet18 or"),
+        ("feature_network", "vgg16", "raw, small-cnn, resnet18, resnet18-pooled"),
         ("classes", "[1, 2, 3]", "two labels"),
     ],
 )

@@ -125,7 +125,7 @@ def _networks(settings: Any) -> xr.Dataset:
         batch_size=BATCH_SIZE,
         learning_rate=LEARNING_RATE,
         optimiser="adam",
-        precision=settings.cnn_precision,
+        precision=settings.precision,
     )
     seeds = [settings.seed * 10_000 + model for model in range(n_models)]
     ensemble = training.train(
@@ -183,8 +183,8 @@ def network_origin(settings: Any, dataset: data.Dataset) -> dict[str, Any]:
             f"{settings.cnn_epochs} epochs (the paper: {PAPER['epochs']})",
         ),
         (
-            settings.cnn_precision == "float32",
-            f"products in {settings.cnn_precision} (the paper: not stated)",
+            settings.precision == "float32",
+            f"products in {settings.precision} (the paper: not stated)",
         ),
         (same, f"{dataset.name} instead of CIFAR-10"),
         (not tabular, f"one hidden layer of {HIDDEN}: tabular records take no convolution"),
@@ -211,7 +211,7 @@ def network_origin(settings: Any, dataset: data.Dataset) -> dict[str, Any]:
             "batch_size": BATCH_SIZE,
             "optimiser": "Adam",
             "loss": "cross-entropy",
-            "precision": settings.cnn_precision,
+            "precision": settings.precision,
         },
         "setup": setup,
         "deviations": [said for holds, said in stated if not holds],
