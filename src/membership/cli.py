@@ -15,6 +15,7 @@ from membership.audit_cli import audit
 from membership.calculator_cli import calculate
 from membership.errors import InputError, RunError
 from membership.settings import ChapterSettings
+from membership.sweep_cli import compare, sweep
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -49,6 +50,11 @@ def cli() -> None:
     show_default=True,
     help="Chapters to run at a time, each on its share of the cores.",
 )
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep results, page and record of the run here; the book's page stays as it is.",
+)
 def run(
     chapter: tuple[str, ...],
     profile: str | None,
@@ -56,8 +62,11 @@ def run(
     force: bool,
     quiet: bool,
     at_once: int,
+    output: Path | None,
 ) -> None:
     """Execute the notebook of each CHAPTER (all of them where none is named)."""
+    if output is not None:
+        given = (*given, ("results_dir", str(paths.own_path(str(output)).absolute())))
     strings = collect(given, profile)
     names = list(dict.fromkeys(chapter)) or pipeline.chapters()
     if not names:
@@ -69,10 +78,15 @@ def run(
         options = ["--profile", profile] if profile else []
         options += [word for name, value in given for word in ("-p", name, value)]
         options += ["--force"] * force + ["--quiet"] * quiet
+        options += ["--output", str(output)] if output is not None else []
         pipeline.run_side_by_side(names, options, at_once)
         return
     for name in names:
-        click.echo(pipeline.run_notebook(name, typed[name], quiet=quiet, force=force))
+        click.echo(
+            pipeline.run_notebook(
+                name, typed[name], quiet=quiet, force=force, apart=output is not None
+            )
+        )
 
 
 @cli.command()
@@ -215,6 +229,8 @@ def clean(cache: bool, results: bool) -> None:
 
 cli.add_command(calculate)
 cli.add_command(audit)
+cli.add_command(sweep)
+cli.add_command(compare)
 
 
 def collect(given: tuple[tuple[str, str], ...], profile: str | None) -> dict[str, str]:

@@ -33,8 +33,14 @@ def project_root() -> Path:
     return checkout if (checkout / "_toc.yml").is_file() else Path.cwd()
 
 
+def shipped(name: str) -> Path:
+    """What comes with the package, ``notebooks`` or ``data``: the checkout's, or the wheel's."""
+    inside = Path(__file__).resolve().parent / "shipped" / name
+    return inside if inside.is_dir() else project_root() / name
+
+
 def data_dir() -> Path:
-    """The folder that downloads and the registry lie in: ``data`` of the project."""
+    """The folder that downloads lie in: ``data`` of the project."""
     return project_root() / "data"
 
 

@@ -215,7 +215,7 @@ def test_a_note_that_names_no_plain_files_is_none(root, files):
     page = page_of(Settings.from_values({}), "any")
     page["metadata"]["membership"]["files"] = files
     put(root / "book" / "chapters" / "demo.ipynb", json.dumps(page))
-    assert freshness.read_stamp("demo") is None
+    assert freshness.read_stamp(freshness.executed_path("demo")) is None
 
 
 @pytest.mark.parametrize(

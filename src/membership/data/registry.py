@@ -71,8 +71,8 @@ class Entry:
 
 
 def registry_file() -> Path:
-    """The file that holds the registry: ``data/registry.toml`` of the project."""
-    return paths.data_dir() / "registry.toml"
+    """The file that holds the registry: ``data/registry.toml``, as the package ships it."""
+    return paths.shipped("data") / "registry.toml"
 
 
 @lru_cache

@@ -54,7 +54,7 @@ def copy(results: list[Agreed], destination: Path) -> None:
 
 
 def _of_page(chapter: str) -> Agreed | None:
-    note = read_stamp(chapter)
+    note = read_stamp(executed_path(chapter))
     if note is None:
         raise InputError(
             f"{paths.shown(executed_path(chapter))} is not as `membership run` left it; make it "

@@ -79,10 +79,10 @@ def stamp(settings: ChapterSettings, mark: str, files: dict[str, str], page: str
     return {**note, "page": _digest_of_page(whole)}
 
 
-def read_stamp(chapter: str) -> dict[str, Any] | None:
+def read_stamp(executed: Path) -> dict[str, Any] | None:
     """The note of an executed notebook; None where there is none or the notebook was changed."""
     try:
-        page = json.loads(executed_path(chapter).read_text(encoding="utf-8"))
+        page = json.loads(executed.read_text(encoding="utf-8"))
         note = page["metadata"]["membership"]
         whole = note["page"] == _digest_of_page(page) and manifest.is_listing(note["files"])
         whole = whole and {"profile", "results_dir", "fingerprint"} <= note.keys()
@@ -91,9 +91,9 @@ def read_stamp(chapter: str) -> dict[str, Any] | None:
     return note if whole else None
 
 
-def is_up_to_date(settings: ChapterSettings, mark: str) -> bool:
+def is_up_to_date(settings: ChapterSettings, mark: str, executed: Path | None = None) -> bool:
     """Tell whether the executed notebook carries this fingerprint, and what it wrote lies there."""
-    note = read_stamp(settings.chapter)
+    note = read_stamp(executed or executed_path(settings.chapter))
     if note is None or note["fingerprint"] != mark:
         return False
     folder, files = results_path(settings), note["files"]

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from membership.settings import ChapterSettings, suggest
 def chapters() -> list[str]:
     """Name the chapters: those with a text notebook and settings of their own, sorted."""
     studies = Path(membership.__file__).parent / "studies"
-    texts = (paths.project_root() / "notebooks").glob("*.md")
+    texts = paths.shipped("notebooks").glob("*.md")
     return sorted(t.stem for t in texts if (studies / t.stem / "settings.py").is_file())
 
 
@@ -33,13 +34,34 @@ def settings_class(chapter: str) -> type[ChapterSettings]:
 
 
 def source_path(chapter: str) -> Path:
-    """The text notebook that people edit: ``notebooks/<chapter>.md`` of the project."""
-    return paths.project_root() / "notebooks" / f"{chapter}.md"
+    """The text notebook that people edit: ``notebooks/<chapter>.md``, as the package ships it."""
+    return paths.shipped("notebooks") / f"{chapter}.md"
 
 
 def executed_path(chapter: str) -> Path:
     """The executed notebook that the site shows."""
     return paths.project_root() / "book" / "chapters" / f"{chapter}.ipynb"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run's files go, beside its results: page, record of times, log of a failure."""
+
+    page: Path
+    record: Path
+    log: Path
+
+
+def place_of(settings: ChapterSettings, *, apart: bool) -> Place:
+    """The project's places, or those of a run that keeps all it writes in its results folder."""
+    chapter, profile = settings.chapter, settings.profile
+    if not apart:
+        page, record = executed_path(chapter), run_record_path(chapter, profile)
+        return Place(page, record, log_path(chapter, profile))
+    stem = results_path(settings)
+    return Place(
+        *(stem.with_name(chapter + suffix) for suffix in (".ipynb", ".json", ".failed.log"))
+    )
 
 
 def run_record_path(chapter: str, profile: str) -> Path:

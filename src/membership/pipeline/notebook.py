@@ -16,10 +16,9 @@ from membership.exhibits import provenance
 from membership.pipeline import records
 from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, stamp
 from membership.pipeline.layout import (
-    executed_path,
-    log_path,
+    Place,
+    place_of,
     results_path,
-    run_record_path,
     settings_class,
     source_path,
 )
@@ -77,6 +76,7 @@ def run_notebook(
     *,
     quiet: bool = False,
     force: bool = False,
+    apart: bool = False,
 ) -> Path:
     """Execute a chapter's notebook where it is out of date.
 
@@ -90,11 +90,14 @@ def run_notebook(
         Whether to show no progress.
     force : bool
         Whether to execute it although it is up to date.
+    apart : bool
+        Whether page, record and logs go to ``results_dir`` as well, so that the book's page stays.
 
     Returns
     -------
     Path
-        The executed notebook, ``book/chapters/<chapter>.ipynb``.
+        The executed notebook, ``book/chapters/<chapter>.ipynb``; of a run that is kept apart
+        ``<results_dir>/<profile>/<chapter>.ipynb``.
 
     Raises
     ------
@@ -106,32 +109,37 @@ def run_notebook(
     """
     given = _with_absolute_paths(parameters or {})
     settings = check(chapter, given)
-    target = executed_path(chapter)
-    mark = fingerprint(settings)
-    if not force and is_up_to_date(settings, mark):
+    place = place_of(settings, apart=apart)
+    target, mark = place.page, fingerprint(settings)
+    if not force and is_up_to_date(settings, mark, target):
         if not quiet:
             print(f"{chapter} ({settings.profile}): up to date", file=sys.stderr)
         return target
     paths.require_writable(paths.made_cache_dir())
-    for written in (target, log_path(chapter, settings.profile), _record(settings)):
+    for written in (target, place.log, place.record):
         if written.is_dir():
             raise paths.write_error(written, IsADirectoryError(21, "it is a folder"))
         paths.require_writable(written.parent)
         paths.clear_parts(written.parent, written.name)
     paths.clear_cache()
     with run_folder(results_path(settings)) as folder:
-        _run(settings, given, mark, folder, quiet)
-    for old in _failure_files(settings):
+        _run(settings, given, mark, folder, place, quiet)
+    for old in _failure_files(place):
         old.unlink(missing_ok=True)
     return target
 
 
 def _run(
-    settings: ChapterSettings, given: dict[str, Any], mark: str, folder: Path, quiet: bool
+    settings: ChapterSettings,
+    given: dict[str, Any],
+    mark: str,
+    folder: Path,
+    place: Place,
+    quiet: bool,
 ) -> None:
     """Execute; then results, page and record take the place of the earlier ones."""
     started, clock, read = time.time(), time.monotonic(), data_digests(settings)
-    executed = _execute(settings, given, quiet)
+    executed = _execute(settings, given, place, quiet)
     if data_digests(settings) != read:
         raise RunError(
             f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
@@ -148,12 +156,12 @@ def _run(
     }
     files = put_in_place(folder, results_path(settings), described)
     executed.metadata["membership"] = stamp(settings, mark, files, _as_json(executed))
-    paths.atomic_write(executed_path(settings.chapter), _as_json(executed))
+    paths.atomic_write(place.page, _as_json(executed))
     seconds = time.monotonic() - clock
-    records.write(_record(settings), settings, executed, started, seconds)
+    records.write(place.record, settings, executed, started, seconds)
 
 
-def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> Any:
+def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, quiet: bool) -> Any:
     """Execute in a folder of its own; on failure keep what there is and say it in one line."""
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -197,7 +205,7 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], quiet: bool) -> A
         except RuntimeError as error:
             what = f"the kernel did not start or answer: {_last_line(str(error))}"
             details = str(error)
-        log = _keep_failure(settings, given, output, progress.section, details)
+        log = _keep_failure(settings, given, place, output, progress.section, details)
     raise RunError(f"{label} failed in {progress.section!r}: {what}; the log is {paths.shown(log)}")
 
 
@@ -252,9 +260,14 @@ def _finished(output: Path, chapter: str) -> Any:
 
 
 def _keep_failure(
-    settings: ChapterSettings, given: dict[str, Any], output: Path, section: str, details: str
+    settings: ChapterSettings,
+    given: dict[str, Any],
+    place: Place,
+    output: Path,
+    section: str,
+    details: str,
 ) -> Path:
-    log, notebook = _failure_files(settings)
+    log, notebook = _failure_files(place)
     header = f"chapter: {settings.chapter}\nsection: {section}\nparameters: {given}\n\n"
     messages = output.with_name(KERNEL_LOG)
     if messages.is_file():
@@ -268,13 +281,8 @@ def _keep_failure(
     return log
 
 
-def _failure_files(settings: ChapterSettings) -> tuple[Path, Path]:
-    log = log_path(settings.chapter, settings.profile)
-    return log, log.with_suffix(".ipynb")
-
-
-def _record(settings: ChapterSettings) -> Path:
-    return run_record_path(settings.chapter, settings.profile)
+def _failure_files(place: Place) -> tuple[Path, Path]:
+    return place.log, place.log.with_suffix(".ipynb")
 
 
 def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,150 @@
+"""``membership sweep`` and ``membership compare``: many runs as one table, two side by side."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from membership import paths
+from membership.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 40
+FOLDER = click.Path(path_type=Path, file_okay=False)
+EXHIBIT = click.option(
+    "--exhibit", multiple=True, help="Show the numbers of this exhibit only. Repeatable."
+)
+
+
+@click.command()
+@click.argument("chapter")
+@click.option("--profile", help="Sizes of the runs: tiny, quick (the default) or paper.")
+@click.option(
+    "-p",
+    "given",
+    nargs=2,
+    multiple=True,
+    metavar="NAME VALUES",
+    help="A parameter and its values: 0..9, or 0.1,0.2, or one. Repeatable.",
+)
+@click.option("--output", type=FOLDER, help="Where to, instead of results/sweeps/CHAPTER.")
+@click.option(
+    "--at-once",
+    type=click.IntRange(0, 64),
+    default=0,
+    help="Runs at a time at most; 0: one a core, as far as the memory goes.",
+)
+@EXHIBIT
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def sweep(
+    chapter: str,
+    profile: str | None,
+    given: tuple[tuple[str, str], ...],
+    output: Path | None,
+    at_once: int,
+    exhibit: tuple[str, ...],
+    quiet: bool,
+) -> None:
+    """Run CHAPTER at every combination of the values, a folder a run, and merge their numbers.
+
+    Nothing starts unless every combination can be used. Runs that are up to date are kept, so that
+    the same command goes on where it was stopped. The last lines name two tables: runs.csv with
+    every number of every run, and sweep.csv with mean and spread over the seeds.
+    """
+    from membership.cli import collect
+    from membership.pipeline import numbers_of_runs
+    from membership.pipeline import sweep as room
+
+    output = output or room.default_output(chapter)
+    points = room.plan(chapter, collect(given, profile), output)
+    _require_exhibits(chapter, exhibit)
+    paths.require_writable(output)
+    failed = room.run_sweep(points, at_once, quiet=quiet)
+    lost = {point.name for point, _ in failed}
+    there = [point for point in points if point.name not in lost]
+    for point, why in failed:
+        click.echo(f"membership: {point.name}: {why}", err=True)
+    if there:
+        varied = list(points[0].varied)
+        runs = numbers_of_runs.merged(
+            [
+                (one.varied, numbers_of_runs.numbers(chapter, one.settings.profile, one.folder))
+                for one in there
+            ]
+        )
+        table = numbers_of_runs.spread(runs, varied)
+        _print(table, exhibit, ["mean", "sd", "low", "high", "least", "most"])
+        for name, content in (("runs", runs), ("sweep", table)):
+            _save(content, output / f"{name}.csv")
+    if failed:
+        click.echo(f"membership: {len(failed)} of {len(points)} runs failed", err=True)
+        sys.exit(1)
+
+
+@click.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--output", type=FOLDER, help="Folder for compare.csv and the page compare.html.")
+@EXHIBIT
+def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, ...]) -> None:
+    """Show two runs of one chapter side by side: FIRST and SECOND are their folders.
+
+    Such as results/quick/iha, or what `membership run --output` and `membership sweep` have made.
+    """
+    from membership.pipeline import compare as room
+
+    runs = room.saved(first), room.saved(second)
+    table = room.compare(*runs)
+    _require_exhibits(runs[0].chapter, exhibit)
+    asked = room.asked(*runs)
+    if len(asked):
+        _show("What differs between the runs", asked)
+    else:
+        click.echo("What was asked of the runs is the same, as far as it is known.")
+    numbers = ["first", "first_low", "first_high", "second", "second_low", "second_high"]
+    _print(table, exhibit, [*numbers, "difference"])
+    if output is not None:
+        _save(table, output / "compare.csv")
+        paths.atomic_write(output / "compare.html", room.page(*runs))
+        click.echo(output / "compare.html")
+
+
+def _require_exhibits(chapter: str, wanted: tuple[str, ...]) -> None:
+    if wanted:
+        from membership.exhibits import declared
+        from membership.settings import suggest
+
+        known = [one.id for one in declared(chapter)]
+        for one in wanted:
+            if one not in known:
+                raise InputError(f"unknown exhibit {suggest(one, known, 'exhibits')}")
+
+
+def _print(table: "pd.DataFrame", exhibit: tuple[str, ...], floats: list[str]) -> None:
+    """The rows asked for, or the first ones."""
+    from membership.exhibits.numbers import number
+
+    rows = table[table["exhibit"].isin(exhibit)] if exhibit else table
+    shown = rows.drop(columns="exhibit").head(len(rows) if exhibit else SHOWN).copy()
+    for name in floats:
+        shown[name] = shown[name].map(number)
+    # A short table says less in each row and is read more easily.
+    title = f"{len(shown)} of {len(table)} numbers"
+    _show(f"{title}; --exhibit chooses" if len(shown) < len(table) else title, shown)
+
+
+def _show(title: str, table: "pd.DataFrame") -> None:
+    from membership.cli import show
+
+    rows: Any = table.astype(str).to_numpy().tolist()
+    show(title, [name.replace("_", " ") for name in table.columns], rows)
+
+
+def _save(table: "pd.DataFrame", path: Path) -> None:
+    from membership.exhibits import files
+
+    paths.atomic_write(path, files.csv_bytes(table))
+    click.echo(path)
