@@ -55,6 +55,7 @@ def sweep(
     every number of every run, and sweep.csv with mean and spread over the seeds.
     """
     from membership.cli import collect
+    from membership.exhibits.numbers import number
     from membership.pipeline import numbers_of_runs
     from membership.pipeline import sweep as room
 
@@ -76,7 +77,12 @@ def sweep(
             ]
         )
         table = numbers_of_runs.spread(runs, varied)
-        _print(table, exhibit, ["mean", "sd", "low", "high", "least", "most"])
+        shown = table.assign(
+            **{"mean [95%]": _texts(table, "mean", "low", "high"), "sd": table["sd"].map(number)}
+        )
+        others = [name for name in varied if name != numbers_of_runs.SEED]
+        columns = [*others, *numbers_of_runs.NUMBER, "runs", "mean [95%]", "sd"]
+        _print(shown[columns], exhibit)
         for name, content in (("runs", runs), ("sweep", table)):
             _save(content, output / f"{name}.csv")
     if failed:
@@ -94,7 +100,9 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
 
     Such as results/quick/iha, or what `membership run --output` and `membership sweep` have made.
     """
+    from membership.exhibits.numbers import number
     from membership.pipeline import compare as room
+    from membership.pipeline.numbers_of_runs import NUMBER
 
     runs = room.saved(first), room.saved(second)
     table = room.compare(*runs)
@@ -104,8 +112,12 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
         _show("What differs between the runs", asked)
     else:
         click.echo("What was asked of the runs is the same, as far as it is known.")
-    numbers = ["first", "first_low", "first_high", "second", "second_low", "second_high"]
-    _print(table, exhibit, [*numbers, "difference"])
+    sides = ("first", "second")
+    shown = table.assign(
+        difference=table["difference"].map(number),
+        **{side: _texts(table, side, f"{side}_low", f"{side}_high") for side in sides},
+    )
+    _print(shown[[*NUMBER, *sides, "difference"]], exhibit)
     if output is not None:
         _save(table, output / "compare.csv")
         paths.atomic_write(output / "compare.html", room.page(*runs))
@@ -123,15 +135,18 @@ def _require_exhibits(chapter: str, wanted: tuple[str, ...]) -> None:
                 raise InputError(f"unknown exhibit {suggest(one, known, 'exhibits')}")
 
 
-def _print(table: "pd.DataFrame", exhibit: tuple[str, ...], floats: list[str]) -> None:
-    """The rows asked for, or the first ones."""
-    from membership.exhibits.numbers import number
+def _texts(table: "pd.DataFrame", *columns: str) -> list[str]:
+    """Numbers, each with its interval where it has one."""
+    from membership.exhibits.numbers import with_interval
 
+    rows = zip(*(table[name] for name in columns), strict=True)
+    return [" ".join(with_interval(*row)).strip() for row in rows]
+
+
+def _print(table: "pd.DataFrame", exhibit: tuple[str, ...]) -> None:
+    """The rows asked for, or the first ones."""
     rows = table[table["exhibit"].isin(exhibit)] if exhibit else table
-    shown = rows.drop(columns="exhibit").head(len(rows) if exhibit else SHOWN).copy()
-    for name in floats:
-        shown[name] = shown[name].map(number)
-    # A short table says less in each row and is read more easily.
+    shown = rows.drop(columns="exhibit").head(len(rows) if exhibit else SHOWN)
     title = f"{len(shown)} of {len(table)} numbers"
     _show(f"{title}; --exhibit chooses" if len(shown) < len(table) else title, shown)
 
