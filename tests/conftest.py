@@ -119,6 +119,8 @@ def perform(settings):
         os.kill(os.getpid(), 9)
     if settings.act == "sleep":
         time.sleep(120)
+    while settings.act == "wait" and not (paths.project_root() / "go").exists():
+        time.sleep(0.05)
     if settings.act == "stall":  # what the kernel prints comes late, as on a busy machine
         from IPython import get_ipython
 

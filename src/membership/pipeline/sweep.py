@@ -1,5 +1,6 @@
 """A chapter at every combination of some parameters' values, one folder a run."""
 
+import csv
 import hashlib
 import itertools
 import json
@@ -60,9 +61,10 @@ def values(text: str, *, is_list: bool = False) -> list[str]:
             raise InputError(f"{brief(text)}: a range runs upwards, over {MOST_RUNS:,} at most")
         return [str(number) for number in range(first, last + 1)]
     try:
-        read = json.loads(f"[{text}]")
+        read = json.loads(f"[{text}]") or [""]
     except (ValueError, RecursionError):
-        read = [part.strip() for part in text.split(",")]
+        rows = list(csv.reader([text], skipinitialspace=True))
+        read = [part.strip() for part in rows[0]]
     if is_list and not all(isinstance(one, list) for one in read):
         read = [read]
     # A number stays as it was typed: 0.10 and 0.1 are one value, and 1e-3 is no longer than that.
