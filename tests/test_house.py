@@ -27,7 +27,8 @@ ROOMS = (
     *("signals", "curvature", "evidence"),
     *("nngp", "lood", "privacy"),
     *("attacks", "published", "plots", "exhibits"),
-    *("audit", "studies", "pipeline", "audit_cli", "calculator_cli", "cli"),
+    *("audit", "studies", "pipeline"),
+    *("command_line", "audit_cli", "calculator_cli", "sweep_cli", "cli"),
 )
 
 

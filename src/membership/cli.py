@@ -13,8 +13,8 @@ import click
 from membership import __version__, limits, paths, pipeline, processes
 from membership.audit_cli import audit
 from membership.calculator_cli import calculate
+from membership.command_line import collect, parameter_table, show
 from membership.errors import InputError, RunError
-from membership.settings import ChapterSettings
 from membership.sweep_cli import compare, sweep
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -231,48 +231,6 @@ cli.add_command(calculate)
 cli.add_command(audit)
 cli.add_command(sweep)
 cli.add_command(compare)
-
-
-def collect(given: tuple[tuple[str, str], ...], profile: str | None) -> dict[str, str]:
-    """Gather ``-p`` pairs and ``--profile``, each name once.
-
-    Raises
-    ------
-    InputError
-        A name is given twice with different values.
-    """
-    pairs = [*given, *([("profile", profile)] if profile is not None else [])]
-    strings: dict[str, str] = {}
-    for name, value in pairs:
-        if strings.setdefault(name, value) != value:
-            raise InputError(
-                f"parameter {name!r} is given twice, as {strings[name]!r} and {value!r}; "
-                "give one of them"
-            )
-    return strings
-
-
-def parameter_table(settings: type[ChapterSettings]) -> tuple[list[str], list[list[str]]]:
-    """Lay out a chapter's parameters; where the profiles set one, their values are its default."""
-    columns = ["name", "type", f"default ({' / '.join(settings.profiles)})", "help"]
-    rows = []
-    for row in settings.describe():
-        sizes = " / ".join(str(row.profiles.get(p, "-")) for p in settings.profiles)
-        rows.append([row.name, row.type, sizes if row.profiles else repr(row.default), row.help])
-    return columns, rows
-
-
-def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table, as wide as the terminal allows; the first column is never broken."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*columns, title=title, title_justify="left")
-    table.columns[0].no_wrap = True
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
 
 
 def main() -> None:

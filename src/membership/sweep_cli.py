@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from membership import paths
+from membership.command_line import collect, show
 from membership.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ def sweep(
     the same command goes on where it was stopped. The last lines name two tables: runs.csv with
     every number of every run, and sweep.csv with mean and spread over the seeds.
     """
-    from membership.cli import collect
     from membership.exhibits.numbers import number
     from membership.pipeline import numbers_of_runs
     from membership.pipeline import sweep as room
@@ -152,8 +152,6 @@ def _print(table: "pd.DataFrame", exhibit: tuple[str, ...]) -> None:
 
 
 def _show(title: str, table: "pd.DataFrame") -> None:
-    from membership.cli import show
-
     rows: Any = table.astype(str).to_numpy().tolist()
     show(title, [name.replace("_", " ") for name in table.columns], rows)
 

@@ -17,6 +17,7 @@ def data_folder(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setattr(paths, "data_dir", lambda: folder)
+    monkeypatch.setattr(paths, "shipped", lambda name: folder)
     monkeypatch.delenv("MEMBERSHIP_DATA", raising=False)
     return folder
 

@@ -13,7 +13,8 @@ from membership import processes
 from membership.pipeline.layout import section_titles
 
 NAME = "membership"
-# papermill gives up after four seconds, which a kernel on a busy machine may need.
+# papermill gives up after four seconds, and on a kernel that starts after 60, which a busy machine
+# may need.
 SECONDS_OF_SILENCE = 600
 
 
@@ -72,6 +73,7 @@ class SectionEngine(NBClientEngine):
             kernel_name=kernel_name,
             timeout=None,
             iopub_timeout=SECONDS_OF_SILENCE,
+            startup_timeout=SECONDS_OF_SILENCE,
             stderr_file=stderr_file,
             # Nothing is left for the kernel to do; its workers end with the run.
             shutdown_kernel="immediate",
