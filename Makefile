@@ -22,7 +22,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book archive notebooks bench test test-faults browser lint format clean
+.PHONY: help setup book archive dist notebooks lab bench test test-fast test-faults browser lint \
+	format clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -53,6 +54,21 @@ notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab
 notebooks/%.ipynb: notebooks/%.md $(STAMP)
 	@$(BIN)/jupytext --quiet --from md:myst --to ipynb --output $@ $<
 
+# The kernel of this environment, not one that the user has installed under the same name.
+lab: $(VENV)/.lab notebooks ## Open the notebooks in JupyterLab
+	@JUPYTER_PREFER_ENV_PATH=1 $(BIN)/jupyter lab --notebook-dir notebooks
+
+$(VENV)/.lab: requirements-lab.lock $(STAMP)
+	@$(INSTALL) --no-deps -r requirements-lab.lock
+	@touch $@
+
+# Both from the environment's own setuptools, so that nothing is downloaded.
+dist: setup ## Make the wheel and the sdist in dist
+	@rm -rf build dist
+	@$(BIN)/python -c 'from setuptools import build_meta as b; b.build_sdist("dist"); b.build_wheel("dist")' >/dev/null
+	@rm -rf build
+	@ls dist/*
+
 bench: setup ## Time the fast paths against what one would write first
 	@$(BIN)/python -m benchmarks
 
@@ -60,19 +76,25 @@ bench: setup ## Time the fast paths against what one would write first
 test: setup notebooks browser lint ## Check the style and run every test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
+test-fast: setup lint ## Check the style and run the quick tests of every room
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m 'not slow'
+
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults
 
 browser: setup ## Find a Chromium for the tests of the site, or install one
 	@$(BIN)/python tests/chromium.py
 
-lint: setup ## Check the style
+lint: setup ## Check the style and the types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/pyrefly check --summary=none
 
+# Long lines are broken before they are complained about; what is left then is for people to mend.
 format: setup ## Put the code in its style
-	@$(BIN)/ruff check --fix .
-	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check .
 
 clean: setup ## Remove the site, the executed notebooks and the logs
 	@$(BIN)/membership clean

@@ -35,8 +35,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return Scheduler(config, log)
 
 
+def slow_tests(listing: str) -> set[str]:
+    """The tests of a listing, as ``<file>::<name>``: a file a line, its tests indented below it."""
+    found, file = set(), ""
+    for line in listing.splitlines():
+        if line.startswith("  "):
+            found.add(f"{file}::{line.strip()}")
+        elif not line.startswith("#"):
+            file = line.strip()
+    return found
+
+
+def is_slow(nodeid: str, listed: set[str]) -> bool:
+    """Whether `make test-fast` leaves a test out: it is listed, or needs the whole site built."""
+    return nodeid.startswith("tests/site/") or nodeid.partition("[")[0] in listed
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
+    """Mark the slow ones, and begin with what takes longest."""
+    listed = slow_tests((REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8"))
+    for item in items:
+        if is_slow(item.nodeid, listed):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: not together(item.nodeid.split("::")[0]).startswith(TOGETHER))
 
 

@@ -66,6 +66,19 @@ def test_the_lock_holds_exact_versions_and_no_address():
     assert len(pins(LOCK)) == len(LOCK)
 
 
+LAB = [
+    line
+    for line in (ROOT / "requirements-lab.lock").read_text().splitlines()
+    if line[:1] not in "#"
+]
+
+
+def test_jupyterlab_s_lock_holds_what_its_extra_pins_and_nothing_that_the_other_has():
+    assert pins(PROJECT["optional-dependencies"]["lab"]).items() <= pins(LAB).items()
+    assert [line for line in LAB if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    assert pins(LAB).keys() & pins(LOCK).keys() == set()
+
+
 def test_the_lock_is_what_is_installed():
     wanted = pins(LOCK)
     assert {name: importlib.metadata.version(name) for name in wanted} == wanted
@@ -96,7 +109,14 @@ def test_whatever_is_imported_is_a_direct_dependency():
 
 def test_no_set_up_file_names_a_registry_or_another_lock():
     hosts = re.compile("py" r"pi\.org|python" r"hosted\.org|anaconda" r"\.org|index-url|--index")
-    files = ["requirements.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"]
+    files = [
+        "requirements.lock",
+        "requirements-lab.lock",
+        "environment.yml",
+        "pyproject.toml",
+        "Makefile",
+        ".ci/run",
+    ]
     files += [str(p.relative_to(ROOT)) for p in (ROOT / ".github").rglob("*.yml")]
     assert [f for f in files if hosts.search((ROOT / f).read_text())] == []
     others = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "package-lock.json")

@@ -159,6 +159,20 @@ def test_a_reader_s_own_variables_are_let_be():
     assert Settings.from_notebook(notebook_globals(**own)) == Settings.from_values({})
 
 
+def test_a_reader_s_variable_that_looks_like_a_parameter_is_let_be_where_it_is_plainly_theirs():
+    cells = [
+        "",
+        "n_repeats: int = 0\nseed: int = 0",
+        "for n_repeat in range(3):\n    pass",
+        "%time 1",
+    ]
+    found = Settings.from_notebook(notebook_globals(In=cells, n_repeat=2))
+    assert found == Settings.from_values({})
+    cells[1] += "\nn_repeat: int = 3"  # in the cell of the parameters it is a slip
+    with pytest.raises(InputError, match="did you mean 'n_repeats'"):
+        Settings.from_notebook(notebook_globals(In=cells, n_repeat=2))
+
+
 @pytest.mark.parametrize("chapter", pipeline.chapters())
 def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter):
     notebook = jupytext.reads(layout.source_path(chapter).read_text(), "md:myst")

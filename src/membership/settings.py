@@ -127,8 +127,9 @@ class ChapterSettings(BaseModel):
         Parameters
         ----------
         namespace : mapping of str to Any
-            ``globals()`` of the notebook. Names that papermill injected, and those that look like
-            a misspelt parameter, must be parameters; a reader's own variables are let be.
+            ``globals()`` of the notebook. Names that papermill injected must be parameters, and so
+            must those that look like a misspelt one, unless a cell that sets no parameter assigned
+            them: a reader's own variables are let be.
 
         Returns
         -------
@@ -141,10 +142,13 @@ class ChapterSettings(BaseModel):
             A name is misspelt, a value cannot be used, or the machine lacks what it asks for.
         """
         fields, injected = cls.model_fields, _injected(namespace)
+        own = _assigned_beside(namespace, fields)
         meant = {
             name: value
             for name, value in namespace.items()
-            if name in fields or name in injected or (_plain(name, value) and _near(name, fields))
+            if name in fields
+            or name in injected
+            or (name not in own and _plain(name, value) and _near(name, fields))
         }
         settings = cls.from_values(meant)
         settings.check_run()
@@ -277,6 +281,22 @@ def _injected(namespace: Mapping[str, Any]) -> set[str]:
                 targets = [t for node in body if isinstance(node, ast.Assign) for t in node.targets]
                 names |= {target.id for target in targets if isinstance(target, ast.Name)}
     return names & set(namespace)
+
+
+def _assigned_beside(namespace: Mapping[str, Any], fields: Any) -> set[str]:
+    """The names that only cells without a parameter assigned: a reader's own."""
+    with_parameter: set[str] = set()
+    without: set[str] = set()
+    for source in namespace.get("In", ()):
+        with contextlib.suppress(SyntaxError):  # a line such as %time or !ls
+            nodes = list(ast.walk(ast.parse(str(source))))
+            names = {
+                node.id
+                for node in nodes
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
+            (with_parameter if names & set(fields) else without).update(names)
+    return without - with_parameter
 
 
 def _require_gpu() -> None:

@@ -126,6 +126,7 @@ def _refuse(product: Product, right: torch.Tensor, damping: float, found: float)
         return product(row).cpu().numpy().ravel()
 
     count = right.shape[1]
+    # pyrefly: ignore
     operator = LinearOperator((count, count), matvec=times, dtype=np.float64)
     start = right.sum(0).cpu().numpy()
     try:

@@ -4,7 +4,14 @@ What a run needs of this room takes no time to load; the rest is loaded where it
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from membership.exhibits.chapter import Chapter, open_chapter
+    from membership.exhibits.citation import bibtex, catalogue
+    from membership.exhibits.declaration import Exhibit, declared
+    from membership.exhibits.files import load
+    from membership.exhibits.source import Source
 
 _HOMES = {
     "Chapter": "chapter",
@@ -16,7 +23,16 @@ _HOMES = {
     "load": "files",
     "open_chapter": "chapter",
 }
-__all__ = list(_HOMES)
+__all__ = [
+    "Chapter",
+    "Exhibit",
+    "Source",
+    "bibtex",
+    "catalogue",
+    "declared",
+    "load",
+    "open_chapter",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ The closed forms need NumPy and SciPy only. What works by gradient imports JAX w
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from membership.lood.all_records import LeaveOneOut, leave_one_out
 from membership.lood.comparison import Comparison, compare, distinguishability, tradeoff
@@ -32,6 +33,11 @@ from membership.lood.contrast import Contrast
 from membership.lood.normalised import NormalisedComparison, compare_normalised
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
+
+if TYPE_CHECKING:
+    from membership.lood.objective import gradient
+    from membership.lood.optimise import Optimum, maximise
+    from membership.lood.stationarity import least_stationary
 
 _BY_GRADIENT = {
     "Optimum": "optimise",
@@ -61,7 +67,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_BY_GRADIENT[name]}"), name)

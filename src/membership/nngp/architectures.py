@@ -162,7 +162,12 @@ def polynomial(degree: int = 2, offset: float = 1.0) -> Kernel:
 
 
 def _network(
-    kind: type[Kernel], depth: Any, activation: str, w_std: Any, b_std: Any, engine: str
+    kind: type[FullyConnected] | type[Convolutional],
+    depth: Any,
+    activation: str,
+    w_std: Any,
+    b_std: Any,
+    engine: str,
 ) -> Kernel:
     named(activation)
     whole("depth", depth)

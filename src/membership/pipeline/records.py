@@ -122,7 +122,7 @@ def kept(files: Iterable[Path], is_whole: Callable[[Any], bool]) -> list[Any]:
             record = json.loads(path.read_text(encoding="utf-8"))
             whole = is_whole(record) and record.get("sha256", _digest(record)) == _digest(record)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            whole = False
+            record, whole = None, False
         if whole:
             found.append(record)
         else:

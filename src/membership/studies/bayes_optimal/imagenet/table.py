@@ -103,8 +103,8 @@ def measure(loss: np.ndarray, correct: np.ndarray, member: np.ndarray, seed: int
 
 def _row(attack: str, metric: str, value: float, low: float, high: float, error: float) -> dict:
     numbers = {"value": 100 * value, "low": 100 * low, "high": 100 * high}
-    error = {"standard_error": 100 * error, "degrees_of_freedom": np.inf}
-    return {"attack": attack, "metric": metric, **numbers, **error}
+    spread = {"standard_error": 100 * error, "degrees_of_freedom": np.inf}
+    return {"attack": attack, "metric": metric, **numbers, **spread}
 
 
 def _share(right: np.ndarray) -> tuple[float, float, float, float]:
