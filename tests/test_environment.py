@@ -186,21 +186,9 @@ def makefile(tmp_path):
 def test_make_alone_lists_the_targets(makefile):
     shown = makefile()
     targets = [line.split()[0] for line in shown.stdout.splitlines()]
-    wanted = [
-        "help",
-        "setup",
-        "book",
-        "archive",
-        "notebooks",
-        "bench",
-        "test",
-        "test-faults",
-        "browser",
-        "lint",
-        "format",
-        "clean",
-    ]
-    assert targets == wanted
+    wanted = "help setup book archive dist notebooks lab bench test test-fast browser lint clean"
+    assert targets[0] == "help"
+    assert set(wanted.split()) <= set(targets)
 
 
 @pytest.mark.parametrize("python", ["false", "", "/nowhere/python3"])

@@ -1,0 +1,91 @@
+"""A wheel holds what a chapter needs outside the repository; an sdist what a wheel is made from."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from membership import __version__
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "book")
+CODE = "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory) -> Path:
+    """Both, made from a copy: a build leaves files beside its sources."""
+    copy = tmp_path_factory.mktemp("source")
+    unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", "chapters", "generated", "*.npz")
+    for name in SOURCE:
+        shutil.copytree(ROOT / name, copy / name, ignore=unwanted)
+    for file in ROOT.iterdir():
+        if file.is_file():
+            shutil.copy(file, copy)
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return copy / "dist"
+
+
+@pytest.fixture(scope="module")
+def installed(dist, tmp_path_factory) -> Path:
+    """The wheel's content, as pip unpacks it."""
+    folder = tmp_path_factory.mktemp("installed")
+    (wheel,) = dist.glob("*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        opened.extractall(folder)
+    return folder
+
+
+def test_the_wheel_has_every_file_of_the_package_and_what_it_ships(dist, installed):
+    assert (dist / f"membership-{__version__}-py3-none-any.whl").is_file()
+    package = ROOT / "src" / "membership"
+    for file in package.rglob("*"):
+        if file.is_file() and file.suffix != ".pyc":
+            inside = installed / "membership" / file.relative_to(package)
+            assert inside.read_bytes() == file.read_bytes(), file
+    shipped = installed / "membership" / "shipped"
+    for folder, pattern in (("notebooks", "*.md"), ("data", "*.toml"), ("data", "*.csv")):
+        wanted = {path.name for path in (ROOT / folder).glob(pattern)}
+        assert wanted
+        assert {path.name for path in (shipped / folder).glob(pattern)} == wanted
+
+
+def test_the_sdist_has_what_the_wheel_is_made_from_and_the_tests(dist):
+    (archive,) = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    tracked = ["setup.py", "pyproject.toml", "Makefile", "requirements.lock", "CHANGELOG.md"]
+    tracked += ["_toc.yml", "data/registry.toml", "notebooks/iha.md", "tests/conftest.py"]
+    tracked += ["tests/slow.txt", "book/rerun.md", "src/membership/py.typed"]
+    assert [name for name in tracked if name not in names] == []
+    assert [name for name in names if name.startswith("results/")] == []
+
+
+def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(installed, tmp_path):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "membership", *arguments],
+            cwd=tmp_path,
+            env={**environment, "PYTHONPATH": str(installed)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed = run("list")
+    assert listed.returncode == 0, listed.stderr
+    assert {path.stem for path in (ROOT / "notebooks").glob("*.md")} <= set(listed.stdout.split())
+    missing = run("data", "check", "mnist")
+    assert "mnist.npz is not in" in missing.stderr
+    assert str(tmp_path / "data") in missing.stderr
+    unplayed = run("run", "iha", "--profile", "tiny", "-p", "n_model", "3")
+    assert "did you mean 'n_models'" in unplayed.stderr
+    assert list(tmp_path.iterdir()) == []
