@@ -2,6 +2,7 @@
 
 from membership.plots.bars import bars_with_intervals
 from membership.plots.distributions import score_histograms
+from membership.plots.dots import dots_by_row
 from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
@@ -14,6 +15,7 @@ __all__ = [
     "accuracy_by_level",
     "bars_with_intervals",
     "densities_with_thresholds",
+    "dots_by_row",
     "image_grid",
     "line_panels",
     "lines_with_intervals",

@@ -15,7 +15,10 @@ CHAPTERS = {
     "lood": "ye2024",
 }
 # Chapters on a question that several papers answer: its words, and the chapters of those papers.
-_ACROSS = {"loss_enough": ("Is the loss enough?", ("bayes_optimal", "iha"))}
+_ACROSS = {
+    "loss_enough": ("Is the loss enough?", ("bayes_optimal", "iha")),
+    "comparison": ("Which attack finds most?", tuple(CHAPTERS)),
+}
 _TEXT = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
 
 

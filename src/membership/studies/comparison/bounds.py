@@ -1,0 +1,125 @@
+"""Lower bounds on privacy levels that stay valid after choosing the attack and its threshold."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from membership import attacks, metrics, privacy
+from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.comparison import names
+from membership.studies.comparison.leaderboard import panel
+from membership.studies.comparison.read import origin, read
+
+DELTA = 1e-5
+BOUND_MU, BOUND_EPSILON = "lower bound on mu", "lower bound on epsilon"
+STATED_MU, STATED_EPSILON, MEMBERSHIP_MU = (
+    "stated mu (differential privacy)",
+    "stated epsilon (differential privacy)",
+    "stated mu (membership inference)",
+)
+
+
+def lower_bounds(source: Any) -> pd.DataFrame:
+    """The best attack's bounds in every cell, and beside the private target's the stated levels."""
+    some, rows = read(source), []
+    for one in some:
+        chosen, found = best(one.table.score, one.table.member, source.settings.seed)
+        key = {**one.key, "attack": attacks.registry()[chosen].display}
+        found |= stated(one.outputs.attrs["recipe"])
+        for metric, value in found.items():
+            rows.append({**key, "metric": metric, **metrics.exactly(value)})
+    return tidy(rows, origin(some, note=_NOTE))
+
+
+_NOTE = (
+    "Attack and threshold are chosen on one half of the targets and records, and the bounds are "
+    "counted on the other; 95% confidence for pairs of target and record as independent trials."
+)
+
+
+def best(
+    score: Mapping[str, FloatArray], member: BoolArray, seed: int
+) -> tuple[str, dict[str, float]]:
+    """Which attack proves most on half of the targets, and what it proves on the others.
+
+    Attacks of all panels but those of another game.
+    """
+    known = attacks.registry()
+    some = [name for name in score if panel(known[name]) != names.ANOTHER]
+    half = len(member) // 2
+    first = {name: _mu(score[name][:half], member[:half], seed) for name in some}
+    chosen = max(some, key=lambda name: first[name])
+    rest = pooled(score[chosen][half:], member[half:])
+    return chosen, {
+        BOUND_MU: privacy.mu_lower_bound(*rest, seed=seed),
+        BOUND_EPSILON: privacy.epsilon_lower_bound(*rest, delta=DELTA, seed=seed),
+    }
+
+
+def _mu(score: FloatArray, member: BoolArray, seed: int) -> float:
+    return privacy.mu_lower_bound(*pooled(score, member), seed=seed)
+
+
+def pooled(score: FloatArray, member: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """All targets' records as one list."""
+    return score.ravel(), member.ravel()
+
+
+def stated(recipe: Mapping[str, Any]) -> dict[str, float]:
+    """The levels of the private target's training; none for others.
+
+    A record is in one batch of each epoch, so that as many steps see it as there are epochs,
+    whatever the order: mu sqrt(epochs), without amplification by sampling. A record that is no
+    member is replaced by another: the clipped mean moves by at most 2 C / n.
+    """
+    if "privacy" not in recipe:
+        return {}
+    own, n, epochs = recipe["privacy"], recipe["batch_size"], recipe["epochs"]
+    step = privacy.gdp_mu_step(n, own["noise"], own["clip"])
+    mu = privacy.composed_mu(step, epochs)
+    d = (recipe["features"] + 1) * recipe["classes"]
+    membership = privacy.mip_mu_step(d, n, d, own["noise"], own["clip"])
+    return {
+        STATED_MU: mu,
+        STATED_EPSILON: epsilon_of(mu, DELTA),
+        MEMBERSHIP_MU: privacy.composed_mu(membership, epochs),
+    }
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """The epsilon of mu-Gaussian privacy at a delta (Dong, Roth and Su 2022, Corollary 2.13)."""
+    from scipy.optimize import brentq
+
+    def excess(epsilon: float) -> float:
+        first = stats.norm.cdf(-epsilon / mu + mu / 2)
+        second = stats.norm.logcdf(-epsilon / mu - mu / 2)
+        return float(first - np.exp(epsilon + second) - delta)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    top = 1.0
+    while excess(top) > 0:
+        top *= 2
+    return float(brentq(excess, 0.0, top))
+
+
+def coverage(levels: Sequence[float], repeats: int, seed: int) -> float:
+    """Share of simulated audits whose bound lies at or below the true mu, several attacks each.
+
+    Each attack of a simulation sees the target with a noise of its own; the strongest has exactly
+    the largest of the levels.
+    """
+    rng, held = np.random.default_rng(seed), 0
+    name = ("loss", "mast", "attack-r", "lira", "rmia")[: len(levels)]
+    for _ in range(repeats):
+        member = rng.random((4, 150)) < 0.5
+        score = {
+            one: rng.normal(size=member.shape) + mu * member
+            for one, mu in zip(name, levels, strict=True)
+        }
+        held += best(score, member, int(rng.integers(2**31)))[1][BOUND_MU] <= max(levels)
+    return held / repeats

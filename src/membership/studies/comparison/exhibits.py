@@ -1,0 +1,115 @@
+"""The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from membership.exhibits.declaration import declaring, later
+from membership.studies.comparison import names, sentences
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+leaderboard, power, thresholds = later(__package__, "leaderboard", "power", "thresholds")
+agreement, bounds, nulls = later(__package__, "agreement", "bounds", "nulls")
+discoveries, risk = later(__package__, "discoveries", "risk")
+exhibit = declaring(__package__)
+
+
+def _timed(settings: Any) -> tuple[str, ...]:
+    return (*names.files(settings), *names.times(settings))
+
+
+def _with_untrained(settings: Any) -> tuple[str, ...]:
+    return (*names.files(settings), names.UNTRAINED)
+
+
+def _with_processes(settings: Any) -> tuple[str, ...]:
+    processes = tuple(f"lood-{one.word}" for one in names.typical(settings))
+    return (*names.files(settings), *processes)
+
+
+def _cells(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table.assign(cell=table["dataset"] + ", " + table["target"])
+    return plots.dots_by_row(shown, "cell", baseline=0.5, label="AUC")
+
+
+def _references(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table.assign(panel=table["metric"])
+    return plots.lines_with_intervals(
+        shown, x="references", panel="panel", x_label="reference models", log_x=True
+    )
+
+
+def _seconds(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table.assign(panel="one target, end to end", x=table["seconds"], y=table["value"])
+    return plots.scatter_panels(
+        shown, by="attack", log_x=True, labels={"one target, end to end": ("seconds", "AUC")}
+    )
+
+
+def _risk(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table[table["metric"] == sentences.CORRELATION]
+    return plots.dots_by_row(
+        shown, "predictor", by="dataset", baseline=0.0, label=sentences.CORRELATION
+    )
+
+
+EXHIBITS = (
+    exhibit("tab-1", leaderboard.references, needs=_timed, says=sentences.of_references),
+    exhibit(
+        "fig-1",
+        leaderboard.by_cell,
+        needs=names.files,
+        draw=_cells,
+        says=sentences.of_cells,
+        alt=lambda table: (
+            "A row of marks for each cell, a mark an attack. " + sentences.of_cells(table)
+        ),
+    ),
+    exhibit("tab-2", leaderboard.all_others, needs=_timed, says=sentences.of_others),
+    exhibit("ctl-1", leaderboard.canaries, needs=names.files, says=sentences.of_canaries),
+    exhibit(
+        "fig-2",
+        power.against_references,
+        needs=_timed,
+        draw=_references,
+        says=sentences.of_power,
+        alt=lambda table: "Two panels of rising lines. " + sentences.of_power(table),
+    ),
+    exhibit(
+        "fig-3",
+        power.against_seconds,
+        needs=_timed,
+        draw=_seconds,
+        says=sentences.of_seconds,
+        alt=lambda table: "A cloud of points, AUC by seconds. " + sentences.of_seconds(table),
+    ),
+    exhibit("ctl-2", power.gains, needs=names.files, says=sentences.of_gains),
+    exhibit("ctl-3", thresholds.by_record, needs=names.files, says=sentences.of_records),
+    exhibit("tab-3", thresholds.honest, needs=names.files, says=sentences.of_thresholds),
+    exhibit("tab-4", agreement.agreement, needs=names.files, says=sentences.of_agreement),
+    exhibit("tab-5", bounds.lower_bounds, needs=names.files, says=sentences.of_bounds),
+    exhibit(
+        "tab-6", discoveries.false_discoveries, needs=names.files, says=sentences.of_discoveries
+    ),
+    exhibit(
+        "fig-4",
+        risk.risk_map,
+        needs=_with_processes,
+        draw=_risk,
+        says=sentences.of_risk,
+        alt=lambda table: (
+            "A row of marks for each predictor, a mark a data set. " + sentences.of_risk(table)
+        ),
+    ),
+    exhibit("ctl-4", nulls.null_rows, needs=_with_untrained, says=sentences.of_nulls),
+)

@@ -1,0 +1,237 @@
+"""How the chapter's evidence is gathered: training, answers, posteriors, gradients, seconds.
+
+The names of the files are `<kind>-<cell>`: outputs and posterior of every cell, white-box of
+models small enough, times (what training, asking and scoring took); of one cell a data set lood;
+and untrained (the answers of models that were never trained, for the null rows).
+"""
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import curvature, evidence, lood, nngp, signals, training
+from membership.attacks.gaussian_hinge import runner_up
+from membership.studies.comparison import names, opening, recipes, seconds
+from membership.studies.comparison.names import Cell
+from membership.studies.comparison.settings import Settings
+from membership.studies.comparison.trained import World, train, world
+
+Gather = Callable[[], xr.Dataset]
+VARIANTS = ("closed form", "qmia")
+# References whose posteriors the mixture takes.
+MIXED = 8
+UNTRAINED_REFERENCES = 8
+# Hidden layers of the Gaussian process, and the variance of its labels' noise.
+DEPTH, NOISE = 1, 0.1
+
+
+def sources(settings: Any) -> dict[str, Gather]:
+    """What gathers each of the chapter's evidence files, by name."""
+    kinds = {"outputs": outputs, "posterior": posterior, "times": times}
+    key, found = _key(settings), {}
+    for cell in names.cells(settings):
+        for kind, function in kinds.items():
+            found[f"{kind}-{cell.word}"] = functools.partial(function, cell, key)
+    for cell in names.opened(settings):
+        found[f"white-box-{cell.word}"] = functools.partial(white_box, cell, key)
+    for cell in names.typical(settings):
+        found[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, key)
+    first = names.cells(settings)[0]
+    found[names.UNTRAINED] = functools.partial(untrained, first, key)
+    return found
+
+
+def outputs(cell: Cell, key: str) -> xr.Dataset:
+    """What every model answers for the pool and for records that no model has seen."""
+    found, ensemble = _trained(cell, key)
+    return answers(found, ensemble)
+
+
+def untrained(cell: Cell, key: str) -> xr.Dataset:
+    """The same of models at their random start, with fewer references."""
+    settings = _settings(key)
+    few = {"n_reference": min(UNTRAINED_REFERENCES, settings.n_reference)}
+    found = world(cell, settings.model_copy(update=few))
+    return answers(found, train(found, trained=False))
+
+
+def answers(found: World, ensemble: training.Ensemble) -> xr.Dataset:
+    """Log-odds, decisions and, of many classes, hinges of some models, as evidence."""
+    logits = ensemble.logits(found.pool.x)
+    held = ensemble.logits(found.held.x)
+    correct = signals.correct(logits, None, found.pool.y).astype(bool)
+    useful = signals.correct(held, None, found.held.y)
+    member = found.membership
+    each = {
+        "log_odds": signals.scaled_logit(logits, None, found.pool.y),
+        "held_log_odds": signals.scaled_logit(held, None, found.held.y),
+        "correct": correct,
+        "canary": found.canary,
+        "label": found.pool.y,
+        "member": member,
+        "test_accuracy": 100 * useful.mean(axis=1),
+        "train_accuracy": 100 * (correct & member).sum(axis=1) / member.sum(axis=1),
+    }
+    if found.pool.n_classes > 2:
+        # Of two classes it is the log-odds; who reads the file puts it there.
+        each["hinge"] = signals.hinge(logits, None, found.pool.y)
+    labels = {"model": np.arange(len(ensemble)), "record": found.record}
+    # The first of each pair of complements first: each target's attacker begins with another pair.
+    order = [*found.references[::2], *found.references[1::2]]
+    return evidence.dataset("outputs", each, labels, references=order, **about(found))
+
+
+def posterior(cell: Cell, key: str) -> xr.Dataset:
+    """What some references predict in closed form of each record's hinge, and QMIA of targets.
+
+    A reference stands for its pair of complements: of each record that one of the two is asked
+    which was trained without it.
+    """
+    found, ensemble = _trained(cell, key)
+    firsts = found.references[: 2 * max(MIXED, len(found.targets)) : 2]
+    rows = [*found.targets, *firsts]
+    shape = (len(rows), len(VARIANTS), len(found.pool))
+    mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
+    for place, model in enumerate(rows):
+        variant = int(model in found.targets)
+        of = (closed_form, regressed)[variant]
+        mean[place, variant], sd[place, variant] = of(found, ensemble, model)
+    labels = {"reference": rows, "variant": list(VARIANTS), "record": found.record}
+    return evidence.dataset("posterior", {"mean": mean, "sd": sd}, labels, **about(found))
+
+
+def closed_form(found: World, ensemble: training.Ensemble, first: int) -> tuple:
+    """Mean and standard deviation of each record's hinge under the last-layer posterior of a pair.
+
+    Of each record that of the one model of the two that was trained without it.
+    """
+    one, other = (_closed_form(found, ensemble, model) for model in (first, first + 1))
+    inside = found.membership[first]
+    return tuple(np.where(inside, b, a) for a, b in zip(one, other, strict=True))
+
+
+def _closed_form(found: World, ensemble: training.Ensemble, model: int) -> tuple:
+    member, module = found.membership[model], ensemble.module(model)
+    x, label = np.array(found.pool.x), found.pool.y
+    fit = curvature.last_layer(module, x[member])
+    law = curvature.last_layer_laplace(
+        fit.features,
+        fit.logits,
+        "marginal-likelihood",
+        "kron",
+        weight=fit.weight,
+        bias=fit.bias,
+        label=label[member],
+    )
+    layer = curvature.last_layer(module, x)
+    rows, rival = np.arange(len(label)), runner_up(layer.logits, label)
+    variance = law.difference_variance(layer.features, label, rival)
+    return layer.logits[rows, label] - layer.logits[rows, rival], np.sqrt(variance)
+
+
+def regressed(found: World, ensemble: training.Ensemble, target: int) -> tuple:
+    """What a Gaussian regression on held records predicts of one target's hinges."""
+    score = signals.hinge(ensemble.module(target), np.array(found.held.x), found.held.y)[0]
+    seed = found.settings.seed
+    fitted = training.fit_qmia(_with_label(found.held), score, seed=seed)
+    return fitted.predict(_with_label(found.pool))
+
+
+def _with_label(records: Any) -> np.ndarray:
+    flat = np.asarray(records.x, dtype=np.float64).reshape(len(records), -1)
+    return np.c_[flat, np.eye(records.n_classes)[records.y]]
+
+
+def white_box(cell: Cell, key: str) -> xr.Dataset:
+    """Quadratic forms of the targets' gradients, and of linear models the step from a reference."""
+    found, ensemble = _trained(cell, key)
+    each = [opening.observe(found, ensemble, target) for target in found.targets]
+    arrays = {name: np.stack([one[name] for one in each]) for name in each[0]}
+    member = found.membership[list(found.targets)]
+    labels = {
+        "target": list(found.targets),
+        "query": found.record,
+        "term": list(opening.TERMS),
+        "inverse": [one["label"] for one in opening.INVERSES],
+    }
+    inverses = [{k: v for k, v in one.items() if k != "label"} for one in opening.INVERSES]
+    return evidence.dataset(
+        "white_box", {**arrays, "member": member}, labels, inverses=inverses, **about(found)
+    )
+
+
+def times(cell: Cell, key: str) -> xr.Dataset:
+    """Seconds that the parts of every attack took on this machine."""
+    found, ensemble = _trained(cell, key)
+    parts = [names.with_hinge(outputs(cell, key)), posterior(cell, key)]
+    opened = cell in names.opened(found.settings)
+    parts += [white_box(cell, key)] if opened else []
+    measured = seconds.measured(found, ensemble, parts, opened, (closed_form, regressed))
+    case = (("case",), np.array(list(measured)))
+    value = (("case",), np.array(list(measured.values()), dtype=np.float64))
+    return evidence.dataset("measured", {"part": case, "seconds": value}, **about(found))
+
+
+def leave_one_out(cell: Cell, key: str) -> xr.Dataset:
+    """LOOD of every record of the pool, by the Gaussian process of an infinitely wide network."""
+    found = world(cell, _settings(key))
+    x = found.pool.x.reshape(len(found.pool), -1).astype(np.float64)
+    y = np.eye(found.pool.n_classes)[found.pool.y] - 1 / found.pool.n_classes
+    process = lood.leave_one_out(nngp.fully_connected(DEPTH)(x), y, NOISE)
+    each = {"kl": process.kl, "variance": process.variance}
+    variables = {name: (("record",), np.asarray(one, np.float64)) for name, one in each.items()}
+    recipe = {"depth": DEPTH, "activation": "relu", "noise": NOISE}
+    return evidence.dataset(
+        "process",
+        variables,
+        {"record": found.record},
+        **{**about(found), "recipe": recipe},
+    )
+
+
+def about(found: World) -> dict[str, Any]:
+    """The attributes of evidence gathered from one cell."""
+    config, kind = found.config, found.cell.kind
+    recipe = {
+        "kind": kind,
+        "display": recipes.RECIPES[kind].display,
+        "members": found.n_members,
+        "epochs": config.epochs,
+        "batch_size": config.batch_size,
+        "learning_rate": config.learning_rate,
+        "momentum": config.momentum,
+        "weight_decay": config.weight_decay,
+        "loss": config.loss,
+    }
+    if kind == "private":
+        recipe["privacy"] = vars(recipes.PRIVACY)
+        recipe["features"] = int(found.pool.x[0].size)
+        recipe["classes"] = int(found.pool.n_classes)
+    return {
+        "set": found.cell.set,
+        "data": {found.cell.dataset.split(":", maxsplit=1)[0]: found.digest},
+        "recipe": recipe,
+        "targets": list(found.targets),
+        "device": str(training.device_of(found.settings.device)),
+        "seed": found.settings.seed,
+    }
+
+
+def _key(settings: Any) -> str:
+    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
+    return json.dumps(given, sort_keys=True)
+
+
+def _settings(key: str) -> Any:
+    return Settings.from_values(json.loads(key))
+
+
+# Several files are made from one cell's models; they are dropped for the next cell's.
+@functools.lru_cache(maxsize=1)
+def _trained(cell: Cell, key: str) -> tuple[World, training.Ensemble]:
+    found = world(cell, _settings(key))
+    return found, train(found)

@@ -1,0 +1,159 @@
+"""The leaderboards: every attack on the same records of the same targets, each panel apart."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import attacks, metrics
+from membership.attacks import Attack
+from membership.exhibits.tidy import tidy
+from membership.metrics.summaries import exactly
+from membership.studies.comparison import costs, names
+from membership.studies.comparison.averages import carries, contrast, each, mislabelled, plain
+from membership.studies.comparison.read import Seen, origin, read
+
+AREA, RATE, LOW = "AUC", "TPR@1%FPR(%)", "TPR@0.1%FPR(%)"
+BEHIND, BEHIND_RATE = "AUC behind the best", "TPR@1%FPR behind the best (points)"
+USED, SECONDS, BASE = "reference models", "seconds", "best of no more knowledge"
+RATES = {RATE: 0.01, LOW: 0.001}
+# In this order, so that what follows from what follows is there.
+IMPLIED = {
+    "all other records": ("training records",),
+    "training records": ("population records",),
+    "weights": ("logits",),
+    "logits": ("losses",),
+    "losses": ("outputs",),
+}
+
+
+def panel(attack: Attack) -> str:
+    """Which game an attack plays."""
+    if "step gradients" in attack.knowledge:
+        return names.ANOTHER
+    return names.ALL_OTHERS if attack.leave_one_out else names.TARGET_AND_REFERENCES
+
+
+def of_panel(some: Sequence[Seen], which: str) -> dict[str, list[Seen]]:
+    """The attacks of a panel and the cells whose evidence allows each."""
+    found = {}
+    for name, attack in attacks.registry().items():
+        cells = [one for one in some if name in one.table.score]
+        if panel(attack) == which and cells:
+            found[name] = cells
+    return found
+
+
+def references(source: Any) -> pd.DataFrame:
+    """Table 1: attacks that know a target and reference models, averaged over cells."""
+    return _board(source, names.TARGET_AND_REFERENCES)
+
+
+def all_others(source: Any) -> pd.DataFrame:
+    """Table 2: attacks that know all other records, averaged over the cells that were opened."""
+    return _board(source, names.ALL_OTHERS)
+
+
+def _board(source: Any, which: str) -> pd.DataFrame:
+    some, settings = read(source), source.settings
+    allowed = of_panel(some, which)
+    areas = {name: _areas(name, cells) for name, cells in allowed.items()}
+    mean = {name: np.mean(list(area.values())) for name, area in areas.items()}
+    order = sorted(allowed, key=lambda name: (-len(allowed[name]), -mean[name]))
+    rows = []
+    for name in order:
+        cells, attack = allowed[name], attacks.registry()[name]
+        knows = "; ".join(attack.knowledge)
+        key = {"cells": _cells(cells), "attack": attack.display, "knows": knows}
+        found = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
+        carried = {}
+        for metric, fpr in RATES.items():
+            carried[metric] = [one for one in cells if carries(one, fpr)]
+            if carried[metric]:
+                how = {"scale": 100.0, "fpr": fpr}
+                on = plain(carried[metric])
+                found[metric] = contrast(on, {name: 1.0}, "tpr_at_fpr", settings, **how)
+        best = _best(name, areas, cells)
+        if best != name:
+            pair = {best: 1.0, name: -1.0}
+            found[BEHIND] = contrast(plain(cells), pair, "auc", settings)
+            if carried[RATE]:
+                how = {"scale": 100.0, "fpr": 0.01}
+                on = plain(carried[RATE])
+                found[BEHIND_RATE] = contrast(on, pair, "tpr_at_fpr", settings, **how)
+        found[USED] = exactly(costs.references(name, cells[0]))
+        taken = [
+            costs.seconds(name, one, source.evidence(f"times-{one.cell.word}")) for one in cells
+        ]
+        found[SECONDS] = exactly(float(np.mean(taken)))
+        best_display = attacks.registry()[best].display
+        more = {BASE: best_display}
+        rows += [{**key, "metric": metric, **one, **more} for metric, one in found.items()]
+    return tidy(rows, origin(some, note=_note(which)))
+
+
+def _areas(name: str, cells: Sequence[Seen]) -> dict[str, float]:
+    """The AUC of an attack in each cell, averaged over targets."""
+    return {
+        one.cell.word: float(each(metrics.auc, one.table.score[name], one.table.member).mean())
+        for one in cells
+    }
+
+
+def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[Seen]) -> str:
+    """The attack with the largest mean AUC on these cells among those that know no more."""
+    words = [one.cell.word for one in cells]
+    rivals = [
+        other
+        for other, area in areas.items()
+        if set(words) <= set(area) and _known(other) <= _known(name)
+    ]
+    return max(rivals, key=lambda other: np.mean([areas[other][word] for word in words]))
+
+
+def _known(name: str) -> set[str]:
+    """What an attack's adversary knows, and what follows from it."""
+    known = set(attacks.registry()[name].knowledge)
+    for word in IMPLIED:
+        known |= set(IMPLIED[word]) if word in known else set()
+    return known
+
+
+def _cells(cells: Sequence[Seen]) -> str:
+    return f"{len(cells)} cell" + "s" * (len(cells) > 1)
+
+
+def _note(which: str) -> str:
+    return (
+        f"Panel: attacks that know {which}. An attack is compared with the best of those that know "
+        "no more than it does, picked on the same targets."
+    )
+
+
+def by_cell(source: Any) -> pd.DataFrame:
+    """Figure 1: the AUC of some attacks in every cell."""
+    some, rows = read(source), []
+    for one in some:
+        for name in SHOWN:
+            if name in one.table.score:
+                key = {**one.key, "attack": attacks.registry()[name].display, "metric": AREA}
+                rows.append({**key, **contrast(plain([one]), {name: 1.0}, "auc", source.settings)})
+    return tidy(rows, origin(some))
+
+
+SHOWN = ("loss", "qmia", "difference", "bmia-mixture", "attack-r", "rmia-tuned", "lira")
+"""What Figure 1 draws: one of each family."""
+
+
+def canaries(source: Any) -> pd.DataFrame:
+    """The same attacks on the mislabelled records beside the others, averaged over cells."""
+    some, rows = read(source), []
+    for name in SHOWN:
+        for records, tables in (("as they are", plain(some)), ("mislabelled", mislabelled(some))):
+            key = {"records": records, "attack": attacks.registry()[name].display}
+            number = contrast(tables, {name: 1.0}, "auc", source.settings)
+            rows.append({**key, "metric": AREA, **number})
+    count = {"Mislabelled records": ", ".join(f"{one.set} {one.canary.sum()}" for one in some)}
+    found = origin(some)
+    return tidy(rows, {**found, "sizes": {**found["sizes"], **count}})

@@ -1,0 +1,102 @@
+"""What the chapter's cells, files and columns are called; nothing here needs torch."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LABELS = {
+    "digits": "Digits",
+    "location30": "Location-30",
+    "purchase_like": "Purchase-like (simulated)",
+    "adult": "Adult",
+    "mnist-odd": "MNIST-Odd",
+    "fashion_mnist": "Fashion-MNIST",
+}
+MAIN = ("outputs", "posterior")
+"""What is gathered of every cell; of small models also "white-box"."""
+TARGET_AND_REFERENCES = "the target and references"
+ALL_OTHERS = "all other records"
+ANOTHER = "another game"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One data set with one kind of target.
+
+    Attributes
+    ----------
+    dataset : str
+        By name or path.
+    kind : str
+        One of `settings.MODELS`.
+    word : str
+        What names its files.
+    """
+
+    dataset: str
+    kind: str
+    word: str
+
+    @property
+    def set(self) -> str:
+        """The data set as tables name it."""
+        base = self.dataset.split(":", maxsplit=1)[0]
+        return LABELS.get(base, Path(base).stem)
+
+
+def cells(settings: Any) -> tuple[Cell, ...]:
+    """The cells of a run, those of the first data set before the others."""
+    found: dict[str, Cell] = {}
+    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
+        kinds = settings.models if name == settings.dataset else settings.also_models
+        stem = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        for kind in dict.fromkeys(kinds):
+            word = f"{stem}-{kind}"
+            word = word if word not in found else f"{word}-{len(found) + 1}"
+            found[word] = Cell(name, kind, word)
+    return tuple(found.values())
+
+
+def opened(settings: Any) -> tuple[Cell, ...]:
+    """The cells whose targets' gradients and curvature are looked at."""
+    return tuple(one for one in cells(settings) if (one.set, one.kind) in OPENED)
+
+
+OPENED = {
+    ("Digits", "logistic"),
+    ("Digits", "small"),
+    ("Adult", "logistic"),
+    ("Adult", "small"),
+    ("MNIST-Odd", "logistic"),
+}
+"""Models of up to 2,000 parameters, whose Hessian is decomposed in seconds."""
+
+
+def files(settings: Any) -> tuple[str, ...]:
+    """The evidence that the leaderboards read."""
+    main = [f"{kind}-{one.word}" for one in cells(settings) for kind in MAIN]
+    return (*main, *(f"white-box-{one.word}" for one in opened(settings)))
+
+
+def times(settings: Any) -> tuple[str, ...]:
+    """The evidence on seconds."""
+    return tuple(f"times-{one.word}" for one in cells(settings))
+
+
+def typical(settings: Any) -> tuple[Cell, ...]:
+    """One cell of each data set, the small MLP where there is one, for what takes every model."""
+    found: dict[str, Cell] = {}
+    for one in cells(settings):
+        if one.dataset not in found or one.kind == "small":
+            found[one.dataset] = one
+    return tuple(found.values())
+
+
+def with_hinge(outputs: Any) -> Any:
+    """Outputs with the hinge, which of two classes is the log-odds and not kept twice."""
+    return outputs if "hinge" in outputs else outputs.assign(hinge=outputs["log_odds"])
+
+
+UNTRAINED = "untrained"
+"""The file of the null row on models that were never trained."""

@@ -1,0 +1,33 @@
+"""Whether the data of a run can carry the chapter, asked before anything is trained."""
+
+from typing import Any
+
+from membership import data
+from membership.errors import InputError
+
+LEAST_RECORDS = 300
+
+
+def check(settings: Any) -> None:
+    """See that every data set is there, large enough and of the right kind.
+
+    Raises
+    ------
+    InputError
+        A data set is unknown, missing or too small, or a network does not fit it.
+    """
+    root = settings.data_root or None
+    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
+    data.require_known(list(names), root)
+    for name in names:
+        found = data.outline(name, root)
+        if found.n_records < LEAST_RECORDS:
+            raise InputError(
+                f"dataset {found.name!r} holds {found.n_records} records; give at least "
+                f"{LEAST_RECORDS}"
+            )
+        wanted = settings.models if name == settings.dataset else settings.also_models
+        if "cnn" in wanted and not found.is_image:
+            raise InputError(
+                f"models: 'cnn' takes images, and {found.name} holds none; leave it out"
+            )

@@ -1,0 +1,199 @@
+"""One cell's evidence, read: scores and truth, attack by attack, canaries apart."""
+
+import contextlib
+import functools
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import attacks
+from membership.arrays import BoolArray, FloatArray
+from membership.errors import InputError
+from membership.studies.comparison import names
+
+
+@dataclass(frozen=True)
+class Table:
+    """Scores of several targets on the same records.
+
+    Attributes
+    ----------
+    score : dict of str to array of shape (targets, records)
+        By the attack's name.
+    member : bool array of shape (targets, records)
+    """
+
+    score: dict[str, FloatArray]
+    member: BoolArray
+
+    def on(self, records: BoolArray) -> "Table":
+        """The same on some of the records."""
+        score = {name: one[:, records] for name, one in self.score.items()}
+        return Table(score, self.member[:, records])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was gathered of one cell.
+
+    Attributes
+    ----------
+    cell : Cell
+    parts : tuple of Dataset
+        Outputs first, then posteriors and what gradients say, where there is that.
+    """
+
+    cell: names.Cell
+    parts: tuple[xr.Dataset, ...]
+    _kept: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def outputs(self) -> xr.Dataset:
+        """What the models answer."""
+        return self.parts[0]
+
+    @property
+    def set(self) -> str:
+        """The data set as tables name it."""
+        return self.outputs.attrs["set"]
+
+    @property
+    def target(self) -> str:
+        """The kind of target as tables name it."""
+        return self.outputs.attrs["recipe"]["display"]
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What tells its rows from other cells'."""
+        return {"dataset": self.set, "target": self.target}
+
+    @property
+    def references(self) -> list[int]:
+        """The reference models' numbers, a model and its complement in turn."""
+        order = self.outputs.attrs["references"]
+        half = len(order) // 2
+        return [model for pair in zip(order[:half], order[half:], strict=True) for model in pair]
+
+    @property
+    def targets(self) -> list[int]:
+        """The models that are attacked."""
+        return self.outputs.attrs["targets"]
+
+    @functools.cached_property
+    def canary(self) -> BoolArray:
+        """Which records were given a wrong label."""
+        return self.outputs["canary"].values.astype(bool)
+
+    @functools.cached_property
+    def member(self) -> BoolArray:
+        """Who was trained on what, (models, records), canaries left out."""
+        return self.outputs["member"].values.astype(bool)[:, ~self.canary]
+
+    @functools.cached_property
+    def everyone(self) -> Table:
+        """Every registered attack that the evidence allows, on all records."""
+        table = attacks.score_table(*self.parts)
+        return Table(table.score, table.member)
+
+    @functools.cached_property
+    def table(self) -> Table:
+        """The same without the canaries."""
+        return self.everyone.on(~self.canary)
+
+    def fewer(self, chosen: Iterable[str], count: int) -> Table:
+        """Some attacks whose adversary has so many reference models, canaries left out.
+
+        An even number, pairs of complements, others first for each target. Attacks that they do
+        not allow are left out.
+        """
+        rows = [
+            self.one_model(target, chosen, self.start(k, count)) for k, target in self._numbered
+        ]
+        shared = [name for name in rows[0] if all(name in row for row in rows)]
+        score = {name: np.stack([row[name] for row in rows]) for name in shared}
+        return Table(score, self.member[self.targets])
+
+    def start(self, place: int, count: int) -> list[int]:
+        """The references of the target at a place."""
+        every = self.references
+        first = 2 * place % len(every)
+        return (every[first:] + every[:first])[:count]
+
+    @property
+    def _numbered(self) -> list[tuple[int, int]]:
+        return list(enumerate(self.targets))
+
+    def one_model(
+        self, target: int, chosen: Iterable[str], references: list[int]
+    ) -> dict[str, FloatArray]:
+        """Scores of one model's records, by attack, for those that these references allow."""
+        outputs = self.outputs.isel(model=[target, *references], record=~self.canary)
+        outputs = outputs.assign_attrs(targets=[target], references=references, complements=[None])
+        seen = attacks.observe(outputs, target=target)
+        known, found = attacks.registry(), {}
+        for name in chosen:
+            if not seen.lacking(known[name].needs):
+                # Two references are too few for a variance a record.
+                with contextlib.suppress(InputError):
+                    found[name] = known[name].score(seen)
+        return found
+
+    def every_model(self, chosen: tuple[str, ...]) -> Table:
+        """Every model attacked in turn, by all references but itself and its complement.
+
+        A target does without the last pair: all have as many references.
+        """
+        if chosen not in self._kept:
+            order, rows = self.references, []
+            models = [*self.targets, *order]
+            for model in models:
+                pair = (order.index(model) if model in order else len(order) - 1) // 2
+                others = [one for i, one in enumerate(order) if i // 2 != pair]
+                rows.append(self.one_model(model, chosen, others))
+            score = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+            self._kept[chosen] = Table(score, self.member[models])
+        return self._kept[chosen]
+
+
+_READ: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def read(source: Any) -> tuple[Seen, ...]:
+    """The cells of a run, each read once."""
+    if source not in _READ:
+        opened = names.opened(source.settings)
+        found = []
+        for cell in names.cells(source.settings):
+            kinds = [*names.MAIN, *(["white-box"] if cell in opened else [])]
+            parts = [source.evidence(f"{kind}-{cell.word}") for kind in kinds]
+            found.append(Seen(cell, (names.with_hinge(parts[0]), *parts[1:])))
+        _READ[source] = tuple(found)
+    return _READ[source]
+
+
+def origin(some: Iterable[Seen], **extra: Any) -> dict[str, Any]:
+    """What a table made from these cells says about its origin."""
+    some = list(some)
+    found = [one.outputs.attrs for one in some]
+    sizes = {
+        "Cells": str(len(some)),
+        "Target models of each": str(len(some[0].targets)),
+        "Reference models of each": str(len(some[0].references)),
+        "Members of each": " to ".join(
+            f"{n:,}" for n in sorted({one["recipe"]["members"] for one in found})
+        ),
+        "Records asked": ", ".join(
+            f"{one.set} {int((~one.canary).sum()):,}" for one in {x.set: x for x in some}.values()
+        ),
+    }
+    return {
+        "data": {name: digest for one in found for name, digest in one["data"].items()},
+        "deviations": [],
+        "device": found[0]["device"],
+        "sizes": sizes,
+        **extra,
+    }

@@ -1,0 +1,120 @@
+"""The risk map: a record's risk over retrainings beside numbers that take no retraining."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from membership import metrics
+from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.comparison import names
+from membership.studies.comparison.power import typical
+from membership.studies.comparison.read import Seen, origin
+from membership.studies.comparison.thresholds import CHOSEN
+
+BY = "lira-offline"
+CORRELATION, RELIABILITY, CORRECTED = (
+    "rank correlation with the risk",
+    "reliability of the risk",
+    "rank correlation over the root of the reliability",
+)
+RESAMPLES = 200
+
+
+def risk_map(source: Any) -> pd.DataFrame:
+    """Rank correlations of cheap numbers with each record's AUC over all models."""
+    rows = []
+    some = typical(source)
+    for one in some:
+        table = one.every_model(CHOSEN)
+        risk = risks(table.score[BY], table.member)
+        reliable = reliability(table.score[BY], table.member, len(one.targets))
+        rows.append(
+            {**one.key, "predictor": "(risk itself)", "metric": RELIABILITY}
+            | metrics.exactly(reliable)
+        )
+        lood = source.evidence(f"lood-{one.cell.word}")
+        for name, values in predictors(one, lood).items():
+            number = _correlation(values, risk, source.settings.seed)
+            rows.append({**one.key, "predictor": name, "metric": CORRELATION, **number})
+            if reliable > 0:
+                root = np.sqrt(reliable)
+                scaled = {
+                    k: v / root if k in ("value", "low", "high", "standard_error") else v
+                    for k, v in number.items()
+                }
+                rows.append({**one.key, "predictor": name, "metric": CORRECTED, **scaled})
+    return tidy(rows, origin(some))
+
+
+def risks(score: FloatArray, member: BoolArray) -> FloatArray:
+    """Each record's AUC: its scores by models with it against those by models without it.
+
+    NaN where all models are of one side.
+    """
+    found = np.full(score.shape[1], np.nan)
+    for record in np.flatnonzero(member.any(axis=0) & ~member.all(axis=0)):
+        found[record] = metrics.auc(score[:, record], member[:, record])
+    return found
+
+
+def reliability(score: FloatArray, member: BoolArray, n_targets: int) -> float:
+    """That of the risk by all models, from two halves of the pairs (Spearman and Brown)."""
+    place = np.arange(len(member) - n_targets) // 2
+    halves = [n_targets + np.flatnonzero(place % 2 == side) for side in (0, 1)]
+    split = np.array([risks(score[rows], member[rows]) for rows in halves])
+    split = split[:, np.isfinite(split).all(axis=0)]
+    half = float(stats.spearmanr(*split).statistic)
+    return max(2 * half / (1 + half), 0.0)
+
+
+def predictors(one: Seen, lood: Any) -> dict[str, FloatArray]:
+    """What is known of a record without retraining, by name; larger for riskier ones."""
+    keep = ~one.canary
+    odds = one.outputs["log_odds"].values[:, keep].astype(float)
+    loss = np.logaddexp(0.0, -odds)
+    first = one.targets[0]
+    found = {
+        "loss at one model": loss[first],
+        "LOOD, KL at the record": lood["kl"].values[keep],
+        "LOOD, variance at the record": lood["variance"].values[keep],
+    }
+    posterior = one.parts[1]
+    law = posterior.sel(reference=one.references[0], variant="closed form")
+    found["Laplace deviation"] = law["sd"].values.astype(float)[keep]
+    if len(one.parts) > 2:
+        form = one.parts[2].sel(target=first)["form"]
+        for name, inverse, term in (
+            ("squared gradient norm", "identity", "own2"),
+            ("self-influence", "published", "own1"),
+            ("IHA's own term", "published", "own2"),
+        ):
+            found[name] = form.sel(inverse=inverse, term=term).values.astype(float)[keep]
+    return found
+
+
+def _correlation(values: FloatArray, risk: FloatArray, seed: int) -> dict[str, float]:
+    """Spearman's correlation with an interval over resampled records, on Fisher's scale."""
+    rng, n = np.random.default_rng([seed, 44]), len(risk)
+    drawn = []
+    for _ in range(RESAMPLES):
+        rows = rng.integers(n, size=n)
+        drawn.append(np.arctanh(stats.spearmanr(values[rows], risk[rows]).statistic))
+    value = float(stats.spearmanr(values, risk).statistic)
+    error = float(np.std(drawn, ddof=1))
+    low, high = np.tanh(np.arctanh(value) + np.array([-1.96, 1.96]) * error)
+    return {
+        "value": value,
+        "low": float(low),
+        "high": float(high),
+        "standard_error": error * (1 - value**2),
+        "degrees_of_freedom": np.inf,
+        "n_repeats": n,
+    }
+
+
+def needed(settings: Any) -> tuple[str, ...]:
+    """The evidence on Gaussian processes, by cell."""
+    return tuple(f"lood-{one.word}" for one in names.typical(settings))

@@ -1,0 +1,178 @@
+"""One computed sentence an exhibit."""
+
+import pandas as pd
+
+AREA, RATE = "AUC", "TPR@1%FPR(%)"
+CORRELATION = "rank correlation with the risk"
+
+
+def _picked(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return table[table["metric"] == metric]
+
+
+def _number(table: pd.DataFrame, **where: object) -> float:
+    for name, value in where.items():
+        table = table[table[name] == value]
+    return float(table["value"].iloc[0])
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]
+
+
+def of_references(table: pd.DataFrame) -> str:
+    """The first attack, how far ahead the differences are clear, and the loss."""
+    area = _picked(table, AREA)
+    widest = area["cells"].iloc[0]
+    area = area[area["cells"] == widest].sort_values("value", ascending=False)
+    first, loss = area.iloc[0], area[area["attack"] == "LOSS"]["value"].iloc[0]
+    behind = _picked(table, "AUC behind the best")
+    clear = int((behind["low"] > 0).sum())
+    seconds = _number(_picked(table, "seconds"), attack=first["attack"])
+    return (
+        f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}, in "
+        f"{seconds:,.1f} seconds a target; LOSS has {loss:.3f}. Of {len(behind)} attacks that are "
+        f"behind another of no more knowledge, {clear} are so clearly."
+    )
+
+
+def of_cells(table: pd.DataFrame) -> str:
+    """Which attack leads how many cells, and the extremes."""
+    best = table.loc[table.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
+    counts = best["attack"].value_counts()
+    told = [f"{name} in {count}" for name, count in counts.items()]
+    high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
+    return (
+        f"Of {len(best)} cells, {_listed(told)} has the largest AUC: from {low['value']:.3f} "
+        f"({low['dataset']}, {low['target']}) to {high['value']:.3f} "
+        f"({high['dataset']}, {high['target']})."
+    )
+
+
+def of_others(table: pd.DataFrame) -> str:
+    """Every attack of the panel."""
+    area = _picked(table, AREA)
+    told = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
+    return f"AUC averaged over {area['cells'].iloc[0]}: {_listed(told)}."
+
+
+def of_canaries(table: pd.DataFrame) -> str:
+    """LiRA on both kinds of record."""
+    some = [_number(table, attack="LiRA", records=one) for one in ("as they are", "mislabelled")]
+    return f"LiRA's AUC is {some[0]:.3f} on ordinary records and {some[1]:.3f} on mislabelled ones."
+
+
+def of_power(table: pd.DataFrame) -> str:
+    """What the first and the last references bring to offline LiRA."""
+    area = _picked(table, AREA)
+    area = area[area["attack"] == "LiRA offline, global variance"].sort_values("references")
+    told = [f"{row.value:.3f} with {row.references}" for row in area.itertuples()]
+    loss = area_of_loss(table)
+    return f"AUC of offline LiRA, one variance: {_listed(told)}; LOSS, with none, {loss:.3f}."
+
+
+def area_of_loss(table: pd.DataFrame) -> float:
+    """The AUC without references."""
+    return float(_picked(table, AREA).query("attack == 'LOSS'")["value"].iloc[0])
+
+
+def of_seconds(table: pd.DataFrame) -> str:
+    """The front, from cheap to dear."""
+    front = table[table["on the front"] == "yes"].sort_values("seconds")
+    front = front.drop_duplicates("attack", keep="first")
+    told = [f"{row.attack} ({row.seconds:.2g} s, {row.value:.3f})" for row in front.itertuples()]
+    return f"No other is cheaper and better than {_listed(told)}; each at its first point."
+
+
+def of_gains(table: pd.DataFrame) -> str:
+    """Ranges of both gains."""
+    told = []
+    for metric, words in (
+        ("gain in TPR at 1% FPR (points)", "of TPR at 1% FPR"),
+        ("gain in accuracy (points)", "of accuracy"),
+    ):
+        rows = _picked(table, metric)["value"]
+        told.append(f"{rows.min():.1f} to {rows.max():.1f} points {words}")
+    return f"With eight references the three gain {_listed(told)} over the loss."
+
+
+def of_records(table: pd.DataFrame) -> str:
+    """Shares of records with four times the rate, loss against calibrated."""
+    rows = _picked(table, "records with an FPR above 20% (%)")
+    told = [
+        f"{name} {rows[rows['attack'] == name]['value'].mean():.1f}%"
+        for name in ("LOSS", "LiRA offline")
+    ]
+    chance = _picked(table, "the same by chance (%)")["value"].mean()
+    return (
+        f"At a threshold of 5% for all records, those with a rate above 20% of their own: "
+        f"{_listed(told)} on average; {chance:.1f}% by chance."
+    )
+
+
+def of_thresholds(table: pd.DataFrame) -> str:
+    """The rates kept, and what a flag means where members are few."""
+    rows = _picked(table, "realised FPR (%)")
+    one = rows[rows["nominal FPR"] == "1%"]
+    low, high = one.loc[one["value"].idxmin()], one.loc[one["value"].idxmax()]
+    rare = _number(
+        table, **{"nominal FPR": "1%"}, attack="LiRA", metric="PPV where 1% are members (%)"
+    )
+    return (
+        f"At nominal 1% the realised rate is {low['value']:.2f}% ({low['attack']}) to "
+        f"{high['value']:.2f}% ({high['attack']}). Where 1% are members, {rare:.0f}% of those that "
+        "LiRA flags are."
+    )
+
+
+def of_agreement(table: pd.DataFrame) -> str:
+    """The largest and the least overlap of two attacks at 5%."""
+    rows = _picked(table, "Jaccard")
+    rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains("other references")]
+    high, low = rows.loc[rows["value"].idxmax()], rows.loc[rows["value"].idxmin()]
+    return (
+        f"Of the members that two attacks flag at 5% FPR both flag {100 * high['value']:.0f}% "
+        f"({high['attacks']}) to {100 * low['value']:.0f}% ({low['attacks']})."
+    )
+
+
+def of_bounds(table: pd.DataFrame) -> str:
+    """The private cell's bound beside its level, and the largest bound."""
+    bound = _picked(table, "lower bound on mu")
+    top = bound.loc[bound["value"].idxmax()]
+    told = f"The largest bound is mu {top['value']:.2f} ({top['dataset']}, {top['target']})."
+    stated = _picked(table, "stated mu (differential privacy)")
+    if stated.empty:
+        return told
+    one = stated.iloc[0]
+    own = _number(bound, dataset=one["dataset"], target=one["target"])
+    return (
+        f"On the private target the attacks prove mu {own:.2f}, where {one['value']:.2f} is "
+        f"stated. {told}"
+    )
+
+
+def of_discoveries(table: pd.DataFrame) -> str:
+    """The worst rate of each kind of p-value."""
+    rows = _picked(table, "false discoveries (%)")
+    worst = rows.groupby("p-values", sort=False)["value"].max()
+    told = [f"{name} {value:.0f}%" for name, value in worst.items()]
+    return f"Largest share of false discoveries at a level of 10%: {_listed(told)}."
+
+
+def of_risk(table: pd.DataFrame) -> str:
+    """The best predictor of each data set."""
+    rows = _picked(table, CORRELATION)
+    best = rows.loc[rows.groupby("dataset", sort=False)["value"].idxmax()]
+    told = [f"{row.predictor} on {row.dataset} ({row.value:.2f})" for row in best.itertuples()]
+    return f"The largest rank correlation with the risk: {_listed(told)}."
+
+
+def of_nulls(table: pd.DataFrame) -> str:
+    """The range of shares, and what was meant."""
+    rows = table[table["n_repeats"] >= 20]
+    rows = table if rows.empty else rows
+    return (
+        f"Intervals of 95% that leave one half out: {rows['value'].min():.1f}% to "
+        f"{rows['value'].max():.1f}%, where 5% are meant to."
+    )

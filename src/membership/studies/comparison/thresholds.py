@@ -1,0 +1,102 @@
+"""What one threshold for all records means for each, and what a threshold set in advance keeps."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from membership import attacks, metrics
+from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.comparison.power import typical
+from membership.studies.comparison.read import Table, origin
+
+CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia")
+NOMINAL = (0.01, 0.05)
+PRIORS = (0.5, 0.1, 0.01)
+RECORD_RATE = 0.05
+SPREAD, ABOVE, BY_CHANCE = (
+    "spread of a record's FPR beyond chance (points)",
+    "records with an FPR above 20% (%)",
+    "the same by chance (%)",
+)
+REALISED, DETECTED = "realised FPR (%)", "TPR (%)"
+
+
+def value_of(prior: float) -> str:
+    """The name of a positive predictive value."""
+    return f"PPV where {prior:.0%} are members (%)"
+
+
+def by_record(source: Any) -> pd.DataFrame:
+    """The FPR that each record has at the pooled threshold of 5%, over models without it."""
+    some, rows = typical(source), []
+    for one in some:
+        table = one.every_model(CHOSEN)
+        for name in CHOSEN:
+            rate, count = record_rates(table.score[name], table.member)
+            key = {**one.key, "attack": attacks.registry()[name].display}
+            for metric, number in _of_rates(rate, count).items():
+                rows.append({**key, "metric": metric, **number})
+    return tidy(rows, origin(some))
+
+
+def record_rates(score: FloatArray, member: BoolArray) -> tuple[FloatArray, np.ndarray]:
+    """Each record's share of models without it that put it above the pooled threshold."""
+    outside = ~member
+    threshold = np.quantile(score[outside], 1 - RECORD_RATE, method="higher")
+    count = outside.sum(axis=0)
+    return ((score > threshold) & outside).sum(axis=0) / count, count
+
+
+def _of_rates(rate: FloatArray, count: np.ndarray) -> dict[str, dict[str, float]]:
+    """How unequal the records' rates are, beyond what so many models make by chance."""
+    pooled = float(np.average(rate, weights=count))
+    noise = pooled * (1 - pooled) / count
+    beyond = np.square(rate - pooled) - noise
+    square = metrics.summary(beyond)
+    spread = {
+        end: 100 * np.sign(square[end]) * np.sqrt(abs(square[end]))
+        for end in ("value", "low", "high")
+    }
+    chance = stats.binom.sf(np.floor(0.2 * count), count, pooled)
+    return {
+        SPREAD: {**spread, "n_repeats": len(rate)},
+        ABOVE: metrics.summary(100 * (rate > 0.2), lowest=0.0, highest=100.0),
+        BY_CHANCE: metrics.exactly(float(100 * chance.mean())),
+    }
+
+
+def honest(source: Any) -> pd.DataFrame:
+    """Thresholds from reference models alone, and what becomes of their rate on the targets.
+
+    Every reference model is attacked by the others; the threshold is the quantile of what records
+    score that it was not trained on.
+    """
+    some, rows = typical(source), []
+    for nominal in NOMINAL:
+        for name in CHOSEN:
+            each = [rates(one.every_model(CHOSEN), name, len(one.targets), nominal) for one in some]
+            key = {"nominal FPR": f"{nominal:.0%}", "attack": attacks.registry()[name].display}
+            for metric in each[0]:
+                # Cells are data sets, which share nothing: a target of each is one unit.
+                unit = np.mean([one[metric] for one in each], axis=0)
+                number = metrics.summary(unit, lowest=0.0, highest=100.0)
+                rows.append({**key, "metric": metric, **number})
+    return tidy(rows, origin(some))
+
+
+def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, FloatArray]:
+    """Rates of each target, in percent, at the threshold that the references give."""
+    score, member = table.score[name], table.member
+    known = score[n_targets:][~member[n_targets:]]
+    above = score[:n_targets] > np.quantile(known, 1 - nominal, method="higher")
+    inside = member[:n_targets]
+    false = (above & ~inside).sum(axis=1) / (~inside).sum(axis=1)
+    true = (above & inside).sum(axis=1) / inside.sum(axis=1)
+    found = {REALISED: 100 * false, DETECTED: 100 * true}
+    for prior in PRIORS:
+        called = prior * true + (1 - prior) * false
+        found[value_of(prior)] = 100 * prior * true / np.where(called > 0, called, 1.0)
+    return found

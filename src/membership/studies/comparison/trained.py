@@ -1,0 +1,176 @@
+"""The trained models of one cell: who was trained on what, and with which labels."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from membership import data, training
+from membership.arrays import BoolArray
+from membership.studies.comparison import recipes
+from membership.studies.comparison.names import Cell
+
+HELD = 250
+CANARIES = 0.02
+# Seeds of reference models lie this far above those of the targets.
+_REFERENCES = 1000
+
+
+@dataclass(frozen=True)
+class World:
+    """One cell before training.
+
+    Attributes
+    ----------
+    cell : Cell
+    pool : Dataset
+        The records that are asked, canaries with their wrong labels.
+    record : int array of shape (records,)
+        Their rows in the data set, repeated records dropped.
+    canary : bool array of shape (records,)
+        Given a wrong label on purpose, the same for every model.
+    held : Dataset
+        Records that no model is trained on.
+    membership : bool array of shape (models, records)
+        Targets first, each an independent random half; then pairs of halves and complements.
+    settings : Settings
+    digest : str
+        Of the whole data set.
+    """
+
+    cell: Cell
+    pool: data.Dataset
+    record: np.ndarray
+    canary: BoolArray
+    held: data.Dataset
+    membership: BoolArray
+    settings: Any
+    digest: str
+
+    @property
+    def targets(self) -> range:
+        """The models that are attacked."""
+        return range(self.settings.n_targets)
+
+    @property
+    def references(self) -> range:
+        """The reference models' numbers."""
+        return range(self.settings.n_targets, len(self.membership))
+
+    @property
+    def n_members(self) -> int:
+        """n, the size of each training set."""
+        return int(self.membership[0].sum())
+
+    @property
+    def config(self) -> training.TrainingConfig:
+        """How the models are trained."""
+        return recipes.config(self.cell.kind, self.settings.profile, self.n_members)
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of each model."""
+        first = 10_000 * self.settings.seed
+        count = len(self.membership) - len(self.targets)
+        later = first + _REFERENCES
+        return [*range(first, first + len(self.targets)), *range(later, later + count)]
+
+    def pair(self, target: int) -> tuple[int, int]:
+        """The two complementary references of an attacker who has few: others for each target.
+
+        One of them was trained without the record, whichever record it is.
+        """
+        first = self.references[2 * target % len(self.references)]
+        return first, first + 1
+
+
+def world(cell: Cell, settings: Any) -> World:
+    """Split a data set, mislabel the canaries and draw who is trained on what.
+
+    Raises
+    ------
+    InputError
+        The data set is missing or too small.
+    """
+    loaded = data.deduplicate(data.load(cell.dataset, root=settings.data_root or None))
+    digest = loaded.digest
+    loaded = data.one_hot(loaded) if loaded.categories else loaded
+    rng = np.random.default_rng([settings.seed, 40])
+    order = rng.permutation(len(loaded))
+    count = min(settings.n_pool, 4 * len(loaded) // 5) // 2 * 2
+    record = np.sort(order[:count])
+    pool, held = loaded.select(record), loaded.select(np.sort(order[count : count + HELD]))
+    canary = np.zeros(count, dtype=bool)
+    canary[rng.choice(count, max(4, round(CANARIES * count)), replace=False)] = True
+    shift = rng.integers(1, loaded.n_classes, count)
+    labels = np.where(canary, (pool.y + shift) % loaded.n_classes, pool.y)
+    pairs = data.random_halves(settings.n_reference // 2, count, 2 * settings.seed + 1)
+    targets = data.random_halves(settings.n_targets, count, 2 * settings.seed)
+    references = np.stack([pairs, ~pairs], axis=1).reshape(-1, count)
+    return World(
+        cell,
+        replace(pool, y=labels),
+        record,
+        canary,
+        held,
+        np.concatenate([targets, references]),
+        settings,
+        digest,
+    )
+
+
+def train(found: World, trained: bool = True, **options: Any) -> training.Ensemble:
+    """Train all models of a cell; `trained` False returns their random starts."""
+    factory, config = recipes.factory(found.cell.kind, found.pool), found.config
+    if not trained:
+        modules = [training.ensemble.initial_module(factory, seed) for seed in found.seeds]
+        parameters, buffers = training.ensemble.stack(modules, torch.device("cpu"))
+        parameters = {name: values.detach() for name, values in parameters.items()}
+        return _ensemble(found, factory, parameters, buffers)
+    if found.cell.kind == "private":
+        return _private(found, factory)
+    return training.train(
+        factory,
+        found.pool,
+        found.membership,
+        config,
+        found.seeds,
+        device=found.settings.device,
+        n_jobs=found.settings.n_jobs,
+        **options,
+    )
+
+
+def _private(found: World, factory: partial) -> training.Ensemble:
+    """Softmax layers by noisy clipped SGD, one a model."""
+    rows = range(len(found.membership))
+    weight = np.stack([private_layer(found, row) for row in rows])
+    names = list(factory().state_dict())
+    kernel, bias = torch.tensor(weight[:, :, :-1]), torch.tensor(weight[:, :, -1])
+    return _ensemble(found, factory, dict(zip(names, (kernel, bias), strict=True)), {})
+
+
+def private_layer(found: World, model: int) -> np.ndarray:
+    """One softmax layer, (classes, features + 1)."""
+    privacy, config = recipes.PRIVACY, found.config
+    member = found.membership[model]
+    features = found.pool.x[member].reshape(int(member.sum()), -1)
+    return training.train_softmax_layers(
+        features,
+        found.pool.y[member],
+        found.pool.n_classes,
+        privacy.config(config.epochs, config.batch_size),
+        [privacy.noise],
+        found.seeds[model],
+        device=found.settings.device,
+    )[0]
+
+
+def _ensemble(found: World, factory: partial, parameters: dict, buffers: dict) -> training.Ensemble:
+    device = training.device_of(found.settings.device)
+    seeds = tuple(found.seeds)
+    return training.Ensemble(
+        factory, parameters, buffers, found.membership, seeds, found.config, device
+    )

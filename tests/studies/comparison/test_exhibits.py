@@ -1,0 +1,82 @@
+"""Every exhibit of a tiny run: it is drawn, it says something, its numbers hang together."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from membership import attacks, metrics
+from membership.exhibits import declared
+from membership.studies.comparison import averages, costs, leaderboard
+
+EXHIBITS = declared("comparison")
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
+def test_every_exhibit_says_something_and_is_drawn(exhibit, source):
+    table = source.table(exhibit.id)
+    assert exhibit.says(table).endswith(".")
+    assert "nan" not in exhibit.says(table)
+    assert table.attrs["sizes"]
+    assert not table.duplicated(list(table.columns[: list(table.columns).index("value")])).any()
+    if exhibit.draw:
+        assert "nan" not in exhibit.described(table)
+        plt.close(exhibit.draw(table))
+
+
+def test_panels_are_never_mixed(source):
+    known = {one.display: one for one in attacks.registry().values()}
+    first = set(source.table("comparison-tab-1")["attack"])
+    second = set(source.table("comparison-tab-2")["attack"])
+    assert not first & second
+    assert not any(known[name].leave_one_out for name in first)
+    assert all(known[name].leave_one_out for name in second)
+
+
+def test_no_attack_is_behind_one_that_knows_more(source):
+    table = source.table("comparison-tab-1")
+    known = {one.display: one.name for one in attacks.registry().values()}
+    for row in table.itertuples():
+        best = known[getattr(row, "best of no more knowledge".replace(" ", "_"), row.attack)]
+        assert leaderboard._known(best) <= leaderboard._known(known[row.attack])
+    behind = table[table["metric"] == leaderboard.BEHIND]
+    assert (behind["value"] >= 0).all()
+
+
+def test_an_average_over_cells_is_that_of_their_targets(source, seen, settings):
+    found = averages.contrast(averages.plain(seen), {"lira": 1.0}, "auc", settings)
+    each = [
+        metrics.auc(score, member)
+        for one in seen
+        for score, member in zip(one.table.score["lira"], one.table.member, strict=True)
+    ]
+    assert found["value"] == pytest.approx(np.mean(each))
+    assert found["low"] < found["value"] < found["high"]
+    assert found["n_repeats"] == settings.n_targets
+
+
+def test_canaries_are_in_no_other_table(seen):
+    one = seen[0]
+    assert one.table.member.shape[1] == int((~one.canary).sum())
+    assert one.everyone.member.shape[1] == one.canary.size
+
+
+def test_fewer_references_are_pairs_and_cost_less(seen, source):
+    one = seen[0]
+    for place in range(len(one.targets)):
+        rows = one.outputs["member"].values[one.start(place, 2)]
+        assert (rows[0] ^ rows[1]).all()
+    times = source.evidence(f"times-{one.cell.word}")
+    assert costs.references("loss", one) == 0
+    assert costs.references("lira", one, 4) == 4
+    assert costs.references("bmia-closed", one) == 2
+    assert costs.seconds("lira", one, times, 2) < costs.seconds("lira", one, times)
+
+
+def test_nobody_is_its_own_reference_nor_its_complements(seen):
+    one, chosen = seen[0], ("loss", "attack-r")
+    table = one.every_model(chosen)
+    assert len(table.member) == len(one.targets) + len(one.references)
+    # Attack-R by all references but the last pair, by hand.
+    order = one.references[:-2]
+    seen_by = one.one_model(one.targets[0], chosen, order)
+    np.testing.assert_array_equal(table.score["attack-r"][0], seen_by["attack-r"])

@@ -1,0 +1,123 @@
+"""The chapter's own statistics on scores whose truth is known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from membership.studies.comparison import agreement, bounds, discoveries, nulls, risk, thresholds
+from membership.studies.comparison.read import Table
+
+
+def _table(mu, shape=(30, 400), seed=0, offset=0.0):
+    rng = np.random.default_rng(seed)
+    member = rng.random(shape) < 0.5
+    return Table({"loss": rng.normal(size=shape) + mu * member + offset}, member)
+
+
+def test_a_records_rates_are_equal_where_scores_are_exchangeable_and_not_otherwise():
+    fair = _table(0.0)
+    rate, count = thresholds.record_rates(fair.score["loss"], fair.member)
+    assert np.average(rate, weights=count) == pytest.approx(0.05, abs=0.002)
+    found = thresholds._of_rates(rate, count)
+    assert found[thresholds.SPREAD]["low"] < 1
+    hard = np.random.default_rng(1).normal(size=400) * 2
+    unfair = _table(0.0, offset=hard)
+    found = thresholds._of_rates(*thresholds.record_rates(unfair.score["loss"], unfair.member))
+    assert found[thresholds.SPREAD]["low"] > 5
+    assert found[thresholds.ABOVE]["low"] > found[thresholds.BY_CHANCE]["value"]
+
+
+@pytest.mark.parametrize("nominal", [0.01, 0.05])
+def test_a_threshold_from_references_keeps_its_rate_and_gives_bayes_its_values(nominal):
+    table = _table(1.0, (40, 2000))
+    found = thresholds.rates(table, "loss", 10, nominal)
+    assert found[thresholds.REALISED].mean() == pytest.approx(100 * nominal, rel=0.1)
+    tpr = stats.norm.sf(stats.norm.isf(nominal) - 1)
+    assert found[thresholds.DETECTED].mean() == pytest.approx(100 * tpr, rel=0.1)
+    expected = 100 * 0.1 * tpr / (0.1 * tpr + 0.9 * nominal)
+    assert found[thresholds.value_of(0.1)].mean() == pytest.approx(expected, rel=0.1)
+
+
+def test_overlaps_have_their_closed_forms():
+    a = np.array([True, True, False, False])
+    same = agreement.of_flags(a, a)
+    assert same[agreement.JACCARD] == same[agreement.KAPPA] == 1
+    assert agreement.of_flags(a, ~a)[agreement.JACCARD] == 0
+    assert agreement.of_flags(a, ~a)[agreement.KAPPA] == -1
+    assert same[agreement.CHANCE] == pytest.approx(0.25 / 0.75)
+    rng = np.random.default_rng(0)
+    flags = rng.random((2, 100_000)) < 0.05
+    found = agreement.of_flags(*flags)
+    assert found[agreement.JACCARD] == pytest.approx(found[agreement.CHANCE], abs=0.005)
+    assert found[agreement.KAPPA] == pytest.approx(0, abs=0.01)
+    assert agreement.of_flags(a & False, a & False)[agreement.KAPPA] == 0
+
+
+def test_flagged_records_keep_the_rate():
+    table = _table(1.0, (1, 1000))
+    score, member = table.score["loss"][0], table.member[0]
+    for rate in agreement.RATES:
+        found = agreement.flagged(score, member, rate)
+        assert (found & ~member).sum() <= rate * (~member).sum()
+        assert (found & ~member).sum() > rate * (~member).sum() - 1
+
+
+def test_bounds_hold_after_the_choice_of_attack_and_threshold():
+    # 100 audits: 95% less three standard errors of a share.
+    assert bounds.coverage((0.0, 1.0, 1.0), 100, 0) >= 0.95 - 3 * 0.0218
+    assert bounds.coverage((0.0, 0.0, 0.0), 100, 1) >= 0.95 - 3 * 0.0218
+
+
+def test_a_bound_finds_a_strong_attack():
+    member = np.random.default_rng(2).random((4, 2000)) < 0.5
+    score = {"loss": np.zeros(member.shape), "lira": 2.0 * member}
+    score["lira"] = score["lira"] + np.random.default_rng(3).normal(size=member.shape)
+    chosen, found = bounds.best(score, member, 0)
+    assert chosen == "lira"
+    assert 1.0 < found[bounds.BOUND_MU] < 2.0
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0, 8.0])
+def test_epsilon_of_gaussian_privacy_gives_delta_back(mu):
+    epsilon = bounds.epsilon_of(mu, 1e-5)
+    at, away = -epsilon / mu + mu / 2, -epsilon / mu - mu / 2
+    delta = stats.norm.cdf(at) - np.exp(epsilon + stats.norm.logcdf(away))
+    assert delta == pytest.approx(1e-5, rel=1e-3)
+    assert bounds.epsilon_of(1e-9, 0.5) == 0
+
+
+def test_levels_are_stated_of_private_targets_only():
+    assert bounds.stated({"batch_size": 1, "epochs": 1}) == {}
+    own = {"clip": 1.0, "noise": 0.02}
+    recipe = {"privacy": own, "batch_size": 100, "epochs": 4, "features": 9, "classes": 2}
+    assert bounds.stated(recipe)[bounds.STATED_MU] == pytest.approx(2 * 2 / (100 * 0.02))
+
+
+def test_intervals_leave_one_half_out_as_often_as_they_should():
+    rng = np.random.default_rng(4)
+    pairs = [(rng.normal(size=300), rng.random(300) < 0.5) for _ in range(400)]
+    share = nulls.excluded(pairs).mean()
+    assert abs(share - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
+    assert nulls.excluded([(member + score, member) for score, member in pairs]).all()
+
+
+def test_false_discoveries_of_uniform_p_values_are_kept():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(200):
+        member = rng.random(500) < 0.5
+        p = stats.norm.sf(rng.normal(size=500) + 3 * member)
+        found.append(discoveries.of_target(p, member)[discoveries.FALSE])
+    # Benjamini and Hochberg keep the level times the share of non-members.
+    assert np.mean(found) == pytest.approx(5, abs=1)
+
+
+def test_risk_is_each_records_auc_and_reliable_where_records_differ():
+    table = _table(np.linspace(0, 3, 100), (164, 100), seed=6)
+    score, member = table.score["loss"], table.member
+    found = risk.risks(score, member)
+    assert stats.spearmanr(found, np.arange(100)).statistic > 0.9
+    assert risk.reliability(score, member, 4) > 0.8
+    same = _table(1.0, (164, 400), seed=7)
+    assert risk.reliability(same.score["loss"], same.member, 4) < 0.3
+    assert np.isnan(risk.risks(score[:1], member[:1])).all()
