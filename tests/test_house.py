@@ -28,7 +28,7 @@ ROOMS = (
     *("nngp", "lood", "privacy"),
     *("attacks", "published", "plots", "exhibits"),
     *("audit", "studies", "pipeline"),
-    *("command_line", "audit_cli", "calculator_cli", "sweep_cli", "cli"),
+    *("command_line", "audit_cli", "bench_cli", "calculator_cli", "sweep_cli", "cli"),
 )
 
 

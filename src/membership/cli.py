@@ -12,6 +12,7 @@ import click
 
 from membership import __version__, limits, paths, pipeline, processes
 from membership.audit_cli import audit
+from membership.bench_cli import bench
 from membership.calculator_cli import calculate
 from membership.command_line import collect, parameter_table, show
 from membership.errors import InputError, RunError
@@ -231,6 +232,7 @@ cli.add_command(calculate)
 cli.add_command(audit)
 cli.add_command(sweep)
 cli.add_command(compare)
+cli.add_command(bench)
 
 
 def main() -> None:

@@ -38,7 +38,8 @@ def test_claims_are_numbered_and_rest_on_declared_exhibits(chapter):
         # Two parts of one sentence are one number.
         ids = dict.fromkeys(one.id[: len(prefix) + 4] for one in claims if one.origin == origin)
         assert list(ids) == [f"{prefix}-{letter}{i:02}" for i in range(1, len(ids) + 1)]
-        assert origin == "ours" or len(ids) >= 12
+        # What papers say of each other is listed once, with the first chapter on a question.
+        assert origin == "ours" or len(ids) >= 12 or chapter in published.questions
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -88,7 +89,7 @@ BY_FORMULA = {
 # Heard by an alteration of their own, in their chapters' tests.
 BY_CHAPTER = {"bmia-c14", "bmia-o07", "gmip-c11", "lood-c08"}
 # These read the tables of other chapters.
-BY_CHAPTER |= {f"loss-enough-c{number}" for number in ("03", "04", "05", "11")}
+BY_CHAPTER |= {f"loss-enough-c{number}" for number in ("03", "04", "05", "06", "10", "11", "12")}
 
 
 def _half(*_, **__):

@@ -8,8 +8,9 @@ import pandas as pd
 
 from membership import attacks, metrics
 from membership.attacks import Attack
+from membership.errors import InputError
 from membership.exhibits.tidy import tidy
-from membership.metrics.summaries import exactly
+from membership.settings import suggest
 from membership.studies.comparison import costs, names
 from membership.studies.comparison.averages import carries, contrast, each, mislabelled, plain
 from membership.studies.comparison.read import Seen, origin, read
@@ -55,42 +56,59 @@ def all_others(source: Any) -> pd.DataFrame:
     return _board(source, names.ALL_OTHERS)
 
 
+def row(source: Any, name: str) -> pd.DataFrame:
+    """The rows of one attack in its panel's leaderboard."""
+    known = attacks.registry()
+    if name not in known:
+        raise InputError(f"unknown attack {suggest(name, known, 'attacks')}")
+    allowed = of_panel(read(source), panel(known[name]))
+    if name not in allowed:
+        raise InputError(
+            f"attack {name!r}: the bench lacks {', '.join(known[name].needs)}; gather it, or give "
+            "an attack that reads what is there"
+        )
+    areas = {other: _areas(other, cells) for other, cells in allowed.items()}
+    return tidy(_rows(source, name, allowed[name], areas), origin(allowed[name]))
+
+
 def _board(source: Any, which: str) -> pd.DataFrame:
-    some, settings = read(source), source.settings
+    some = read(source)
     allowed = of_panel(some, which)
     areas = {name: _areas(name, cells) for name, cells in allowed.items()}
     mean = {name: np.mean(list(area.values())) for name, area in areas.items()}
     order = sorted(allowed, key=lambda name: (-len(allowed[name]), -mean[name]))
-    rows = []
-    for name in order:
-        cells, attack = allowed[name], attacks.registry()[name]
-        knows = "; ".join(attack.knowledge)
-        key = {"cells": _cells(cells), "attack": attack.display, "knows": knows}
-        found = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
-        carried = {}
-        for metric, fpr in RATES.items():
-            carried[metric] = [one for one in cells if carries(one, fpr)]
-            if carried[metric]:
-                how = {"scale": 100.0, "fpr": fpr}
-                on = plain(carried[metric])
-                found[metric] = contrast(on, {name: 1.0}, "tpr_at_fpr", settings, **how)
-        best = _best(name, areas, cells)
-        if best != name:
-            pair = {best: 1.0, name: -1.0}
-            found[BEHIND] = contrast(plain(cells), pair, "auc", settings)
-            if carried[RATE]:
-                how = {"scale": 100.0, "fpr": 0.01}
-                on = plain(carried[RATE])
-                found[BEHIND_RATE] = contrast(on, pair, "tpr_at_fpr", settings, **how)
-        found[USED] = exactly(costs.references(name, cells[0]))
-        taken = [
-            costs.seconds(name, one, source.evidence(f"times-{one.cell.word}")) for one in cells
-        ]
-        found[SECONDS] = exactly(float(np.mean(taken)))
-        best_display = attacks.registry()[best].display
-        more = {BASE: best_display}
-        rows += [{**key, "metric": metric, **one, **more} for metric, one in found.items()]
-    return tidy(rows, origin(some, note=_note(which)))
+    rows = [one for name in order for one in _rows(source, name, allowed[name], areas)]
+    return tidy(rows, origin(some, note=_note(which), timing=True))
+
+
+def _rows(
+    source: Any, name: str, cells: Sequence[Seen], areas: dict[str, dict[str, float]]
+) -> list[dict[str, Any]]:
+    """One attack's numbers, averaged over the cells that allow it."""
+    settings, known = source.settings, attacks.registry()
+    attack, best = known[name], _best(name, areas, cells)
+    found = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
+    carried = {
+        metric: plain([one for one in cells if carries(one, fpr)]) for metric, fpr in RATES.items()
+    }
+    for metric, tables in carried.items():
+        if tables:
+            how = {"scale": 100.0, "fpr": RATES[metric]}
+            found[metric] = contrast(tables, {name: 1.0}, "tpr_at_fpr", settings, **how)
+    if best != name:
+        pair = {best: 1.0, name: -1.0}
+        found[BEHIND] = contrast(plain(cells), pair, "auc", settings)
+        if carried[RATE]:
+            how = {"scale": 100.0, "fpr": RATES[RATE]}
+            found[BEHIND_RATE] = contrast(carried[RATE], pair, "tpr_at_fpr", settings, **how)
+    times = [source.evidence(f"times-{one.cell.word}") for one in cells]
+    taken = [costs.seconds(name, *pair) for pair in zip(cells, times, strict=True)]
+    found[USED] = metrics.exactly(costs.references(name, cells[0]))
+    found[SECONDS] = metrics.exactly(float(np.mean(taken)))
+    knows = "; ".join(attack.knowledge)
+    key = {"cells": _cells(cells), "attack": attack.display, "knows": knows}
+    more = {BASE: known[best].display}
+    return [{**key, "metric": metric, **one, **more} for metric, one in found.items()]
 
 
 def _areas(name: str, cells: Sequence[Seen]) -> dict[str, float]:

@@ -11,13 +11,16 @@ import pandas as pd
 from membership import exhibits
 from membership.errors import InputError
 from membership.published import Contrast, Outcome
-from membership.published.claim_rules import best, bound, much_better
-from membership.published.outcomes import every, overall
+from membership.published.claim_rules import best, bound, chance, much_better
+from membership.published.outcomes import every, overall, untested
 from membership.published.rows import lead, number, rows_at
 
 AUC, RATE = "auc(%)", "TPR(%)@FPR=1%"
 SHIPS, IMAGES = "CIFAR-10 trucks and ships", ("CIFAR-10", "CIFAR-100")
 SIMULATED = ("Purchase-like (simulated)",)
+COMMON = ("MNIST-Odd", "Fashion-MNIST", "Purchase-100")
+# Points of accuracy; a rank correlation; a reliability; half of the overlap there can be.
+TWO, PREDICTS, RELIABLE, HALF_OF_IT = 2.0, 0.3, 0.5, 0.5
 # Points of AUC and of the rate that the claims ask for.
 POINT, HALF = 1.0, 0.5
 
@@ -88,6 +91,64 @@ def _over(table: pd.DataFrame, test: Any) -> Outcome:
     """One outcome from those on each data set, none of which is CIFAR."""
     names = list(dict.fromkeys(table["dataset"]))
     return overall({one: test(one).on(one) for one in names}, IMAGES, simulated=SIMULATED)
+
+
+def calibration_pays(source: Any) -> Outcome:
+    """c06: the gains of three attacks over the loss, in both measures."""
+    table = committed("comparison-ctl-2")
+    rate, accuracy = "gain in TPR at 1% FPR (points)", "gain in accuracy (points)"
+
+    def test(name: str) -> Outcome:
+        rows = rows_at(table, dataset=name)
+        names, parts = list(dict.fromkeys(rows["attack"])), []
+        for attack in names:
+            at = {"attack": attack, "dataset": name}
+            label = f"{attack} less LOSS, {name}"
+            gain = number(table, f"{rate}, {label}", metric=rate, **at)
+            parts.append(much_better(gain, 0.0, parts=2 * len(names)))
+            gain = number(table, f"{accuracy}, {label}", metric=accuracy, **at)
+            parts.append(chance(gain, TWO, parts=2 * len(names)))
+        return every(parts)
+
+    names = list(dict.fromkeys(table["dataset"]))
+    return overall({one: test(one).on(one) for one in names}, COMMON, simulated=SIMULATED)
+
+
+def leave_one_out_predicts(source: Any) -> Outcome:
+    """c10: the corrected rank correlation of LOOD with the risk, and its lead."""
+    table = committed("comparison-fig-4")
+    corrected = "rank correlation over the root of the reliability"
+
+    def test(name: str) -> Outcome:
+        reliable = number(table, dataset=name, metric="reliability of the risk").difference
+        if reliable < RELIABLE:
+            return untested(f"the risk's reliability on {name} is below one half")
+        rows = rows_at(table, dataset=name, metric=corrected)
+        others = rows[~rows["predictor"].str.startswith("LOOD")]
+        cheap = others.loc[others["value"].idxmax(), "predictor"]
+        at = {"dataset": name, "metric": corrected}
+        label = f"rank correlation over root of reliability, LOOD, {name}"
+        own = number(table, label, predictor="LOOD, KL at the record", **at)
+        other = number(table, predictor=cheap, **at)
+        lead = own.less(other, f"the same, LOOD less {cheap}, {name}")
+        parts = [much_better(own, PREDICTS, parts=2), much_better(lead, 0.0, parts=2)]
+        return every(parts)
+
+    names = list(dict.fromkeys(table["dataset"]))
+    return overall({one: test(one).on(one) for one in names}, COMMON, simulated=SIMULATED)
+
+
+def risk_depends_on_attack(source: Any) -> Outcome:
+    """c12: the overlap of IHA and LiRA beyond chance, over LiRA's with itself."""
+    table = committed("comparison-tab-4")
+    metric = "overlap beyond chance, over an attack's with itself"
+    parts = []
+    for rate in ("5%", "30%"):
+        label = f"{metric}, at {rate} FPR"
+        one = number(table, label, FPR=rate, attacks="LiRA and IHA", metric=metric)
+        parts.append(chance(one, HALF_OF_IT, parts=2))
+    told = "the cells that were opened, averaged"
+    return overall({told: every(parts).on(told)}, COMMON)
 
 
 def distance_caps_attacks(source: Any) -> Outcome:
