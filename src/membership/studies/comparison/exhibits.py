@@ -50,7 +50,10 @@ def _seconds(table: pd.DataFrame) -> "Figure":
 
     shown = table.assign(panel="one target, end to end", x=table["seconds"], y=table["value"])
     return plots.scatter_panels(
-        shown, by="attack", log_x=True, labels={"one target, end to end": ("seconds", "AUC")}
+        shown,
+        by="attack",
+        log_x=True,
+        labels={"one target, end to end": ("processor seconds", "AUC")},
     )
 
 

@@ -17,7 +17,7 @@ from membership.studies.comparison.read import Seen, origin, read
 
 AREA, RATE, LOW = "AUC", "TPR@1%FPR(%)", "TPR@0.1%FPR(%)"
 BEHIND, BEHIND_RATE = "AUC behind the best", "TPR@1%FPR behind the best (points)"
-USED, SECONDS, BASE = "reference models", "seconds", "best of no more knowledge"
+USED, SECONDS, BASE = "reference models", "processor seconds", "best of no more knowledge"
 RATES = {RATE: 0.01, LOW: 0.001}
 # In this order, so that what follows from what follows is there.
 IMPLIED = {

@@ -1,4 +1,7 @@
-"""How long the parts of every attack take, on the machine that gathers the evidence."""
+"""Processor time that the parts of every attack take, on the machine that gathers the evidence.
+
+Time on a wall would count what else the machine does.
+"""
 
 import time
 from collections.abc import Callable
@@ -23,7 +26,7 @@ def measured(
     opened: bool,
     functions: tuple[Callable, Callable],
 ) -> dict[str, float]:
-    """Seconds by part: of one model, of one target, or of one attack's score.
+    """Processor seconds by part: of one model, of one target, or of one attack's score.
 
     ``train`` and ``ask`` are of one reference model, among as many at once as `TIMED`; ``open`` of
     one target's Hessian and gradients, ``posterior`` of one reference, ``regression`` of one
@@ -68,6 +71,6 @@ def _trained_again(found: World, models: list[int]) -> float:
 
 
 def _timed(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start

@@ -28,11 +28,11 @@ def of_references(table: pd.DataFrame) -> str:
     first, loss = area.iloc[0], area[area["attack"] == "LOSS"]["value"].iloc[0]
     behind = _picked(table, "AUC behind the best")
     clear = int((behind["low"] > 0).sum())
-    seconds = _number(_picked(table, "seconds"), attack=first["attack"])
+    seconds = _number(_picked(table, "processor seconds"), attack=first["attack"])
     return (
         f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}, in "
-        f"{seconds:,.1f} seconds a target; LOSS has {loss:.3f}. Of {len(behind)} attacks that are "
-        f"behind another of no more knowledge, {clear} are so clearly."
+        f"{seconds:,.1f} processor seconds a target; LOSS has {loss:.3f}. Of {len(behind)} attacks "
+        f"that are behind another of no more knowledge, {clear} are so clearly."
     )
 
 

@@ -22,7 +22,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "quick": {
         "dataset": "digits",
         "also_datasets": ["purchase_like:4000"],
-        "models": ["logistic", "overfitted", "private"],
+        "models": ["logistic", "private"],
         "also_models": ["small"],
         "n_jobs": 1,
         "n_targets": 4,
@@ -33,7 +33,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "paper": {
         "dataset": "location30",
         "also_datasets": ["adult", "mnist-odd"],
-        "models": ["logistic", "small", "regularised", "overfitted", "private"],
+        "models": ["logistic", "small", "private"],
         "also_models": ["logistic"],
         "n_jobs": 1,
         "n_targets": 10,
