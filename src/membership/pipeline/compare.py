@@ -147,7 +147,8 @@ def page(first: Saved, second: Saved) -> str:
         .get_template("compare.html")
         .render(
             chapter=first.chapter,
-            names=[str(paths.shown(run.folder)) for run in (first, second)],
+            # Not the whole path: the page may be handed on.
+            names=["/".join(run.folder.parts[-3:]) for run in (first, second)],
             asked=asked(first, second).to_dict("records"),
             parts=shown,
             version=__version__,
