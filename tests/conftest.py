@@ -36,19 +36,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 def slow_tests(listing: str) -> set[str]:
-    """The tests of a listing, as ``<file>::<name>``: a file a line, its tests indented below it."""
+    """The tests of a listing, as ``<file>::<name>``; a file with none below it is meant whole."""
     found, file = set(), ""
     for line in listing.splitlines():
         if line.startswith("  "):
+            found.discard(file)
             found.add(f"{file}::{line.strip()}")
-        elif not line.startswith("#"):
+        elif line and not line.startswith("#"):
             file = line.strip()
+            found.add(file)
     return found
 
 
 def is_slow(nodeid: str, listed: set[str]) -> bool:
     """Whether `make test-fast` leaves a test out: it is listed, or needs the whole site built."""
-    return nodeid.startswith("tests/site/") or nodeid.partition("[")[0] in listed
+    file, test = nodeid.split("::")[0], nodeid.partition("[")[0]
+    return nodeid.startswith("tests/site/") or bool({file, test} & listed)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,10 +12,11 @@ NEEDS_THE_SITE = {"site"}
 
 
 def test_a_listing_names_tests_by_file():
-    listed = slow_tests("# why\n\ntests/a.py\n  test_one\n  test_two\n\ntests/b.py\n  test_one\n")
-    assert listed == {"tests/a.py::test_one", "tests/a.py::test_two", "tests/b.py::test_one"}
+    listed = slow_tests("# why\n\ntests/a.py\n  test_one\n  test_two\n\ntests/b.py\n\ntests/c.py\n")
+    assert listed == {"tests/a.py::test_one", "tests/a.py::test_two", "tests/b.py", "tests/c.py"}
     assert is_slow("tests/a.py::test_one[with a :: b]", listed)
-    assert not is_slow("tests/b.py::test_two", listed)
+    assert not is_slow("tests/a.py::test_three", listed)
+    assert is_slow("tests/b.py::test_any[case]", listed)
     assert is_slow("tests/site/test_cards.py::test_any", listed)
 
 
