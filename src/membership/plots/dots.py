@@ -51,7 +51,7 @@ def dots_by_row(
     check_columns(table, [row, value, by])
     rows = [str(name) for name in table[row].unique()]
     looks = series([str(name) for name in table[by].unique()])
-    height = (0.5 if is_narrow() else 0.34) * len(rows) + 1.2
+    height = (0.6 if is_narrow() else 0.5) * len(rows) + 1.2
     with style():
         figure, (axis,) = new_figure(height)
         for i, (name, look) in enumerate(looks.items()):
