@@ -245,3 +245,18 @@ def test_bad_input_is_named(game, change, message):
 def test_a_contrast_wants_one_coefficient_a_score(game):
     with pytest.raises(InputError, match="coefficients has 1 entries; give 2"):
         metrics.contrast_interval("auc", game[:2], [1], game[2])
+
+
+@pytest.mark.parametrize(("statistic", "how"), [("auc", {}), ("tpr_at_fpr", {"fpr": 0.1})])
+def test_what_is_resampled_once_adds_up_to_the_contrast(statistic, how):
+    rng = np.random.default_rng(7)
+    member = rng.random((4, 120)) < 0.5
+    first, second = (rng.normal(size=member.shape) + k * member for k in (1.0, 0.5))
+    options = {"resamples": 40, "seed": 3, **how}
+    one, other = (
+        metrics.resampled(statistic, score, member, **options) for score in (first, second)
+    )
+    expected = metrics.paired_interval(statistic, first, second, member, **options)
+    found = (one + other * -1.0).interval()
+    for name, value in vars(expected).items():
+        assert getattr(found, name) == pytest.approx(value)

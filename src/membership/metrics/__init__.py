@@ -8,9 +8,11 @@ from membership.metrics.bands import roc_band, tpr_on
 from membership.metrics.crossed import (
     CrossedInterval,
     PairedInterval,
+    Resampled,
     contrast_interval,
     crossed_interval,
     paired_interval,
+    resampled,
 )
 from membership.metrics.decisions import (
     accuracy,
@@ -26,6 +28,7 @@ from membership.metrics.summaries import exactly, rate_error, summary
 __all__ = [
     "CrossedInterval",
     "PairedInterval",
+    "Resampled",
     "accuracy",
     "auc",
     "auc_interval",
@@ -39,6 +42,7 @@ __all__ = [
     "paired_interval",
     "peak_accuracy_null",
     "rate_error",
+    "resampled",
     "roc_band",
     "roc_curve",
     "summary",

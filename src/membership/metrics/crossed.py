@@ -236,6 +236,67 @@ def contrast_interval(
     return _interval(values, merge @ under, asked_share, level)
 
 
+@dataclass(frozen=True)
+class Resampled:
+    """A statistic of each target, and under resamples of the records that all share.
+
+    Attributes
+    ----------
+    value : array of shape (targets,)
+    under : array of shape (targets, resamples)
+    """
+
+    value: FloatArray
+    under: FloatArray
+
+    def __add__(self, other: "Resampled") -> "Resampled":
+        return Resampled(self.value + other.value, self.under + other.under)
+
+    def __mul__(self, factor: float) -> "Resampled":
+        return Resampled(factor * self.value, factor * self.under)
+
+    def interval(self, level: float = 0.95) -> PairedInterval:
+        """As `contrast_interval` of these targets, each a unit."""
+        return _interval(self.value, self.under, 0.0, level)
+
+
+def resampled(
+    statistic: str | Statistic,
+    score: Any,
+    member: Any,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **arguments: Any,
+) -> Resampled:
+    """One attack's statistic under resamples, to be added to and taken from others'.
+
+    What has the same records, members and seed has the same resamples: a weighted sum of such
+    numbers is that of `contrast_interval`, and each of them is computed once.
+
+    Parameters
+    ----------
+    statistic, score, member, resamples, seed, **arguments
+        As in `crossed_interval`.
+
+    Returns
+    -------
+    Resampled
+
+    Raises
+    ------
+    InputError
+        As `crossed_interval`.
+    """
+    (score,), member = _checked([score], member)
+    _check_numbers(0.0, 0.95, resamples)
+    of_target, asked = statistic_of(statistic, arguments), ~np.isnan(score)
+    rows = list(zip(score, member, asked, strict=True))
+    value = np.array([of_target(row[use], truth[use]) for row, truth, use in rows])
+    cells = [[weighted(statistic, arguments, row, truth) for row, truth, _ in rows]]
+    return Resampled(value, _resampled(cells, np.ones(1), member, asked, resamples, seed))
+
+
 def _resampled(cells, coefficients, member, asked, number: int, seed: int) -> FloatArray:
     """The contrast of each target under each resample, (targets, resamples)."""
     return np.concatenate(

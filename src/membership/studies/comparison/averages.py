@@ -4,7 +4,9 @@ Cells of one data set have the same records and memberships: their attacks are a
 target. Data sets share nothing.
 """
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -52,18 +54,14 @@ def contrast(
     by_set: dict[str, list[Table]] = {}
     for name, table in tables:
         by_set.setdefault(name, []).append(table)
-    parts = [
-        metrics.contrast_interval(
-            statistic,
-            [table.score[name] for table in group for name in weights],
-            [weight / len(tables) for _ in group for weight in weights.values()],
-            group[0].member,
-            resamples=settings.resamples,
-            seed=settings.seed,
-            **arguments,
-        )
-        for group in by_set.values()
-    ]
+    parts = []
+    for group in by_set.values():
+        each = [
+            table.resampled(name, statistic, settings, **arguments) * (weight / len(tables))
+            for table in group
+            for name, weight in weights.items()
+        ]
+        parts.append(functools.reduce(operator.add, each).interval())
     return _sum(parts, scale)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from membership import attacks
+from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.studies.comparison import names
@@ -29,6 +29,17 @@ class Table:
 
     score: dict[str, FloatArray]
     member: BoolArray
+    _kept: dict = field(default_factory=dict, repr=False, compare=False)
+
+    def resampled(
+        self, name: str, statistic: str, settings: Any, **arguments: Any
+    ) -> metrics.Resampled:
+        """One attack's statistic under resamples of the records, computed once."""
+        key = (name, statistic, settings.resamples, settings.seed, *sorted(arguments.items()))
+        if key not in self._kept:
+            how = {"resamples": settings.resamples, "seed": settings.seed, **arguments}
+            self._kept[key] = metrics.resampled(statistic, self.score[name], self.member, **how)
+        return self._kept[key]
 
     def on(self, records: BoolArray) -> "Table":
         """The same on some of the records."""
