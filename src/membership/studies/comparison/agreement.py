@@ -32,9 +32,11 @@ def agreement(source: Any) -> pd.DataFrame:
         for pair in pairs:
             cells = [one[pair][rate] for one in found if pair in one]
             key = {"FPR": f"{rate:.0%}", "attacks": " and ".join(pair)}
-            for metric in cells[0]:
-                unit = np.mean([one[metric] for one in cells], axis=0)
-                rows.append({**key, "metric": metric, **metrics.summary(unit), "cells": len(cells)})
+            for metric in dict.fromkeys(name for one in cells for name in one):
+                # Where an attack does not agree with itself there is nothing to divide by.
+                each = [one[metric] for one in cells if metric in one]
+                unit = metrics.summary(np.mean(each, axis=0))
+                rows.append({**key, "metric": metric, **unit, "cells": len(each)})
     return tidy(rows, origin(some))
 
 
