@@ -58,11 +58,15 @@ def _above(table):
     return table.assign(y=np.minimum(table["y"] + 0.2, 1))
 
 
+CORRECTED_RANK = "rank correlation over the root of the reliability"
 ELSEWHERE = [
     ("c03", "bayes-optimal-ctl-3", moved(9, attack="MATT"), "network: supported"),
     ("c04", "bmia-tab-1", moved(90, attack="BMIA"), "Location-30: supported"),
     ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
+    ("c06", "comparison-ctl-2", moved(-90, attack="MAST"), "MNIST-Odd: contradicted"),
+    ("c10", "comparison-fig-4", moved(-2, metric=CORRECTED_RANK), "MNIST-Odd: contradicted"),
     ("c11", "lood-fig-1", _above, "above at"),
+    ("c12", "comparison-tab-4", moved(5, attacks="LiRA and IHA"), "averaged: contradicted"),
 ]
 
 
