@@ -45,6 +45,7 @@ function drawRow(place, chance, value, low, high) {
 
 function makeReader(holder) {
   const { rate, panels } = JSON.parse(holder.dataset.curves);
+  for (const panel of panels) for (const curve of panel.curves) curve.fpr ??= panel.fpr;
   const all = panels.flatMap((panel) => panel.curves);
   const floor = Math.max(...all.map((curve) => curve.fpr.find((x) => x > 0)));
   const grid = [...new Set(all.flatMap((curve) => curve.fpr))].filter((x) => x >= floor && x < 1).sort((a, b) => a - b);

@@ -27,23 +27,35 @@ def curves(table: pd.DataFrame) -> Curves | None:
     column = next((name for name in RATES if name in table.columns), "")
     if not column or not {"panel", "series", "fpr"} <= set(table.columns):
         return None
-    parts = [
-        {"name": str(panel), "curves": [_curve(name, part, column) for name, part in _split(rows)]}
-        for panel, rows in table.groupby("panel", sort=False)
-    ]
+    parts = [_panel(str(name), rows, column) for name, rows in _split(table, "panel")]
     return Curves(RATES[column], parts)
 
 
-def _split(rows: pd.DataFrame) -> Any:
-    return rows.groupby("series", sort=False)
+def _split(rows: pd.DataFrame, by: str) -> Any:
+    return rows.groupby(by, sort=False)
+
+
+def _panel(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
+    """A panel with the false positive rates that all its curves share, where they do."""
+    found = [_curve(str(name), part, column) for name, part in _split(rows, "series")]
+    shared = found[0]["fpr"]
+    if any(one["fpr"] != shared for one in found):
+        return {"name": name, "curves": found}
+    return {"name": name, "fpr": shared, "curves": [_without(one, "fpr") for one in found]}
 
 
 def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
     rows = rows.sort_values("fpr")
-    told = {"name": str(name), "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
+    told = {"name": name, "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
     if {"low", "high"} <= set(rows.columns) and rows[["low", "high"]].notna().all(axis=None):
-        told |= {"low": _numbers(rows["low"]), "high": _numbers(rows["high"])}
+        ends = {"low": _numbers(rows["low"]), "high": _numbers(rows["high"])}
+        # What is computed exactly has no interval.
+        told |= ends if ends["low"] != ends["high"] else {}
     return told
+
+
+def _without(curve: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in curve.items() if name != key}
 
 
 def _numbers(values: pd.Series) -> list[float]:

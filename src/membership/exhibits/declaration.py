@@ -50,6 +50,9 @@ class Exhibit:
         table as it was saved, of this run or of the paper-size one, and is called when shown.
     says : callable, optional
         From the table to one sentence of what it shows; "" where it shows nothing sure.
+    records : callable, optional
+        From the table to one row a record, for `membership.exhibits.records`: the page shows the
+        records of the picture one by one.
     caption : str
         What the picture needs to be read: axes, bands.
     alt : str or callable
@@ -70,6 +73,7 @@ class Exhibit:
     draw: "Callable[[pd.DataFrame], Figure] | None" = None
     judge: Callable[[pd.DataFrame], pd.DataFrame | None] | None = None
     says: Callable[[pd.DataFrame], str] | None = None
+    records: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     caption: str = ""
     alt: str | Callable[[pd.DataFrame], str] = ""
 

@@ -18,6 +18,7 @@ from membership.exhibits.grid import MOST_ROWS, Grid, grid
 from membership.exhibits.numbers import number
 from membership.exhibits.product import ATTRIBUTES
 from membership.exhibits.quantities import Quantity, is_tidy, quantities
+from membership.exhibits.records import one_by_one
 from membership.exhibits.source import SUFFIX
 
 WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
@@ -26,8 +27,8 @@ PLURALS = {"agrees": "agree", "differs": "differ"}
 _FILES = {"CSV": ".csv", "SVG": ".svg", "SVG, narrow": files.NARROW, "PDF": ".pdf", "JSON": ".json"}
 # The cells of a picture: the CSV has them, and a page has the picture.
 _OF_PICTURES = ("shape", "pixels")
-# A page is no place to read thousands of rows.
-_MOST_LISTED = 200
+# A page is no place to read hundreds of rows.
+_MOST_LISTED = 60
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,13 @@ class Panel:
         return curves(self.table) if self.picture else None
 
     @property
+    def records(self) -> dict[str, Any] | None:
+        """The records that the picture shows, for the page to show one by one."""
+        if not (self.picture and self.exhibit.records):
+            return None
+        return one_by_one(self.exhibit.records(self.table))
+
+    @property
     def is_of_records(self) -> bool:
         """Whether the picture shows records, whose colours have to stay as they are."""
         return "pixels" in self.table.columns
@@ -160,6 +168,11 @@ class Panel:
         """The table's columns without those that hold nothing, or pictures as numbers."""
         shown = [name for name in self.table.columns if name not in _OF_PICTURES]
         return [name for name in shown if not self.table[name].isna().all()]
+
+    @property
+    def most_listed(self) -> int:
+        """How many rows of a table that is not judged a page shows."""
+        return _MOST_LISTED
 
     def rows(self, most: int = _MOST_LISTED) -> list[list[str]]:
         """The first rows of the table as text, in the order of `columns`."""

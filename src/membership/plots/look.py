@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from membership.errors import InputError
+from membership.plots.compact import compact
 
 WIDTH, NARROW = 7.0, 3.25
 """Width of a full figure, and of one for a phone or a column of a paper, inches."""
@@ -201,7 +202,7 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     with style():
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
     drawn = content.getvalue()
-    return drawn.replace(*_FONTS) if fmt == "svg" else drawn
+    return compact(drawn.replace(*_FONTS)) if fmt == "svg" else drawn
 
 
 def _take_names_literally(figure: Figure) -> None:

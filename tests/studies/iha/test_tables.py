@@ -124,6 +124,22 @@ def test_curves_do_not_reach_below_one_non_member(audits, settings):
         assert curve["tpr"].is_monotonic_increasing
 
 
+def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings):
+    curves = tables.figure_1(audits, settings)
+    assert set(curves["series"]) == set(tables.FIGURE_1)
+    for audit in audits:
+        fpr = curves.loc[curves["panel"] == audit.label, "fpr"].iloc[5]
+        here = curves[(curves["panel"] == audit.label) & (curves["fpr"] == fpr)]
+        for row in here.to_dict("records"):
+            pairs = zip(audit.scores(row["series"]), audit.member, strict=True)
+            values = [metrics.tpr_at_fpr(score, truth, fpr) for score, truth in pairs]
+            said = metrics.summary(values, np.arange(len(values)) // 2, lowest=0.0, highest=1.0)
+            assert row["tpr"] == pytest.approx(said["value"])
+            if np.ptp(values):
+                assert row["low"] == pytest.approx(said["low"])
+                assert row["high"] == pytest.approx(said["high"])
+
+
 def test_table_1_agrees_with_the_papers_where_both_say():
     table = requirements.table_1(None).set_index("attack")
     paper = {

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from membership.studies.iha.loo_attacks import Protocol
 
-audit, controls, experiment, game, loo_attacks = later(
-    __package__, "audit", "controls", "experiment", "game", "loo_attacks"
+audit, controls, experiment, exposed, game, loo_attacks = later(
+    __package__, "audit", "controls", "experiment", "exposed", "game", "loo_attacks"
 )
 requirements, retrained, solvers, tables, theory = later(
     __package__, "requirements", "retrained", "solvers", "tables", "theory"
@@ -130,6 +130,15 @@ EXHIBITS = (
     ),
     exhibit("ctl-4", _of_main(controls.control_4), needs=_main, says=sentences.of_control_4),
     exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
+    exhibit(
+        "ctl-10",
+        _of_left_out(exposed.control_10),
+        needs=_left_out,
+        draw=exposed.most_exposed,
+        records=exposed.one_by_one,
+        says=sentences.of_control_10,
+        alt=sentences.of_most_exposed,
+    ),
     exhibit(
         "ctl-8",
         _of(_protocols, loo_attacks.control_8),

@@ -107,6 +107,12 @@ def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
     return {**{name: found[name] for name in WHITE}, NORM: np.full(len(z), norm[0])}
 
 
+def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
+    """The AUC of one attack among the models of each record."""
+    compared = _Compared(score[:, ~trained_on], score[:, trained_on])
+    return compared.same.mean(axis=(1, 2))
+
+
 def difference(experiment: Experiment, first: str, second: str, seed: int) -> tuple[float, float]:
     """AUC of one attack less another, records pooled, and the standard error of that.
 

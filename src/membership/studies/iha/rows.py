@@ -36,6 +36,21 @@ def measured(
     ]
 
 
+def curve(
+    key: dict[str, Any], scores: Scores, member: Sequence[BoolArray], grid: FloatArray
+) -> list[dict[str, Any]]:
+    """One row a false positive rate: the mean true positive rate over targets, as `measured`."""
+    pairs = zip(scores, member, strict=True)
+    curves = np.stack([metrics.tpr_on(score, truth, grid) for score, truth in pairs], axis=1)
+    asked = sum(int(truth.sum()) for truth in member)
+    found = []
+    for fpr, values in zip(grid, curves, strict=True):
+        told = over_models(values, highest=1.0, asked=asked)
+        ends = {name: told[name] for name in ("low", "high", "n_repeats")}
+        found.append({**key, "fpr": fpr, "tpr": told["value"], **ends})
+    return found
+
+
 def over_models(
     values: Sequence[float], highest: float = np.inf, lowest: float = 0.0, **rate: Any
 ) -> dict[str, float]:

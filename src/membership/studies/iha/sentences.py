@@ -1,6 +1,8 @@
 """One computed sentence an exhibit: what its table shows, at any size of run."""
 
+import numpy as np
 import pandas as pd
+from scipy.stats import norm, spearmanr
 
 
 def compared(
@@ -93,6 +95,30 @@ def of_control_5(table: pd.DataFrame) -> str:
     """Parameters without retraining beside the loss, and beside outputs with retraining."""
     outputs = compared(table, "LiRA-L, online", "IHA", ("LiRA-L online", "IHA"))
     return f"{compared(table, 'IHA', 'LOSS', ('IHA, pooled,', 'LOSS'))} {outputs}"
+
+
+def of_control_10(table: pd.DataFrame) -> str:
+    """How alike two attacks order the records of each data set."""
+    parts = []
+    for dataset, part in table.groupby("dataset", sort=False):
+        wide = part.pivot(index="record", columns="attack", values="value")
+        value, low, high = rank_correlation(wide["IHA"], wide["LiRA-L, online"])
+        parts.append(f"{value:.2f} [{low:.2f}, {high:.2f}] over {len(wide)} records of {dataset}")
+    return f"Rank correlation of IHA and LiRA-L online: {joined(parts)}."
+
+
+def rank_correlation(x: pd.Series, y: pd.Series) -> tuple[float, float, float]:
+    """Spearman's, with Fisher's 95% interval."""
+    found = float(spearmanr(x, y).statistic)
+    half = norm.ppf(0.975) / np.sqrt(max(len(x) - 3, 1))
+    middle = np.arctanh(np.clip(found, -1 + 1e-9, 1 - 1e-9))
+    return found, float(np.tanh(middle - half)), float(np.tanh(middle + half))
+
+
+def of_most_exposed(table: pd.DataFrame) -> str:
+    """The picture in words."""
+    names = joined(table["attack"].unique().tolist())
+    return f"Rows of pictures, the records that each attack tells best: {names}."
 
 
 def of_control_8(table: pd.DataFrame) -> str:

@@ -38,22 +38,15 @@ KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, rele
 
 
 def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """ROC curves at low false positive rates (Figure 1): means over the targets."""
+    """ROC curves at low false positive rates (Figure 1): means over the targets, with intervals."""
     parts = []
     for audit in audits:
         least = 1 / min(int((~member).sum()) for member in audit.member)
         grid = GRID[least <= GRID]
         for name in FIGURE_1:
-            curves = [
-                metrics.tpr_on(score, member, grid)
-                for score, member in zip(audit.scores(name), audit.member, strict=True)
-            ]
             key = {"panel": audit.label, "series": name}
-            parts.append(pd.DataFrame({**key, "fpr": grid, "tpr": np.mean(curves, axis=0)}))
-    table = table_of([], audits)
-    joined = pd.concat(parts, ignore_index=True)
-    joined.attrs = table.attrs
-    return joined
+            parts += rows.curve(key, audit.scores(name), audit.member, grid)
+    return table_of(parts, audits)
 
 
 def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:

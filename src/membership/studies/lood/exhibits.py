@@ -108,7 +108,7 @@ EXHIBITS = (
     _exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     _exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER),
     _exhibit("ctl-3", leakage.correlations, *NETWORKS, says=sentences.correlations),
-    _exhibit("ctl-4", leakage.leakage_map, RECORDS, draw=_GRID),
+    _exhibit("ctl-4", leakage.leakage_map, RECORDS, draw=_GRID, records=leakage.one_by_one),
     _exhibit(
         "fig-4",
         queries.figure_4,

@@ -10,7 +10,7 @@ from scipy.stats import norm, rankdata
 from membership import lood
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures, read
-from membership.studies.lood.records import MOST_RECORDS, SHOWN
+from membership.studies.lood.records import CLASS_NAMES, MOST_RECORDS, SHOWN
 
 GP = "LOOD and the attack"
 NETWORKS = "process and networks"
@@ -179,7 +179,8 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:
     """All records of each class in the order of their leakage (Control 4)."""
     found = read.contrast(records)
-    kl, auc = found.kl(), found.auc()
+    kl, auc, other = found.kl(), found.auc(), read.contrast(records, "RBF").kl()
+    names = CLASS_NAMES.get(records.attrs["set"], ("first class", "second class"))
     levels = dict(zip(records["shown"].values.tolist(), records["level"].values, strict=True))
     rows = []
     for label in range(records.attrs["outputs"]):
@@ -190,9 +191,27 @@ def leakage_map(records: xr.Dataset) -> pd.DataFrame:
             end = "most" if rank < len(order) / 2 else "least"
             row = f"{end} exposed, {'first' if label == 0 else 'second'} class"
             key = {"row": row, "column": place + 1, "text": f"{kl[record]:.2g}", "class": label}
-            key |= {"rank": rank + 1, "record": record, "kl": kl[record], "auc": auc[record]}
+            key |= {"label": names[label], "rank": rank + 1, "record": record}
+            key |= {"kl": kl[record], "mean_distance": found.mean_distance[record]}
+            key |= {"auc": auc[record], "kl_rbf": other[record]}
             rows.append({**key, **pictures.cells(levels[record] if place < SHOWN else None)})
     return pd.DataFrame(rows)
+
+
+def one_by_one(table: pd.DataFrame) -> pd.DataFrame:
+    """The records of the map by every measure, for those who look at them one by one."""
+    measures = {
+        "kl": "KL",
+        "mean_distance": "mean distance",
+        "auc": "AUC of the best attack",
+        "kl_rbf": "KL under the RBF kernel",
+    }
+    shown = table.assign(group="all records", label=_named(table))
+    return shown[["group", "label", "shape", "pixels", *measures]].rename(columns=measures)
+
+
+def _named(table: pd.DataFrame) -> pd.Series:
+    return table["label"] + ", record " + table["record"].astype(str)
 
 
 def points(

@@ -11,6 +11,7 @@ from membership.arrays import FloatArray
 # Plane and car, as in the paper; of the digits two that are not told apart at a glance.
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
 NAMES = {"cifar10": "CIFAR-10, plane and car", "digits": "digits 3 and 8"}
+CLASS_NAMES = {NAMES["cifar10"]: ("plane", "car"), NAMES["digits"]: ("digit 3", "digit 8")}
 SCALINGS = ("raw", "standardised", "unit sphere")
 SHOWN = 10
 """Pictures of each kind that evidence keeps."""

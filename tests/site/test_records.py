@@ -1,0 +1,97 @@
+"""Records one by one, as a reader meets them: by mouse, keyboard and touch, and from disk."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page
+
+CARDS = ("lood-ctl-4", "iha-ctl-10")
+
+
+@pytest.fixture
+def opened(open_page: Callable[..., Page], site: Path) -> Callable[..., Locator]:
+    """A card's records on a page opened from disk, unfolded."""
+
+    def opened(card: str, **options: object) -> Locator:
+        page = open_page(**options)
+        chapter = card.partition("-")[0]
+        page.goto((site / "book" / "chapters" / f"{chapter}.html").as_uri())
+        records = page.locator(f"#{card} .records").first
+        records.locator("summary").click()
+        return records
+
+    return opened
+
+
+def shown(records: Locator) -> tuple[str, list[list[str]]]:
+    rows = records.locator("tbody tr").all()
+    cells = [[cell.inner_text() for cell in row.locator("th, td").all()] for row in rows]
+    return records.locator("caption").inner_text(), cells
+
+
+def test_a_record_has_its_picture_label_and_rank_by_every_attack(
+    opened: Callable[..., Locator], site: Path
+):
+    records = opened("iha-ctl-10")
+    saved = pd.read_csv(site / "results" / "paper" / "iha" / "iha-ctl-10.csv")
+    digits = saved[saved["dataset"] == "Digits"]
+    attacks = list(digits["attack"].unique())
+    wide = digits.pivot(index="record", columns="attack", values="value")
+    ranks = wide.rank(ascending=False, method="min").astype(int)
+    choices = records.locator(".records-grid label").all()
+    assert len(choices) == len(wide) > 2
+    for choice in (choices[0], choices[-1]):
+        choice.hover()
+        label, rows = shown(records)
+        record = int(label.rpartition(" ")[2])
+        assert label.startswith("digit ")
+        assert [row[0] for row in rows] == attacks
+        assert [row[1] for row in rows] == [f"{wide.loc[record, name]:.4g}" for name in attacks]
+        said = [f"{ranks.loc[record, name]} of {len(wide)}" for name in attacks]
+        assert [row[2] for row in rows] == said
+        picture = records.locator(".records-panel > img")
+        assert picture.evaluate("i => i.naturalWidth") == 8
+        assert picture.get_attribute("alt") == label
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_arrow_keys_and_touch_choose_and_the_mouse_leaves_the_choice(
+    card: str, opened: Callable[..., Locator]
+):
+    records = opened(card)
+    first = shown(records)[0]
+    records.locator("input").first.focus()
+    records.page.keyboard.press("ArrowRight")
+    second = shown(records)[0]
+    assert second != first
+    records.locator(".records-grid label").nth(3).hover()
+    assert shown(records)[0] not in (first, second)
+    records.locator("summary").hover()
+    assert shown(records)[0] == second
+    touched = opened(card, has_touch=True, viewport={"width": 390, "height": 844})
+    touched.locator(".records-grid label").nth(2).tap()
+    assert touched.locator("input").nth(2).is_checked()
+    assert shown(touched)[0] != first
+
+
+def test_without_scripts_and_on_paper_the_picture_stands_alone(opened, open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto((site / "book" / "chapters" / "lood.html").as_uri())
+    assert page.locator("#lood-ctl-4 img").first.is_visible()
+    assert not page.locator("#lood-ctl-4 .records").first.is_visible()
+    records = opened("lood-ctl-4")
+    records.page.emulate_media(media="print")
+    assert not records.is_visible()
+    assert records.page.locator("#lood-ctl-4 .exhibit-picture img").first.is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1366, "light")])
+def test_records_are_accessible_and_fit(opened: Callable[..., Locator], width: int, scheme: str):
+    records = opened(CARDS[1], viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = records.page
+    found = Axe().run(page, context=f"#{CARDS[1]}", options={"preload": False}).response
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
