@@ -130,8 +130,8 @@ EXHIBITS = (
         "ctl-6", queries.escapes, "process-normalised", "process-at-mean", says=sentences.escapes
     ),
     _exhibit("fig-2", reconstruction.figure_2, SEARCHES, **_FOUND),
-    _exhibit("fig-9", reconstruction.figure_9, SEARCHES, second=False, draw=drawn("optimisation")),
     _exhibit("fig-8", reconstruction.figure_8, SEARCHES, second=False, **_FOUND),
+    _exhibit("fig-9", reconstruction.figure_9, SEARCHES, second=False, draw=drawn("optimisation")),
     *(_kernel(number) for number in range(14, 20)),
     _exhibit("ctl-7", reconstruction.success, SEARCHES, says=sentences.success),
     _exhibit("fig-3", reconstruction.figure_3, "process-groups", **_GROUPS),
