@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ATTACKS = ("LOSS", "LiRA-L, online", "SIF", "IHA", "residual norm")
-MOST = 10
-"""Records that the picture shows of each attack."""
+MOST, MOST_NARROW = 10, 5
+"""Records that the picture shows of each attack, and that of a phone."""
 
 
 def control_10(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
@@ -63,8 +63,9 @@ def _picture(x: np.ndarray, y: int) -> dict[str, str]:
 def most_exposed(table: pd.DataFrame) -> "Figure":
     """The records that each attack tells best, side by side."""
     from membership import plots
+    from membership.plots.look import is_narrow
 
-    return plots.image_grid(table[table["column"] <= MOST])
+    return plots.image_grid(table[table["column"] <= (MOST_NARROW if is_narrow() else MOST)])
 
 
 def one_by_one(table: pd.DataFrame) -> pd.DataFrame:
