@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from membership.pipeline import styles
+
 # Its icons are in its font, too; and only the page of the search looks things up in the index.
 _UNUSED = re.compile(
     r'<script[^>]*src="[^"]*(?:scripts/fontawesome|searchindex)\.js[^"]*">\s*</script>'
@@ -13,6 +15,9 @@ _UNUSED = re.compile(
 _DESIGN = re.compile(r'<link[^>]*href="[^"]*sphinx-design[^"]*\.css[^"]*"[^>]*>\s*')
 _DESIGNED = re.compile(r'class="[^"]*\bsd-')
 _USES_ALL = "search.html"
+# The theme's sheets; those of the book are its own. Scripts that name no class of theirs.
+_SHEETS = ("styles/*.css", "sphinx-design*.css", "mystnb*.css")
+_ELSEWHERE = {"mathjax", "vendor", "fontawesome.js"}
 
 _ICON = re.compile(r"(?:\.fa-[\w-]+:{1,2}before,?)+\{content:\"[^\"]*\"\}")
 _NAME = re.compile(r"\bfa-[a-z0-9-]+")
@@ -29,13 +34,15 @@ def lighten(app: Any, exception: Exception | None) -> None:
     used: set[str] = set()
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        used |= set(_NAME.findall(text))
+        used |= styles.words(text)
         if page.name != _USES_ALL:
             page.write_text(_lightened(text), encoding="utf-8")
     static = Path(app.outdir) / "_static"
-    for script in static.glob("scripts/*book-theme*.js"):
-        used |= set(_NAME.findall(script.read_text(encoding="utf-8")))
+    scripts = [one for one in static.rglob("*.js") if not _ELSEWHERE & set(one.parts)]
+    for script in scripts:
+        used |= styles.words(script.read_text(encoding="utf-8"))
     _keep_icons(static, used)
+    styles.keep_used(static, _SHEETS, used)
 
 
 def _lightened(text: str) -> str:
