@@ -3,6 +3,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from membership import nngp
+from membership.exhibits.files import read_back
+from membership.exhibits.records import one_by_one
 from membership.studies.lood import (
     activations,
     edge,
@@ -152,6 +154,18 @@ def test_the_map_holds_every_record_once(records, gathered):
     for _, rows in table.groupby("class"):
         assert rows["kl"].is_monotonic_decreasing
         assert (rows["pixels"] != "").sum() == 20
+
+
+def test_a_reader_sees_each_record_of_the_map_with_its_rank_among_all(records, gathered):
+    table = read_back(leakage.leakage_map(gathered("process-records")))
+    found = one_by_one(leakage.one_by_one(table))
+    first = found["records"][0]
+    assert {one["of"] for one in found["records"]} == {len(records)}
+    assert len(found["records"]) == 40
+    row = table.iloc[0]
+    assert first["label"] == f"{row['label']}, record {row['record']}"
+    for name, rank in zip(("kl", "mean_distance", "auc", "kl_rbf"), first["ranks"], strict=True):
+        assert rank == 1 + (table[name] > row[name]).sum()
 
 
 def test_noise_pictures_leak_more_than_records(gathered):
