@@ -54,3 +54,12 @@ def test_of_the_icons_those_that_a_page_shows_are_kept(tmp_path):
     assert len(glyphs) < 40
     assert (static / font).stat().st_size < 20_000
     assert not list(static.rglob("*.ttf"))
+
+
+def test_mathjax_comes_in_the_parts_that_are_listed_and_else_whole():
+    config = SimpleNamespace(mathjax_path="mathjax/all.js", mathjax3_config=None)
+    lighter.choose_mathjax(None, config)
+    assert config.mathjax_path == "mathjax/all.js"
+    config.mathjax3_config = {"loader": {"load": ["core"]}}
+    lighter.choose_mathjax(None, config)
+    assert config.mathjax_path == "mathjax/startup.js"

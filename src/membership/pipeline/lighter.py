@@ -27,6 +27,15 @@ _FILES = re.compile(
 )
 
 
+def choose_mathjax(app: Any, config: Any) -> None:
+    """Load the parts of MathJax that ``_config.yml`` lists, and no menu on each formula.
+
+    The extension that brings MathJax along names the bundle of everything, past any setting.
+    """
+    if "loader" in (config.mathjax3_config or {}):
+        config.mathjax_path = "mathjax/startup.js"
+
+
 def lighten(app: Any, exception: Exception | None) -> None:
     """Leave out of each page what it does not use; called by Sphinx at its end."""
     if exception is not None or app.builder.format != "html":

@@ -44,6 +44,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
+    app.connect("config-inited", lighter.choose_mathjax)
     app.connect("build-finished", pages.write_copies)
     app.connect("source-read", exercises.show_outputs)
     app.connect("build-finished", exercises.write_notebooks)
