@@ -47,6 +47,23 @@ def test_every_curve_is_read_off_where_the_slider_stands(
         assert slider.get_attribute("aria-valuetext") == reader.locator("output").inner_text()
 
 
+def test_every_attack_on_parameters_has_its_interval(read: Callable[..., Page], site: Path) -> None:
+    page = read("iha")
+    reader = page.locator("#iha-fig-1 .curves").first
+    reader.locator("summary").click()
+    saved = pd.read_csv(site / "results" / "paper" / "iha" / "iha-fig-1.csv")
+    at = saved[(saved["fpr"] - 0.01).abs() < 1e-9].groupby("panel", sort=False)
+    assert len(at) > 1
+    for place, (_, rows) in enumerate(at):
+        reader.get_by_role("combobox").select_option(index=place)
+        assert reader.locator("output").inner_text() == "1.00%"
+        shown = [row.locator("small").inner_text() for row in reader.locator("tbody tr").all()]
+        for said, row in zip(shown, rows.to_dict("records"), strict=True):
+            low, high = (float(part) for part in said.replace("%", "").split(" to "))
+            assert low == pytest.approx(100 * row["low"], rel=0.006, abs=0.0051)
+            assert high == pytest.approx(100 * row["high"], rel=0.006, abs=0.0051)
+
+
 def test_another_setting_has_its_own_curves(read: Callable[..., Page]) -> None:
     page = read("bmia")
     reader = page.locator(f"#{EXHIBIT} .curves").first

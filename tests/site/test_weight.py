@@ -22,7 +22,7 @@ PAGES = (*(f"chapters/{chapter}" for chapter in pipeline.chapters()), "verdicts"
 def test_no_page_is_heavy(name: str, width: int, address: str, open_page: Callable[..., Page]):
     page = open_page(viewport={"width": width, "height": 900})
     loaded: list[Response] = []
-    page.on("response", loaded.append)
+    page.on("response", lambda response: loaded.append(response))
     page.goto(f"{address}/book/{name}.html", wait_until="networkidle")
     page.evaluate(READ)
     page.wait_for_load_state("networkidle")
