@@ -19,6 +19,8 @@ ROOMS = (
         "processes",
         "limits",
         "memory",
+        "addresses",
+        "namespaces",
         "settings",
         "sources",
         "closure",

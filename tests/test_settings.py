@@ -12,12 +12,9 @@ from pydantic import Field, model_validator
 
 from membership import pipeline
 from membership.errors import InputError
+from membership.namespaces import near
 from membership.pipeline import layout
-from membership.settings import (
-    PROFILES,
-    ChapterSettings,
-    _near,
-)
+from membership.settings import PROFILES, ChapterSettings
 
 
 class Settings(ChapterSettings):
@@ -181,7 +178,24 @@ def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter)
     names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
     fields = pipeline.settings_class(chapter).model_fields
     assert set(fields) < names
-    assert [name for name in names - set(fields) if _near(name, fields)] == []
+    assert [name for name in names - set(fields) if near(name, fields)] == []
+
+
+def test_one_number_stands_for_a_list_of_one():
+    assert Settings.from_strings({"sizes": "366"}).sizes == [366]
+    assert Settings.from_values({"sizes": 366}).sizes == [366]
+    for wrong in ("[366", "ten", "1.5", "true"):
+        with pytest.raises(InputError, match="parameter 'sizes'"):
+            Settings.from_strings({"sizes": wrong})
+
+
+def test_sizes_of_the_profile_are_cut_and_noted_and_sizes_asked_for_are_kept():
+    given = Settings.from_values({"profile": "tiny", "n_repeats": 5})
+    cut = given.cut({"n_repeats"}, {"n_repeats": 3, "sizes": [8]}, "own holds 8 records")
+    assert (cut.n_repeats, cut.sizes) == (5, [8])
+    assert cut.notes == ("sizes = [8], not the [10] of profile 'tiny': own holds 8 records",)
+    assert given.notes == ()
+    assert given.cut((), {"sizes": [10]}, "enough").notes == ()
 
 
 def test_what_papermill_injects_must_be_a_parameter_whatever_its_name():

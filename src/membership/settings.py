@@ -1,18 +1,25 @@
 """What a notebook can be told: typed, documented parameters, and the profiles that size them."""
 
-import ast
-import contextlib
 import difflib
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from membership import paths
+from membership import addresses, namespaces, paths
+from membership.addresses import Takes
 from membership.errors import InputError
 
 PROFILES = ("tiny", "quick", "paper")
@@ -24,12 +31,10 @@ LONGEST_LIST = 100
 # Control characters and line breaks, and bytes of a file name that are no UTF-8.
 UNSHOWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _GPU_DRIVER = "/dev/nvidiactl"
-# What papermill writes above the values that it injects.
-INJECTED = "# Parameters"
-# Parameters that change no result.
-INCIDENTAL = ("results_dir", "data_root", "n_jobs")
-# How alike a name is to a parameter's before it counts as a misspelling of it.
-ALIKE = 0.91
+# Parameters that change no result; the last two end in the address of the data set.
+INCIDENTAL = ("results_dir", "data_root", "n_jobs", "label", "standardise")
+# Parameters that name data sets.
+DATA = ("dataset", "also_datasets", "ood_dataset")
 
 
 class Parameter(NamedTuple):
@@ -58,8 +63,15 @@ class ChapterSettings(BaseModel):
     # The least of a size that is given, and what needs it.
     least: ClassVar[dict[str, tuple[int, str]]] = {}
 
+    # What a run had to change of its profile's sizes, and what its data call for, a line each.
+    _notes: tuple[str, ...] = PrivateAttr(default=())
+
     profile: Literal[PROFILES] = Field("quick", description="sizes of the run: tiny, quick, paper")
-    dataset: str = Field("", description="name of a data set or path of an .npz; '': the profile's")
+    dataset: str = Field(
+        "",
+        description="name of a data set, or path of an .npz, .csv, .parquet or folder of images; "
+        "'': the profile's",
+    )
     data_root: str = Field("", description="folder to look for data in; '': $MEMBERSHIP_DATA, data")
     seed: int = Field(
         0, ge=0, le=LARGEST_SEED, description="seed of every random choice, 0 or more"
@@ -67,6 +79,10 @@ class ChapterSettings(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu or cuda")
     n_jobs: int = Field(0, ge=0, le=MOST_JOBS, description="CPU cores to use; 0: all")
     results_dir: str = Field("", description="folder for the exhibits; '': results")
+    label: str = Field("", description="column of classes in your own .csv or .parquet")
+    standardise: bool = Field(
+        False, description="bring every feature of your own data to mean 0 and deviation 1"
+    )
 
     @field_validator("*")
     @classmethod
@@ -113,7 +129,34 @@ class ChapterSettings(BaseModel):
         InputError
             One line that names every misspelt parameter and every unusable value.
         """
-        return cls._checked(values).resolve()
+        return cls._checked(values)._addressed().resolve()
+
+    @classmethod
+    def for_run(cls, values: Mapping[str, Any]) -> Self:
+        """As `from_values`, with sizes that the profile chose cut to the data, and all checked.
+
+        Parameters
+        ----------
+        values : mapping of str to Any
+            Parameters by name; a size among them is used as it is, or refused.
+
+        Returns
+        -------
+        ChapterSettings
+            Its `notes` say what was cut; `check_run` has passed.
+
+        Raises
+        ------
+        InputError
+            As `from_values` and `check_run`.
+        """
+        settings = cls.from_values(values)
+        asked = {n for n, value in values.items() if n in cls.model_fields and not _neutral(value)}
+        if asked & set(DATA):
+            fitted = settings.fitted(asked)
+            settings = fitted.resolve().noting(*fitted.notes)
+        settings.check_run()
+        return settings
 
     @classmethod
     def from_strings(cls, strings: Mapping[str, str]) -> Self:
@@ -141,17 +184,18 @@ class ChapterSettings(BaseModel):
         InputError
             A name is misspelt, a value cannot be used, or the machine lacks what it asks for.
         """
-        fields, injected = cls.model_fields, _injected(namespace)
-        own = _assigned_beside(namespace, fields)
+        fields, injected = cls.model_fields, namespaces.injected(namespace)
+        own = namespaces.assigned_beside(namespace, fields)
         meant = {
             name: value
             for name, value in namespace.items()
             if name in fields
             or name in injected
-            or (name not in own and _plain(name, value) and _near(name, fields))
+            or (name not in own and namespaces.misspelt(name, value, fields))
         }
-        settings = cls.from_values(meant)
-        settings.check_run()
+        settings = cls.for_run(meant)
+        for note in settings.notes:
+            print(note)
         return settings
 
     @classmethod
@@ -188,6 +232,47 @@ class ChapterSettings(BaseModel):
                 values[name] = value
         return self._checked(values)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a run changed of the profile's sizes, and what its data call for, a line each."""
+        return self._notes
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut what the profile chose to the data; a chapter whose sizes depend on them says how.
+
+        Parameters
+        ----------
+        asked : collection of str
+            Parameters that a person gave: they are left as they are.
+        """
+        return self
+
+    def cut(self, asked: Collection[str], most: Mapping[str, Any], why: str) -> Self:
+        """Replace sizes by others, but for those asked for, and note it; `why` ends the line."""
+        changed = {
+            name: value
+            for name, value in most.items()
+            if name not in asked and value != getattr(self, name)
+        }
+        told = tuple(
+            f"{name} = {value}, not the {getattr(self, name)} of profile {self.profile!r}: {why}"
+            for name, value in changed.items()
+        )
+        return self.model_copy(update=changed).noting(*told)
+
+    def noting(self, *notes: str) -> Self:
+        """The same settings with more notes."""
+        found = self.model_copy()
+        found._notes = (*self._notes, *notes)
+        return found
+
+    def _addressed(self) -> Self:
+        """Put `label` and `standardise` into the addresses of the reader's own data."""
+        if not (self.label or self.standardise):
+            return self
+        listed = {name: getattr(self, name) for name in DATA if name in type(self).model_fields}
+        return self.model_copy(update=addresses.asked(listed, self.label, self.standardise))
+
     def check_run(self) -> None:
         """See that the machine has what a run with these settings needs; nothing is written.
 
@@ -206,6 +291,10 @@ class ChapterSettings(BaseModel):
     def check_data(self) -> None:
         """See that the data can carry every exhibit; a chapter that takes data says how."""
 
+    @classmethod
+    def takes(cls) -> Takes | None:
+        """The least that it asks of a reader's own data; None where it takes none."""
+
     def parameters(self) -> dict[str, Any]:
         """Return the values as plain JSON types, in the order of the fields."""
         return self.model_dump(mode="json")
@@ -215,11 +304,22 @@ class ChapterSettings(BaseModel):
         for name in values:
             if name not in cls.model_fields and UNSHOWABLE.search(name):  # pydantic names none
                 raise InputError(_unknown(name, cls.model_fields))
+        values = {name: cls._as_list(name, value) for name, value in values.items()}
         try:
-            return cls.model_validate(dict(values))
+            return cls.model_validate(values)
         except ValidationError as error:
             problems = [cls._problem(details, values) for details in error.errors()]
             raise InputError("; ".join(dict.fromkeys(problems))) from None
+
+    @classmethod
+    def _as_list(cls, name: str, value: Any) -> Any:
+        """One number or word as a list of one, where a list of them is what is asked for."""
+        field = cls.model_fields.get(name)
+        if field is None or get_origin(field.annotation) is not list:
+            return value
+        (entry,) = get_args(field.annotation)
+        broken = isinstance(value, str) and value.lstrip()[:1] in ("[", "")
+        return [value] if type(value) is entry and not broken else value
 
     @classmethod
     def _problem(cls, details: Mapping[str, Any], values: Mapping[str, Any]) -> str:
@@ -256,47 +356,6 @@ def brief(value: Any, most: int = 80) -> str:
         shown = f"a value of type {type(value).__name__}"
     shown = re.sub(r"\s+", " ", shown)
     return shown if len(shown) <= most else shown[: most - 3] + "..."
-
-
-def _plain(name: str, value: Any) -> bool:
-    """Tell whether a global could have been meant as a parameter; In and Out are IPython's."""
-    return (
-        not name.startswith("_")
-        and name not in ("In", "Out")
-        and (value is None or type(value) in (bool, int, float, str, list, tuple, dict))
-    )
-
-
-def _near(name: str, known: Any) -> bool:
-    return bool(difflib.get_close_matches(name, list(known), n=1, cutoff=ALIKE))
-
-
-def _injected(namespace: Mapping[str, Any]) -> set[str]:
-    """The names that papermill's cell of parameters assigned, from IPython's list of inputs."""
-    names: set[str] = set()
-    for source in namespace.get("In", ()):
-        if str(source).startswith(INJECTED):
-            with contextlib.suppress(SyntaxError):
-                body = ast.parse(source).body
-                targets = [t for node in body if isinstance(node, ast.Assign) for t in node.targets]
-                names |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return names & set(namespace)
-
-
-def _assigned_beside(namespace: Mapping[str, Any], fields: Any) -> set[str]:
-    """The names that only cells without a parameter assigned: a reader's own."""
-    with_parameter: set[str] = set()
-    without: set[str] = set()
-    for source in namespace.get("In", ()):
-        with contextlib.suppress(SyntaxError):  # a line such as %time or !ls
-            nodes = list(ast.walk(ast.parse(str(source))))
-            names = {
-                node.id
-                for node in nodes
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            }
-            (with_parameter if names & set(fields) else without).update(names)
-    return without - with_parameter
 
 
 def _require_gpu() -> None:

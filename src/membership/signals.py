@@ -146,9 +146,7 @@ def answers(source: Source, x) -> torch.Tensor:
     if isinstance(source, torch.Tensor):
         return source.detach().cpu().double()
     try:
-        logits = np.asarray(source, dtype=np.float64)
-        # torch warns where it is to share memory that may not be written; nothing is, here.
-        return torch.from_numpy(logits if logits.flags.writeable else logits.copy())
+        return _as_tensor(np.asarray(source, dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(
             f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module, or logits of "
@@ -156,9 +154,14 @@ def answers(source: Source, x) -> torch.Tensor:
         ) from None
 
 
+def _as_tensor(array: np.ndarray) -> torch.Tensor:
+    # torch warns where it is to share memory that may not be written; nothing is, here.
+    return torch.as_tensor(array if array.flags.writeable else array.copy())
+
+
 def _of_module(model: nn.Module, x) -> torch.Tensor:
     """Logits of one model in evaluation mode, which is put back into its mode."""
-    x = torch.as_tensor(x if isinstance(x, torch.Tensor) else np.asarray(x))
+    x = x if isinstance(x, torch.Tensor) else _as_tensor(np.asarray(x))
     first = next(model.parameters(), torch.zeros(1))
     training = model.training
     model.eval()

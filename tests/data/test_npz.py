@@ -89,7 +89,7 @@ def test_pickled_objects_are_refused(file):
 
 
 def test_a_missing_file_is_named(file):
-    with pytest.raises(InputError, match=f"{file}.*no such file"):
+    with pytest.raises(InputError, match=f"{file} is no file"):
         npz.read(file)
 
 

@@ -200,7 +200,6 @@ ONE_BLANK[4] = 0
 UNFIT = {
     _saved("unscaled", x=X * [1, 1, 1, 1, 1, 1, 1, 5000], y=Y): ("bmia", "iha"),
     _saved("unscaled_pictures", x=PIXELS.astype(np.float32), y=Y): ("bmia", "iha", "lood"),
-    _saved("a_table", x=X, y=Y): ("lood",),
     _saved(
         "a_blank_picture", x=PIXELS * (np.arange(N) != 4)[:, None, None].astype(np.uint8), y=Y
     ): ("lood",),

@@ -1,6 +1,6 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
-from membership.attacks.bayes_optimal import malt, mast, matt, matt_from_log_odds, zero_one
+from membership.attacks.bayes_optimal import loss, malt, mast, matt, matt_from_log_odds, zero_one
 from membership.attacks.bmia import (
     bmia,
     bmia_from_moments,
@@ -56,6 +56,7 @@ __all__ = [
     "iha_from_view",
     "learned",
     "lira",
+    "loss",
     "malt",
     "mast",
     "matt",

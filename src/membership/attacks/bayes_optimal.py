@@ -39,6 +39,12 @@ def zero_one(target_correct: Any) -> FloatArray:
     ------
     InputError
         Not one axis, or entries other than false and true.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.zero_one([True, False]).tolist()
+    [1.0, 0.0]
     """
     correct = as_float64("target_correct", target_correct, 1)
     return as_bool("target_correct", correct, correct.shape).astype(np.float64)
@@ -64,8 +70,41 @@ def malt(target_loss: Any) -> FloatArray:
     ------
     InputError
         Not one axis, or entries that are not finite.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.malt([0.1, 2.0]).tolist()
+    [-0.1, -2.0]
     """
     return -as_float64("target_loss", target_loss, 1)
+
+
+def loss(target_loss: Any) -> FloatArray:
+    """Score a record by its loss: LOSS, which is `malt` under the name that later papers use.
+
+    Parameters
+    ----------
+    target_loss : array of shape (records,)
+        Finite, as `membership.signals.loss` gives it for one model.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        Minus the loss.
+
+    Raises
+    ------
+    InputError
+        Not one axis, or entries that are not finite.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.loss([0.1, 2.0]).tolist()
+    [-0.1, -2.0]
+    """
+    return malt(target_loss)
 
 
 def mast(
@@ -110,6 +149,13 @@ def mast(
     InputError
         Shapes disagree, entries are not finite, T is not positive, a record lacks an OUT model
         (or, for "best-separating", an IN model), or `tau` is none of the three.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> references = [[1.0, 2.0], [1.5, 2.5]]
+    >>> attacks.mast([0.25, 2.5], references, tau="mean").tolist()
+    [1.0, -0.25]
     """
     loss = as_float64("target_loss", target_loss, 1)
     references = as_float64("reference_loss", reference_loss, 2)
@@ -169,6 +215,12 @@ def matt(
     InputError
         Shapes disagree, entries are not finite, the Hessian is not positive definite, a leverage
         is negative or comes without a Hessian.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.matt([0.5, 0.0], [0.0, 0.0], gradient=[[-1.0, 0.0], [1.0, 0.0]]).tolist()
+    [0.5, -0.5]
     """
     theta = as_float64("theta", theta, 1)
     theta0 = as_float64("theta0", theta0, 1)
@@ -214,6 +266,12 @@ def matt_from_log_odds(
     ------
     InputError
         Shapes disagree, entries are not finite, or a leverage is negative.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.matt_from_log_odds([2.0, 0.5], [0.0, 0.0]).tolist()
+    [1.0, 0.25]
     """
     f, start = as_float64("log_odds", log_odds, 1), reference_log_odds
     start = as_float64("reference_log_odds", start, 1)

@@ -59,6 +59,14 @@ def bmia(
     InputError
         Shapes disagree, entries are not finite, labels do not fit the reference's classes, a
         variance is not positive, or `n_samples` is below 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> covariance = np.array([np.eye(2), np.eye(2)]) / 2
+    >>> attacks.bmia([3.0, 0.5], [[1.0, 0.0], [1.0, 0.0]], covariance, [0, 0]).tolist()
+    [2.0, -0.5]
     """
     target = as_float64("target_hinge", target_hinge, 1)
     mean_logits = as_float64("mean_logits", mean_logits, 2)
@@ -167,6 +175,16 @@ def bmia_mixture(
     ------
     InputError
         As `bmia`; or the numbers of references differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> mean = np.array([[[1.0, 0.0], [1.0, 0.0]]])
+    >>> covariance = np.array([[np.eye(2), np.eye(2)]]) / 2
+    >>> score = attacks.bmia_mixture([3.0, 0.5], mean, covariance, [0, 0])
+    >>> score.round(2).tolist()
+    [3.76, -0.81]
     """
     mean = as_float64("mean_logits", mean_logits, 3)
     if len(covariance_logits) != len(mean):
@@ -245,6 +263,12 @@ def difference(target_signal: Any, reference_signal: Any) -> FloatArray:
     ------
     InputError
         Shapes disagree or entries are not finite.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.difference([3.0, 0.5], [[1.0, 1.0], [2.0, 1.0]]).tolist()
+    [1.5, -0.5]
     """
     target = as_float64("target_signal", target_signal, 1)
     reference = as_float64("reference_signal", reference_signal, max(1, np.ndim(reference_signal)))

@@ -64,6 +64,15 @@ def glir(
         Shapes disagree, entries are not finite, the covariance is not square, or not symmetric,
         has a negative eigenvalue or rank zero or, with "authors", a zero on its diagonal; or
         `batch_size` is no number of 2 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> gradients = [[2.0, 0.0], [-2.0, 0.0]]
+    >>> score = attacks.glir([0.5, 0.0], gradients, np.zeros(2), np.eye(2), batch_size=4)
+    >>> bool(score[0] > score[1])
+    True
     """
     m, x, mean, covariance = _checked(step_mean, query_gradient, mean, covariance)
     n = _batch_size(batch_size)
@@ -164,6 +173,16 @@ def glir_steps(
     ------
     InputError
         As `glir`, or `combine` is neither.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> gradients = [[[2.0, 0.0], [-2.0, 0.0]]]
+    >>> moments = np.zeros((1, 2)), np.eye(2)[None]
+    >>> score = attacks.glir_steps([[0.5, 0.0]], gradients, *moments, batch_size=4)
+    >>> bool(score[0] > score[1])
+    True
     """
     m, x = as_float64("step_mean", step_mean, 2), as_float64("query_gradient", query_gradient, 3)
     mean = as_float64("mean", mean, 2)

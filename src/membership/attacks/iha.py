@@ -100,6 +100,22 @@ def iha(
         positive definite, the model or the loss will not do, or the memory is too little.
     RunError
         Conjugate gradients did not reach the tolerance.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import attacks
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Linear(2, 2)
+    >>> cross_entropy = torch.nn.CrossEntropyLoss(reduction="none")
+    >>> train = torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), torch.tensor([0, 1, 1])
+    >>> query = torch.tensor([[0.0, 1.0], [1.0, 1.0]]), torch.tensor([0, 0])
+    >>> score = attacks.iha(
+    ...     model, cross_entropy, train, query, [True, False],
+    ...     learning_rate=0.1, momentum=0.9, weight_decay=5e-4,
+    ... )
+    >>> score.score.shape, score.i1.shape
+    ((2,), (2,))
     """
     recipe = (learning_rate, momentum, weight_decay)
     check_recipe(*recipe)

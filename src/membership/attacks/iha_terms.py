@@ -31,6 +31,7 @@ between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same s
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,10 @@ class IHAScore:
     i3: FloatArray
     i4: FloatArray
     residual: FloatArray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        """The score, so that NumPy and `membership.metrics` take the whole for it."""
+        return np.array(self.score, dtype=dtype, copy=copy)
 
 
 @dataclass(frozen=True)

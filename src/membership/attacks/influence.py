@@ -50,6 +50,19 @@ def sif(
     ------
     InputError, RunError
         As `iha`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import attacks
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Linear(2, 2)
+    >>> cross_entropy = torch.nn.CrossEntropyLoss(reduction="none")
+    >>> train = torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), torch.tensor([0, 1, 1])
+    >>> query = torch.tensor([[0.0, 1.0], [1.0, 1.0]]), torch.tensor([0, 0])
+    >>> score = attacks.sif(model, cross_entropy, train, query)
+    >>> score.shape, bool((score <= 0).all())
+    ((2,), True)
     """
     check_conditioning(damping, conditioning, convention)
     check_solver(solver, conditioning)

@@ -25,5 +25,11 @@ def learned(score: Any) -> FloatArray:
     ------
     InputError
         Not one axis, or entries that are not finite.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.learned([0.9, 0.2]).tolist()
+    [0.9, 0.2]
     """
     return as_float64("score", score, 1)

@@ -91,6 +91,14 @@ def lira(
     * Its centre is the median.
     * Where all of a record's models of a side agree exactly, the code's standard deviation is
       1e-30 and its score about 1e60; here such a record takes the global variance.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> references = [[2.8, 2.9], [3.2, 3.1], [0.4, 0.6], [0.6, 0.4]]
+    >>> member = [[True, True], [True, True], [False, False], [False, False]]
+    >>> (attacks.lira([3.0, 0.5], references, member) > 0).tolist()
+    [True, False]
     """
     phi = as_float64("target", target, 1)
     references = as_references("reference", reference, phi.size)

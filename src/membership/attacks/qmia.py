@@ -48,6 +48,16 @@ def qmia(
     ------
     InputError
         As `fit_qmia`, or the queries' shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> public = np.linspace(-1, 1, 80)[:, None]
+    >>> queries = np.array([[-0.5], [0.5]])
+    >>> score = attacks.qmia(public, 2 * public[:, 0], queries, [2.0, -2.0], head="boosted")
+    >>> bool(score[0] > score[1])
+    True
     """
     query_x = as_float64("query_x", query_x, 2)
     query = as_float64("query_score", query_score, 1)

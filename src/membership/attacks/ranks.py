@@ -41,6 +41,12 @@ def attack_p(target_loss: Any, population_loss: Any) -> FloatArray:
     ------
     InputError
         Not one axis, or entries that are not finite.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.attack_p([0.1, 2.0], population_loss=[0.5, 1.0, 3.0, 4.0]).tolist()
+    [1.0, 0.5]
     """
     loss = as_float64("target_loss", target_loss, 1)
     population = np.sort(as_float64("population_loss", population_loss, 1))
@@ -87,6 +93,13 @@ def attack_r(
     ------
     InputError
         Shapes disagree, a loss is not finite or lies outside `bounds`, or `bounds` is no range.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> references = [[0.5, 1.5], [0.7, 2.5], [0.9, 3.5]]
+    >>> attacks.attack_r([0.1, 2.0], references).round(2).tolist()
+    [-0.05, -0.38]
     """
     loss = as_float64("target_loss", target_loss, 1)
     references = as_references("reference_loss", reference_loss, loss.size)

@@ -53,6 +53,18 @@ def residual(
     ------
     InputError
         `statistic` is unknown; otherwise as `iha`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import attacks
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Linear(2, 2)
+    >>> cross_entropy = torch.nn.CrossEntropyLoss(reduction="none")
+    >>> train = torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), torch.tensor([0, 1, 1])
+    >>> query = torch.tensor([[0.0, 1.0], [1.0, 1.0]]), torch.tensor([0, 0])
+    >>> attacks.residual(model, cross_entropy, train, query, [True, False], weight_decay=0.0).shape
+    (2,)
     """
     check_residual(statistic, weight_decay)
     goal = objective(model, loss, *train)

@@ -70,6 +70,12 @@ def rmia(
     InputError
         Shapes disagree, a probability lies outside [0, 1], `a` outside [0, 1], `gamma` is not
         above 0, or a record lacks an OUT model.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.rmia([0.9, 0.5], [[0.6, 0.6]], [0.5, 0.4], [[0.6, 0.4]]).tolist()
+    [1.0, 0.5]
     """
     target = as_probabilities(
         "target_probability", as_float64("target_probability", target_probability, 1)
@@ -133,6 +139,15 @@ def rmia_tune(
     InputError
         As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
         members of the attacked model, or none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> member = np.array([[True, True, False, False], [False, False, True, True]] * 2)
+    >>> probability = np.where(member, 0.9, 0.4)
+    >>> attacks.rmia_tune(probability, member, np.full((4, 2), 0.5), grid=[0.3])
+    0.3
     """
     references = as_float64("reference_probability", reference_probability, 2)
     population = as_float64("population_reference", population_reference, 2)

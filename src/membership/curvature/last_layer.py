@@ -31,18 +31,20 @@ class LastLayer:
     bias: FloatArray
 
 
-def last_layer(model: nn.Module, x: Any, batch_size: int = 1024) -> LastLayer:
-    """Read the last layer of one of the room's networks on some records.
+def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = "") -> LastLayer:
+    """Read a network's last linear layer on some records.
 
     Parameters
     ----------
     model : nn.Module
-        With the children ``features`` and ``classifier``, as every network of ``models`` has;
-        put in evaluation mode.
+        Ends in a linear layer; put in evaluation mode.
     x : array_like of shape (records, ...)
         The records, finite; sent to the model's device in batches.
     batch_size : int
         Records at a time, at least 1.
+    layer : str
+        The name of that layer, as in ``dict(model.named_modules())``; empty for the networks of
+        `membership.models`, where it is ``classifier``.
 
     Returns
     -------
@@ -52,24 +54,62 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024) -> LastLayer:
     Raises
     ------
     InputError
-        The model has no such children, or the records or the features are not finite.
+        There is no such layer, it is not linear or not the last, or the records or the features
+        are not finite.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import curvature
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> last = curvature.last_layer(model, torch.zeros(5, 4), layer="2")
+    >>> last.features.shape, last.logits.shape
+    ((5, 8), (5, 3))
     """
-    classifier = getattr(model, "classifier", None)
-    if not isinstance(classifier, nn.Linear) or not hasattr(model, "features"):
-        raise InputError(
-            f"model is a {type(model).__name__} without features and a linear classifier; "
-            "give a network of membership.models"
-        )
+    classifier = model if isinstance(model, nn.Linear) else _named(model, layer or "classifier")
     parameter = classifier.weight
     x = torch.tensor(np.asarray(x), dtype=parameter.dtype)
     if not torch.isfinite(x).all():
         raise InputError("x: some values are not finite (NaN or infinity); clean them first")
     model.eval()
     with torch.no_grad():
-        parts = [model.features(part.to(parameter.device)) for part in x.split(batch_size)]
+        parts = [
+            _read(model, classifier, part.to(parameter.device)) for part in x.split(batch_size)
+        ]
         features = torch.cat(parts).cpu().double().numpy()
         weight = parameter.cpu().double().numpy().copy()
-        bias = classifier.bias.cpu().double().numpy().copy()
+        bias = np.zeros(len(weight))
+        if classifier.bias is not None:
+            bias = classifier.bias.cpu().double().numpy().copy()
     if not np.isfinite(features).all():
         raise InputError("model: some of its features are not finite; its training has diverged")
     return LastLayer(features, features @ weight.T + bias, weight, bias)
+
+
+def _named(model: nn.Module, layer: str) -> nn.Linear:
+    """A linear layer by its name."""
+    found = dict(model.named_modules()).get(layer)
+    if isinstance(found, nn.Linear):
+        return found
+    linear = [name for name, part in model.named_modules() if isinstance(part, nn.Linear)]
+    raise InputError(
+        f"layer = {layer!r} is no linear layer of this {type(model).__name__}; "
+        f"its linear layers are: {', '.join(linear) or 'none'}"
+    )
+
+
+def _read(model: nn.Module, classifier: nn.Linear, x: torch.Tensor) -> torch.Tensor:
+    """What the layer reads of some records, where its output is the model's answer."""
+    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
+    hook = classifier.register_forward_hook(lambda _, given, out: seen.append((given[0], out)))
+    try:
+        answer = model(x)
+    finally:
+        hook.remove()
+    last = len(seen) == 1 and seen[0][1].shape == answer.shape and torch.equal(seen[0][1], answer)
+    if not last and not (len(seen) == 1 and not torch.isfinite(answer).all()):
+        raise InputError(
+            "layer: the model's answer is not what this layer gives; name its last linear layer, "
+            "and leave out a softmax behind it"
+        )
+    return seen[0][0]

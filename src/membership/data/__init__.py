@@ -1,15 +1,17 @@
 """The data room: every data set of the book, by one name and in one form.
 
 Data sets
-    `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`
+    `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`,
+    and for arrays of one's own `from_arrays`, `save`
 Before any work
-    `outline`, `Outline`, `require_known`, `require_scaled`
+    `outline`, `Outline`, `require_known`, `require_scaled`, `uneven`
 A whole data set changed
-    `keep_classes`, `label_parity`, `deduplicate`, `one_hot`, `require`, and `Dataset.select`
+    `keep_classes`, `label_parity`, `deduplicate`, `standardised`, `one_hot`, `require`, and
+    `Dataset.select`
 Simulators
     `simulate_purchase`, `gaussian_game`, `GaussianGame`
 Who is a member
-    `random_halves`, `random_membership`, `disjoint_halves`, `leave_one_out`
+    `random_halves`, `balanced_membership`, `random_membership`, `disjoint_halves`, `leave_one_out`
 Digests
     `record_digest`
 
@@ -18,18 +20,27 @@ The registry of public sets, with upstream addresses, licences and digests, is
 """
 
 from membership.data.checking import Report, check
-from membership.data.dataset import Dataset, deduplicate, keep_classes, label_parity, require
+from membership.data.dataset import (
+    Dataset,
+    deduplicate,
+    keep_classes,
+    label_parity,
+    require,
+    standardised,
+)
 from membership.data.digest import record_digest
 from membership.data.encoding import one_hot
+from membership.data.from_python import from_arrays, save
 from membership.data.gaussian import GaussianGame, gaussian_game
 from membership.data.loading import UnverifiedDataWarning, fetch, load
 from membership.data.masks import (
+    balanced_membership,
     disjoint_halves,
     leave_one_out,
     random_halves,
     random_membership,
 )
-from membership.data.outline import Outline, outline, require_known, require_scaled
+from membership.data.outline import Outline, outline, require_known, require_scaled, uneven
 from membership.data.purchase import simulate_purchase
 from membership.data.registry import names
 
@@ -39,10 +50,12 @@ __all__ = [
     "Outline",
     "Report",
     "UnverifiedDataWarning",
+    "balanced_membership",
     "check",
     "deduplicate",
     "disjoint_halves",
     "fetch",
+    "from_arrays",
     "gaussian_game",
     "keep_classes",
     "label_parity",
@@ -57,5 +70,8 @@ __all__ = [
     "require",
     "require_known",
     "require_scaled",
+    "save",
     "simulate_purchase",
+    "standardised",
+    "uneven",
 ]

@@ -180,6 +180,26 @@ def label_parity(dataset: Dataset) -> Dataset:
     )
 
 
+def standardised(dataset: Dataset) -> Dataset:
+    """Bring each feature of a table, or each channel of images, to mean 0 and deviation 1.
+
+    Mean and deviation are those of all records, members or not; what is constant becomes 0.
+    """
+    x = dataset.x.astype(np.float64)
+    axes = (0, *range(2, x.ndim))
+    spread = x.std(axis=axes, keepdims=True)
+    x = (x - x.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1.0)
+    x = x.astype(np.float32)
+    return replace(
+        dataset,
+        x=x,
+        name=f"{dataset.name}-standardised",
+        source=f"{dataset.source} Features brought to mean 0 and standard deviation 1.",
+        digest=record_digest(x, dataset.y, dataset.official_train),
+        verified=False,
+    )
+
+
 def deduplicate(dataset: Dataset) -> Dataset:
     """Drop every record that repeats an earlier one in both features and label.
 

@@ -1,12 +1,11 @@
 """Which files a run reads its data from, by what its parameters name."""
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from membership import addresses
 from membership.data import registry
-from membership.data.loading import PARITY
 from membership.data.locate import locate
 
 _NO_DATA_SET = ("profile", "data_root", "results_dir", "device")
@@ -25,9 +24,10 @@ def input_files(parameters: Mapping[str, Any], further: Iterable[str] = ()) -> l
 
 def _file_of(text: str, root: str | None) -> Path | None:
     """The file of a data set under the rule of `membership.data.load`; None where it has none."""
-    name = text.removesuffix(PARITY)
-    if name.endswith(".npz") or os.sep in name:
+    address = addresses.read(text)
+    name = address.place
+    if address.is_own:
         path = Path(name).expanduser()
-        return path.resolve() if path.is_file() else None
+        return path.resolve() if path.exists() else None
     found = locate(name, root) if name in registry.names() else None
     return found.resolve() if found else None

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from membership import paths
+from membership import addresses, paths
 from membership.data import npz, registry, upstream
-from membership.data.dataset import Dataset, label_parity
+from membership.data.dataset import Dataset, label_parity, standardised
 from membership.data.locate import locate, looked_in
 from membership.data.npz import Prepared, reason
 from membership.data.own import load_own
@@ -23,7 +23,6 @@ from membership.settings import brief
 
 PURCHASE_RECORDS = 10_000
 PURCHASE_SEED = 0
-PARITY = "-odd"
 
 
 class UnverifiedDataWarning(UserWarning):
@@ -31,9 +30,13 @@ class UnverifiedDataWarning(UserWarning):
 
 
 def load(
-    name_or_path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+    name_or_path: str | os.PathLike[str],
+    root: str | os.PathLike[str] | None = None,
+    *,
+    label: str = "",
+    standardise: bool = False,
 ) -> Dataset:
-    """Load a data set by its registry name, or a user's own .npz by its path.
+    """Load a data set by its registry name, or a user's own by its path.
 
     A named set is looked for as ``<name>.npz`` in `root`, in ``$MEMBERSHIP_DATA`` and in the
     project's ``data/``, then downloaded from upstream, converted and kept in ``data/``. Its
@@ -43,10 +46,17 @@ def load(
     ----------
     name_or_path : str or path
         A name from ``data/registry.toml``; ``purchase_like`` (10,000 simulated records, seed 0)
-        or ``purchase_like:25000``; or anything that ends in ``.npz`` or holds a path separator.
+        or ``purchase_like:25000``; or anything that ends in ``.npz``, ``.csv`` or ``.parquet``
+        or holds a path separator: a file, or a folder with one folder of images a class.
         With ``-odd`` behind a name, as in ``mnist-odd``, the label is whether it is odd.
     root : str or path, optional
         A folder to look in first; empty is the same as None.
+    label : str
+        The column of a .csv or .parquet that holds the classes; the same as ``:column`` behind
+        the path.
+    standardise : bool
+        Whether to bring features to mean 0 and standard deviation 1 (see
+        `membership.data.standardised`); the same as ``-standardised`` at the end.
 
     Returns
     -------
@@ -64,11 +74,17 @@ def load(
         what it should (see `membership.data.own.load_own` and
         `membership.data.prepare.identify`).
     """
-    text = os.fspath(name_or_path)
-    if text.endswith(PARITY):
-        return label_parity(load(text.removesuffix(PARITY), root))
-    if text.endswith(".npz") or os.sep in text:
-        return load_own(paths.own_path(text))
+    address = addresses.read(name_or_path).asked(label, standardise)
+    found = _as_stored(address, root)
+    if address.standardise:
+        found = standardised(found)
+    return label_parity(found) if address.parity else found
+
+
+def _as_stored(address: addresses.Address, root: str | os.PathLike[str] | None) -> Dataset:
+    text = address.place
+    if address.is_own:
+        return load_own(paths.own_path(text), address.label)
     if is_purchase_like(text):
         return simulate_purchase(purchase_records(text), PURCHASE_SEED)
     entry = registry.entry(text)
@@ -79,7 +95,7 @@ def load(
             f"{text} is unverified: the registry has no digest of its records "
             f"(this copy's is {dataset.digest[:12]}...)",
             UnverifiedDataWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return dataset
 

@@ -54,6 +54,54 @@ def random_halves(n_models: int, n_records: int, seed: int) -> np.ndarray:
     return random_membership(n_models, n_records, n_records // 2, seed)
 
 
+def balanced_membership(n_models: int, n_records: int, seed: int) -> np.ndarray:
+    """Give each record to exactly half of the models, and each model about half of the records.
+
+    Attacks that compare models with and without a record have as many of both for every record.
+    Independent halves (`random_halves`) leave some records with few on one side.
+
+    Parameters
+    ----------
+    n_models : int
+        Even, at least 2.
+    n_records : int
+        At least 2.
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_models, n_records)
+        Every column holds ``n_models // 2`` True, every row ``n_records // 2`` or one more.
+
+    Raises
+    ------
+    InputError
+        A size is out of range, or `n_models` is odd.
+
+    Examples
+    --------
+    >>> from membership import data
+    >>> member = data.balanced_membership(4, 6, seed=0)
+    >>> member.sum(axis=0).tolist(), member.sum(axis=1).tolist()
+    ([2, 2, 2, 2, 2, 2], [3, 3, 3, 3])
+    """
+    if n_models < 2 or n_models % 2:
+        raise InputError(f"n_models={n_models}: give an even number, at least 2")
+    if n_records < 2:
+        raise InputError(f"n_records={n_records}: give at least 2")
+    rng = np.random.default_rng(seed)
+    order = rng.random((n_models, n_records)).argsort(axis=0)
+    mask = order < n_models // 2
+    while np.ptp(size := mask.sum(axis=1)) > 1:
+        # Records that the largest training set has and the smallest lacks change over.
+        most, least = size.argmax(), size.argmin()
+        there = np.flatnonzero(mask[most] & ~mask[least])
+        moved = rng.choice(there, (size[most] - size[least]) // 2, replace=False)
+        mask[most, moved], mask[least, moved] = False, True
+    return mask
+
+
 def disjoint_halves(n_records: int, seed: int) -> np.ndarray:
     """Split the records at random into two training sets that share none.
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from membership import paths
 from membership.errors import InputError
-from membership.settings import brief
 
 # What NumPy and zipfile raise for files that are damaged or made to harm.
 _DAMAGE = (
@@ -69,7 +68,8 @@ class Prepared:
 
 def read(path: Path) -> Prepared:
     """Read a prepared file, or a user's own of the same form."""
-    require_file(path)
+    if not os.path.isfile(path):
+        raise InputError(f"{path} is no file; give a .npz with {KEYS}")
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} may not be read; change its permissions or give another file")
     if not zipfile.is_zipfile(path):
@@ -83,13 +83,6 @@ def read(path: Path) -> Prepared:
         raise InputError(
             f"cannot read {path}: {reason(error)}; give a whole .npz of plain arrays with {KEYS}"
         ) from error
-
-
-def require_file(path: Path) -> None:
-    """Refuse a path at which no file lies."""
-    if not os.path.isfile(path):  # unlike the method it has no error of its own
-        shown = brief(str(path), most=200)
-        raise InputError(f"dataset={shown}: there is no such file; give a .npz with {KEYS}")
 
 
 def _collect(path: Path, archive: np.lib.npyio.NpzFile) -> Prepared:

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from membership import paths
+from membership import addresses, paths
+from membership.addresses import PARITY
 from membership.data import registry
 from membership.data.dataset import Dataset
-from membership.data.loading import PARITY, is_purchase_like, load, purchase_records
+from membership.data.loading import is_purchase_like, load, purchase_records
 from membership.data.locate import places
-from membership.data.npz import require_file
+from membership.data.own import require_there
 from membership.data.purchase import N_FEATURES
 from membership.data.registry import PURCHASE_LIKE
 from membership.errors import InputError
 
 # Records as they come are trained on: far from 1 in size, no step size of the chapters suits them.
 LARGEST_SIZE = 30.0
+# Between the features of a table, above which a reader is told.
+WIDELY = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +68,12 @@ def outline(
     InputError
         As `membership.data.load`.
     """
-    text = os.fspath(name_or_path)
-    plain = text.removesuffix(PARITY)
-    if is_purchase_like(plain) and os.sep not in plain and not plain.endswith(".npz"):
-        n, parity = purchase_records(plain), text != plain
+    address = addresses.read(name_or_path)
+    if not (address.is_own or address.standardise) and is_purchase_like(address.place):
+        n, parity = purchase_records(address.place), address.parity
         name = PURCHASE_LIKE + PARITY * parity
         return Outline(name, n, n, (N_FEATURES,), 2 if parity else 100, None)
-    dataset = load(text, root)
+    dataset = load(name_or_path, root)
     split, n = dataset.official_train, len(dataset)
     n_train = n if split is None else int(np.sum(split))
     return Outline(dataset.name, n, n_train, dataset.x.shape[1:], dataset.n_classes, dataset)
@@ -95,13 +97,28 @@ def require_known(
         A name is unknown, a file is missing, or `root` is no folder.
     """
     places(root)
-    for text in (os.fspath(name).removesuffix(PARITY) for name in names):
-        if text.endswith(".npz") or os.sep in text:
-            require_file(paths.own_path(text))
-        elif is_purchase_like(text):
-            purchase_records(text)
+    for address in map(addresses.read, names):
+        if address.is_own:
+            require_there(paths.own_path(address.place))
+        elif is_purchase_like(address.place):
+            purchase_records(address.place)
         else:
-            registry.entry(text)
+            registry.entry(address.place)
+
+
+def uneven(found: Outline) -> str:
+    """What to know of a reader's own table whose features differ widely in scale; else nothing."""
+    if found.dataset is None or found.dataset.verified or found.is_image:
+        return ""
+    spread = found.dataset.x.std(axis=0, dtype=np.float64)
+    spread = spread[spread > 0]
+    if len(spread) < 2 or spread.max() <= WIDELY * spread.min():
+        return ""
+    return (
+        f"warning: features of {found.name} differ {spread.max() / spread.min():,.3g}-fold in "
+        "standard deviation, and networks are trained on them as they are; "
+        "`-p standardise true` brings all of them to mean 0 and standard deviation 1"
+    )
 
 
 def require_scaled(found: Outline) -> None:
@@ -119,6 +136,7 @@ def require_scaled(found: Outline) -> None:
     if size.max() > LARGEST_SIZE:
         raise InputError(
             f"dataset {found.name!r}: feature {size.argmax()} has a root mean square of "
-            f"{size.max():,.4g}, and models are trained on records as they are; standardise every "
-            f"feature to mean 0 and standard deviation 1 (at most {LARGEST_SIZE:g} is taken)"
+            f"{size.max():,.4g}, and models are trained on records as they are; give "
+            "`-p standardise true`, which brings every feature to mean 0 and standard deviation 1 "
+            f"(at most {LARGEST_SIZE:g} is taken)"
         )

@@ -144,11 +144,13 @@ def load(
     Raises
     ------
     InputError
-        There is no such exhibit, a file is missing or unreadable, the table is not the one that
-        its record describes, or a file is not the one that its run wrote.
+        There is no such exhibit, `root` is no folder, a file is missing or unreadable, the table
+        is not the one that its record describes, or a file is not the one that its run wrote.
     """
     from membership.exhibits.listing import find  # what declares exhibits takes a second to load
 
+    if root and not Path(root).is_dir():
+        raise InputError(f"root = {str(root)!r} is no folder; give a folder of results")
     target = paths.in_run(location(exhibit_id, find(exhibit_id)["chapter"], profile, root))
     record_path, table_path = target.with_suffix(".json"), target.with_suffix(".csv")
     manifest.require(target.parent, [target.name + suffix for suffix in SUFFIXES])

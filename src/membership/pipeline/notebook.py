@@ -1,6 +1,7 @@
 """Run one notebook: check, convert, execute beside the old one, then replace it."""
 
 import contextlib
+import json
 import logging
 import os
 import re
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from membership import manifest, paths, processes
+from membership import addresses, manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
 from membership.pipeline import records
@@ -63,8 +64,7 @@ def check(chapter: str, parameters: Mapping[str, Any]) -> ChapterSettings:
     InputError
         One line that names what is wrong and what would be accepted.
     """
-    settings = settings_class(chapter).from_values(_with_absolute_paths(parameters))
-    settings.check_run()
+    settings = settings_class(chapter).for_run(_with_absolute_paths(parameters))
     if settings.profile != "paper":  # the page shows them beside its own
         manifest.require(paths.results_dir() / "paper" / chapter)
     return settings
@@ -109,6 +109,8 @@ def run_notebook(
     """
     given = _with_absolute_paths(parameters or {})
     settings = check(chapter, given)
+    for note in () if quiet else settings.notes:
+        print(f"{chapter} ({settings.profile}): {note}", file=sys.stderr)
     place = place_of(settings, apart=apart)
     target, mark = place.page, fingerprint(settings)
     if not force and is_up_to_date(settings, mark, target):
@@ -175,7 +177,7 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, qui
         output = run.folder / "executed.ipynb"
         try:
             _papermill(papermill, settings.chapter, given, run, progress)
-            return _finished(output, settings.chapter)
+            return _finished(output, settings.chapter, given)
         except PapermillExecutionError as error:
             what = _last_line(error.evalue)
             if error.ename == InputError.__name__:
@@ -245,11 +247,14 @@ def _papermill(
     )
 
 
-def _finished(output: Path, chapter: str) -> Any:
-    """Read the executed notebook, fold the injected cell and forget the folder it ran in."""
+def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
+    """Read the executed notebook, fold the injected cell and forget the folders it ran in."""
     import nbformat
 
-    notebook = nbformat.read(output, as_version=4)
+    text = output.read_text(encoding="utf-8")
+    for place in _own_places(given):
+        text = text.replace(_in_json(place), _in_json(Path(place).name))
+    notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.metadata.tags.append("hide-input")
@@ -257,6 +262,18 @@ def _finished(output: Path, chapter: str) -> Any:
         input_path=f"notebooks/{chapter}.md", output_path=f"book/chapters/{chapter}.ipynb"
     )
     return notebook
+
+
+def _own_places(given: Mapping[str, Any]) -> list[str]:
+    """Every absolute path among the parameters, the longest first; a page shows only its name."""
+    named = [one for v in given.values() for one in (v if isinstance(v, list) else [v])]
+    places = {addresses.read(one).place for one in named if isinstance(one, str)}
+    found = {place for place in places if os.path.isabs(place) and Path(place).name}
+    return sorted(found, key=len, reverse=True)
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
 
 
 def _keep_failure(
@@ -301,14 +318,9 @@ def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _absolute_data_set(value: Any) -> Any:
     """A data set is a path under the same rule as in `membership.data.load`."""
-    from membership.data.loading import PARITY
-
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not (address := addresses.read(value)).is_own:
         return value
-    path = value.removesuffix(PARITY)
-    if not path.endswith(".npz") and os.sep not in path:
-        return value
-    return str(paths.own_path(path).absolute()) + value[len(path) :]
+    return str(address._replace(place=str(paths.own_path(address.place).absolute())))
 
 
 def _as_json(notebook: Any) -> str:

@@ -15,7 +15,8 @@ of the privacy calculator, where a target stands in the place of sigma::
     {{ calculated("differential.tpr.0", ".1%", n=256, n_records=60000, epochs=60, epsilon=2) }}
 
 and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
-}}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need.
+}}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
+own_data() }}``: what each chapter asks of a reader's own data.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -36,7 +37,7 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
-from membership.pipeline import exercises, lighter, pages
+from membership.pipeline import exercises, lighter, own_data, pages
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 
@@ -148,6 +149,7 @@ SUBSTITUTIONS = {
     "number": Number(),
     "printed": Printed(),
     "ref": Ref(),
+    "own_data": own_data.table,
     "says": Says(),
     "tally": pages.Tally(),
     "verdicts": pages.Verdicts(),

@@ -155,7 +155,9 @@ def picture(shape: str, pixels: str) -> np.ndarray:
 
 def _show(axis: Axes, cell: object) -> None:
     looks = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "none"}
-    axis.imshow(picture(cell.shape, cell.pixels), **looks)
+    shown = picture(cell.shape, cell.pixels)
+    # A line of bars, one a feature, fills the square.
+    axis.imshow(shown, aspect="auto" if len(shown) == 1 else "equal", **looks)
     if isinstance(cell.text, str) and cell.text:
         below = {"ha": "center", "va": "top", "transform": axis.transAxes, "fontsize": _TEXT}
         axis.text(0.5, -0.04, cell.text, **below)

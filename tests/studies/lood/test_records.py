@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from membership import data
 from membership.errors import InputError
-from membership.studies.lood import pictures
+from membership.studies.lood import observed_queries, pictures, search
 from membership.studies.lood.origin import observed, of_records
 from membership.studies.lood.records import load, scaled
 from membership.studies.lood.settings import Settings
@@ -35,6 +36,28 @@ def test_standardising_is_by_channel():
 def test_too_few_records_are_named():
     with pytest.raises(InputError, match="holds"):
         load(Settings.from_values({"profile": "tiny", "n_records": 5000}))
+
+
+def test_rows_of_a_table_are_bars_with_every_kernel_that_needs_no_neighbours(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 5)) * [1, 1e4, 1, 1, 0] + [0, -7, 0, 0, 3]
+    file = data.save(data.from_arrays(x, np.arange(80) % 2), tmp_path / "own.npz")
+    values = {"profile": "tiny", "dataset": str(file), "n_records": 40, "n_reconstructed": 2}
+    settings = Settings.for_run(values)
+    own = load(settings)
+    assert own.shape == (1, 1, 5)
+    rows = own.inputs()
+    assert rows[:, :4].min() >= 0
+    assert rows[:, :4].max() <= 1
+    assert (rows[:, 4] == 0).all()
+    low, high = x.min(axis=0), x.max(axis=0)
+    by_hand = (x - low) / np.where(high > low, high - low, 1)
+    apart = np.abs(rows[:, None] - by_hand).max(axis=2).min(axis=1)
+    assert apart.max() < 1e-5
+    searches = search.Searches(own, settings)
+    assert not any(search.convolutional(name) for name in searches.kernels(others=True))
+    found = observed_queries.most_influenced(settings)
+    assert found["level"].shape[-3:] == (1, 1, 5)
 
 
 def test_digits_are_none_of_the_papers_data(records, settings):

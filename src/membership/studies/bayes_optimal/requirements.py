@@ -1,10 +1,12 @@
 """Whether a data set can carry the chapter, asked before anything is trained."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from membership import data
+from membership.addresses import Takes
 from membership.errors import InputError
 
 # Beside the 3n/2 records of a size n of Table 1: what its penalty is chosen on.
@@ -24,6 +26,28 @@ def check_data(settings: Any) -> str:
     dataset, both = pair(settings)
     require(len(both), settings.n_records)
     return f"{dataset.name}: {len(dataset):,} records. {dataset.source}"
+
+
+def takes() -> Takes:
+    """The least that the checks below accept."""
+    both = 3 * LEAST_SIZE // 2 + RECORDS_FOR_PENALTY
+    return Takes(both, "of the two largest classes", LEAST_SIDE, scaled=False)
+
+
+def fitted(settings: Any, asked: Collection[str]) -> Any:
+    """Cut the profile's sizes to the records there are; what stays too large is refused later."""
+    root = settings.data_root or None
+    data.require_known([settings.dataset], root)
+    found = data.outline(settings.dataset, root)
+    settings = settings.noting(*filter(None, [data.uneven(found)]))
+    n_both = len(pair(settings)[1]) if len(settings.classes) != 1 else 0
+    most = {}
+    if (largest := _largest_size(n_both)) >= LEAST_SIZE:
+        most["n_records"] = sorted({min(n, largest) for n in settings.n_records})
+    if (most_members := found.n_records // 2) >= settings.least["cnn_records"][0]:
+        most["cnn_records"] = min(settings.cnn_records, most_members)
+    why = f"{found.name} holds {found.n_records:,} records, {n_both:,} of the two classes"
+    return settings.cut(asked, most, why)
 
 
 def pair(settings: Any) -> tuple[data.Dataset, data.Dataset]:
@@ -50,8 +74,8 @@ def require(n_available: int, sizes: list[int]) -> None:
     needed = 3 * max(sizes) // 2 + RECORDS_FOR_PENALTY
     if needed <= n_available:
         return
-    largest = (n_available - RECORDS_FOR_PENALTY) * 2 // 3 // 2 * 2
-    remedy = f"the largest possible size is {largest}"
+    largest = _largest_size(n_available)
+    remedy = f"give at most {largest}: `-p n_records {largest}`"
     if largest < LEAST_SIZE:
         least = 3 * LEAST_SIZE // 2 + RECORDS_FOR_PENALTY
         remedy = f"too few for any size: give a data set with at least {least} of them"
@@ -59,6 +83,11 @@ def require(n_available: int, sizes: list[int]) -> None:
         f"n_records: {max(sizes)} needs {needed} records of the two classes but there are "
         f"{n_available}; {remedy}"
     )
+
+
+def _largest_size(n_available: int) -> int:
+    """The largest even size of Table 1 for so many records of the two classes."""
+    return max(n_available - RECORDS_FOR_PENALTY, 0) * 2 // 3 // 2 * 2
 
 
 def feature_source(root: str | None) -> str:
@@ -70,10 +99,15 @@ def feature_source(root: str | None) -> str:
 
 def _require_for_networks(found: data.Outline, cnn_records: int) -> None:
     """Table 2: each network trains on half of twice ``cnn_records`` records."""
+    if found.n_records < (least := 2 * LEAST_SIZE):
+        raise InputError(
+            f"dataset {found.name!r} holds {found.n_records} records; give at least {least}"
+        )
     if 2 * cnn_records > found.n_records:
         raise InputError(
             f"cnn_records = {cnn_records}: twice as many records are drawn, and dataset "
-            f"{found.name!r} holds {found.n_records:,}; give at most {found.n_records // 2:,}"
+            f"{found.name!r} holds {found.n_records:,}; give at most {found.n_records // 2:,}: "
+            f"`-p cnn_records {found.n_records // 2}`"
         )
     if found.is_image and min(found.shape[1:]) < LEAST_SIDE:
         raise InputError(

@@ -1,10 +1,12 @@
 """The parameters of the chapter on Sablayrolles et al. (2019), and their sizes by profile."""
 
-import os
+from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from membership import addresses
+from membership.addresses import Takes
 from membership.settings import ChapterSettings, brief
 
 PROFILES: dict[str, dict[str, Any]] = {
@@ -120,6 +122,19 @@ class Settings(ChapterSettings):
                 )
         return self
 
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.bayes_optimal import requirements
+
+        return requirements.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut the sizes that the profile chose to the data."""
+        from membership.studies.bayes_optimal import requirements
+
+        return requirements.fitted(self, asked)
+
     def check_data(self) -> None:
         """See that the data can carry the chapter."""
         from membership.studies.bayes_optimal import requirements
@@ -146,8 +161,7 @@ class Settings(ChapterSettings):
         sizes = dict(PROFILES[self.profile])
         dataset = self.dataset or sizes["dataset"]
         # Of a reader's own file the size is not known: it is asked for as little as the digits are.
-        own_file = dataset.endswith(".npz") or os.sep in dataset
-        if dataset != "digits" and not own_file:
+        if dataset != "digits" and not addresses.read(dataset).is_own:
             sizes |= LARGER_DATA.get(self.profile, {})
         sizes["classes"] = CLASSES.get(dataset, [])
         sizes["feature_network"] = FEATURES[self.profile] if dataset == "cifar10" else "raw"

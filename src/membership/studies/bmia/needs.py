@@ -1,8 +1,10 @@
 """Whether the data of a run can carry the chapter, asked before anything is trained."""
 
+from collections.abc import Collection
 from typing import Any
 
 from membership import data
+from membership.addresses import Takes
 from membership.errors import InputError
 from membership.studies.bmia.settings import is_for_images
 
@@ -42,6 +44,19 @@ def check(settings: Any) -> None:
     for name in strangers:
         members = images[0] if images else data.outline(DIGITS)
         _check_strangers(data.outline(name, root), members)
+
+
+def takes() -> Takes:
+    """The least that the checks above accept."""
+    return Takes(LEAST_RECORDS, "of all classes", LEAST_SIDE, scaled=True)
+
+
+def fitted(settings: Any, asked: Collection[str]) -> Any:
+    """Note tables whose features differ widely in scale; no size depends on the data."""
+    root = settings.data_root or None
+    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
+    data.require_known(list(names), root)
+    return settings.noting(*filter(None, (data.uneven(data.outline(n, root)) for n in names)))
 
 
 def _check_network(parameter: str, architecture: str, found: data.Outline) -> None:

@@ -1,10 +1,12 @@
 """The parameters of the chapter on Liu et al. (2025), and their sizes by profile."""
 
 import re
+from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from membership.addresses import Takes
 from membership.settings import ChapterSettings, brief
 
 PROFILES: dict[str, dict[str, Any]] = {
@@ -105,6 +107,19 @@ class Settings(ChapterSettings):
         if len(self.architectures) == 1:
             raise ValueError("architectures names one; give at least 2 to pair")
         return self
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.bmia import needs
+
+        return needs.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut the sizes that the profile chose to the data."""
+        from membership.studies.bmia import needs
+
+        return needs.fitted(self, asked)
 
     def check_data(self) -> None:
         """See that every data set of the run can carry the chapter."""

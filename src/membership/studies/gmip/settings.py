@@ -1,9 +1,11 @@
 """The parameters of the chapter on Leemann et al. (2023), and their sizes by profile."""
 
-from typing import Any, ClassVar
+from collections.abc import Collection
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
+from membership.addresses import Takes
 from membership.settings import ChapterSettings
 
 PROFILES: dict[str, dict[str, Any]] = {
@@ -102,6 +104,19 @@ class Settings(ChapterSettings):
     pretrain_epochs: int = Field(
         0, ge=0, le=1000, description="epochs of the pre-trained networks; 0: the profile's"
     )
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.gmip import needs
+
+        return needs.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut the sizes that the profile chose to the data."""
+        from membership.studies.gmip import needs
+
+        return needs.fitted(self, asked)
 
     def check_data(self) -> None:
         """See that every data set of the run can carry the chapter."""

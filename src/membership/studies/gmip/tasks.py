@@ -190,7 +190,9 @@ def _own_recipe(n: int, classes: int) -> Recipe:
     """
     width = min(64, int(0.125 * n / (classes - 1)) - 1)
     if width < 1:
-        raise InputError(f"dataset has {n} records of {classes} classes; give 16 times as many")
+        raise InputError(
+            f"dataset has {n} records of {classes} classes; give at least {16 * (classes - 1)}"
+        )
     batch = round(classes * (width + 1) / RATIO)
     size, clip = max(n // 16, 2), 2 * math.sqrt(width + 1)
     return Recipe("", width, classes, max(batch, 2), n, n // 6, size, 20, clip, 2e-3)

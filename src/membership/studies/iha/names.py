@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from membership.data.loading import PARITY, is_purchase_like, purchase_records
+from membership.addresses import PARITY
+from membership.data.loading import is_purchase_like, purchase_records
 from membership.errors import InputError
 from membership.studies.iha.needs import LARGER
 

@@ -1,10 +1,12 @@
 """Whether the data of a run can carry the chapter, asked before anything is trained."""
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 from membership import data
-from membership.data.loading import PARITY, is_purchase_like, purchase_records
+from membership.addresses import PARITY, Takes
+from membership.data.loading import is_purchase_like, purchase_records
 from membership.data.purchase import MOST_RECORDS
 from membership.errors import InputError
 from membership.studies.iha import recipes
@@ -13,6 +15,8 @@ from membership.studies.iha import recipes
 N_BASE = 200
 # Table 7: the paper's pools are 160,000 records and 50,000; twice as many shows the direction.
 LARGER = 2
+# Parameters up to which a profile's limit is raised: the paper's profile has 4,800.
+MOST_RAISED = 5000
 
 
 def check(settings: Any) -> None:
@@ -40,8 +44,31 @@ def check(settings: Any) -> None:
     half = min(N_BASE, _pool(found[settings.dataset]) // 2)
     if settings.loo_records > half:
         raise InputError(
-            f"loo_records = {settings.loo_records}: there are {half} training records only"
+            f"loo_records = {settings.loo_records}: there are {half} training records only; give "
+            f"at most `-p loo_records {half}`"
         )
+
+
+def takes() -> Takes:
+    """The least that the checks above accept."""
+    return Takes(recipes.LEAST_RECORDS, "to train on", 1, scaled=True)
+
+
+def fitted(settings: Any, asked: Collection[str]) -> Any:
+    """Fit the profile's sizes to the data, as far as that is no other study."""
+    root = settings.data_root or None
+    data.require_known(settings.datasets, root)
+    found = {name: data.outline(name, root) for name in settings.datasets}
+    settings = settings.noting(*filter(None, map(data.uneven, found.values())))
+    half = min(N_BASE, _pool(found[settings.dataset]) // 2)
+    last = settings.datasets[-1]
+    least = max(_least_parameters(name, one, name == last) for name, one in found.items())
+    most = {"loo_records": min(settings.loo_records, max(half, 2))}
+    if settings.most_parameters < least <= MOST_RAISED:
+        most["most_parameters"] = least
+    why = f"{found[settings.dataset].name} has {half} training records"
+    settings = settings.cut(asked, {"loo_records": most.pop("loo_records")}, why)
+    return settings.cut(asked, most, "the smallest networks that take these records")
 
 
 def _check_one(name: str, found: data.Outline, settings: Any) -> None:
@@ -63,10 +90,21 @@ def _check_one(name: str, found: data.Outline, settings: Any) -> None:
 
 def _check_network(found: data.Outline, hidden: tuple[int, ...], most: int) -> None:
     """See that the network can be cut to size; simulated data may lose classes for it."""
-    single = found.name.endswith(PARITY)
+    recipes.fitting(math.prod(found.shape), hidden, _n_outputs(found), most)
+
+
+def _n_outputs(found: data.Outline) -> int:
     few = found.dataset is None
-    n_outputs = 1 if single else min(found.n_classes, recipes.FEW_CLASSES) if few else None
-    recipes.fitting(math.prod(found.shape), hidden, n_outputs or found.n_classes, most)
+    n_classes = min(found.n_classes, recipes.FEW_CLASSES) if few else found.n_classes
+    return 1 if found.name.endswith(PARITY) else n_classes
+
+
+def _least_parameters(name: str, found: data.Outline, deep_too: bool) -> int:
+    """Parameters of the smallest network, which the data set is tried with, or of the deep one."""
+    shapes = [recipes.recipe_of(name, found.name).hidden]
+    shapes += [recipes.DEEP] * (deep_too and not name.endswith(PARITY))
+    size, n_outputs = math.prod(found.shape), _n_outputs(found)
+    return max(recipes.size_of(size, tuple(1 for _ in one), n_outputs) for one in shapes)
 
 
 def _pool(found: data.Outline) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from membership.data.loading import PARITY
+from membership.addresses import PARITY
 from membership.errors import InputError
 
 # A network too narrow for all hundred classes of Purchase learns these.
@@ -69,7 +69,8 @@ def fitting(
     least = size_of(n_features, tuple(1 for _ in hidden), n_outputs)
     raise InputError(
         f"most_parameters = {most_parameters}: the smallest network for records of {n_features} "
-        f"numbers and {n_outputs} outputs has {least:,}; give at least as many"
+        f"numbers and {n_outputs} outputs has {least:,}; give at least as many: "
+        f"`-p most_parameters {least}`"
     )
 
 

@@ -1,9 +1,11 @@
 """The parameters of the chapter on Suri et al. (2024), and their sizes by profile."""
 
+from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from membership.addresses import Takes
 from membership.settings import ChapterSettings
 
 PROFILES: dict[str, dict[str, Any]] = {
@@ -106,6 +108,19 @@ class Settings(ChapterSettings):
         if self.n_models and self.n_targets > self.n_models:
             raise ValueError(f"n_targets = {self.n_targets}: there are {self.n_models} models")
         return self
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.iha import needs
+
+        return needs.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut the sizes that the profile chose to the data."""
+        from membership.studies.iha import needs
+
+        return needs.fitted(self, asked)
 
     def check_data(self) -> None:
         """See that every data set of the run can carry the chapter."""

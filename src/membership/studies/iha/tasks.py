@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from membership import data, models, training
-from membership.data.loading import PARITY
+from membership.addresses import PARITY
 from membership.studies.iha.recipes import (
     DEEP,
     FEW_CLASSES,

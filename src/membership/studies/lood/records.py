@@ -1,5 +1,6 @@
 """The records of this chapter: two classes, scaled in three ways, with centred one-hot labels."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +80,18 @@ def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Re
 
 def two_classes(found: data.Dataset) -> data.Dataset:
     """The different records of the two classes that the chapter compares."""
-    return data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
+    kept = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
+    return kept if kept.x.ndim == 4 else as_bars(kept)
+
+
+def as_bars(table: data.Dataset) -> data.Dataset:
+    """A table as pictures one line high: a bar a feature, from its least value, black, to white."""
+    x = table.x.astype(np.float64)
+    low, spread = x.min(axis=0), np.ptp(x, axis=0)
+    x = ((x - low) / np.where(spread > 0, spread, 1.0))[:, None, None].astype(np.float32)
+    source = f"{table.source} Each feature scaled to run from 0 to 1."
+    bars = dataclasses.replace(table, x=x, source=source, columns=(), verified=False)
+    return bars.select(np.arange(len(bars)))  # which takes the digest anew
 
 
 def scaled(x: FloatArray, scaling: str) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from membership import lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures
+from membership.studies.lood.needs import LEAST_SIDE
 from membership.studies.lood.records import Records
 
 LEARNING_RATE = 3.0
@@ -154,7 +155,7 @@ class Searches:
 
     def kernels(self, others: bool) -> list[str]:
         """The first, and the others if asked for: convolutional ones for pictures only."""
-        is_image = self.whole.x.ndim == 4
+        is_image = min(self.whole.x.shape[2:]) >= LEAST_SIDE
         names = [name for name in self.every if is_image or not convolutional(name)]
         return names if others else [self.main]
 

@@ -1,10 +1,12 @@
 """The parameters of the chapter on Ye et al. (2024), and their sizes by profile."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
+from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import ChapterSettings
 
@@ -138,6 +140,19 @@ class Settings(ChapterSettings):
                     f"n_records = {filled.n_records} and network_records = {filled.network_records}"
                 )
         return filled
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.lood import needs
+
+        return needs.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Cut the sizes that the profile chose to the data."""
+        from membership.studies.lood import needs
+
+        return needs.fitted(self, asked)
 
     def check_data(self) -> None:
         """See that the data can carry the chapter."""

@@ -1,0 +1,62 @@
+"""Addresses of data sets: taken apart, put together, and what a run adds to them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from membership import addresses
+from membership.addresses import Address, read
+from membership.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "own"),
+    [
+        ("digits", Address("digits"), False),
+        ("mnist-odd", Address("mnist", parity=True), False),
+        ("purchase_like:2000", Address("purchase_like:2000"), False),
+        ("own.npz", Address("own.npz"), True),
+        ("photos/", Address("photos/"), True),
+        ("a/b.CSV:kind", Address("a/b.CSV", "kind"), True),
+        ("b.parquet:a kind-standardised-odd", Address("b.parquet", "a kind", True, True), True),
+        ("own.npz-standardised", Address("own.npz", standardise=True), True),
+    ],
+)
+def test_an_address_has_these_parts(text, expected, own):
+    assert read(text) == expected
+    assert read(text).is_own is own
+    assert str(expected) == text
+
+
+@given(
+    st.sampled_from(["a.csv", "b/c.parquet", "d.csv"]),
+    st.text("abc _", max_size=5),
+    st.booleans(),
+    st.booleans(),
+)
+def test_it_is_put_together_as_it_was(place, label, standardise, parity):
+    whole = Address(place, label, standardise, parity)
+    assert read(str(whole)) == whole
+
+
+def test_a_run_puts_label_and_scale_into_own_addresses_only():
+    named = {"dataset": "a.csv", "also_datasets": ["digits", "b.npz", "c.csv:kind-odd"]}
+    assert addresses.asked(named, "y", True) == {
+        "dataset": "a.csv:y-standardised",
+        "also_datasets": ["digits", "b.npz-standardised", "c.csv:kind-standardised-odd"],
+    }
+    again = addresses.asked(addresses.asked(named, "y", True), "y", True)
+    assert again == addresses.asked(named, "y", True)
+
+
+@pytest.mark.parametrize(
+    ("named", "label", "standardise", "message"),
+    [
+        ({"dataset": "own.npz"}, "y", False, "'y' names a column of your own .csv or .parquet"),
+        ({"dataset": "digits"}, "", True, "standardise = True is for your own data"),
+        ({"dataset": "a.csv"}, "is-odd", False, "rename the column"),
+    ],
+)
+def test_what_they_cannot_be_meant_for_is_refused(named, label, standardise, message):
+    with pytest.raises(InputError, match=message):
+        addresses.asked(named, label, standardise)

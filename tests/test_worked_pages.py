@@ -1,0 +1,103 @@
+"""The pages for people with data, a model or an attack of their own: what they print."""
+
+import re
+import shlex
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from membership import attacks, data, paths
+from membership.cli import cli
+from membership.errors import InputError
+from membership.pipeline import notebook
+
+BOOK = paths.project_root() / "book"
+PAGES = ("own-data", "audit-model", "audit", "score-one-record", "add-attack")
+
+
+def blocks(language: str, page: str) -> list[str]:
+    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def commands(page: str) -> list[list[str]]:
+    lines = "".join(blocks("bash", page)).splitlines()
+    return [shlex.split(line) for line in lines if line.strip()]
+
+
+def test_every_block_of_python_is_run_by_a_test():
+    found = {page: len(blocks("python", page)) for page in PAGES}
+    # The pages on audits have theirs in tests/audit/test_page.py.
+    assert found == {"own-data": 2, "audit-model": 2, "audit": 1, **dict.fromkeys(PAGES[3:], 1)} | {
+        "score-one-record": 2
+    }
+
+
+def test_results_are_read_back(capsys, tmp_path):
+    (block,) = blocks("python", "rerun")
+    names: dict = {}
+    exec(block, names)
+    assert names["record"]["id"] == "bayes-optimal-tab-1"
+    load = names["exhibits"].load
+    assert load("bayes-optimal-tab-1", "tiny", tmp_path) is None
+    with pytest.raises(InputError, match="is no folder"):
+        load("bayes-optimal-tab-1", "tiny", tmp_path / "nowhere")
+
+
+def test_one_record_is_scored(capsys):
+    names: dict = {}
+    for block in blocks("python", "score-one-record"):
+        exec(block, names)
+    said = capsys.readouterr().out
+    assert re.match(r"record 5: score [+-]\d+\.\d\d, above \d+% of the non-members\n", said)
+    assert names["score"].shape == names["wine"].y.shape
+    assert (names["member"].sum(axis=0) == 8).all()
+    np.testing.assert_allclose(
+        names["signals"].probability(names["logits"], None, [1, 0])[0],
+        1 / (1 + np.exp([-2.0, -1.0])),
+    )
+
+
+def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
+    names: dict = {}
+    (block,) = blocks("python", "add-attack")
+    exec(block, names)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("above the median")
+    assert {"LOSS", "LiRA", "Attack-R"} <= {line[:32].strip() for line in lines}
+    score = names["mine"].on(names["observed"], target=1)
+    assert score.shape == names["seen"].member.shape
+    assert attacks.requirements([names["mine"]])["attack"].tolist() == ["above the median"]
+    assert "above-median" not in attacks.registry()
+
+
+@pytest.fixture
+def own_files(tmp_path, monkeypatch):
+    """What the page on own data makes, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("python", "own-data"):
+        exec(block, {})
+    return tmp_path
+
+
+def test_the_files_that_the_page_makes_are_data_sets(own_files):
+    assert data.load(own_files / "own.npz").x.shape == (2000, 20)
+    wine = data.load(own_files / "wine.csv", label="target")
+    np.testing.assert_allclose(wine.x, data.load(own_files / "wine.npz").x, rtol=1e-6)
+    np.testing.assert_array_equal(wine.y, data.load(own_files / "wine.npz").y)
+
+
+@pytest.mark.parametrize("words", commands("own-data"), ids=" ".join)
+def test_a_command_on_own_data_gets_as_far_as_its_notebook(own_files, monkeypatch, words):
+    """A whole run of each takes minutes: tests/studies computes what is particular to own data."""
+    started = []
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(own_files / "cache"))
+    monkeypatch.setattr(notebook, "results_path", lambda settings: own_files / "results")
+    monkeypatch.setattr(notebook, "_run", lambda settings, *_: started.append(settings))
+    monkeypatch.setattr("membership.pipeline.build_site", lambda: started.append(None))
+    program, *arguments = words
+    assert program == "membership"
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert len(started) == 1
