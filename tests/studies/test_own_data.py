@@ -76,6 +76,14 @@ def test_what_the_profile_chose_is_cut_and_what_was_asked_for_is_refused(there):
     assert settings("lood", "quick", dataset=wine).n_records == 130
 
 
+def test_the_comparison_leaves_out_what_takes_images(there):
+    made = settings("comparison", "tiny", dataset=str(there / "table.npz"), models=["small"])
+    assert made.models == ["small"]
+    assert "cnn" not in settings("comparison", "quick", dataset=str(there / "table.npz")).models
+    with pytest.raises(InputError, match="178 records; give at least 300"):
+        settings("comparison", "tiny", dataset=str(there / "wine.npz"))
+
+
 def test_what_no_profile_parameter_names_is_left_alone():
     for chapter in CHAPTERS:
         assert settings(chapter, "tiny").notes == ()

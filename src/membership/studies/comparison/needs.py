@@ -1,8 +1,10 @@
 """Whether the data of a run can carry the chapter, asked before anything is trained."""
 
+from collections.abc import Collection
 from typing import Any
 
 from membership import data
+from membership.addresses import Takes
 from membership.errors import InputError
 
 LEAST_RECORDS = 300
@@ -31,3 +33,20 @@ def check(settings: Any) -> None:
             raise InputError(
                 f"models: 'cnn' takes images, and {found.name} holds none; leave it out"
             )
+
+
+def takes() -> Takes:
+    """The least that the checks above accept."""
+    return Takes(LEAST_RECORDS, "of all classes", 1, scaled=False)
+
+
+def fitted(settings: Any, asked: Collection[str]) -> Any:
+    """Leave out of the profile's models those that take images, where there are none."""
+    root = settings.data_root or None
+    data.require_known([settings.dataset, *settings.also_datasets], root)
+    found = data.outline(settings.dataset, root)
+    settings = settings.noting(*filter(None, [data.uneven(found)]))
+    if found.is_image:
+        return settings
+    models = [name for name in settings.models if name != "cnn"]
+    return settings.cut(asked, {"models": models}, f"{found.name} holds no images")

@@ -1,9 +1,11 @@
 """The parameters of the chapter that compares all attacks, and their sizes by profile."""
 
+from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from membership.addresses import Takes
 from membership.settings import ChapterSettings, brief
 
 MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "cnn")
@@ -91,6 +93,19 @@ class Settings(ChapterSettings):
                 f"n_reference is {self.n_reference}; give an even number, pairs of complements"
             )
         return self
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        from membership.studies.comparison import needs
+
+        return needs.takes()
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Leave out of the profile's models those that take images, where there are none."""
+        from membership.studies.comparison import needs
+
+        return needs.fitted(self, asked)
 
     def check_data(self) -> None:
         """See that every data set of the run can carry the chapter."""
