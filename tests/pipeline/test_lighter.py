@@ -1,9 +1,9 @@
+import importlib.util
 import re
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
-import pydata_sphinx_theme
 from fontTools.ttLib import TTFont
 
 from membership.pipeline import lighter
@@ -36,7 +36,8 @@ def test_pages_without_cards_of_the_theme_do_without_their_style(tmp_path):
 
 def test_of_the_icons_those_that_a_page_shows_are_kept(tmp_path):
     static = tmp_path / "_static"
-    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    theme = Path(importlib.util.find_spec("pydata_sphinx_theme").origin).parent
+    theme = theme / "theme" / "pydata_sphinx_theme" / "static"
     for part in ("styles", "vendor/fontawesome/webfonts"):
         shutil.copytree(theme / part, static / part)
     (static / "own.css").write_text('p::after { content: "\\f107"; }')
