@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from membership.errors import InputError
+from membership.published.bibliography import questions
 from membership.published.tables import table, text_of
 
 _FOLDER = files("membership.published")
@@ -100,7 +101,8 @@ def data_sets(chapter: str) -> list[str]:
     InputError
         There are no notes for this chapter.
     """
-    return list(notes_of(chapter)["data"])
+    # A chapter on a question across papers has no paper whose data there would be to meet.
+    return [] if chapter in questions else list(notes_of(chapter)["data"])
 
 
 def chapter_of(name: str) -> str:
