@@ -1,5 +1,6 @@
 """The built site, served from this machine, and a browser to read it with."""
 
+import fcntl
 import functools
 import http.server
 import os
@@ -58,14 +59,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site: `MEMBERSHIP_SITE` if set, else built here at `tiny`."""
     if named := os.environ.get("MEMBERSHIP_SITE"):
         return Path(named).resolve()
-    root = tmp_path_factory.mktemp("project")
-    copy_project(root)
+    here = tmp_path_factory.getbasetemp()
+    # Test processes side by side have folders beside each other, and one site.
+    root = (here.parent if "PYTEST_XDIST_WORKER" in os.environ else here) / "project"
+    with (root.parent / "project.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not root.exists():
+            copy_project(root)
+            build(root)
+    html = root / "_build" / "html"
+    assert (html / "index.html").is_file(), "the site could not be built; the first test says why"
+    return html
+
+
+def build(root: Path) -> None:
+    """Run every chapter of a copy at `tiny`, two at a time, and build its site."""
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
     done = subprocess.run(
         [sys.executable, "-c", BUILD], cwd=root, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return root / "_build" / "html"
 
 
 @pytest.fixture(scope="session")

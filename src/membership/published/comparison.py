@@ -10,7 +10,6 @@ from membership.errors import InputError
 from membership.published import verdicts
 from membership.published.references import notes_of
 from membership.published.setups import comparability
-from membership.published.standard_errors import standard_error
 from membership.published.tables import metric_words
 
 NUMBERS = ["value", "low", "high"]
@@ -36,8 +35,8 @@ def compare(
     Parameters
     ----------
     table : pandas.DataFrame
-        A study's tidy table: the columns ``on``, ``value``, ``low``, ``high`` and, of tables made
-        since there are such columns, ``standard_error``, ``degrees_of_freedom``, ``n_repeats``.
+        A study's tidy table: the columns ``on``, ``value``, ``low``, ``high`` and, where numbers
+        are not exact, ``standard_error``, ``degrees_of_freedom``.
         Its ``attrs["setup"]`` holds the run's set-up a data set (see `comparability`), by the
         value in the column ``by``; one for all where there is no such column.
     reference : pandas.DataFrame
@@ -94,7 +93,7 @@ class _Row:
         if self.is_published and label not in setups:
             raise InputError(f"table.attrs['setup'] lacks {label!r}; it has {list(setups)}")
         self.label, self.run = label, setups.get(label, {})
-        self.error, self.degrees = standard_error(numbers, self.run)
+        self.error, self.degrees = _error_of(numbers)
 
     def __getitem__(self, name: str) -> Any:
         return self.numbers[name]
@@ -127,6 +126,14 @@ class _Row:
             n_reference=_count(self.numbers.get("n_reference")),
             rate=self["rate"],
         )
+
+
+def _error_of(numbers: dict[str, Any]) -> tuple[float, float]:
+    """Our standard error and its degrees of freedom: as stated, none of what is exact, or NaN."""
+    if "standard_error" in numbers:
+        return float(numbers["standard_error"]), float(numbers["degrees_of_freedom"])
+    exact = numbers["low"] == numbers["high"] == numbers["value"]
+    return (0.0, math.inf) if exact else (math.nan, math.nan)
 
 
 def _judge(row: _Row, rows: list[_Row], on: list[str], unjudged: str) -> dict[str, Any]:

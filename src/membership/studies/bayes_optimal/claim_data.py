@@ -3,14 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from membership import published
 from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, overall
-from membership.published.standard_errors import standard_error
-from membership.studies.bayes_optimal import cnn, logistic, names
+from membership.studies.bayes_optimal import cnn, logistic
 from membership.studies.bayes_optimal.exhibits import game, trials
 
 TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
@@ -59,21 +56,15 @@ def _models_alike(table: Any) -> bool:
 
 
 def contrast(source: Any, n: int, first: Cell, second: Cell, what: str) -> Contrast:
-    """One number less another at a size of Table 1, paired by split where the evidence is there."""
-    label = f"{what}, n = {n}"
-    if source.has(names.logistic(n)):
-        return Contrast.of_units(logistic.paired(trials(source), n, first, second), label)
-    return mean(source, n, first).less(mean(source, n, second), label)
+    """One number less another at a size of Table 1, paired by split."""
+    each = logistic.paired(trials(source), n, first, second)
+    return Contrast.of_units(each, f"{what}, n = {n}")
 
 
 def of_pairs(source: Any, n: int, pairs: Sequence[tuple[Cell, Cell]], what: str) -> Contrast:
-    """One difference less another, paired by split where the evidence is there."""
-    label = f"{what}, n = {n}"
-    if source.has(names.logistic(n)):
-        each = [logistic.paired(trials(source), n, *pair) for pair in pairs]
-        return Contrast.of_units(each[0] - each[1], label)
-    first, second = (contrast(source, n, *pair, "") for pair in pairs)
-    return first.less(second, label)
+    """One difference less another, paired by split."""
+    each = [logistic.paired(trials(source), n, *pair) for pair in pairs]
+    return Contrast.of_units(each[0] - each[1], f"{what}, n = {n}")
 
 
 def mean(source: Any, n: int, cell: Cell) -> Contrast:
@@ -88,21 +79,17 @@ def mean(source: Any, n: int, cell: Cell) -> Contrast:
 
 
 def row(found: Any, label: str) -> Contrast:
-    """A row of a tidy table, with its stated error or the one behind its interval."""
-    values = found.to_dict()
-    error, degrees = standard_error({"rate": np.nan, "scale": "percent", **values}, {})
-    return Contrast(label, values["value"], error, degrees, int(values["n_repeats"]))
+    """A row of a tidy table, with its stated error."""
+    error, degrees = found["standard_error"], found["degrees_of_freedom"]
+    return Contrast(label, found["value"], error, degrees, int(found["n_repeats"]))
 
 
 def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
-    """One number of Table 2 less another, paired by target where the evidence is there."""
-    if source.has(names.NETWORKS):
-        wide = cnn.per_target(game(source)).pivot_table(
-            index="target", columns=["attack", "metric"], values="value"
-        )
-        return Contrast.of_units(wide[first] - wide[second], label)
-    table = source.table(TABLE_2).set_index(["attack", "metric"])
-    return row(table.loc[first], "").less(row(table.loc[second], ""), label)
+    """One number of Table 2 less another, paired by target."""
+    wide = cnn.per_target(game(source)).pivot_table(
+        index="target", columns=["attack", "metric"], values="value"
+    )
+    return Contrast.of_units(wide[first] - wide[second], label)
 
 
 def on_images(source: Any, outcome: Outcome, references: int = 0) -> Outcome:

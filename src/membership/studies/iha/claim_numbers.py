@@ -13,8 +13,7 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, untested
-from membership.published.standard_errors import standard_error
-from membership.studies.iha import audit, names
+from membership.studies.iha import audit
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
 IMAGES = {"MNIST-Odd": 30_000, "FashionMNIST": 30_000}
@@ -43,22 +42,20 @@ class Rows:
         if len(rows) != 1:
             raise InputError(f"{self.label}: {len(rows)} rows of {metric} with {where}")
         row = rows.iloc[0].to_dict()
-        error, degrees = standard_error(row, {"paired_targets": True})
-        if np.isnan(error):
+        if np.isnan(row.get("standard_error", np.nan)):
             raise InputError(f"{self.label}, {where}: its {metric} has no standard error")
-        # Tables without a column for the error count a model and its complement twice.
-        count = int(row["n_repeats"]) // (1 if "standard_error" in row else 2)
-        return Contrast(f"{metric}, {self.label}", row["value"], error, degrees, count)
+        error, degrees = row["standard_error"], row["degrees_of_freedom"]
+        return Contrast(f"{metric}, {self.label}", row["value"], error, degrees, row["n_repeats"])
 
     def lead(
         self, first: str, second: str, scores: dict[str, str] | None = None, metric: str = "AUC"
     ) -> Contrast:
-        """One attack less another: paired where there is evidence, else errors added.
+        """One attack less another: AUCs of known scores are paired, else errors are added.
 
         Two standard errors added are at least that of the difference, however the two are paired.
         """
         label = f"{metric} of {first} less {second}, {self.label}"
-        if scores and metric == "AUC" and _has_evidence(self.source):
+        if scores and metric == "AUC":
             return paired(self.source, self.label, scores[first], scores[second], label)
         weights = {first: 1.0, second: -1.0}
         return self.combined(weights, label, metric)
@@ -166,11 +163,6 @@ def _targets(table: pd.DataFrame, label: str) -> int:
     if "attack" in rows:
         rows = rows[rows["attack"] != "(model)"]
     return int(rows["n_repeats"].max()) if len(rows) else 0
-
-
-def _has_evidence(source: Source) -> bool:
-    needed = names.files(names.MAIN, names.subjects(source.settings))
-    return all(source.has(name) for name in needed)
 
 
 def beside(outcome: Outcome, more: Sequence[Contrast]) -> Outcome:
