@@ -77,7 +77,6 @@ def two_classes(settings) -> Features:
         named = re.sub(r"^resnet(\d+).*", r"ResNet-\1", settings.feature_network)
         setup["architecture"] = f"logistic regression on {named} features"
         setup["recipe"] = {"pre-training": "CIFAR-100"}
-        setup["feature_accuracy"] = accuracy
     return Features(
         _standardised(values), both.y, digests, tuple(deviations), setup, device=str(device)
     )
