@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from membership.data import disjoint_halves, leave_one_out, random_halves, random_membership
+from membership.data import (
+    balanced_membership,
+    disjoint_halves,
+    leave_one_out,
+    random_halves,
+    random_membership,
+)
 from membership.errors import InputError
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -77,3 +83,13 @@ def test_leave_one_out(n_records, data):
 def test_sizes_out_of_range_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("n_models", "n_records"), [(2, 2), (6, 9), (16, 301)])
+def test_a_balanced_design_gives_each_record_to_half_of_the_models(n_models, n_records):
+    mask = balanced_membership(n_models, n_records, seed=3)
+    assert (mask.sum(axis=0) == n_models // 2).all()
+    assert set(mask.sum(axis=1)) <= {n_records // 2, (n_records + 1) // 2}
+    np.testing.assert_array_equal(mask, balanced_membership(n_models, n_records, seed=3))
+    with pytest.raises(InputError, match="even number"):
+        balanced_membership(n_models + 1, n_records, seed=3)
