@@ -68,7 +68,6 @@ def models_like_the_papers(table):
         ("c06", "ctl-1", moved(-40, attack="MAST less MALT"), SUPPORTED, CONTRADICTED),
         ("o03", "ctl-4", moved(-0.6, metric="std_ratio"), SUPPORTED, CONTRADICTED),
         ("o05", "ctl-7", moved(0.1, expectation="posterior"), SUPPORTED, CONTRADICTED),
-        ("o07", "tab-2", moved(-20, attack="MAST"), SUPPORTED, CONTRADICTED),
     ],
 )
 def test_a_claim_flips_with_its_numbers(name, exhibit, change, before, after, committed):
@@ -81,16 +80,27 @@ def far_from_its_tangent(found):
     return found.assign(log_odds=100 * found["log_odds"])
 
 
+def nothing_of_a_record(found):
+    """Every network's answers go to other records: no threshold of a record's own helps."""
+    answers = np.random.default_rng(0).permuted(found["log_odds"].values, axis=1)
+    return found.assign(log_odds=(found["log_odds"].dims, answers))
+
+
 def members_have_leverage(found):
     return found.assign(leverage=1e3 * found["member"] + 1e-6)
 
 
 @pytest.mark.parametrize(
-    ("name", "change"), [("o02", far_from_its_tangent), ("o04", members_have_leverage)]
+    ("name", "kind", "change"),
+    [
+        ("o02", "logistic", far_from_its_tangent),
+        ("o04", "logistic", members_have_leverage),
+        ("o07", "networks", nothing_of_a_record),
+    ],
 )
-def test_a_claim_flips_with_what_was_observed(name, change, committed):
+def test_a_claim_flips_with_what_was_observed(name, kind, change, committed):
     assert BY_ID[name].outcome(committed).word == SUPPORTED
-    assert BY_ID[name].outcome(Altered(committed, "logistic", change)).word == CONTRADICTED
+    assert BY_ID[name].outcome(Altered(committed, kind, change)).word == CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -105,9 +115,9 @@ def test_other_models_decide_nothing_about_the_papers(name, with_their_models, c
     assert BY_ID[name].outcome(alike).word == with_their_models
 
 
-def test_five_references_decide_nothing_about_thirty(committed):
+def test_eleven_references_decide_nothing_about_thirty(committed):
     found = BY_ID["c14"].outcome(committed)
-    assert (found.word, "5 references of 30" in found.reason) == (UNDECIDED, True)
+    assert (found.word, "11 references of 30" in found.reason) == (UNDECIDED, True)
 
     def thirty(table):
         setup = {**table.attrs["setup"]["networks"], "reference_models": 30}
@@ -118,7 +128,9 @@ def test_five_references_decide_nothing_about_thirty(committed):
         def table(self, exhibit_id):
             return thirty(self.source.table(exhibit_id).copy())
 
-    assert BY_ID["c14"].outcome(Thirty(committed, "bayes-optimal-tab-2", None)).word == CONTRADICTED
+    decided = BY_ID["c14"].outcome(Thirty(committed, "bayes-optimal-tab-2", None))
+    assert "of 30" not in decided.reason
+    assert decided.numbers == found.numbers
 
 
 def splits(shift, n=400, count=6, seed=0):
@@ -178,4 +190,5 @@ def test_thresholds_that_vary_contradict_c15(committed):
     )
     found = BY_ID["c15"].outcome(Gathered(committed, {"networks": networks}))
     assert ": contradicted" in found.reason
-    assert BY_ID["c15"].outcome(committed).word == NOT_TESTED
+    found = BY_ID["c15"].outcome(committed)
+    assert (found.word, "11 references of 30: contradicted" in found.reason) == (UNDECIDED, True)
