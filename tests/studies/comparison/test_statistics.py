@@ -121,3 +121,11 @@ def test_risk_is_each_records_auc_and_reliable_where_records_differ():
     same = _table(1.0, (164, 400), seed=7)
     assert risk.reliability(same.score["loss"], same.member, 4) < 0.3
     assert np.isnan(risk.risks(score[:1], member[:1])).all()
+
+
+def test_targets_that_saw_all_canaries_or_none_tell_nothing_of_them():
+    member = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
+    score = {"loss": np.arange(16.0).reshape(4, 4)}
+    found = Table(score, member).told_apart()
+    np.testing.assert_array_equal(found.member, member[1:2])
+    np.testing.assert_array_equal(found.score["loss"], score["loss"][1:2])

@@ -71,8 +71,9 @@ def plain(some: Sequence[Seen]) -> list[tuple[str, Table]]:
 
 
 def mislabelled(some: Sequence[Seen]) -> list[tuple[str, Table]]:
-    """The scores of the canaries alone."""
-    return [(one.set, one.everyone.on(one.canary)) for one in some]
+    """The scores of the canaries alone, of targets that saw two of them and did not see two."""
+    found = [(one.set, one.everyone.on(one.canary).told_apart()) for one in some]
+    return [(name, table) for name, table in found if len(table.member)]
 
 
 def each(statistic: Callable[..., float], score: Any, member: Any, **arguments: Any) -> FloatArray:

@@ -169,6 +169,8 @@ def canaries(source: Any) -> pd.DataFrame:
     some, rows = read(source), []
     for name in SHOWN:
         for records, tables in (("as they are", plain(some)), ("mislabelled", mislabelled(some))):
+            if not tables:
+                continue
             key = {"records": records, "attack": attacks.registry()[name].display}
             number = contrast(tables, {name: 1.0}, "auc", source.settings)
             rows.append({**key, "metric": AREA, **number})

@@ -46,6 +46,12 @@ class Table:
         score = {name: one[:, records] for name, one in self.score.items()}
         return Table(score, self.member[:, records])
 
+    def told_apart(self) -> "Table":
+        """The same of the targets that were asked at least two members and two non-members."""
+        members = self.member.sum(axis=1)
+        enough = (members >= 2) & (self.member.shape[1] - members >= 2)
+        return Table({name: one[enough] for name, one in self.score.items()}, self.member[enough])
+
 
 @dataclass(frozen=True, eq=False)
 class Seen:
