@@ -31,6 +31,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = summary.closest("li").querySelector("a").textContent.trim();
     summary.setAttribute("aria-label", `Pages under ${page}`);
   }
+  // A formula that is wider than its place scrolls, by keyboard too.
+  window.MathJax?.startup?.promise?.then(() => {
+    for (const formula of document.querySelectorAll('mjx-container[display="true"]')) formula.tabIndex = 0;
+  });
   for (const entry of document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]')) {
     entry.setAttribute("role", "listitem");
   }
