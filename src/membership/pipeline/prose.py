@@ -37,7 +37,8 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
-from membership.pipeline import exercises, lighter, own_data, pages
+from membership.pipeline import exercises, lighter, pages
+from membership.pipeline.own_data import OwnData
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 
@@ -149,7 +150,7 @@ SUBSTITUTIONS = {
     "number": Number(),
     "printed": Printed(),
     "ref": Ref(),
-    "own_data": own_data.table,
+    "own_data": OwnData(),
     "says": Says(),
     "tally": pages.Tally(),
     "verdicts": pages.Verdicts(),
