@@ -7,6 +7,7 @@ import numpy as np
 
 from membership import data
 from membership.addresses import Takes
+from membership.data.loading import is_purchase_like
 from membership.errors import InputError
 
 # Beside the 3n/2 records of a size n of Table 1: what its penalty is chosen on.
@@ -20,8 +21,9 @@ def check_data(settings: Any) -> str:
     data.require_known([settings.dataset], settings.data_root or None)
     found = data.outline(settings.dataset, settings.data_root or None)
     _require_for_networks(found, settings.cnn_records)
-    # Counted before simulated records are drawn, which takes a while, and again by class.
-    require(found.n_records, settings.n_records)
+    if is_purchase_like(settings.dataset):
+        # Counted before they are simulated, which takes a while, and again by class.
+        require(found.n_records, settings.n_records)
     _require_for_features(found, settings)
     dataset, both = pair(settings)
     require(len(both), settings.n_records)
