@@ -137,13 +137,6 @@ def test_networks_leak_near_the_record_or_far_from_it(turn, word):
     assert f": {word}" in BY_ID["c08"].outcome(source).reason
 
 
-def test_without_the_networks_answers_nothing_is_said_of_them():
-    source = _networks(np.ones(30))
-    source.found.clear()
-    for name in ("c03", "c08"):
-        assert "networks' answers" in BY_ID[name].outcome(source).reason
-
-
 def test_recoveries_are_counted_by_kernel(committed):
     table = committed.table("lood-ctl-7").copy()
     for share, word in ((1.0, SUPPORTED), (0.0, CONTRADICTED)):
