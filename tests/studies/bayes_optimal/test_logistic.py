@@ -202,7 +202,7 @@ def test_a_difference_is_paired_by_split(table):
 def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):
     settings = Settings.from_strings({"profile": "tiny", "n_records": "[260]"})
     monkeypatch.setattr(gather, "two_classes", lambda _: overlapping())
-    with pytest.raises(InputError, match=r"260 needs 410 records .* are 400; .* is 252"):
+    with pytest.raises(InputError, match=r"260 needs 410 records .* are 400; give at most 252"):
         gather.sources(settings)["logistic-260"]()
     requirements.require(400, [252])
 

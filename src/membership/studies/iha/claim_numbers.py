@@ -13,7 +13,7 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, untested
-from membership.studies.iha import audit
+from membership.studies.iha import audit, names
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
 IMAGES = {"MNIST-Odd": 30_000, "FashionMNIST": 30_000}
@@ -50,12 +50,12 @@ class Rows:
     def lead(
         self, first: str, second: str, scores: dict[str, str] | None = None, metric: str = "AUC"
     ) -> Contrast:
-        """One attack less another: AUCs of known scores are paired, else errors are added.
+        """One attack less another: paired where there is evidence, else errors added.
 
         Two standard errors added are at least that of the difference, however the two are paired.
         """
         label = f"{metric} of {first} less {second}, {self.label}"
-        if scores and metric == "AUC":
+        if scores and metric == "AUC" and _has_evidence(self.source):
             return paired(self.source, self.label, scores[first], scores[second], label)
         weights = {first: 1.0, second: -1.0}
         return self.combined(weights, label, metric)
@@ -163,6 +163,11 @@ def _targets(table: pd.DataFrame, label: str) -> int:
     if "attack" in rows:
         rows = rows[rows["attack"] != "(model)"]
     return int(rows["n_repeats"].max()) if len(rows) else 0
+
+
+def _has_evidence(source: Source) -> bool:
+    needed = names.files(names.MAIN, names.subjects(source.settings))
+    return all(source.has(name) for name in needed)
 
 
 def beside(outcome: Outcome, more: Sequence[Contrast]) -> Outcome:

@@ -1,10 +1,11 @@
 """The tests of this chapter's own findings, by the standing margins."""
 
+from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every
-from membership.studies.iha import experiment, game
+from membership.studies.iha import experiment, game, names
 from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
 
@@ -72,6 +73,10 @@ def outputs(source: Source) -> Outcome:
 
 
 def _in_the_game(source: Source, first: str, second: str) -> Outcome:
+    needed = names.files(names.LEFT_OUT, names.left_out(source.settings))
+    lacking = [name for name in needed if not source.has(name)]
+    if lacking:
+        raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
     found = []
     for one in experiment.experiments(source):
         label = f"AUC of {first} less {second}, pooled, {one.label}"
