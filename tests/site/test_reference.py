@@ -43,7 +43,8 @@ def test_every_room_of_the_package_has_a_page() -> None:
     # Not rooms: what serves all of them, the commands (described in rerun.md), and the studies,
     # each described by its chapter.
     serving = {"arrays", "closure", "errors", "limits", "manifest", "memory"}
-    serving |= {"paths", "processes", "sources"}
+    serving |= {"paths", "processes", "sources", "addresses", "command_line"}
+    serving |= {"namespaces", "py"}
     others = serving | {"studies"} | {name for name in found if name.endswith("cli")}
     assert found - others == set(ROOMS)
 

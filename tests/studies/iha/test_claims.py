@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from membership.exhibits import declared, load
 from membership.studies.iha import game, names, retrained
@@ -33,7 +34,9 @@ def run_of(rows, sets=tuple(MEMBERS), width=0.001, members=1.0):
     for name in sets:
         for key, value in rows.items():
             half = width * (1 if value < 2 else 10)
-            tail = {"value": value, "low": value - half, "high": value + half, "n_repeats": 10}
+            tail = {"value": value, "low": value - half, "high": value + half, "n_repeats": 5}
+            # Ten targets in five pairs of complements.
+            tail |= {"standard_error": half / stats.t.ppf(0.975, 9), "degrees_of_freedom": 4}
             found.append({"dataset": name, **dict(key), **tail})
     table = pd.DataFrame(found)
     table.attrs["setup"] = {
