@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from membership.errors import InputError
-from membership.settings import ChapterSettings
+from membership.settings import ChapterSettings, brief
 
 PROFILES: dict[str, dict[str, Any]] = {
     "tiny": {"n_games": 3, "n_records": 10, "n_draws": 100, "grid_points": 11},
@@ -52,6 +52,6 @@ class Settings(ChapterSettings):
         places(self.data_root)
         if self.dataset:
             raise InputError(
-                f"dataset = {self.dataset!r}: the games of this chapter make their own records; "
+                f"dataset = {brief(self.dataset)}: the games of this chapter make their own records; "
                 "leave it empty"
             )
