@@ -52,6 +52,6 @@ class Settings(ChapterSettings):
         places(self.data_root)
         if self.dataset:
             raise InputError(
-                f"dataset = {brief(self.dataset)}: the games of this chapter make their own records; "
-                "leave it empty"
+                f"dataset = {brief(self.dataset)}: the games of this chapter make their own "
+                "records; leave it empty"
             )
