@@ -48,6 +48,9 @@ def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> Flo
 
 def as_bool(name: str, values: Any, shape: tuple[int, ...]) -> BoolArray:
     """Booleans, or numbers that are all 0 or 1, as bool of a given shape."""
+    is_array = isinstance(values, np.ndarray) and values.dtype == bool
+    if is_array and values.shape == shape and values.size:
+        return values.copy()
     array = as_float64(name, values, len(shape))
     if array.shape != shape:
         raise InputError(f"{name} has shape {array.shape}; give {shape}")
