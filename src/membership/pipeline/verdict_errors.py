@@ -21,7 +21,7 @@ $m$ of the paper's, with their standard deviations. *Printed*: the paper prints 
 {repeats:,} simulated replications; the Monte-Carlo error of a share of 5 % is {error:.2f}
 percentage points.
 
-| $n$ | $m$ | ours | theirs | spread | agrees | false *differs* | false *agrees* | shift of 3 |
+| *n* | *m* | ours | theirs | spread | agrees | false *differs* | false *agrees* | shift of 3 |
 |---:|---:|---:|---:|---|---:|---:|---:|---:|
 """
 _END = """
