@@ -1,7 +1,10 @@
+import numpy as np
 import pytest
 
+from membership import data
 from membership.errors import InputError
-from membership.studies.comparison import names
+from membership.exhibits import Source, declared
+from membership.studies.comparison import names, recipes, sentences
 from membership.studies.comparison.settings import PROFILES, Settings
 
 
@@ -28,3 +31,44 @@ def test_cells_have_names_of_their_own(profile):
     assert {one.dataset for one in cells} == {
         one.dataset for one in names.typical(Settings.from_values({"profile": profile}))
     }
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A function that makes the settings of a run on random records of the reader's own."""
+
+    def make(width, **given):
+        rng = np.random.default_rng(0)
+        np.savez(tmp_path / "own.npz", x=rng.normal(size=(600, width)), y=np.arange(600) % 3)
+        path = str(tmp_path / "own.npz")
+        return Settings.from_values({"profile": "tiny", "dataset": path, **given})
+
+    return make
+
+
+def test_ones_own_models_are_opened_where_they_are_small(own):
+    settings = own(20, models=["logistic", "small", "wide"], also_datasets=[])
+    assert [one.kind for one in names.opened(settings)] == ["logistic", "small"]
+    assert names.parameters(names.cells(settings)[0], settings) == 20 * 3 + 3
+    settings = own(100, models=["logistic", "small"], also_datasets=[])
+    assert names.parameters(names.cells(settings)[1], settings) == 101 * 16 + 17 * 3
+    assert [one.kind for one in names.opened(settings)] == ["logistic", "small"]
+    assert names.opened(own(700, models=["logistic", "small"], also_datasets=[])) == ()
+
+
+def test_the_sizes_agree_with_the_models(own):
+    settings = own(20, models=["logistic", "small"], also_datasets=[])
+    for cell in names.cells(settings):
+        module = recipes.factory(cell.kind, data.load(cell.dataset))()
+        count = sum(one.numel() for one in module.parameters())
+        assert names.parameters(cell, settings) == count
+
+
+def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    settings = own(
+        700, models=["logistic"], also_datasets=[], results_dir=str(tmp_path / "results")
+    )
+    table = Source(settings, declared("comparison")).table("comparison-tab-2")
+    assert table["attack"].tolist() == ["none"]
+    assert "2,103 parameters" in sentences.of_others(table)

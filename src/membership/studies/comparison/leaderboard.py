@@ -74,11 +74,20 @@ def row(source: Any, name: str) -> pd.DataFrame:
 def _board(source: Any, which: str) -> pd.DataFrame:
     some = read(source)
     allowed = of_panel(some, which)
+    if not allowed:
+        return tidy([_too_large(some, source.settings)], origin(some, note=_note(which)))
     areas = {name: _areas(name, cells) for name, cells in allowed.items()}
     mean = {name: np.mean(list(area.values())) for name, area in areas.items()}
     order = sorted(allowed, key=lambda name: (-len(allowed[name]), -mean[name]))
     rows = [one for name in order for one in _rows(source, name, allowed[name], areas)]
     return tidy(rows, origin(some, note=_note(which), timing=True))
+
+
+def _too_large(some: Sequence[Seen], settings: Any) -> dict[str, Any]:
+    """The row of a panel without attacks: no target is small enough to be opened."""
+    smallest = min(names.parameters(one.cell, settings) for one in some if one.cell.kind != "cnn")
+    key = {"cells": "0 cells", "attack": "none", "knows": ""}
+    return {**key, "metric": names.PARAMETERS, **metrics.exactly(smallest)}
 
 
 def _rows(

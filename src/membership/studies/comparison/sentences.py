@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from membership.studies.comparison import names
+
 AREA, RATE = "AUC", "TPR@1%FPR(%)"
 CORRELATION = "rank correlation with the risk"
 
@@ -50,8 +52,14 @@ def of_cells(table: pd.DataFrame) -> str:
 
 
 def of_others(table: pd.DataFrame) -> str:
-    """Every attack of the panel."""
+    """Every attack of the panel, or why there is none."""
     area = _picked(table, AREA)
+    if area.empty:
+        size, most = _picked(table, names.PARAMETERS)["value"].iloc[0], names.LARGEST_OPENED
+        return (
+            f"The smallest target has {size:,.0f} parameters. Attacks that invert its Hessian are "
+            f"run up to {most:,}: here none is."
+        )
     told = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
     return f"AUC averaged over {area['cells'].iloc[0]}: {_listed(told)}."
 
