@@ -8,6 +8,7 @@ import xarray as xr
 from membership import attacks, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
+from membership.attacks.lira import lira_variants
 
 KNOWLEDGE = {
     "": "leave-one-out",
@@ -42,11 +43,14 @@ def black_box(outputs: xr.Dataset, target: int) -> Scores:
     apart = dict(zip(outputs.attrs["targets"], outputs.attrs["complements"], strict=True))
     others = np.delete(np.arange(len(phi)), [target, apart[target]])
     scores = {"LOSS": attacks.malt(loss_of(outputs, target))}
-    for name, (variance, included) in ONLINE.items():
-        rows = np.append(others, target) if included else others
-        scores[name] = attacks.lira(phi[target], phi[rows], seen[rows], "online", variance)
-    for name, sided in OFFLINE.items():
-        scores[name] = attacks.lira(phi[target], phi[others], seen[others], "offline", sided=sided)
+    offline = {name: {"mode": "offline", "sided": sided} for name, sided in OFFLINE.items()}
+    for rows, among, more in ((others, False, offline), (np.append(others, target), True, {})):
+        online = {
+            name: {"variance": variance}
+            for name, (variance, included) in ONLINE.items()
+            if included == among
+        }
+        scores |= lira_variants(phi[target], phi[rows], seen[rows], online | more)
     return scores
 
 
