@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.func import functional_call, vmap
 from torch.utils.data import DataLoader, TensorDataset
 
 from membership import data, models
 from membership.errors import InputError, RunError
 from membership.training import TrainingConfig, batch_order, loop, train
-from membership.training.ensemble import initial_module
+from membership.training.ensemble import forward, initial_module, stack
 from membership.training.fits import Fits
 
 
@@ -155,6 +156,44 @@ def test_models_with_unequal_numbers_of_members_equal_models_trained_one_by_one(
         expected = one_by_one(mlp, dataset, membership[row], config, row).state_dict()
         for name, tensor in ensemble.module(row).state_dict().items():
             torch.testing.assert_close(tensor, expected[name], rtol=1e-5, atol=1e-5)
+
+
+CHAINS = {
+    "logistic": lambda: models.logistic_regression(12, 3),
+    "one logit": lambda: nn.Sequential(nn.Flatten(), nn.Linear(12, 1)),
+    "two hidden layers": lambda: models.mlp(12, (7, 5), 3, "tanh"),
+    "a layer alone": lambda: nn.Linear(12, 2, bias=False),
+    "one activation in two places": lambda: twice(nn.ReLU()),
+    "one layer in two chains": lambda: in_two_chains(nn.Linear(12, 12)),
+    "dropout": lambda: nn.Sequential(nn.Linear(12, 4), nn.Dropout(0.0), nn.Linear(4, 2)),
+}
+
+
+def twice(part):
+    return nn.Sequential(nn.Linear(12, 12), part, nn.Linear(12, 12), part, nn.Linear(12, 2))
+
+
+def in_two_chains(part):
+    return nn.Sequential(nn.Sequential(part), nn.Sequential(part, nn.Tanh()))
+
+
+@pytest.mark.parametrize("factory", CHAINS.values(), ids=CHAINS.keys())
+def test_linear_layers_side_by_side_are_those_of_vmap_bit_for_bit(factory):
+    modules = [initial_module(factory, seed) for seed in range(3)]
+    parameters, buffers = stack(modules, torch.device("cpu"))
+    x = torch.rand(3, 9, 12, generator=torch.Generator().manual_seed(0))
+
+    def one(state, rows):
+        return functional_call(modules[0], state, (rows,))
+
+    def ours(state, rows):
+        return forward(modules[0], state, buffers, rows)
+
+    found = []
+    for way in (ours, vmap(one, randomness="different")):
+        answer = way(parameters, x)
+        found.append([answer, *torch.autograd.grad(answer.square().sum(), parameters.values())])
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
 
 
 def test_logits_are_those_of_each_model(tmp_path):

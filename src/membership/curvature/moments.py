@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
-from sklearn.covariance import ledoit_wolf
 
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.errors import InputError
@@ -50,6 +49,8 @@ def gradient_moments(background: Any, shrinkage: str = "none") -> Moments:
         raise InputError(f"background has {n} record; give at least 2")
     mean = x.mean(axis=0)
     if shrinkage == "ledoit-wolf":
+        from sklearn.covariance import ledoit_wolf  # slow to import
+
         return Moments(mean, ledoit_wolf(x)[0])
     centred = x - mean
     covariance = centred.T @ centred / (n - 1)

@@ -13,6 +13,7 @@ from membership.training.config import TrainingConfig
 
 Factory = Callable[[], nn.Module]
 State = dict[str, torch.Tensor]
+ELEMENTWISE = (nn.ReLU, nn.Tanh)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
@@ -41,7 +42,8 @@ def device_of(name: str = "auto") -> torch.device:
 def initial_module(factory: Factory, seed: int) -> nn.Module:
     """A fresh model whose random start depends on `seed` alone."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        # Not torch.manual_seed, which also asks every kind of device for a millisecond.
+        torch.random.default_generator.manual_seed(seed)
         return factory()
 
 
@@ -59,11 +61,44 @@ def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tenso
         return functional_call(module, (parameters, buffers), (x,))
 
     if len(x) > 1:
+        layers = _layers(module) or []
+        apart = len({layer for _, layer in layers}) == len(layers) > 0
+        if apart and not torch.is_autocast_enabled(x.device.type):
+            return _through(layers, parameters, x)
         return vmap(one, randomness="different")(parameters, buffers, x)
     # One model needs no axis over models, and a CPU convolves with channels last in half the time.
     last = {"memory_format": torch.channels_last} if x[0].ndim == 4 else {}
     single = ({k: v[0] for k, v in state.items()} for state in (parameters, buffers))
     return one(*single, x[0].contiguous(**last)).unsqueeze(0)
+
+
+def _layers(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | None:
+    """The layers of a chain of linear ones, each with what begins its parameters' names.
+
+    None for any other network, and where one layer has two places in one chain.
+    """
+    if type(module) is nn.Sequential and len(set(module)) == len(module):
+        found = []
+        for name, part in module.named_children():
+            layers = _layers(part, f"{prefix}{name}.")
+            if layers is None:
+                return None
+            found += layers
+        return found
+    flat = isinstance(module, nn.Flatten) and (module.start_dim, module.end_dim) == (1, -1)
+    return [(prefix, module)] if flat or type(module) in (nn.Linear, *ELEMENTWISE) else None
+
+
+def _through(layers: list[tuple[str, nn.Module]], parameters: State, x: torch.Tensor):
+    """What `vmap` makes of a chain of linear layers, bit for bit, and in half the time if small."""
+    for prefix, layer in layers:
+        if isinstance(layer, nn.Linear):
+            x = torch.matmul(x, parameters[f"{prefix}weight"].mT)
+            if layer.bias is not None:
+                x = x + parameters[f"{prefix}bias"].unsqueeze(1)
+        else:
+            x = x.flatten(2) if isinstance(layer, nn.Flatten) else layer(x)
+    return x
 
 
 def batch_of_models(module: nn.Module, device: torch.device) -> int:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.ensemble import HistGradientBoostingRegressor
 from torch import nn
 
 from membership.arrays import FloatArray, whole
@@ -93,6 +92,9 @@ def fit_network(x: FloatArray, y: FloatArray, levels: FloatArray | None, how: Sc
 
 def fit_trees(x: FloatArray, y: FloatArray, levels: FloatArray, how: Schedule) -> Predict:
     """Fit gradient-boosted trees, one set a quantile level; as `fit_network`."""
+    # Here and not above: it takes a second to import, and nothing else here needs it.
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
     models = [
         HistGradientBoostingRegressor(
             loss="quantile",
