@@ -1,9 +1,10 @@
 """Every registered attack once more: slow, record by record, straight from the evidence."""
 
 import itertools
+import statistics
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from tests.attacks.games import BATCH, DIRECTIONS, RECIPE
 
@@ -102,6 +103,59 @@ def globally(offline):
             return (odds[TARGET] - out) / out_sd
         return stats.norm.logpdf(odds[TARGET], inside, in_sd) - stats.norm.logpdf(
             odds[TARGET], out, out_sd
+        )
+
+    return of
+
+
+def base(s, out, inside):
+    return -np.log(np.mean([np.exp(-loss(o)) for o in [*out, *inside]])) - loss(s)
+
+
+def prior(variances, degrees):
+    """The degrees and scale whose log moments are those of the variances, between points of a grid."""
+    grid = np.geomspace(1e-2, 1e5, 400_001)
+    # Each log s^2 less its mean under one common variance.
+    centred = [
+        np.log(v) - special.digamma(d / 2) + np.log(d / 2)
+        for v, d in zip(variances, degrees, strict=True)
+    ]
+    excess = np.var(centred, ddof=1) - np.mean([special.polygamma(1, d / 2) for d in degrees])
+    if excess <= 0:
+        return np.inf, np.exp(np.mean(centred))
+    found = np.interp(excess, special.polygamma(1, grid / 2)[::-1], grid[::-1])
+    return found, np.exp(np.mean(centred) + special.digamma(found / 2) - np.log(found / 2))
+
+
+def bavaria(predictive, offline=False):
+    """LiRA with a law of the variances, record by record."""
+
+    def side(rows):
+        degrees = [len(own) - 1 for own in rows]
+        known = [statistics.variance(own) for own in rows]
+        d0, s0 = prior(known, degrees)
+        laws = []
+        for own, d, v in zip(rows, degrees, known, strict=True):
+            spread = s0 if np.isinf(d0) else (d0 * s0 + d * v) / (d0 + d)
+            wide = np.sqrt(spread * (1 + 1 / len(own)))
+            if predictive == "normal":
+                laws.append(stats.norm(np.mean(own), np.sqrt(spread)))
+            else:
+                laws.append(stats.t(d0 + d, np.mean(own), wide))
+        return laws
+
+    def of(games):
+        data = games["outputs"]
+        odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
+        rows = range(odds.shape[1])
+        out, inside = (
+            side([[odds[m, r] for m in range(2, len(odds)) if member[m, r] == keep] for r in rows])
+            for keep in (0, 1)
+        )
+        if offline:
+            return np.array([-law.logsf(s) for law, s in zip(out, odds[TARGET], strict=True)])
+        return np.array(
+            [a.logpdf(s) - b.logpdf(s) for a, b, s in zip(inside, out, odds[TARGET], strict=True)]
         )
 
     return of
@@ -248,6 +302,10 @@ SLOW = {
     "lira-global": globally(offline=False),
     "lira-offline": black_box(lira_offline),
     "lira-offline-global": globally(offline=True),
+    "base": black_box(base),
+    "bavaria": bavaria("t"),
+    "bavaria-normal": bavaria("normal"),
+    "bavaria-offline": bavaria("t", offline=True),
     "rmia": lambda games: rmia_at(games, TARGET, list(range(2, 10)), 0.3)[0],
     "rmia-tuned": rmia_tuned,
     "difference": difference,

@@ -25,3 +25,9 @@ def test_it_falls_without_a_step():
     t = np.linspace(-30, 200, 2001)
     for dof in (9, 299, 999):
         assert (np.diff(student_log_survival(t, dof)) < 0).all()
+
+
+def test_each_entry_has_its_own_degrees():
+    t, dof = np.array([-3.0, 2.0, 1e4]), np.array([2.5, 9.0, 99.0])
+    alone = [student_log_survival(one[None], d)[0] for one, d in zip(t, dof, strict=True)]
+    assert student_log_survival(t, dof).tolist() == alone

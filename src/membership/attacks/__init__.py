@@ -1,5 +1,6 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
+from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import loss, malt, mast, matt, matt_from_log_odds, zero_one
 from membership.attacks.bmia import (
     bmia,
@@ -42,6 +43,7 @@ __all__ = [
     "Scores",
     "attack_p",
     "attack_r",
+    "bavaria",
     "bmia",
     "bmia_from_moments",
     "bmia_mixture",

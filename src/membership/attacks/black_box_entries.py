@@ -1,5 +1,6 @@
 """The registered attacks that see what the target answers."""
 
+from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import malt, mast, zero_one
 from membership.attacks.bmia import bmia, bmia_mixture, difference
 from membership.attacks.entry import Attack
@@ -13,6 +14,8 @@ from membership.attacks.scoring import (
     LEFT_OUT,
     REFERENCES,
     attack_r_score,
+    base_score,
+    bavaria_score,
     left_out_score,
     lira_score,
     loss_of,
@@ -152,6 +155,53 @@ BLACK_BOX = (
         "its offline variant, one variance",
         lambda seen: lira_score(seen, "offline", "global"),
         "LiRA",
+    ),
+    Attack(
+        "base",
+        "BASE",
+        mast,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        BOTH,
+        "lassila2025",
+        "online",
+        base_score,
+    ),
+    Attack(
+        "bavaria",
+        "BaVarIA-t",
+        bavaria,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        BOTH,
+        "brannvall2026",
+        "Student's t, online",
+        lambda seen: bavaria_score(seen, "online", "t"),
+        "BaVarIA",
+    ),
+    Attack(
+        "bavaria-normal",
+        "BaVarIA-n",
+        bavaria,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        BOTH,
+        "brannvall2026",
+        "normal, online",
+        lambda seen: bavaria_score(seen, "online", "normal"),
+        "BaVarIA",
+    ),
+    Attack(
+        "bavaria-offline",
+        "BaVarIA-t offline",
+        bavaria,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        OUT,
+        "brannvall2026",
+        "Student's t, offline",
+        lambda seen: bavaria_score(seen, "offline", "t"),
+        "BaVarIA",
     ),
     Attack(
         "rmia",

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import expit
 
 from membership.arrays import FloatArray
+from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import mast, matt_from_log_odds
 from membership.attacks.bmia import bmia_from_moments
 from membership.attacks.forms import iha_from_forms, residual_from_forms
@@ -42,6 +43,16 @@ def attack_r_score(seen: Observed) -> FloatArray:
 def mast_score(seen: Observed, tau: str) -> FloatArray:
     references = loss_of(seen, "references.log_odds")
     return mast(loss_of(seen), references, tau, seen["references.member"])
+
+
+def base_score(seen: Observed) -> FloatArray:
+    """MAST's log-mean-exp over all references, with the record and without it."""
+    return mast(loss_of(seen), loss_of(seen, "references.log_odds"))
+
+
+def bavaria_score(seen: Observed, mode: str, predictive: str) -> FloatArray:
+    reference, member = seen[REFERENCES[0]], seen[REFERENCES[1]]
+    return bavaria(seen["log_odds"], reference, member, mode, predictive=predictive)
 
 
 def lira_score(seen: Observed, mode: str, variance: str, group: str = "references") -> FloatArray:

@@ -80,3 +80,11 @@ def test_nobody_is_its_own_reference_nor_its_complements(seen):
     order = one.references[:-2]
     seen_by = one.one_model(one.targets[0], chosen, order)
     np.testing.assert_array_equal(table.score["attack-r"][0], seen_by["attack-r"])
+
+
+def test_the_leader_need_not_have_been_timed(source):
+    table = source.table("comparison-tab-1")
+    assert "processor seconds a target" in sentences.of_references(table)
+    untimed = table[table["metric"] != "processor seconds"]
+    assert "processor seconds" not in sentences.of_references(untimed)
+    assert sentences.of_references(untimed).split(",")[0] in sentences.of_references(table)

@@ -1,5 +1,6 @@
 """What an attack takes: reference models, and seconds on the machine of the run."""
 
+import numpy as np
 import xarray as xr
 
 from membership import attacks
@@ -20,13 +21,14 @@ def references(name: str, seen: Seen, count: int | None = None) -> int:
 def seconds(name: str, seen: Seen, times: xr.Dataset, count: int | None = None) -> float:
     """End to end on one target: training and asking references, opening models, scoring.
 
-    With fewer references the statistic is taken to cost in proportion.
+    With fewer references the statistic is taken to cost in proportion. NaN where the run did not
+    time the attack: it was entered later.
     """
     taken = dict(zip(times["part"].values.tolist(), times["seconds"].values, strict=True))
     attack, used = attacks.registry()[name], references(name, seen, count)
     share = 1.0 if count is None or not used else used / references(name, seen)
     total = taken["ask"] + used * (taken["train"] + taken["ask"])
-    total += share * taken[f"score: {name}"]
+    total += share * taken.get(f"score: {name}", np.nan)
     if name.startswith("bmia"):
         # What was timed is of a pair.
         total += used / 2 * taken["posterior"]

@@ -113,7 +113,8 @@ def _rows(
     times = [source.evidence(f"times-{one.cell.word}") for one in cells]
     taken = [costs.seconds(name, *pair) for pair in zip(cells, times, strict=True)]
     found[USED] = metrics.exactly(costs.references(name, cells[0]))
-    found[SECONDS] = metrics.exactly(float(np.mean(taken)))
+    if np.isfinite(taken).all():
+        found[SECONDS] = metrics.exactly(float(np.mean(taken)))
     knows = "; ".join(attack.knowledge)
     key = {"cells": _cells(cells), "attack": attack.display, "knows": knows}
     more = {BASE: known[best].display}

@@ -30,10 +30,12 @@ def of_references(table: pd.DataFrame) -> str:
     first, loss = area.iloc[0], area[area["attack"] == "LOSS"]["value"].iloc[0]
     behind = _picked(table, "AUC behind the best")
     clear = int((behind["low"] > 0).sum())
-    seconds = _number(_picked(table, "processor seconds"), attack=first["attack"])
+    seconds = _picked(table, "processor seconds").query("attack == @first.attack")["value"]
+    # An attack that was entered after the run has none.
+    taken = f", in {seconds.iloc[0]:,.1f} processor seconds a target" if len(seconds) else ""
     return (
-        f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}, in "
-        f"{seconds:,.1f} processor seconds a target; LOSS has {loss:.3f}. Of {len(behind)} attacks "
+        f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}"
+        f"{taken}; LOSS has {loss:.3f}. Of {len(behind)} attacks "
         f"that are behind another of no more knowledge, {clear} are so clearly."
     )
 
@@ -76,7 +78,21 @@ def of_power(table: pd.DataFrame) -> str:
     area = area[area["attack"] == "LiRA offline, global variance"].sort_values("references")
     told = [f"{row.value:.3f} with {row.references}" for row in area.itertuples()]
     loss = area_of_loss(table)
-    return f"AUC of offline LiRA, one variance: {_listed(told)}; LOSS, with none, {loss:.3f}."
+    return (
+        f"AUC of offline LiRA, one variance: {_listed(told)}; LOSS, with none, {loss:.3f}."
+        f"{_of_few(table)}"
+    )
+
+
+def _of_few(table: pd.DataFrame) -> str:
+    """What a law of the variances brings where a record has few references of its own."""
+    rate = _picked(table, RATE)
+    both = rate[rate["attack"].isin(["LiRA", "BaVarIA-t"])]
+    if both.empty:
+        return ""
+    few = both[both["references"] == both["references"].min()]
+    told = [f"{row.attack} {row.value:.1f}%" for row in few.itertuples()]
+    return f" TPR at 1% FPR with {few['references'].iloc[0]}: {_listed(told)}."
 
 
 def area_of_loss(table: pd.DataFrame) -> float:
