@@ -113,7 +113,7 @@ def base(s, out, inside):
 
 
 def prior(variances, degrees):
-    """The degrees and scale whose log moments are those of the variances, between points of a grid."""
+    """The degrees and scale with the variances' log moments, between points of a grid."""
     grid = np.geomspace(1e-2, 1e5, 400_001)
     # Each log s^2 less its mean under one common variance.
     centred = [

@@ -6,7 +6,7 @@ import pytest
 
 from membership import attacks, metrics
 from membership.exhibits import declared
-from membership.studies.comparison import averages, costs, leaderboard
+from membership.studies.comparison import averages, costs, leaderboard, sentences
 
 EXHIBITS = declared("comparison")
 
