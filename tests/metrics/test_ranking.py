@@ -3,7 +3,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import metrics as sklearn_metrics
 
 from membership import metrics
 from membership.errors import InputError
@@ -53,19 +52,6 @@ def test_average_precision_of_either_class(case):
     assert found == pytest.approx(slow_average_precision(score, member), abs=1e-12)
     found = metrics.average_precision(score, member, positive="non-member")
     assert found == pytest.approx(slow_average_precision(-score, ~member), abs=1e-12)
-
-
-@given(scored())
-def test_curve_and_precision_are_those_of_scikit_learn_to_the_last_digit(case):
-    score, member = case
-    fpr, tpr, _ = sklearn_metrics.roc_curve(member, score, drop_intermediate=False)
-    found = metrics.roc_curve(score, member)
-    assert np.array_equal(found[0], fpr)
-    assert np.array_equal(found[1], tpr)
-    expected = sklearn_metrics.average_precision_score(member, score)
-    assert metrics.average_precision(score, member) == expected
-    expected = sklearn_metrics.average_precision_score(~member, -score)
-    assert metrics.average_precision(score, member, positive="non-member") == expected
 
 
 @given(scored())

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from membership.arrays import as_scored
 from membership.errors import InputError
-from membership.metrics.ranking import accepted
+from membership.metrics.ranking import roc_curve
 
 NULL_DRAWS = 2_000
 
@@ -35,13 +35,15 @@ def best_threshold(score: Any, member: Any) -> float:
         Shapes differ, a score is not finite, or one class is missing.
     """
     score, member = as_scored(score, member, finite=True)
-    hits, misses, levels = accepted(score, member)
+    fpr, tpr = roc_curve(score, member)
+    n_member, n_non_member = int(member.sum()), int((~member).sum())
     # In whole records: differences of rates would tell equally good thresholds apart by rounding.
-    gain = np.r_[0, hits * misses[-1] - misses * hits[-1]]
-    best = int(np.argmax(gain))
-    if best == 0:
+    gain = np.rint(tpr * n_member) * n_non_member - np.rint(fpr * n_non_member) * n_member
+    accepted = int(np.argmax(gain))
+    if accepted == 0:
         return float("inf")
-    lowest_accepted, highest_refused = levels[best - 1], levels[best]
+    levels = np.unique(score)
+    lowest_accepted, highest_refused = levels[-accepted], levels[-accepted - 1]
     middle = lowest_accepted / 2 + highest_refused / 2
     # Neighbouring floats have no middle.
     return float(middle if highest_refused < middle <= lowest_accepted else lowest_accepted)

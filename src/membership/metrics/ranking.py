@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn import metrics as sklearn_metrics
 
-from membership.arrays import BoolArray, FloatArray, as_scored
+from membership.arrays import FloatArray, as_scored
 from membership.errors import InputError
 
 
@@ -31,8 +32,9 @@ def roc_curve(score: Any, member: Any) -> tuple[FloatArray, FloatArray]:
     InputError
         Shapes differ, a score is NaN, or one class is missing.
     """
-    hits, misses, _ = accepted(*as_scored(score, member))
-    return np.r_[0, misses] / misses[-1], np.r_[0, hits] / hits[-1]
+    score, member = as_scored(score, member)
+    fpr, tpr, _ = sklearn_metrics.roc_curve(member, _levels(score), drop_intermediate=False)
+    return fpr, tpr
 
 
 def auc(score: Any, member: Any) -> float:
@@ -80,8 +82,8 @@ def average_precision(score: Any, member: Any, positive: str = "member") -> floa
     """Average precision of finding one class by the score, in (0, 1].
 
     The mean over that class of the precision at each of its records, tied records entering
-    together, as in `sklearn.metrics.average_precision_score`. Sablayrolles et al. 2019, Section
-    6.1, report it as mAP_train (positive="member") and mAP_test (positive="non-member").
+    together (`sklearn.metrics.average_precision_score`). Sablayrolles et al. 2019, Section 6.1,
+    report it as mAP_train (positive="member") and mAP_test (positive="non-member").
 
     Parameters
     ----------
@@ -96,22 +98,13 @@ def average_precision(score: Any, member: Any, positive: str = "member") -> floa
         As `roc_curve`, or another `positive`.
     """
     score, member = as_scored(score, member)
-    if positive not in ("member", "non-member"):
-        raise InputError(f'positive is {positive!r}; give "member" or "non-member"')
-    hits, misses, _ = accepted(*((score, member) if positive == "member" else (-score, ~member)))
-    # From the lowest score up, as scikit-learn adds: the last digit depends on the order.
-    recall, precision = (hits / hits[-1])[::-1], (hits / (hits + misses))[::-1]
-    return float(-np.sum(np.diff(recall, append=0.0) * precision))
+    if positive == "member":
+        return float(sklearn_metrics.average_precision_score(member, _levels(score)))
+    if positive == "non-member":
+        return float(sklearn_metrics.average_precision_score(~member, -_levels(score)))
+    raise InputError(f'positive is {positive!r}; give "member" or "non-member"')
 
 
-def accepted(score: FloatArray, member: BoolArray) -> tuple[np.ndarray, np.ndarray, FloatArray]:
-    """Members, and non-members, at or above each distinct score, from the highest down.
-
-    scikit-learn has the same counts, but checks its arguments for ten times as long as it counts,
-    and refuses infinite scores.
-    """
-    order = np.argsort(score)[::-1]
-    falling = score[order]
-    last = np.r_[np.flatnonzero(falling[1:] != falling[:-1]), score.size - 1]
-    hits = np.cumsum(member[order])[last]
-    return hits, last + 1 - hits, falling[last]
+def _levels(score: FloatArray) -> np.ndarray:
+    """Number the distinct scores from the lowest: scikit-learn refuses infinite ones."""
+    return np.unique(score, return_inverse=True)[1]
