@@ -56,9 +56,24 @@ def test_the_best_attack_is_the_one_played():
     assert fnr == pytest.approx(expected, abs=0.006)
 
 
+def test_one_step_composes_to_itself():
+    levels = np.array([0.3, 0.8, 1.5, 3.0])
+    found = privacy.composed_mixture_tradeoff(ALPHA, levels, 100, 100, 1)
+    np.testing.assert_allclose(found, privacy.gaussian_mixture_tradeoff(ALPHA, levels), atol=1e-5)
+
+
+def test_equal_records_compose_as_one():
+    found = privacy.composed_mixture_tradeoff(ALPHA, [1.0, 1.0], 50, 1000, 40, grid=16)
+    low, high = privacy.numerical_tradeoff(ALPHA, 1.0, 50, 1000, 40)
+    assert (found <= high + 1e-6).all()
+    np.testing.assert_allclose(found, low, atol=2e-4)
+
+
 @pytest.mark.parametrize(
     ("call", "named"),
     [
+        (lambda: privacy.composed_mixture_tradeoff(0.1, [20.0], 10, 20, 3), "mu_step"),
+        (lambda: privacy.composed_mixture_tradeoff(0.1, [1.0, 0.0], 10, 20, 3), "mu"),
         (lambda: privacy.gaussian_mixture_tradeoff(0.1, [1.0, 0.0]), "mu"),
         (lambda: privacy.gaussian_mixture_tradeoff(1.1, [1.0]), "alpha = 1.1"),
         (lambda: privacy.constant_rate_tradeoff(0.1, []), "mu"),

@@ -122,6 +122,13 @@ def glir_from_distance(
     InputError
         Shapes disagree, entries are not finite or negative, or a number is out of its range.
     """
+    distance, susceptibility, n = _two_numbers(distance, susceptibility, batch_size, rank)
+    return -chi2.log_cdf(n * distance, rank, n * susceptibility)
+
+
+def _two_numbers(
+    distance: Any, susceptibility: Any, batch_size: int, rank: float
+) -> tuple[FloatArray, FloatArray, int]:
     distance = as_float64("distance", distance, 1)
     susceptibility = as_float64("susceptibility", susceptibility, 1)
     n = _batch_size(batch_size)
@@ -132,7 +139,18 @@ def glir_from_distance(
         )
     if not 0 < rank < np.inf:
         raise InputError(f"rank = {rank}: give a number above 0")
-    return -chi2.log_cdf(n * distance, rank, n * susceptibility)
+    return distance, susceptibility, n
+
+
+def glir_log_ratio(distance: Any, susceptibility: Any, batch_size: int, rank: float) -> FloatArray:
+    """Score records by the logarithm of the likelihood ratio, one threshold for all of them.
+
+    With normal means it is linear in both numbers: rank / 2 log(n / (n - 1)) + K / 2 -
+    n D^2 / (2 (n - 1)). Parameters and errors as in `glir_from_distance`.
+    """
+    distance, susceptibility, n = _two_numbers(distance, susceptibility, batch_size, rank)
+    certain = rank / 2 * np.log(n / (n - 1)) + susceptibility / 2
+    return certain - n * distance / (2 * (n - 1))
 
 
 def glir_steps(

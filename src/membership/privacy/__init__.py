@@ -10,7 +10,7 @@ Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
     `required_noise`
 Records that differ
-    `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`
+    `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`, `composed_mixture_tradeoff`
 Composition without a limit theorem
     `numerical_tradeoff`, `Enclosure`, `MOST_NUMERICAL_MU`
 A whole training run
@@ -38,6 +38,7 @@ from membership.privacy.noise import required_noise
 from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
 from membership.privacy.schedule import ADJACENCIES, SAMPLINGS
 from membership.privacy.stochastic import (
+    composed_mixture_tradeoff,
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "Level",
     "assess",
     "chi2",
+    "composed_mixture_tradeoff",
     "composed_mu",
     "constant_rate_tradeoff",
     "effective_batch_size",

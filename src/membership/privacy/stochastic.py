@@ -12,10 +12,11 @@ from scipy.special import ndtr
 
 from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
-from membership.privacy import checks
+from membership.privacy import checks, numerical
 from membership.privacy.tradeoff import gaussian_tradeoff
 
 _POINTS = 4000
+_EVERY = 8  # of the losses of a composition, how many apart thresholds are tried
 _FEW = 20  # rates for which only the thresholds next to them are tried
 
 
@@ -76,6 +77,56 @@ def constant_rate_tradeoff(alpha: Any, mu: Any) -> FloatArray:
     """Return the FNR of an attacker who gives every record the same FPR; as the best one's."""
     alpha, mu = checks.rates("alpha", alpha), _levels(mu)
     return np.mean([gaussian_tradeoff(alpha, level) for level in mu], axis=0)
+
+
+def composed_mixture_tradeoff(
+    alpha: Any, mu_step: Any, batch_size: float, n_records: float, steps: int, *, grid: int = 12
+) -> FloatArray:
+    """Return the FNR at FPR `alpha` of the best attack on different records after many steps.
+
+    Every record's steps are composed numerically, as in `membership.privacy.numerical_tradeoff`,
+    and one threshold on the likelihood ratio of all steps decides on all records.
+
+    Parameters
+    ----------
+    alpha : array of float
+        False positive rates in [0, 1].
+    mu_step : array of shape (records,)
+        Each record's level of one step whose batch holds it, above 0 and at most 15; all equally
+        likely.
+    batch_size, n_records, steps, grid
+        As in `membership.privacy.numerical_tradeoff`.
+
+    Returns
+    -------
+    ndarray of float64
+        In the shape of `alpha`; a guarantee up to linear interpolation between thresholds.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+    """
+    alpha, mu = checks.rates("alpha", alpha), _levels(mu_step)
+    if mu.max() > numerical.MOST_NUMERICAL_MU:
+        raise InputError(f"mu_step is as high as {mu.max()}; give at most 15")
+    n = checks.batch(batch_size)
+    p, steps = n / checks.records(n_records, n), int(checks.steps(steps))
+    each = [numerical.compose(numerical.Pair("joined", one, p), steps, grid) for one in mu]
+    thresholds = np.unique(np.concatenate([one.values[::_EVERY] for one in each]))
+    fpr, tpr = np.zeros(len(thresholds)), np.zeros(len(thresholds))
+    for one in each:
+        place = np.searchsorted(one.values, thresholds)
+        null = one.mass * np.exp(-np.maximum(one.values, -700.0))
+        fpr += _above(null)[place]
+        tpr += one.infinite + _above(one.mass)[place]
+    fpr, tpr = np.minimum(fpr / len(mu), 1.0)[::-1], np.minimum(tpr / len(mu), 1.0)[::-1]
+    return 1 - np.interp(alpha, np.r_[0.0, fpr, 1.0], np.r_[0.0, tpr, 1.0])
+
+
+def _above(mass: FloatArray) -> FloatArray:
+    """The mass at and above each place, and 0 beyond the last."""
+    return np.r_[np.cumsum(mass[::-1])[::-1], 0.0]
 
 
 def _levels(mu: Any) -> FloatArray:

@@ -46,6 +46,8 @@ FLIPS = [
     ("gmip-o06", "gmip-ctl-9", swap("method", "Equation 10", "numerical"), CONTRADICTED),
     ("gmip-o08", "gmip-ctl-10", swap("noise", "shared", "independent"), CONTRADICTED),
     ("gmip-o09", "gmip-ctl-2", moved(20, quantity="AUC of the released"), CONTRADICTED),
+    ("gmip-o10", "gmip-ctl-11", swap("record", "99% quantile", "1% quantile"), CONTRADICTED),
+    ("gmip-o11", "gmip-ctl-13", moved(-9, steps="one step", part="the rest"), CONTRADICTED),
     (
         "gmip-o07",
         "gmip-ctl-6",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from membership.studies.gmip import gradients, simulated
+from membership.studies.gmip import gradients, law_of_k, simulated
 from membership.studies.gmip.gradients import Audits
 
 _DATA = {"dataset": "data"}
@@ -26,7 +26,7 @@ def control_3(audits: Audits, settings: Any) -> pd.DataFrame:
 
 def control_6(audits: Audits, settings: Any) -> pd.DataFrame:
     """K of real gradients, and what records with a large K lose."""
-    real = gradients.susceptibility(audits).drop(columns="metric").rename(columns=_DATA)
+    real = law_of_k.quantiles(audits).drop(columns="metric").rename(columns=_DATA)
     real["quantity"] = [f"K / rank, quantile {q:g}" for q in real["quantile"]]
     law = real.dropna(subset="chi2").assign(method="chi-squared law")
     law["value"] = law["low"] = law["high"] = law["chi2"]

@@ -13,8 +13,15 @@ from membership.studies.gmip import sentences, tasks, texts, theory, utility
 if TYPE_CHECKING:
     import xarray as xr
 
-augmentation, controls, gradients, loss_attack, simulated = later(
-    __package__, "augmentation", "controls", "gradients", "loss_attack", "simulated"
+augmentation, controls, gap, gradients, law_of_k, loss_attack, simulated = later(
+    __package__,
+    "augmentation",
+    "controls",
+    "gap",
+    "gradients",
+    "law_of_k",
+    "loss_attack",
+    "simulated",
 )
 
 STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
@@ -129,6 +136,21 @@ EXHIBITS = (
         _of_measured(utility.shared_noise),
         needs=_needs(*MEASURED),
         says=sentences.of_control_10,
+    ),
+    exhibit(
+        "ctl-11", _of_steps(law_of_k.levels), needs=_needs(*STEPS), says=sentences.of_control_11
+    ),
+    exhibit(
+        "ctl-12",
+        _of_steps(law_of_k.likelihood_ratio),
+        needs=_needs(*STEPS),
+        says=sentences.of_control_12,
+    ),
+    exhibit(
+        "ctl-13",
+        _of_steps_and_settings(gap.decomposition),
+        needs=_needs(*STEPS),
+        says=sentences.of_control_13,
     ),
     exhibit("fig-4", of_settings(simulated.figure_4), draw=drawn("roc_panels"), alt=sentences.roc),
     exhibit(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import stats
 
 from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
@@ -17,7 +16,6 @@ from membership.studies.gmip import curves
 from membership.studies.gmip.origin import observed, recipe_of
 from membership.studies.gmip.simulated import figure_2a
 
-QUANTILES = (0.01, 0.5, 0.99, 1.0)
 NOMINAL = (0.05, 0.01, 0.001)
 
 Audits = Sequence[xr.Dataset]
@@ -106,7 +104,6 @@ def rank_table(audits: Audits) -> pd.DataFrame:
             "mu with the rank": by_rank,
             "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
             "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
-            **_expected_over_k(audit),
         }
         key = {"dataset": audit.attrs["set"]}
         rows += [{**key, "metric": m, **metrics.exactly(v)} for m, v in exact.items()]
@@ -130,19 +127,6 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
                 key = {"dataset": audit.attrs["set"], "convention": convention}
                 key["nominal"] = round(100 * nominal, 6)
                 rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
-    return tidy(rows, observed(audits))
-
-
-def susceptibility(audits: Audits) -> pd.DataFrame:
-    """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
-    rows = []
-    for audit in audits:
-        first = ranks(audit)[:, 0]
-        for q in QUANTILES:
-            found = np.quantile(_susceptibility(audit), q, axis=1) / first
-            law = stats.chi2.ppf(q, first[0]) / first[0] if q < 1 else np.nan
-            key = {"dataset": audit.attrs["set"], "quantile": q, "metric": "K / rank"}
-            rows.append({**key, **metrics.summary(found, lowest=0.0), "chi2": law})
     return tidy(rows, observed(audits))
 
 
@@ -177,22 +161,6 @@ def spectrum(audits: Audits) -> pd.DataFrame:
         key = {"dataset": audit.attrs["set"]}
         rows += [{**key, "metric": m, **metrics.summary(each)} for m, each in values.items()]
     return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
-
-
-def _expected_over_k(audit: xr.Dataset) -> dict[str, float]:
-    """The AUC expected of one step, averaged over the K of the records that are no members."""
-    n = audit.attrs["batch_size"]
-    areas = [
-        privacy.gaussian_auc(privacy.mip_mu_step(rank, n, k))
-        for each, rank in zip(_susceptibility(audit), ranks(audit)[:, 0], strict=True)
-        for k in each
-    ]
-    return {"AUC expected over the records' K (%)": 100 * float(np.mean(areas))}
-
-
-def _susceptibility(audit: xr.Dataset) -> FloatArray:
-    """K of the records that are no members, at the first step: (models, n)."""
-    return audit["susceptibility"].values[:, 0, ~members(audit)].astype(np.float64)
 
 
 def _gdp_noise(n: int, clip: float) -> float:

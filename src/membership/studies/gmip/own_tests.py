@@ -7,7 +7,7 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, identity, much_better
 from membership.published.outcomes import every
 from membership.published.rows import number, rows_at
-from membership.studies.gmip import theory
+from membership.studies.gmip import gap, theory
 from membership.studies.gmip.claim_numbers import over_data
 
 POINT = 1.0
@@ -138,3 +138,32 @@ def released_inverse(source: Any) -> Outcome:
         return much_better(ours.less(theirs).scaled(0.01, label), 0.01)
 
     return over_data(table, test)
+
+
+def level_of_large_k(source: Any) -> Outcome:
+    """The level of one step at the 99% quantile of K less 1.1 times the one at K = d."""
+    table = rows_at(source.table("gmip-ctl-11"), quantity="mu of one step")
+    table.attrs = source.table("gmip-ctl-11").attrs
+
+    def test(name: str, _: int) -> Outcome:
+        upper = number(table, data=name, record="99% quantile")
+        paper = number(table, data=name, record="K = d (Equation 10)").difference
+        label = f"mu at the 99% quantile of K less 1.1 times that at K = d, {name}"
+        return much_better(upper.minus(1.1 * paper, label), 0.0)
+
+    return over_data(table, test, column="data")
+
+
+def spread_of_k_in_the_gap(source: Any) -> Outcome:
+    """Points of AUC lost to the spread of K less those lost to estimation and the rest."""
+    table = rows_at(source.table("gmip-ctl-13"), steps="one step")
+    table.attrs = source.table("gmip-ctl-13").attrs
+
+    def test(name: str, _: int) -> Outcome:
+        spread, rest, background = (
+            number(table, data=name, part=part) for part in (gap.SPREAD, gap.REST, gap.BACKGROUND)
+        )
+        label = f"AUC (points) lost to the spread of K less the other parts but the rank, {name}"
+        return much_better(rest.less(spread).less(background.scaled(-1.0), label), 0.0)
+
+    return over_data(table, test, column="data")

@@ -145,6 +145,44 @@ def of_control_10(table: pd.DataFrame) -> str:
     return f"Test accuracy with plain SGD: {'; '.join(found)}."
 
 
+def of_control_11(table: pd.DataFrame) -> str:
+    """The level of one step of the median record and of the upper percent, beside the paper's."""
+    value = table.set_index(["data", "record", "quantity"])["value"]
+    found = [
+        f"{name}: {value[name, 'median', _ONE]:.2f} for the median record, "
+        f"{value[name, '99% quantile', _ONE]:.2f} at the 99% quantile of K, where the level at "
+        f"K = d is {value[name, 'K = d (Equation 10)', _ONE]:.2f}"
+        for name in dict.fromkeys(table["data"])
+    ]
+    return f"mu of one step. {'; '.join(found)}."
+
+
+_ONE = "mu of one step"
+
+
+def of_control_12(table: pd.DataFrame) -> str:
+    """What one threshold on the likelihood ratio gains at 1% FPR, of all records."""
+    at = table[(table["asked"] == "all records") & (table["quantity"] == "TPR at 1% FPR (%)")]
+    rate = at.set_index(["data", "attack"])
+    found = []
+    for name in dict.fromkeys(table["data"]):
+        gain = rate.loc[(name, "likelihood ratio less GLiR")]
+        found.append(f"{name} {gain['value']:+.1f} [{gain['low']:.1f}, {gain['high']:.1f}]")
+    return f"TPR at 1% FPR, likelihood ratio less GLiR, in points: {'; '.join(found)}."
+
+
+def of_control_13(table: pd.DataFrame) -> str:
+    """The parts after one step, in points of AUC."""
+    at = table[table["steps"] == "one step"]
+    found = []
+    for name, part in at.groupby("data", sort=False):
+        value = part["value"].to_numpy()
+        named = zip(("rank", "spread of K", "background", "the rest"), value[1:-1], strict=True)
+        each = ", ".join(f"{what} {change:+.1f}" for what, change in named)
+        found.append(f"{name} from {value[0]:.1f} to {value[-1]:.1f}: {each}")
+    return f"AUC after one step, in percent and points: {'; '.join(found)}."
+
+
 def of_figure_6(table: pd.DataFrame) -> str:
     """Both attacks after the few steps, at 1% false positives."""
     at = table[(table["fpr"] - 0.01).abs() < 1e-6]

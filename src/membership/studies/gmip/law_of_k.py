@@ -1,0 +1,180 @@
+"""Levels of single records: the law of K on real gradients, and an attack that heeds it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy import stats
+
+from membership import metrics, privacy
+from membership.arrays import FloatArray
+from membership.attacks.glir import glir_log_ratio
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip import gradients
+from membership.studies.gmip.gradients import members, ranks
+from membership.studies.gmip.origin import observed, recipe_of
+from membership.studies.gmip.tasks import RECIPES, Recipe
+
+QUANTILES = (0.01, 0.5, 0.99, 1.0)
+RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}
+"""The records whose levels are told, by the quantile of their K."""
+_MOST_LEVELS = 50
+ONE_STEP = "mu of one step"
+TOP = "upper twentieth of K"
+RATES = (0.01, 0.1)
+TRAINED_RATES = (0.001, 0.01)
+_TOLD = ("AUC (%)", *(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES))
+
+
+def k_over_rank(audit: xr.Dataset) -> FloatArray:
+    """K over the rank at the first step, of the records that are no members, (models, n).
+
+    Scaled so that every model's mean is 1, as it is with exact moments: those of a background make
+    K larger, by a share rank over records where gradients are normal, else by more.
+    """
+    k = audit["susceptibility"].values[:, 0, ~members(audit)].astype(np.float64)
+    return k / k.mean(axis=1, keepdims=True)
+
+
+def quantiles(audits: Sequence[xr.Dataset]) -> Any:
+    """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
+    rows = []
+    for one in audits:
+        rank, found = int(ranks(one)[0, 0]), k_over_rank(one)
+        for q in QUANTILES:
+            law = stats.chi2.ppf(q, rank) / rank if q < 1 else np.nan
+            key = {"dataset": one.attrs["set"], "quantile": q, "metric": "K / rank"}
+            shares = metrics.summary(np.quantile(found, q, axis=1), lowest=0.0)
+            rows.append({**key, **shares, "chi2": law})
+    return tidy(rows, observed(audits))
+
+
+def levels(audits: Sequence[xr.Dataset]) -> Any:
+    """What single records are promised: one step, and all steps of Table 4 without noise.
+
+    The last two rows of a data set are the paper's, at K = d for all records, and the best attack
+    on records of which each has its own K.
+    """
+    rows = []
+    for one in audits:
+        key, found = {"data": one.attrs["set"]}, k_over_rank(one)
+        r = _of_table_4(one)
+        for record, q in RECORDS.items():
+            k = np.quantile(found, q, axis=1)
+            step = [_step(one, one.attrs["batch_size"], share) for share in k]
+            rows += [
+                {**key, "record": record, "quantity": "K / rank", **metrics.summary(k)},
+                {**key, "record": record, "quantity": ONE_STEP, **metrics.summary(step)},
+            ]
+            rows += _rates(key, record, [_composed(one, r, share) for share in k]) if r else []
+        if r:
+            every = [_mixture(one, r, shares) for shares in found]
+            rows += _rates(key, "all, each with its own K", every)
+        rows += _at_mean(key, one, r)
+    return tidy(rows, observed(audits, note=_NOTE))
+
+
+def _at_mean(key: dict[str, str], one: xr.Dataset, r: Recipe | None) -> list[dict[str, Any]]:
+    """The paper's level, at K = d parameters."""
+    key = {**key, "record": "K = d (Equation 10)"}
+    d = recipe_of(one).dimension
+    step = privacy.mip_mu_step(d, one.attrs["batch_size"], d)
+    rows = [{**key, "quantity": ONE_STEP, **metrics.exactly(step)}]
+    if r:
+        step = privacy.mip_mu_step(d, r.batch_size, d)
+        whole = privacy.subsampled_mu(step, r.batch_size, r.n_records, r.steps)
+        tpr = 100 * privacy.gaussian_tpr(np.array(TRAINED_RATES), whole)
+        rows += [
+            {**key, "quantity": _quantity(rate), **metrics.exactly(float(value))}
+            for rate, value in zip(TRAINED_RATES, tpr, strict=True)
+        ]
+    return rows
+
+
+_NOTE = (
+    "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
+    "batches of Table 4, at the K of the first step."
+)
+
+
+def _quantity(rate: float) -> str:
+    return f"TPR at {100 * rate:g}% FPR after training (%)"
+
+
+def _rates(key: dict[str, str], record: str, each: list[FloatArray]) -> list[dict[str, Any]]:
+    tpr = 100 * np.array(each)
+    return [
+        {**key, "record": record, "quantity": _quantity(rate)}
+        | metrics.summary(column, lowest=0.0, highest=100.0)
+        for rate, column in zip(TRAINED_RATES, tpr.T, strict=True)
+    ]
+
+
+def _of_table_4(one: xr.Dataset) -> Recipe | None:
+    """The sizes of the paper's training on this data set; audits take all members at every step."""
+    found = [recipe for recipe in RECIPES.values() if recipe.label == one.attrs["published"]]
+    return found[0] if found else None
+
+
+def _step(one: xr.Dataset, n: int, share: float) -> float:
+    """mu of one step on a batch of n, at a K of this share of the rank."""
+    rank = int(ranks(one)[0, 0])
+    return privacy.mip_mu_step(rank, n, share * rank)
+
+
+def _composed(one: xr.Dataset, r: Recipe, share: float) -> FloatArray:
+    mu = min(_step(one, r.batch_size, share), privacy.MOST_NUMERICAL_MU)
+    found = privacy.numerical_tradeoff(
+        TRAINED_RATES, mu, r.batch_size, r.n_records, r.steps, grid=14
+    )
+    return 1 - found.low
+
+
+def _mixture(one: xr.Dataset, r: Recipe, shares: FloatArray) -> FloatArray:
+    """The best attack's rates, the records' K at evenly spaced quantiles."""
+    middle = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS
+    mu = np.array([_step(one, r.batch_size, k) for k in np.quantile(shares, middle)])
+    mu = np.minimum(mu, privacy.MOST_NUMERICAL_MU)
+    schedule = (r.batch_size, r.n_records, r.steps)
+    return 1 - privacy.composed_mixture_tradeoff(TRAINED_RATES, mu, *schedule)
+
+
+def likelihood_ratio(audits: Sequence[xr.Dataset]) -> Any:
+    """One threshold on the likelihood ratio of all records against GLiR's on p-values.
+
+    Of the records with the largest K alone the AUC is told: they are too few for a low rate.
+    """
+    rows = []
+    for audit in audits:
+        scores = {"GLiR": gradients.scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
+        for asked, kept, told in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+            each = {name: _numbers(audit, score, kept) for name, score in scores.items()}
+            less = each["likelihood ratio"] - each["GLiR"]
+            key = {"data": audit.attrs["set"], "asked": asked}
+            for i, quantity in enumerate(told):
+                for attack, values in each.items():
+                    numbers = metrics.summary(values[:, i], lowest=0.0, highest=100.0)
+                    rows.append({**key, "quantity": quantity, "attack": attack, **numbers})
+                less_key = {**key, "quantity": quantity, "attack": "likelihood ratio less GLiR"}
+                rows.append({**less_key, **metrics.summary(less[:, i])})
+    return tidy(rows, observed(audits, note="Differences are paired by model."))
+
+
+def log_ratios(audit: xr.Dataset) -> FloatArray:
+    """The log-likelihood ratio of every record after one step, (models, records)."""
+    n = audit.attrs["batch_size"]
+    numbers = audit["distance"].values[:, 0], audit["susceptibility"].values[:, 0]
+    triples = zip(*numbers, ranks(audit)[:, 0], strict=True)
+    return np.array([glir_log_ratio(*pair, n, rank) for *pair, rank in triples])
+
+
+def _numbers(audit: xr.Dataset, score: FloatArray, kept: float) -> FloatArray:
+    """AUC and rates in percent of every model, of the records with the largest K."""
+    member = members(audit)
+    found = []
+    for one, k in zip(score, audit["susceptibility"].values[:, 0], strict=True):
+        asked = k >= np.quantile(k, 1 - kept)
+        pair = one[asked], member[asked]
+        found.append([metrics.auc(*pair), *(metrics.tpr_at_fpr(*pair, rate) for rate in RATES)])
+    return 100 * np.array(found)
