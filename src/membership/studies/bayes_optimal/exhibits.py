@@ -1,5 +1,6 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ def _of_trials(
     return lambda source: function(trials(source))
 
 
+@functools.lru_cache(maxsize=4)
 def trials(source: Source) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, of one run."""
     return logistic.trials([source.evidence(name) for name in _logistic_names(source.settings)])
