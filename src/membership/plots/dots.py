@@ -37,7 +37,7 @@ def dots_by_row(
     table : pandas.DataFrame
         Columns ``row``, ``value``, ``by``; ``low`` and ``high``, where numbers have intervals.
     row, value, by : str
-        The columns to draw; rows stand in the order of the table.
+        The columns to draw; rows stand in the order of the table, closer where each has one mark.
     baseline : float, optional
         Where a vertical line stands, such as what a coin reaches.
     label : str
@@ -51,11 +51,13 @@ def dots_by_row(
     check_columns(table, [row, value, by])
     rows = [str(name) for name in table[row].unique()]
     looks = series([str(name) for name in table[by].unique()])
-    height = (0.6 if is_narrow() else 0.5) * len(rows) + 1.2
+    is_single = not table.duplicated(row).any()
+    each = 0.27 if is_single else 0.6 if is_narrow() else 0.5
+    height = each * len(rows) + 1.2
     with style():
         figure, (axis,) = new_figure(height)
         for i, (name, look) in enumerate(looks.items()):
-            shift = _SHARE * ((i + 0.5) / len(looks) - 0.5)
+            shift = 0.0 if is_single else _SHARE * ((i + 0.5) / len(looks) - 0.5)
             part = table[table[by].astype(str) == name]
             place = np.array([rows.index(str(one)) for one in part[row]], dtype=float) + shift
             mark = {"color": look["color"], "marker": look["marker"], "markersize": 4}
@@ -70,7 +72,7 @@ def dots_by_row(
             )
         if baseline is not None:
             axis.axvline(baseline, color=GREY, linewidth=1)
-        room = 16 if is_narrow() else 34
+        room = 34 if is_single or not is_narrow() else 16
         axis.set_yticks(range(len(rows)), [textwrap.fill(name, room) for name in rows])
         axis.set_ylim(len(rows) - 0.5, -0.5)
         axis.set_xlabel(label or value)
