@@ -213,7 +213,7 @@ def with_edit(copy: Path, file: str, before: str, after: str, *functions) -> tup
     [
         ("training/loop.py", "optimiser.step()", "optimiser.step(None)"),
         ("training/config.py", "momentum=self.momentum", "momentum=0.0"),
-        ("training/ensemble.py", "torch.manual_seed(seed)", "torch.manual_seed(seed + 1)"),
+        ("training/ensemble.py", "generator.manual_seed(seed)", "generator.manual_seed(seed + 1)"),
     ],
 )
 def test_training_depends_on_its_loop_its_recipe_and_its_start(copy, file, before, after):

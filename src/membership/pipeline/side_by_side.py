@@ -16,7 +16,10 @@ from membership.errors import InputError, RunError
 PAUSE = 0.05
 # Seconds of a quick run on two cores. What takes longest is started first, and with it what nobody
 # has timed, so that no core waits long for the last chapter.
-_SECONDS = {"iha": 200, "bmia": 140, "lood": 130, "gmip": 55, "bayes_optimal": 55}
+_SECONDS = {
+    "iha": 125, "bmia": 105, "lood": 95, "bayes_optimal": 45, "gmip": 40, "comparison": 25,
+    "loss_enough": 17,
+}  # fmt: skip
 COMMAND = "membership: "
 # What a run is taken to need until one has ended; and of what the largest needed, how much more.
 FIRST_GUESS, RESERVE = 1.5e9, 1.25
