@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
@@ -11,6 +12,7 @@ from membership.studies.lood import (
     leakage,
     mistakes,
     read,
+    sentences,
     speed,
     theory,
     toys,
@@ -181,3 +183,15 @@ def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
     judged = speed.comparison(table).set_index("quantity")
     assert judged.loc[speed.RATIO, "published"] == 105
     assert judged.loc[speed.RATIO, "verdict"] == "not comparable"
+
+
+def test_the_size_of_the_readme_is_told_where_it_was_run(gathered):
+    times = gathered("measured-times")
+    assert "GiB" not in sentences.speed(speed.table(times))
+    few = times["seconds"].to_series()
+    seconds = pd.concat([few, pd.Series({"kernel of many": 57.0, "all of many": 45.5})])
+    seconds.index.name = "task"
+    many = seconds.rename("seconds").to_xarray().to_dataset()
+    many.attrs = {**times.attrs, "records_at_most": 10_000, "peak_gib": 2.1}
+    told = sentences.speed(speed.table(many))
+    assert told.endswith("All of 10,000 records take 102 s and 2.1 GiB.")

@@ -17,10 +17,21 @@ def speed(table: pd.DataFrame) -> str:
     """Control 2."""
     found = table.set_index("quantity")["value"]
     one_by_one = found[found.index.str.endswith("over all at once")].iloc[0]
-    return (
+    told = (
         f"One by one the records take {one_by_one:,.0f} times as long as all at once, and "
         f"retraining for a record {found[RATIO]:,.0f} times as long as its share of them."
     )
+    memory = found[found.index.str.startswith("largest memory")]
+    if memory.empty:
+        return told
+    most = max(int(name.split()[2]) for name in found.index if name.startswith("kernel of"))
+    taken = found[
+        [
+            f"kernel of {most} records (s)",
+            f"LOOD and AUC of all {most} records from one inverse (s)",
+        ]
+    ].sum()
+    return f"{told} All of {most:,} records take {taken:,.0f} s and {memory.iloc[0]:.1f} GiB."
 
 
 def statements(table: pd.DataFrame) -> str:

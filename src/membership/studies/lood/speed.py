@@ -14,7 +14,7 @@ def table(times: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns quantity, value (seconds, or a ratio), low, high.
+        Columns quantity, value (seconds, GiB, or a ratio), low, high.
     """
     seconds = times["seconds"].to_series()
     n = times.attrs["records"]
@@ -27,6 +27,13 @@ def table(times: xr.Dataset) -> pd.DataFrame:
         f"{times.attrs['networks']} networks for one record (s)": seconds["retraining"],
         RATIO: seconds["retraining"] / (together / n),
     }
+    if "kernel of many" in seconds:
+        most = times.attrs["records_at_most"]
+        rows |= {
+            f"kernel of {most} records (s)": seconds["kernel of many"],
+            f"LOOD and AUC of all {most} records from one inverse (s)": seconds["all of many"],
+            f"largest memory of the run, with {most} records (GiB)": times.attrs["peak_gib"],
+        }
     found = pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
     found["low"] = found["high"] = found["value"]
     found.attrs = {
