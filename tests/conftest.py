@@ -15,6 +15,9 @@ REPOSITORY = Path(__file__).parents[1]
 
 TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
 
+# What takes minutes in one file or folder: begun late, it would have one process end alone.
+LONG = ("tests/faults", "tests/pipeline", "tests/test_cli.py", "tests/training")
+
 
 def together(place: str) -> str:
     """The tests that one process runs: a file's, or a folder's where the folder shares much."""
@@ -60,7 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item.nodeid, listed):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: not together(item.nodeid.split("::")[0]).startswith(TOGETHER))
+    first = (TOGETHER, LONG)
+    items.sort(key=lambda item: [not item.nodeid.startswith(some) for some in first])
 
 
 NOTEBOOK = """\
