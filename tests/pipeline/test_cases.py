@@ -40,6 +40,15 @@ def test_numbers_are_those_of_the_committed_tables(found):
     assert reached["bmia-tab-1"].lines[0].auc == f"{most['value'].iloc[0] / 100:.3f}"
 
 
+def test_an_average_over_cells_is_called_one_and_not_by_the_first_data_set(found):
+    reached = {one.exhibit.id: one for one in found["lira"].reached}
+    table = exhibits.load("comparison-tab-1")[0]
+    rows = table[(table["attack"] == "LiRA") & (table["metric"] == "AUC")]
+    (line,) = reached["comparison-tab-1"].lines
+    assert line.data == f"average of {rows['cells'].iloc[0]}"
+    assert line.auc == f"{rows['value'].iloc[0]:.3f}"
+
+
 def test_an_attack_goes_by_the_names_that_tables_give_it(found):
     assert "bayes-optimal-tab-2" in {one.exhibit.id for one in found["loss"].reached}
     assert "iha-tab-2" in {one.exhibit.id for one in found["iha"].reached}

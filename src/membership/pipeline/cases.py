@@ -26,7 +26,7 @@ COSTS = {
     ONCE: "the same reference models serve all records",
     EACH: "models with and without each record that is asked",
 }
-_KEYS = ("dataset", "n")
+_KEYS = ("dataset", "cells", "n")
 # By the metric's name: measure, factor to its unit (AUC in 0-1, rates in percent), digits, unit.
 _MEASURES = {
     "AUC": ("AUC", 1.0, ".3f", ""),
@@ -111,6 +111,9 @@ def _in_run(attack: Attack, run: Panel) -> Reached:
         lines = [_line(name, rows)] if len(rows) else []
     elif key == "dataset":
         lines = [_line(each, part) for each, part in rows.groupby(key, sort=False)]
+    elif key == "cells":
+        groups = rows.groupby(key, sort=False)
+        lines = [_line(f"average of {each}", part) for each, part in groups]
     else:
         values = [
             f"{value:,.6g}" if isinstance(value, float | int) else value for value in rows[key]

@@ -91,6 +91,11 @@ class Part:
         return published.subjects[self.chapter].short
 
     @property
+    def about(self) -> str:
+        """What stands beside its title: the paper, or that it is about several."""
+        return self.paper if self.chapter in published.papers else "across the papers"
+
+    @property
     def places(self) -> dict[str, str]:
         """Where each exhibit is shown, by id."""
         return {one.exhibit.id: one.link for one in self.entries}

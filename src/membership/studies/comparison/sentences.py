@@ -35,8 +35,8 @@ def of_references(table: pd.DataFrame) -> str:
     taken = f", in {seconds.iloc[0]:,.1f} processor seconds a target" if len(seconds) else ""
     return (
         f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}"
-        f"{taken}; LOSS has {loss:.3f}. Of {len(behind)} attacks "
-        f"that are behind another of no more knowledge, {clear} are so clearly."
+        f"{taken}; LOSS has {loss:.3f}. {len(behind)} attacks are behind one that knows no more "
+        f"than they do, {clear} of them clearly."
     )
 
 
@@ -117,7 +117,7 @@ def of_gains(table: pd.DataFrame) -> str:
     ):
         rows = _picked(table, metric)["value"]
         told.append(f"{rows.min():.1f} to {rows.max():.1f} points {words}")
-    return f"With eight references the three gain {_listed(told)} over the loss."
+    return f"With eight references MAST, LiRA and Attack-R gain {_listed(told)} over the loss."
 
 
 def of_records(table: pd.DataFrame) -> str:
@@ -155,7 +155,8 @@ def of_agreement(table: pd.DataFrame) -> str:
     rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains("other references")]
     high, low = rows.loc[rows["value"].idxmax()], rows.loc[rows["value"].idxmin()]
     return (
-        f"Of the members that two attacks flag at 5% FPR both flag {100 * high['value']:.0f}% "
+        "Of the members that either of two attacks flags at 5% FPR, both flag "
+        f"{100 * high['value']:.0f}% "
         f"({high['attacks']}) to {100 * low['value']:.0f}% ({low['attacks']})."
     )
 
