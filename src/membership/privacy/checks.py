@@ -49,7 +49,7 @@ def susceptibility(k: float) -> float:
         "k",
         k,
         lambda v: 0 < v <= LARGEST,
-        "a gradient susceptibility K above 0, at most 1e15 (K = d is typical)",
+        "a gradient susceptibility K above 0, at most 1e15 (its mean is d)",
     )
 
 

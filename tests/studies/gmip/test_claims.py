@@ -48,6 +48,10 @@ FLIPS = [
     ("gmip-o09", "gmip-ctl-2", moved(20, quantity="AUC of the released"), CONTRADICTED),
     ("gmip-o10", "gmip-ctl-11", swap("record", "99% quantile", "1% quantile"), CONTRADICTED),
     ("gmip-o11", "gmip-ctl-13", moved(-9, steps="one step", part="the rest"), CONTRADICTED),
+    ("gmip-o12", "gmip-ctl-17", moved(60, asked="all"), CONTRADICTED),
+    ("gmip-o13", "gmip-ctl-17", moved(60, asked="upper hundredth of K"), CONTRADICTED),
+    ("gmip-o14", "gmip-ctl-15", moved(60, quantity="C at the median norm (points)"), CONTRADICTED),
+    ("gmip-o15", "gmip-ctl-16", moved(-60, start="shared less own"), CONTRADICTED),
     (
         "gmip-o07",
         "gmip-ctl-6",

@@ -1,15 +1,19 @@
 """The studies on real gradients, at the sizes of the tiny profile."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from membership import attacks, data, evidence, privacy
+from membership import attacks, data, evidence, metrics, privacy
 from membership.attacks.glir import glir, glir_log_ratio
 from membership.curvature import gradient_moments
 from membership.errors import InputError
 from membership.studies.gmip import (
     augmentation,
+    clipped,
+    composed,
     controls,
     gap,
     gather,
@@ -239,6 +243,62 @@ def test_the_simulated_covariance_is_a_sample_covariance():
     known = np.array([np.cov(one, rowvar=False) for one in records])
     np.testing.assert_allclose(drawn.mean(axis=0), np.eye(3), atol=0.04)
     np.testing.assert_allclose(drawn.var(axis=0), known.var(axis=0), atol=0.06)
+
+
+def test_a_start_of_their_own_costs_the_loss_attack(gathered):
+    one = gathered["starts-digits"]
+    table = loss_attack.by_start([one]).set_index(["quantity", "start"])["value"]
+    assert table["AUC (%)", "shared"] > table["AUC (%)", "own"]
+    less = table["AUC (%)", "shared less own"]
+    assert less == pytest.approx(table["AUC (%)", "shared"] - table["AUC (%)", "own"])
+    shared = loss_attack.outcomes(gathered["outputs-digits-few"])
+    np.testing.assert_allclose(one["auc"].sel(start="shared"), shared["auc"])
+
+
+def test_a_smaller_norm_takes_less_noise_for_the_same_level(gathered, settings):
+    one = gathered["clipped-digits"]
+    recipe = tasks.Recipe(**one.attrs["recipe"])
+    assert one.attrs["clip"] < recipe.clip
+    assert (one["tau"].sel(norm=clipped.MEDIAN) < one["tau"].sel(norm=clipped.OWN)).all()
+    sigma = one["tau"].sel(norm=clipped.MEDIAN).values * recipe.batch_size / one.attrs["clip"]
+    for mu, multiplier in zip(one["level"].values, sigma, strict=True):
+        assert clipped.shown_level("either", 2 / multiplier, recipe) == pytest.approx(mu, rel=1e-3)
+    table = clipped.table([one])
+    assert set(table["series"].str.split(",").str[0]) == {"GDP", "GMIP"}
+    free = table[table["series"].str.startswith("GMIP") & (table["mu"] >= one.attrs["free"])]
+    assert (free["tau"] == 0).all()
+    costs = clipped.costs([one]).set_index("quantity")["value"]
+    assert costs["mu without noise, numerically"] == pytest.approx(one.attrs["free"])
+
+
+def test_who_plays_is_apart(settings):
+    who = composed.cast(tasks.task("digits", settings), 0, settings.seed)
+    parts = [set(part.tolist()) for part in who]
+    assert not parts[0] & parts[1]
+    assert not parts[2] & (parts[0] | parts[1])
+
+
+def test_the_attack_on_all_steps_adds_up_the_mixtures(settings):
+    task = tasks.task("digits", settings)
+    short = replace(task, recipe=replace(task.recipe, epochs=1))
+    played = composed.attacked(short, 0, "fresh", settings.seed)
+    member = played["member"]
+    assert metrics.auc(played["score"], member) > 0.5
+    # The score can fall no lower than "out" at every step.
+    r = short.recipe
+    least = r.steps * np.log1p(-r.batch_size / r.n_records)
+    assert played["score"].min() >= least - 1e-9
+    again = composed.attacked(short, 0, "fresh", settings.seed)
+    np.testing.assert_array_equal(played["score"], again["score"])
+
+
+def test_the_largest_k_of_both_sides_are_asked(gathered):
+    k, member = np.arange(200.0), np.arange(200) < 100
+    kept = composed._largest(k, member, 0.05)
+    assert np.flatnonzero(kept).tolist() == [*range(95, 100), *range(195, 200)]
+    table = composed.attack_table([gathered["composed-digits"]])
+    assert set(table["others"]) == {"Equation 10", "numerical, K = d", *composed.OTHERS}
+    assert not table["value"].isna().any()
 
 
 def test_calibration_on_real_gradients_lists_both(audits):

@@ -13,9 +13,11 @@ from membership.studies.gmip import sentences, tasks, texts, theory, utility
 if TYPE_CHECKING:
     import xarray as xr
 
-augmentation, controls, gap, gradients, law_of_k, loss_attack, simulated = later(
+augmentation, clipped, composed, controls, gap, gradients, law_of_k, loss_attack, simulated = later(
     __package__,
     "augmentation",
+    "clipped",
+    "composed",
     "controls",
     "gap",
     "gradients",
@@ -25,12 +27,15 @@ augmentation, controls, gap, gradients, law_of_k, loss_attack, simulated = later
 )
 
 STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
+CLIPPED, COMPOSED, STARTS = ("clipped-{}",), ("composed-{}",), ("starts-{}",)
 OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in tasks.LENGTHS)
 
 
 def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
     """The evidence of these patterns for each data set of a run."""
     words = tasks.words(settings).values()
+    if patterns == COMPOSED:
+        words = tasks.small_words(settings).values()
     return tuple(pattern.format(word) for word in words for pattern in patterns)
 
 
@@ -62,6 +67,18 @@ def _figure_5(source: Source) -> pd.DataFrame:
 
 def _figure_6(source: Source) -> pd.DataFrame:
     return loss_attack.figure_6(_read(source, STEPS), _read(source, OUTPUTS))
+
+
+def _control_17(source: Source) -> pd.DataFrame:
+    return composed.attack_table(_read(source, COMPOSED))
+
+
+def _of_clipped(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
+    return lambda source: function(_read(source, CLIPPED))
+
+
+def _control_16(source: Source) -> pd.DataFrame:
+    return loss_attack.by_start(_read(source, STARTS))
 
 
 exhibit = declaring(__package__)
@@ -152,6 +169,17 @@ EXHIBITS = (
         needs=_needs(*STEPS),
         says=sentences.of_control_13,
     ),
+    exhibit(
+        "ctl-14",
+        _of_clipped(clipped.table),
+        needs=_needs(*CLIPPED),
+        draw=drawn("accuracy_by_level"),
+        says=sentences.of_control_14,
+        alt=sentences.levels_at_both_norms,
+    ),
+    exhibit(
+        "ctl-15", _of_clipped(clipped.costs), needs=_needs(*CLIPPED), says=sentences.of_control_15
+    ),
     exhibit("fig-4", of_settings(simulated.figure_4), draw=drawn("roc_panels"), alt=sentences.roc),
     exhibit(
         "fig-6",
@@ -161,4 +189,6 @@ EXHIBITS = (
         says=sentences.of_figure_6,
         alt=sentences.roc,
     ),
+    exhibit("ctl-16", _control_16, needs=_needs(*STARTS), says=sentences.of_control_16),
+    exhibit("ctl-17", _control_17, needs=_needs(*COMPOSED), says=sentences.of_control_17),
 )

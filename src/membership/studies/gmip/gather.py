@@ -9,14 +9,15 @@ import numpy as np
 import xarray as xr
 
 from membership import data, evidence
-from membership.studies.gmip import observations
-from membership.studies.gmip.tasks import LENGTHS, Task, task, words
+from membership.studies.gmip import clipped, composed, loss_attack, observations
+from membership.studies.gmip.tasks import LENGTHS, Task, small_words, task, words
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
 NOTIONS = ("mip", "gdp")
 NOISES = ("independent", "shared")
 OPTIMISERS = ("adam", "sgd")
+STARTS = ("shared", "own")
 STRONG = 0.4
 """The level whose noise Control 9 takes."""
 
@@ -28,7 +29,11 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
         found[f"steps-{word}"] = functools.partial(_steps, name, settings)
         for length in LENGTHS:
             found[f"outputs-{word}-{length}"] = functools.partial(_outputs, name, length, settings)
+        found[f"starts-{word}"] = functools.partial(_starts, name, settings)
         found[f"measured-{word}"] = functools.partial(_measured, name, settings)
+        found[f"clipped-{word}"] = functools.partial(_clipped, name, settings)
+    for name, word in small_words(settings).items():
+        found[f"composed-{word}"] = functools.partial(_composed, name, settings)
     return found
 
 
@@ -57,7 +62,24 @@ def _steps(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _outputs(name: str, length: str, settings: Any) -> xr.Dataset:
+def _starts(name: str, settings: Any) -> xr.Dataset:
+    """The loss attack's outcomes after the few steps, by whether models share their start."""
+    each = [loss_attack.outcomes(_outputs(name, "few", settings, start)) for start in STARTS]
+    it = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        {
+            key: (dims, np.stack([one[key] for one in each]))
+            for key, dims in (("auc", ("start", "target")), ("tpr", ("start", "target", "rate")))
+        },
+        {"start": list(STARTS)},
+        **_origin(it, settings, "cpu", settings.audit_steps),
+        steps=settings.audit_steps,
+        sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
+    )
+
+
+def _outputs(name: str, length: str, settings: Any, start: str = "shared") -> xr.Dataset:
     """Log-odds under targets and shadow models, all of random halves of the same records."""
     it = _task(name, settings)
     pool = observations.split(it, settings, 0).queries
@@ -67,7 +89,7 @@ def _outputs(name: str, length: str, settings: Any) -> xr.Dataset:
     return evidence.dataset(
         "outputs",
         {
-            "log_odds": observations.log_odds(it, pool, mask, steps, settings.seed),
+            "log_odds": observations.log_odds(it, pool, mask, steps, settings.seed, start),
             "member": mask,
         },
         {"record": pool},
@@ -117,6 +139,55 @@ def _measured(name: str, settings: Any) -> xr.Dataset:
             "Training records": f"{it.recipe.n_records:,}",
             "Test records": f"{it.n_test:,}",
             "Steps": f"{it.steps:,}",
+        },
+    )
+
+
+def _clipped(name: str, settings: Any) -> xr.Dataset:
+    """Test accuracies with C at the median norm of the gradients."""
+    it = _task(name, settings)
+    found = clipped.trained(it, settings)
+    arrays = {key: one for key, one in found.items() if isinstance(one, tuple)}
+    return evidence.dataset(
+        "measured",
+        arrays,
+        {"level": found["level"], "norm": list(clipped.NORMS)},
+        **_origin(it, settings, str(device_of(settings.device))),
+        clip=found["clip"],
+        free=found["free"],
+        sizes={"Seeds": f"{settings.utility_seeds} (paper: 5)", "Steps": f"{it.steps:,}"},
+    )
+
+
+def _composed(name: str, settings: Any) -> xr.Dataset:
+    """The attack on models of Figure 3 without noise, all of whose steps are seen."""
+    it = _task(name, settings)
+    runs = min(settings.audit_models, composed.RUNS)
+    found = [
+        [composed.outcomes(composed.attacked(it, run, o, settings.seed)) for run in range(runs)]
+        for o in composed.OTHERS
+    ]
+    who = composed.cast(it, 0, settings.seed)
+    return evidence.dataset(
+        "measured",
+        {
+            "tpr": (
+                ("others", "run", "group", "rate"),
+                np.array([[one["tpr"] for one in each] for each in found]),
+            ),
+            "auc": (
+                ("others", "run", "group"),
+                np.array([[one["auc"] for one in each] for each in found]),
+            ),
+        },
+        {"others": list(composed.OTHERS), "group": list(composed.GROUPS)},
+        **_origin(it, settings, "cpu"),
+        sizes={
+            "Attacked runs": str(runs),
+            "Training records": f"{it.recipe.n_records:,}",
+            "Steps": f"{it.steps:,}",
+            "Members asked": f"{len(who.members):,}",
+            "Strangers asked": f"{len(who.strangers):,}",
         },
     )
 

@@ -7,10 +7,13 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import norm
 
+from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves, gradients
 from membership.studies.gmip.origin import observed
+
+RATES = (0.01, 0.1)
 
 
 def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -32,6 +35,32 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
             key = {"panel": f"{name}: {one.attrs['steps']} steps", "dataset": name}
             parts.append(curves.measured({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
     return tidy(parts, observed([*audits, *outputs]))
+
+
+def outcomes(outputs: xr.Dataset) -> dict[str, FloatArray]:
+    """AUC of each target and its TPR at `RATES`, in percent."""
+    scores, member = loss_scores(outputs)
+    return {
+        "auc": 100 * np.array([metrics.auc(score, member) for score in scores]),
+        "tpr": 100
+        * np.array([[metrics.tpr_at_fpr(one, member, rate) for rate in RATES] for one in scores]),
+    }
+
+
+def by_start(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """The loss attack after the few steps, with and without shared initial weights."""
+    rows = []
+    for one in some:
+        for i, quantity in enumerate(("AUC (%)", *(f"TPR at {100 * r:g}% FPR (%)" for r in RATES))):
+            key = {"data": one.attrs["set"], "steps": one.attrs["steps"], "quantity": quantity}
+            found = one["auc"] if i == 0 else one["tpr"].isel(rate=i - 1)
+            each = {start: found.sel(start=start).values for start in ("shared", "own")}
+            for start, values in each.items():
+                numbers = metrics.summary(values, lowest=0.0, highest=100.0)
+                rows.append({**key, "start": start, **numbers})
+            less = metrics.summary(each["shared"] - each["own"])
+            rows.append({**key, "start": "shared less own", **less})
+    return tidy(rows, observed(some, note="Differences are paired by target."))
 
 
 def loss_scores(outputs: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

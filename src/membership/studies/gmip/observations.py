@@ -90,13 +90,21 @@ def steps_of(task: Task, s: Split, settings: Any, model: int) -> dict[str, np.nd
     return found | {name: np.array(values) for name, values in steps.items()}
 
 
-def log_odds(task: Task, pool: np.ndarray, mask: np.ndarray, steps: int, seed: int) -> FloatArray:
-    """Train on each row of the mask, its whole batch at every step; log-odds (models, records)."""
+def log_odds(
+    task: Task, pool: np.ndarray, mask: np.ndarray, steps: int, seed: int, start: str = "shared"
+) -> FloatArray:
+    """Train on each row of the mask, its whole batch at every step; log-odds (models, records).
+
+    The models start from the same weights ("shared"), or each from its own ("own").
+    """
     x = with_constant(task.features[pool])
     y = torch.tensor(task.y[pool])
     generator = torch.Generator().manual_seed(seed)
-    start = initial_weight(task.recipe.classes, x.shape[1], generator)
-    weight = start.repeat(len(mask), 1, 1)
+    starts = [
+        initial_weight(task.recipe.classes, x.shape[1], generator)
+        for _ in range(len(mask) if start == "own" else 1)
+    ]
+    weight = torch.stack(starts).repeat(len(mask) // len(starts), 1, 1)
     share = torch.tensor(mask.T / mask.sum(axis=1), dtype=torch.float32)[..., None]
     optimiser = torch.optim.Adam([weight], lr=task.recipe.learning_rate)
     for _ in range(steps):
@@ -110,12 +118,17 @@ def log_odds(task: Task, pool: np.ndarray, mask: np.ndarray, steps: int, seed: i
 
 
 def accuracies(
-    task: Task, taus: list[float], settings: Any, kind: str, optimiser: str = "adam"
+    task: Task,
+    taus: list[float],
+    settings: Any,
+    kind: str,
+    optimiser: str = "adam",
+    clip: float | None = None,
 ) -> FloatArray:
     """Test accuracy in percent, one row a noise level and one column a seed."""
     r = task.recipe
     rate = r.learning_rate if optimiser == "adam" else SGD_LEARNING_RATE
-    config = PrivateConfig(r.epochs, r.batch_size, rate, r.clip, optimiser, kind)
+    config = PrivateConfig(r.epochs, r.batch_size, rate, clip or r.clip, optimiser, kind)
     x, y = task.features[task.train], task.y[task.train]
     queries = with_constant(task.features[: task.n_test]).numpy()
     truth = task.y[: task.n_test]

@@ -4,7 +4,7 @@ from typing import Any
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome
-from membership.published.claim_rules import about, identity, much_better
+from membership.published.claim_rules import about, chance, identity, much_better
 from membership.published.outcomes import every
 from membership.published.rows import number, rows_at
 from membership.studies.gmip import gap, theory
@@ -165,5 +165,57 @@ def spread_of_k_in_the_gap(source: Any) -> Outcome:
         )
         label = f"AUC (points) lost to the spread of K less the other parts but the rank, {name}"
         return much_better(rest.less(spread).less(background.scaled(-1.0), label), 0.0)
+
+    return over_data(table, test, column="data")
+
+
+def promise_over_all_records(source: Any) -> Outcome:
+    """The rate of the attack on all steps less the stated one, 1 and 10% FPR."""
+    return _promise(source, "all", ("1", "10"))
+
+
+def promise_to_large_k(source: Any) -> Outcome:
+    """The same for the upper hundredth of K, 10% FPR."""
+    return _promise(source, "upper hundredth of K", ("10",))
+
+
+def _promise(source: Any, asked: str, rates: tuple[str, ...]) -> Outcome:
+    table = source.table("gmip-ctl-17")
+
+    def test(name: str, _: int) -> Outcome:
+        parts = []
+        for rate in rates:
+            rows = rows_at(table, data=name, quantity=f"TPR at {rate}% FPR (%)")
+            stated = number(rows, others="Equation 10").difference
+            found = number(rows, asked=asked, others="fixed")
+            label = f"TPR (%) at {rate}% FPR less the stated one, {asked}, {name}"
+            parts.append(chance(found.minus(stated, label), 0.0, parts=len(rates)))
+        return every(parts)
+
+    return over_data(table, test, column="data")
+
+
+def cost_of_c(source: Any) -> Outcome:
+    """Accuracy lost to noise with Table 4's C less twice that with C at the median norm."""
+    table = source.table("gmip-ctl-15")
+
+    def test(name: str, _: int) -> Outcome:
+        rows = table[(table["data"] == name) & table["quantity"].str.contains("to noise")]
+        wide, fitting = (number(rows, quantity=quantity) for quantity in rows["quantity"])
+        label = f"accuracy lost to noise, C of Table 4, less twice that at the median norm, {name}"
+        return much_better(wide.less(fitting.scaled(2.0), label), 0.0)
+
+    return over_data(table, test, column="data")
+
+
+def shared_start(source: Any) -> Outcome:
+    """The loss attack's TPR at 1% FPR, shared start less own ones, above a tenth of a point."""
+    table = rows_at(source.table("gmip-ctl-16"), start="shared less own")
+    table.attrs = source.table("gmip-ctl-16").attrs
+
+    def test(name: str, _: int) -> Outcome:
+        more = number(table, data=name, quantity="TPR at 1% FPR (%)")
+        label = f"TPR (%) at 1% FPR of the loss attack, shared start less own, {name}"
+        return much_better(more.minus(0.1, label), 0.0)
 
     return over_data(table, test, column="data")

@@ -183,6 +183,58 @@ def of_control_13(table: pd.DataFrame) -> str:
     return f"AUC after one step, in percent and points: {'; '.join(found)}."
 
 
+def of_control_17(table: pd.DataFrame) -> str:
+    """The lowest rate that all groups have: stated, and found where the records are fixed."""
+    found = []
+    for name, part in table.groupby("data", sort=False):
+        large = part[part["asked"].str.startswith("upper")]
+        quantity = (part if large.empty else large)["quantity"].iloc[0 if len(large) else -1]
+        at = part[part["quantity"] == quantity].set_index(["asked", "others"])["value"]
+        fixed = at.xs("fixed", level="others")
+        each = ", ".join(f"of {asked} {value:.1f}%" for asked, value in fixed.items())
+        found.append(f"{name}, {quantity.removesuffix(' (%)')}: stated {at.iloc[0]:.1f}%, {each}")
+    return f"The attack on all steps. {'; '.join(found)}."
+
+
+def of_control_14(table: pd.DataFrame) -> str:
+    """Accuracy at the strongest level by either clipping norm."""
+    lowest = table[table["mu"] == table["mu"].min()].set_index(["dataset", "series"])["value"]
+    found = [
+        f"{name} {lowest[name, 'GDP, C of Table 4']:.1f}% with the C of Table 4 and "
+        f"{lowest[name, 'GDP, C at the median norm']:.1f}% with the median norm"
+        for name in dict.fromkeys(table["dataset"])
+    ]
+    return (
+        f"Test accuracy under differential privacy at mu = {table['mu'].min():g}: "
+        f"{'; '.join(found)}."
+    )
+
+
+def of_control_15(table: pd.DataFrame) -> str:
+    """Points of accuracy lost to C alone and to noise with either C."""
+    found = []
+    for name, part in table.groupby("data", sort=False):
+        clip, wide, fitting = part[part["quantity"].str.endswith("(points)")]["value"]
+        found.append(f"{name} {clip:.1f}, {wide:.1f} and {fitting:.1f}")
+    return (
+        "Points of accuracy lost to the smaller C alone, to noise with Table 4's C, and to noise "
+        f"with the smaller: {'; '.join(found)}."
+    )
+
+
+def of_control_16(table: pd.DataFrame) -> str:
+    """The loss attack's rate at 1% FPR with either start."""
+    at = table[table["quantity"] == "TPR at 1% FPR (%)"].set_index(["data", "start"])["value"]
+    found = [
+        f"{name} {at[name, 'shared']:.1f}% and {at[name, 'own']:.1f}%"
+        for name in dict.fromkeys(table["data"])
+    ]
+    return (
+        "TPR at 1% FPR of the loss-based attack where models share their start, and where each "
+        f"has its own: {'; '.join(found)}."
+    )
+
+
 def of_figure_6(table: pd.DataFrame) -> str:
     """Both attacks after the few steps, at 1% false positives."""
     at = table[(table["fpr"] - 0.01).abs() < 1e-6]
@@ -209,6 +261,14 @@ def roc(table: pd.DataFrame) -> str:
     return (
         f"True against false positive rate in {table['panel'].nunique()} panels. True positive "
         f"rates at 10% false positives: {'; '.join(found)}."
+    )
+
+
+def levels_at_both_norms(table: pd.DataFrame) -> str:
+    """Control 14 in words."""
+    return (
+        "Test accuracy against mu on a logarithmic axis, a panel a data set and a curve for each "
+        f"notion and clipping norm. {of_control_14(table)}"
     )
 
 

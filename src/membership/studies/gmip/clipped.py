@@ -1,0 +1,133 @@
+"""Figure 3 with C near the median norm and numerical accounting: what privacy costs, and what C."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import xarray as xr
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from membership import metrics, privacy
+from membership.exhibits.tidy import tidy
+from membership.privacy import numerical
+from membership.studies.gmip import observations
+from membership.studies.gmip.origin import observed, recipe_of
+from membership.studies.gmip.tasks import Recipe, Task
+from membership.studies.gmip.theory import levels, needed_noise
+from membership.training.private import initial_weight, record_gradients
+
+_GRID = 13
+MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
+NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
+
+
+def shown_level(kind: str, mu_step: float, recipe: Recipe) -> float:
+    """The level that all steps show at FPR 0.1, 1 and 10%, composed numerically."""
+    if mu_step >= privacy.MOST_NUMERICAL_MU:
+        return np.inf
+    pair = numerical.Pair(kind, mu_step, recipe.batch_size / recipe.n_records)
+    tpr = numerical.tpr(numerical.compose(pair, recipe.steps, _GRID), np.array(privacy.RATES))
+    return float((ndtri(np.minimum(tpr, 1 - 1e-12)) - ndtri(privacy.RATES)).max())
+
+
+def free_level(recipe: Recipe) -> float:
+    """The level against membership inference without noise, at K = d."""
+    n, d = recipe.batch_size, recipe.dimension
+    return shown_level("joined", privacy.mip_mu_step(d, n, d), recipe)
+
+
+def multiplier(mu: float, recipe: Recipe) -> float:
+    """The noise multiplier sigma of a level of differential privacy, one record replaced."""
+    low, high = 2 / (0.99 * privacy.MOST_NUMERICAL_MU), 100.0
+
+    def excess(log_sigma: float) -> float:
+        return shown_level("either", 2 / float(np.exp(log_sigma)), recipe) - mu
+
+    if excess(np.log(low)) <= 0:
+        return low
+    return float(np.exp(brentq(excess, np.log(low), np.log(high), xtol=1e-4)))
+
+
+def median_norm(task: Task, settings: Any) -> float:
+    """Of the training records' gradients before the first step."""
+    generator = torch.Generator().manual_seed(1000 * settings.seed)
+    weight = initial_weight(task.recipe.classes, task.recipe.width + 1, generator)
+    x, y = task.features[task.train], task.y[task.train]
+    return float(np.median(np.linalg.norm(record_gradients(weight.double(), x, y), axis=1)))
+
+
+def trained(task: Task, settings: Any) -> dict[str, Any]:
+    """Accuracies by clipping norm: without noise, and with the noise of each level.
+
+    With Table 4's norm the level is Equation 10's, as in Figure 3; with the median norm it is
+    composed numerically.
+    """
+    clip, recipe = median_norm(task, settings), task.recipe
+    mus = [mu for mu in levels(settings.n_levels) if mu <= MOST_LEVEL]
+    noise = {
+        OWN: [needed_noise(recipe, mu, "gdp") for mu in mus],
+        MEDIAN: [multiplier(mu, recipe) * clip / recipe.batch_size for mu in mus],
+    }
+    found = [
+        observations.accuracies(task, [0.0, *noise[norm]], settings, "independent", clip=c)
+        for norm, c in ((OWN, recipe.clip), (MEDIAN, clip))
+    ]
+    return {
+        "tau": (("norm", "level"), np.array([noise[norm] for norm in NORMS])),
+        "accuracy": (("norm", "level", "repeat"), np.array([one[1:] for one in found])),
+        "accuracy_without": (("norm", "repeat"), np.array([one[0] for one in found])),
+        "clip": clip,
+        "free": free_level(recipe),
+        "level": mus,
+    }
+
+
+def table(clipped: Sequence[xr.Dataset]) -> Any:
+    """Accuracy by level: the differential privacy of Figure 3, and both notions at a smaller C."""
+    rows = []
+    for one in clipped:
+        without = one["accuracy_without"].sel(norm=MEDIAN).values
+        for i, mu in enumerate(one["level"].values):
+            tau, accuracy = (one[key].isel(level=i) for key in ("tau", "accuracy"))
+            free = mu >= one.attrs["free"]
+            own = accuracy.sel(norm=MEDIAN).values
+            fitting = float(tau.sel(norm=MEDIAN))
+            for series, noise, values in (
+                (f"GDP, {OWN}", float(tau.sel(norm=OWN)), accuracy.sel(norm=OWN).values),
+                (f"GDP, {MEDIAN}", fitting, own),
+                (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else own),
+            ):
+                key = {"dataset": one.attrs["set"], "series": series, "mu": round(float(mu), 4)}
+                rows.append(
+                    {**key, "tau": noise, "metric": "test_accuracy(%)", **metrics.summary(values)}
+                )
+    note = "Levels at the median norm: the largest at 0.1, 1 and 10% FPR, numerically."
+    return tidy(rows, observed(clipped, note=note))
+
+
+def costs(clipped: Sequence[xr.Dataset]) -> Any:
+    """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
+    rows = []
+    for one in clipped:
+        recipe, mu = recipe_of(one), f"{float(one['level'].values[0]):g}"
+        bare, small = (one["accuracy_without"].sel(norm=norm).values for norm in NORMS)
+        noisy, less = (one["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
+        for quantity, values in (
+            (OWN, [recipe.clip]),
+            (MEDIAN, [one.attrs["clip"]]),
+            ("mu without noise, Equation 10", [_stated(recipe)]),
+            ("mu without noise, numerically", [one.attrs["free"]]),
+            ("accuracy lost to the smaller C alone (points)", bare - small),
+            (f"accuracy lost to noise for mu = {mu}, {OWN} (points)", bare - noisy),
+            (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - less),
+        ):
+            numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
+            rows.append({"data": one.attrs["set"], "quantity": quantity, **numbers})
+    return tidy(rows, observed(clipped))
+
+
+def _stated(r: Recipe) -> float:
+    step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
+    return privacy.subsampled_mu(step, r.batch_size, r.n_records, r.steps)

@@ -1,0 +1,183 @@
+"""The promise over all steps, attacked: trained without noise, and every step is seen."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import xarray as xr
+
+from membership import metrics, privacy
+from membership.arrays import BoolArray, FloatArray
+from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip.origin import observed, recipe_of
+from membership.studies.gmip.tasks import Task
+from membership.training.private import initial_weight, residual, with_constant
+
+OTHERS = ("fresh", "fixed")
+GROUPS = {"all": 1.0, "upper twentieth of K": 0.05, "upper hundredth of K": 0.01}
+LEVEL = "none: the level"
+RATES = (0.001, 0.01, 0.1)
+_FALSE_POSITIVES = 10  # expected, below which a rate is not told
+RUNS = 3
+_MEMBERS, _STRANGERS, _RENEWALS = 4000, 20_000, 12
+
+
+class Cast(NamedTuple):
+    """Who plays: positions of members, of records never used, and of the law's records."""
+
+    members: np.ndarray
+    strangers: np.ndarray
+    law: np.ndarray
+
+
+def cast(task: Task, run: int, seed: int) -> Cast:
+    """Members and strangers outside the records that stand for the distribution."""
+    total = len(task.y)
+    order = np.random.default_rng([seed, 14, run]).permutation(total)
+    m, s = min(_MEMBERS, total // 20), min(_STRANGERS, int(0.35 * total))
+    return Cast(order[:m], order[m : m + s], order[m + s :])
+
+
+def attacked(task: Task, run: int, others: str, seed: int) -> dict[str, FloatArray]:
+    """Train once at Table 4's sizes; each asked record's score, K and truth.
+
+    The law of the records is that of a large part of the data, whose moments the attacker knows.
+    "fresh": a member joins a batch by its own chance n / N, and the batch is filled with records
+    drawn anew from the law, as the theorem has it. "fixed": the members and draws from the law
+    make one training set of N records, of which every batch takes n.
+    """
+    who, r = cast(task, run, seed), task.recipe
+    rng = np.random.default_rng([seed, 15, run, OTHERS.index(others)])
+    x, y = with_constant(task.features).double(), torch.tensor(task.y)
+    asked = np.concatenate([who.members, who.strangers])
+    generator = torch.Generator().manual_seed(seed + run)
+    weight = initial_weight(r.classes, x.shape[1], generator).double()
+    optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
+    watch = _Watch(x, y, who.law, asked, r.batch_size, r.batch_size / r.n_records)
+    renewals = set(np.geomspace(1, r.steps, _RENEWALS).round().astype(int) - 1)
+    for step, rows in enumerate(_batches(who, r, others, rng)):
+        if step in renewals:
+            watch.renew(weight)
+        weight.grad = _gradients(weight, x[rows], y[rows]).mean(axis=0).view(weight.shape)
+        watch.see(weight, weight.grad)
+        optimiser.step()
+    member = np.arange(len(asked)) < len(who.members)
+    return {"score": watch.score, "susceptibility": watch.first, "member": member}
+
+
+def _batches(who: Cast, r: Any, others: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    n, many = r.batch_size, len(who.members)
+    fixed = np.concatenate([who.members, rng.choice(who.law, max(r.n_records - many, n))])
+    for _ in range(r.steps):
+        if others == "fixed":
+            yield fixed[rng.permutation(len(fixed))[:n]]
+        else:
+            joined = who.members[rng.random(many) < n / r.n_records][:n]
+            yield np.concatenate([joined, rng.choice(who.law, n - len(joined))])
+
+
+def _gradients(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (residual(weight[None], x, y)[:, 0, :, None] * x[:, None, :]).flatten(1)
+
+
+class _Watch:
+    """The attacker: moments of the law, renewed now and then, and a score of each asked record."""
+
+    def __init__(
+        self,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        law: np.ndarray,
+        asked: np.ndarray,
+        n: int,
+        p: float,
+    ) -> None:
+        self.law, self.asked = (x[law], y[law]), (x[asked], y[asked])
+        self.n, self.p = n, p
+        self.score = np.zeros(len(asked))
+        self.first: FloatArray = np.zeros(0)
+
+    def renew(self, weight: torch.Tensor) -> None:
+        """Take the covariance of the law's gradients at these weights, and each record's K."""
+        width = weight.shape[1]
+        # The last class's entries are what those of the others lack to zero.
+        gradients = _gradients(weight, *self.law)[:, :-width].numpy()
+        moments = gradient_moments(gradients)
+        self.root = whitening(moments.covariance)
+        own = _gradients(weight, *self.asked)[:, :-width].numpy()
+        self.k = np.square((own - moments.mean) @ self.root).sum(axis=1)
+        if not self.first.size:
+            self.first = self.k / self.root.shape[1]
+
+    def see(self, weight: torch.Tensor, published: torch.Tensor) -> None:
+        """Add a step's log-likelihood ratio: of the mixture of in and out, against out."""
+        n, rank = self.n, self.root.shape[1]
+        mean = _mean_gradient(weight, *self.law)
+        shift = (published - mean)[:-1].flatten().numpy() @ self.root
+        towards = torch.as_tensor((self.root @ shift).reshape(-1, weight.shape[1]))
+        x, y = self.asked
+        each = residual(weight[None], x, y)[:, 0, :-1]
+        along = (each * (x @ towards.T)).sum(dim=1).numpy()
+        along -= float((mean[:-1] * towards).sum())
+        distance = shift @ shift - 2 * along + self.k
+        ratio = rank / 2 * np.log(n / (n - 1)) + self.k / 2 - n * distance / (2 * (n - 1))
+        self.score += np.logaddexp(np.log1p(-self.p), np.log(self.p) + ratio)
+
+
+def _mean_gradient(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return residual(weight[None], x, y)[:, 0].T @ x / len(x)
+
+
+def outcomes(played: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """AUC and rates of all records, and of those whose K was largest at the first step."""
+    score, member, k = played["score"], played["member"].astype(bool), played["susceptibility"]
+    tpr, area = [], []
+    for share in GROUPS.values():
+        kept = _largest(k, member, share)
+        told = [rate * (kept & ~member).sum() >= _FALSE_POSITIVES for rate in RATES]
+        tpr.append(
+            [
+                metrics.tpr_at_fpr(score[kept], member[kept], rate) if enough else np.nan
+                for rate, enough in zip(RATES, told, strict=True)
+            ]
+        )
+        area.append(metrics.auc(score[kept], member[kept]))
+    return {"tpr": np.array(tpr), "auc": np.array(area)}
+
+
+def _largest(k: FloatArray, member: BoolArray, share: float) -> BoolArray:
+    """The largest K among members, and as large a share of the others."""
+    kept = np.zeros(len(k), dtype=bool)
+    for side in (member, ~member):
+        kept |= side & (k >= np.quantile(k[side], 1 - share))
+    return kept
+
+
+def attack_table(some: Sequence[xr.Dataset]) -> Any:
+    """The attack's rates beside the stated level and the numerical composition at K = d."""
+    rows = []
+    for one in some:
+        r = recipe_of(one)
+        n, name = r.batch_size, one.attrs["set"]
+        step = privacy.mip_mu_step(r.dimension, n, r.dimension)
+        mu = privacy.subsampled_mu(step, n, r.n_records, r.steps)
+        limit = privacy.gaussian_tpr(np.array(RATES), mu)
+        exact = 1 - privacy.numerical_tradeoff(RATES, step, n, r.n_records, r.steps, grid=16).low
+        for i, rate in enumerate(RATES):
+            key = {"data": name, "quantity": f"TPR at {100 * rate:g}% FPR (%)"}
+            for method, value in (("Equation 10", limit[i]), ("numerical, K = d", exact[i])):
+                known = metrics.exactly(100 * float(value))
+                rows.append({**key, "asked": LEVEL, "others": method, **known})
+            for group, kind in ((g, o) for g in GROUPS for o in OTHERS):
+                found = 100 * one["tpr"].sel(group=group, others=kind).values[:, i]
+                if np.isnan(found).any():
+                    continue
+                numbers = metrics.summary(found, lowest=0.0, highest=100.0)
+                rows.append({**key, "asked": group, "others": kind, **numbers})
+    note = (
+        "The attacker sees every step's mean gradient, knows each step's moments of the law, and "
+        "adds up the log-likelihood ratios of the mixture."
+    )
+    return tidy(rows, observed(some, note=note))
