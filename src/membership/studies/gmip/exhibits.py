@@ -173,9 +173,7 @@ EXHIBITS = (
         "ctl-14",
         _of_clipped(clipped.table),
         needs=_needs(*CLIPPED),
-        draw=drawn("accuracy_by_level"),
         says=sentences.of_control_14,
-        alt=sentences.levels_at_both_norms,
     ),
     exhibit(
         "ctl-15", _of_clipped(clipped.costs), needs=_needs(*CLIPPED), says=sentences.of_control_15

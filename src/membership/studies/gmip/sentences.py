@@ -264,14 +264,6 @@ def roc(table: pd.DataFrame) -> str:
     )
 
 
-def levels_at_both_norms(table: pd.DataFrame) -> str:
-    """Control 14 in words."""
-    return (
-        "Test accuracy against mu on a logarithmic axis, a panel a data set and a curve for each "
-        f"notion and clipping norm. {of_control_14(table)}"
-    )
-
-
 def levels(table: pd.DataFrame) -> str:
     """Figure 3 in words."""
     found = [

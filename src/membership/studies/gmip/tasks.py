@@ -19,7 +19,7 @@ RATIO = 1.3
 # Records that the loss attack is asked about; see `loss_attack`.
 LENGTHS = ("few", "many")
 # Above, the covariances of a run's steps take longer than the rest of the chapter.
-LARGEST_RANK = 550
+LARGEST_RANK = 1000
 
 
 @dataclass(frozen=True)
