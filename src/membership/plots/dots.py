@@ -72,9 +72,9 @@ def dots_by_row(
             )
         if baseline is not None:
             axis.axvline(baseline, color=GREY, linewidth=1)
-        room = 34 if is_single or not is_narrow() else 16
+        room = (20 if is_single else 16) if is_narrow() else 34
         axis.set_yticks(range(len(rows)), [textwrap.fill(name, room) for name in rows])
         axis.set_ylim(len(rows) - 0.5, -0.5)
-        axis.set_xlabel(label or value)
+        axis.set_xlabel(textwrap.fill(label or value, 24 if is_narrow() else 60))
         legend_above(figure, [axis])
     return figure
