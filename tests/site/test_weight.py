@@ -9,9 +9,9 @@ from membership import pipeline
 
 HEAVIEST = 3_000_000  # bytes, everything included, as they lie on disk
 READ = """async () => {
-    for (let y = 0; y < document.documentElement.scrollHeight; y += 600) {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
         scrollTo(0, y);
-        await new Promise((done) => setTimeout(done, 30));
+        await new Promise((done) => setTimeout(done, 20));
     }
 }"""
 PAGES = (*(f"chapters/{chapter}" for chapter in pipeline.chapters()), "verdicts", "audit", "game")
