@@ -1,5 +1,5 @@
-// Cards of exhibits: the runs become tabs, plots can be narrowed to some of their groups, and citations
-// get a button that copies them. Without this script both runs stand under their headings.
+// Cards of exhibits: the runs become tabs, plots can be narrowed to some of their groups, long tables shown
+// whole, and citations get a button that copies them. Without this script both runs stand under their headings.
 "use strict";
 
 function choose(tabs, chosen, focus) {
@@ -85,7 +85,29 @@ function makeFilter(plot) {
   plot.closest(".forest-box").before(filter);
 }
 
+// What is longer than its box says how much there is, and shows all of it on request.
+function makeWhole(box) {
+  const rows = box.querySelectorAll("tbody tr:not(:has(th[scope='rowgroup']))").length;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "exhibit-whole";
+  button.hidden = true;
+  const tell = () => {
+    const whole = box.classList.contains("whole");
+    button.setAttribute("aria-expanded", whole);
+    button.textContent = whole ? "Show fewer rows" : `Show all ${rows} rows`;
+    button.hidden = !whole && box.scrollHeight <= box.clientHeight + 1;
+  };
+  button.addEventListener("click", () => {
+    box.classList.toggle("whole");
+    tell();
+  });
+  box.after(button);
+  new ResizeObserver(tell).observe(box); // also when a fold or a tab that holds it is opened
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll(".exhibit .exhibit-scroll").forEach(makeWhole);
   document.querySelectorAll(".exhibit").forEach(makeTabs);
   document.querySelectorAll("table.forest").forEach(makeFilter);
   document.querySelectorAll(".exhibit-bibtex").forEach(addCopy);

@@ -114,3 +114,16 @@ def test_a_table_whose_keys_do_not_tell_rows_apart_is_not_tidy(toy):
     assert not is_tidy(pd.concat([toy.table(), toy.table()]))
     assert not is_tidy(pd.DataFrame({"attack": ["a"], "value": ["many"]}))
     assert not is_tidy(pd.DataFrame({"attack": ["a"]}))
+
+
+def test_few_rows_with_many_metrics_are_turned():
+    metrics = [f"m{i}" for i in range(5)]
+    rows = pd.MultiIndex.from_product([["Digits"], ["a", "b"], metrics])
+    table = rows.to_frame(index=False, name=["dataset", "attack", "metric"])
+    table.insert(2, "game", "chess")
+    found = grid.grid(quantities(tidy(**table)))
+    assert found.metrics == ["a", "b"]
+    assert [group.heading for group in found.groups] == ["Digits, chess"]
+    assert [label for label, _ in found.groups[0].rows] == metrics
+    assert found.groups[0].rows[4][1][1].keys["attack"] == "b"
+    assert found.groups[0].rows[4][1][1].metric == "m4"

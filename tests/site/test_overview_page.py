@@ -100,6 +100,11 @@ def test_all_verdicts_fit_on_a_few_screens(read: Callable[..., Page], width, tal
     assert page.evaluate("document.documentElement.scrollHeight") <= tallest
 
 
+def test_the_attacks_fit_on_a_few_screens_of_a_phone(read: Callable[..., Page]) -> None:
+    page = read("which-attack", viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollHeight") <= 7_500
+
+
 def test_the_copies_are_complete(site: Path) -> None:
     rows = copied(site)
     whole = json.loads((site / "book" / "verdicts.json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from functools import cache
 import jinja2
 
 from membership import published
-from membership.exhibits.citation import bibtex, permalink
+from membership.exhibits.citation import bibtex
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.grid import MOST_ROWS
 from membership.exhibits.listing import name
@@ -36,7 +36,6 @@ def html(exhibit: Exhibit, runs: list[Panel]) -> str:
             entry=bibtex(exhibit.id, first.record),
             paper_entry=published.bibtex(exhibit.chapter),
             paper=published.papers.get(exhibit.chapter),
-            permalink=permalink(exhibit.id),
         )
     )
 

@@ -23,7 +23,7 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         Such as ``"bayes-optimal-tab-1"``.
     record : dict, optional
         The run's record, as `load` gives it; the entry then names the run's profile, seed and
-        commit.
+        commit. The address of the card is in it where the site has one (``membership.__url__``).
 
     Returns
     -------
@@ -43,8 +43,10 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         "year": membership.__date__[:4],
         "version": membership.__version__,
         "note": _plain(_note(exhibit_id, record)),
-        "url": permalink(exhibit_id),
     }
+    # An address that holds on this disk only is none: the note has the id.
+    if membership.__url__:
+        fields["url"] = permalink(exhibit_id)
     return entry("misc", f"membership-{exhibit_id}", fields)
 
 
@@ -72,7 +74,7 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
 
 
 def permalink(exhibit_id: str) -> str:
-    """The address of an exhibit's card, relative to the site where none is configured."""
+    """The address of an exhibit's card on the published site."""
     page = f"book/chapters/{find(exhibit_id)['chapter']}.html"
     return f"{membership.__url__}{page}#{exhibit_id}"
 

@@ -7,6 +7,8 @@ from membership.exhibits.numbers import number
 from membership.exhibits.quantities import Quantity
 
 MOST_ROWS = 40
+_MOST_ACROSS = 4
+"""Columns that fit on a card; more are turned where that makes them fewer."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Grid:
-    """The numbers of one run; ``left_out`` counts the rows that found no room."""
+    """The numbers of one run; ``left_out`` counts the rows that found no room.
+
+    ``metrics`` heads the columns; where the grid was turned, those are the rows' labels.
+    """
 
     metrics: list[str]
     groups: list[Group]
@@ -44,6 +49,8 @@ def of_attacks(numbers: list[Quantity]) -> list[Quantity]:
 def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
     """Arrange numbers by key and metric, both in order of first appearance.
 
+    Of a wide one, what all rows have in common stands once, in the heading.
+
     Parameters
     ----------
     numbers : list of Quantity
@@ -55,17 +62,40 @@ def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
     metrics = in_order([one.metric for one in shown])
     grouped = len(shown[0].keys) > 1 and _is_shared(shown)
     rows: dict[tuple[str, str], list[Quantity | None]] = {}
+    common = _common(shown) if len(metrics) > _MOST_ACROSS else {}
+    subjects = {}
     for one in shown:
-        words = list(one.keys.values())
-        heading = words.pop(0) if grouped else ""
+        words = [word for key, word in one.keys.items() if key not in common]
+        first = [words.pop(0)] if grouped and next(iter(one.keys)) not in common else []
+        heading = ", ".join([*first, *common.values()])
+        subjects[heading] = next(iter(one.keys.values()), "")
         cells = rows.setdefault((heading, ", ".join(words)), [None] * len(metrics))
         cells[metrics.index(one.metric)] = one
     groups: dict[str, list[tuple[str, list[Any]]]] = {}
     for heading, label in list(rows)[:most]:
         groups.setdefault(heading, []).append((label, rows[heading, label]))
     notes = _notes(numbers) if grouped and shown is not numbers else {}
-    filled = [Group(heading, notes.get(heading, ""), part) for heading, part in groups.items()]
-    return Grid(metrics, filled, max(0, len(rows) - most))
+    filled = [
+        Group(heading, notes.get(subjects[heading], ""), part) for heading, part in groups.items()
+    ]
+    return _turned(Grid(metrics, filled, max(0, len(rows) - most)))
+
+
+def _common(numbers: list[Quantity]) -> dict[str, str]:
+    """The keys with one word for all numbers, where there are several rows and another key."""
+    words = {key: {one.keys[key] for one in numbers} for key in numbers[0].keys}
+    common = {key: next(iter(several)) for key, several in words.items() if len(several) == 1}
+    return common if len(common) < len(words) else {}
+
+
+def _turned(made: Grid) -> Grid:
+    """A grid with many columns and few rows with its metrics as rows."""
+    rows = [row for group in made.groups for row in group.rows]
+    if len(made.metrics) <= _MOST_ACROSS or len(rows) >= len(made.metrics) or made.groups[1:]:
+        return made
+    labels, cells = zip(*rows, strict=True)
+    turned = list(zip(made.metrics, map(list, zip(*cells, strict=True)), strict=True))
+    return Grid(list(labels), [Group(made.groups[0].heading, made.groups[0].note, turned)], 0)
 
 
 def _is_shared(numbers: list[Quantity]) -> bool:

@@ -3,6 +3,7 @@
 from membership.plots.bars import bars_with_intervals
 from membership.plots.distributions import score_histograms
 from membership.plots.dots import dots_by_row
+from membership.plots.heat import heat_maps
 from membership.plots.images import image_grid, optimisation
 from membership.plots.lines import lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
@@ -16,6 +17,7 @@ __all__ = [
     "bars_with_intervals",
     "densities_with_thresholds",
     "dots_by_row",
+    "heat_maps",
     "image_grid",
     "line_panels",
     "lines_with_intervals",

@@ -29,6 +29,7 @@ def dots_by_row(
     *,
     baseline: float | None = None,
     label: str = "",
+    wide: bool = False,
 ) -> Figure:
     """Numbers with 95% intervals along one axis, a row a setting, a mark a series.
 
@@ -42,6 +43,8 @@ def dots_by_row(
         Where a vertical line stands, such as what a coin reaches.
     label : str
         Of the axis, with unit; the column's name unless given.
+    wide : bool
+        Whether numbers run from 0 over powers of ten: above 0.1 the axis is logarithmic.
 
     Raises
     ------
@@ -70,6 +73,10 @@ def dots_by_row(
                 label=name,
                 **mark,
             )
+        if wide:
+            axis.set_xscale("symlog", linthresh=0.1, linscale=0.4)
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.set_xlim(left=0)
         if baseline is not None:
             axis.axvline(baseline, color=GREY, linewidth=1)
         room = (20 if is_single else 16) if is_narrow() else 34

@@ -10,17 +10,14 @@ from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison.read import Seen, origin, read
+from membership.studies.comparison.sentences import BY_CHANCE as CHANCE
+from membership.studies.comparison.sentences import OTHER
+from membership.studies.comparison.sentences import OVERLAP as JACCARD
 
 RATES = (0.01, 0.05, 0.3)
 CHOSEN = ("loss", "attack-r", "lira", "rmia", "iha")
 ITSELF = ("attack-r", "lira", "rmia")
-JACCARD, CHANCE, KAPPA, RATIO = (
-    "Jaccard",
-    "Jaccard by chance",
-    "kappa",
-    "overlap beyond chance, over an attack's with itself",
-)
-OTHER = "other references"
+KAPPA, RATIO = "kappa", "overlap beyond chance, over an attack's with itself"
 
 
 def agreement(source: Any) -> pd.DataFrame:

@@ -58,6 +58,27 @@ def _cells(table: pd.DataFrame) -> "Figure":
     return plots.dots_by_row(shown, "cell", baseline=0.5, label="AUC")
 
 
+def _overlaps(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    pairs = table["attacks"].str.split(" and ", n=1, expand=True)
+    shown = table.assign(first=pairs[0], second=pairs[1], at=table["FPR"] + " FPR")
+    itself = shown["second"] == sentences.OTHER
+    found, chance = (shown["metric"] == one for one in (sentences.OVERLAP, sentences.BY_CHANCE))
+    above, on = shown[found & ~itself], shown[found & itself]
+    below = shown[chance & ~itself].rename(columns={"first": "second", "second": "first"})
+    cells = pd.concat([above, below, on.assign(second=on["first"])])
+    return plots.heat_maps(cells, "first", "second", panel="at")
+
+
+def _levels(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table[table["metric"].str.contains(" mu")]
+    shown = shown.assign(cell=shown["dataset"] + ", " + shown["target"])
+    return plots.dots_by_row(shown, "cell", by="metric", label="mu", wide=True)
+
+
 def _references(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
@@ -128,8 +149,26 @@ EXHIBITS = (
     exhibit("ctl-2", power.gains, needs=names.files, says=sentences.of_gains),
     exhibit("ctl-3", thresholds.by_record, needs=names.files, says=sentences.of_records),
     exhibit("tab-3", thresholds.honest, needs=names.files, says=sentences.of_thresholds),
-    exhibit("tab-4", agreement.agreement, needs=names.files, says=sentences.of_agreement),
-    exhibit("tab-5", bounds.lower_bounds, needs=names.files, says=sentences.of_bounds),
+    exhibit(
+        "tab-4",
+        agreement.agreement,
+        needs=names.files,
+        draw=_overlaps,
+        says=sentences.of_agreement,
+        alt=lambda table: (
+            "Three square maps, an attack a row and a column. " + sentences.of_agreement(table)
+        ),
+    ),
+    exhibit(
+        "tab-5",
+        bounds.lower_bounds,
+        needs=names.files,
+        draw=_levels,
+        says=sentences.of_bounds,
+        alt=lambda table: (
+            "A row of marks for each cell, proven and stated levels. " + sentences.of_bounds(table)
+        ),
+    ),
     exhibit(
         "tab-6", discoveries.false_discoveries, needs=names.files, says=sentences.of_discoveries
     ),

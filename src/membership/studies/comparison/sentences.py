@@ -6,6 +6,7 @@ from membership.studies.comparison import names
 
 AREA, RATE = "AUC", "TPR@1%FPR(%)"
 CORRELATION = "rank correlation with the risk"
+OVERLAP, BY_CHANCE, OTHER = "Jaccard", "Jaccard by chance", "other references"
 
 
 def _picked(table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -151,8 +152,8 @@ def of_thresholds(table: pd.DataFrame) -> str:
 
 def of_agreement(table: pd.DataFrame) -> str:
     """The largest and the least overlap of two attacks at 5%."""
-    rows = _picked(table, "Jaccard")
-    rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains("other references")]
+    rows = _picked(table, OVERLAP)
+    rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains(OTHER)]
     high, low = rows.loc[rows["value"].idxmax()], rows.loc[rows["value"].idxmin()]
     return (
         "Of the members that either of two attacks flags at 5% FPR, both flag "

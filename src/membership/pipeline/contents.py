@@ -1,0 +1,51 @@
+"""A Sphinx extension: a page's table of contents names the exhibits of each section."""
+
+import re
+from html import escape
+from typing import Any
+
+from docutils import nodes
+
+from membership import published
+from membership.exhibits.listing import listed
+
+CHAPTERS = "book/chapters/"
+_ID = re.compile(r'<(?:article|figure)\b[^>]*\bid="([\w-]+)"')
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Amend the contents of each chapter before the theme lays them out; called by Sphinx."""
+    app.connect("html-page-context", _amend)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    chapter = page.removeprefix(CHAPTERS)
+    if doctree is not None and chapter in published.subjects and "toc" in context:
+        labels = listed(chapter).set_index("id")["label"].to_dict()
+        context["toc"] = with_exhibits(context["toc"], by_section(doctree, labels))
+
+
+def by_section(doctree: nodes.document, labels: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """The exhibits whose cards stand in each section below the title: (id, label) by anchor."""
+    found = {}
+    for title in doctree.findall(nodes.section):
+        if isinstance(title.parent, nodes.document):
+            for section in title.children:
+                if isinstance(section, nodes.section):
+                    text = "".join(raw.astext() for raw in section.findall(nodes.raw))
+                    shown = dict.fromkeys(one for one in _ID.findall(text) if one in labels)
+                    found[section["ids"][0]] = [(one, labels[one]) for one in shown]
+    return found
+
+
+def with_exhibits(toc: str, sections: dict[str, list[tuple[str, str]]]) -> str:
+    """The contents with a line of small links below each section that has exhibits."""
+
+    def below(link: re.Match) -> str:
+        exhibits = sections.get(link[1], ())
+        links = " ".join(f'<a href="#{one}">{escape(label)}</a>' for one, label in exhibits)
+        # As a part of the theme's navigation: with one of them its section is marked, too.
+        return f'{link[0]}<span class="nav toc-exhibits">{links}</span>' if links else link[0]
+
+    return re.sub(r'<a\b[^>]*href="#([^"]+)"[^>]*>.*?</a>', below, toc, flags=re.S)
