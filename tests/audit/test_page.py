@@ -63,7 +63,11 @@ def test_the_page_on_a_model_of_ones_own(
     assert found["lira"] > 0.5
     assert any("One target" in text for text in report["warnings"])
     assert names["forest"]["targets"] == 2
-    done = CliRunner().invoke(cli, ["audit", "digits.evidence", "--output", "again"])
-    assert done.exit_code == 0, done.output
-    again, first = (tmp_path / d / "audit.json" for d in ("again", "report"))
-    assert again.read_text() == first.read_text()
+    program, action, file, *rest = shlex.split(blocks("bash")[1])
+    Path(file).parent.mkdir(parents=True)
+    Path("digits.evidence").rename(file)
+    first = (tmp_path / "report" / "audit.json").read_text()
+    (tmp_path / "report" / "audit.json").unlink()
+    done = CliRunner().invoke(cli, [action, file, *rest])
+    assert (program, done.exit_code) == ("membership", 0), done.output
+    assert (tmp_path / "report" / "audit.json").read_text() == first
