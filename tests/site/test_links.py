@@ -6,6 +6,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
+from membership import pipeline
+
 SOURCES = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src"}
 
 
@@ -49,3 +51,13 @@ def test_exhibits_can_be_downloaded(site: Path, parsed: dict[Path, BeautifulSoup
 def test_the_executed_notebook_can_be_downloaded(parsed: dict[Path, BeautifulSoup]) -> None:
     chapter = next(p for path, p in parsed.items() if path.stem == "bayes_optimal")
     assert any(address.endswith("bayes_optimal.ipynb") for address in addresses(chapter))
+
+
+@pytest.mark.parametrize("chapter", pipeline.chapters())
+def test_the_contents_of_a_chapter_lead_to_each_of_its_cards(
+    site: Path, parsed: dict[Path, BeautifulSoup], chapter: str
+) -> None:
+    page = parsed[site / "book" / "chapters" / f"{chapter}.html"]
+    linked = [link["href"] for link in page.select("#pst-page-toc-nav .toc-exhibits a")]
+    cards = page.select("article.exhibit:not(.exhibit-gallery), .exhibit-gallery figure[id]")
+    assert linked == [f"#{card['id']}" for card in cards]
