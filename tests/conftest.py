@@ -51,17 +51,27 @@ def slow_tests(listing: str) -> set[str]:
     return found
 
 
+LISTED = slow_tests((REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8"))
+
+
 def is_slow(nodeid: str, listed: set[str]) -> bool:
     """Whether `make test-fast` leaves a test out: it is listed, or needs the whole site built."""
     file, test = nodeid.split("::")[0], nodeid.partition("[")[0]
     return nodeid.startswith("tests/site/") or bool({file, test} & listed)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what `make test-fast` leaves out whole."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    name = collection_path.relative_to(REPOSITORY).as_posix()
+    return is_slow(f"{name}::", LISTED) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow ones, and begin with what takes longest."""
-    listed = slow_tests((REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8"))
     for item in items:
-        if is_slow(item.nodeid, listed):
+        if is_slow(item.nodeid, LISTED):
             item.add_marker(pytest.mark.slow)
     first = (TOGETHER, LONG)
     items.sort(key=lambda item: [not item.nodeid.startswith(some) for some in first])

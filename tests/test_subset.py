@@ -3,11 +3,10 @@
 import ast
 from pathlib import Path
 
-from tests.conftest import is_slow, slow_tests
+from tests.conftest import LISTED, is_slow, slow_tests
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "src" / "membership"
-LISTED = slow_tests((TESTS / "slow.txt").read_text(encoding="utf-8"))
 # Folders of tests whose room has no folder of its own name in the package, or is a part of one.
 NEEDS_THE_SITE = {"site"}
 
