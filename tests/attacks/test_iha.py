@@ -251,7 +251,7 @@ def test_a_low_rank_that_keeps_nothing_leaves_the_loss():
     assert not np.signbit(influence).any()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 1000))
 def test_the_order_of_records_does_not_matter(seed):
     model, train, query, member = problem(seed, n=15, extra=5, hidden=(3,), steps=10)
@@ -275,7 +275,7 @@ def test_the_order_of_records_does_not_matter(seed):
         )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 1000))
 def test_relabelled_hidden_units_do_not_matter(seed):
     model, train, query, member = problem(seed, n=15, extra=5, hidden=(4,), steps=10)

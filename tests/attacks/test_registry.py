@@ -237,7 +237,7 @@ def test_forms_say_what_gradients_say():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_matt_of_a_linear_model_follows_from_what_it_answers(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((12, 4)), rng.choice([-1.0, 1.0], 12)

@@ -85,7 +85,7 @@ def test_float32_models_are_differentiated_in_float64():
     np.testing.assert_array_equal(curvature.hessian(model.double(), cross_entropy, x, y), single)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**31 - 1))
 def test_the_order_of_records_and_of_hidden_units_does_not_matter(seed):
     generator = torch.Generator().manual_seed(seed)

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -25,7 +25,6 @@ def slow_digest(x, y, train=None):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@settings(deadline=None)
 @given(PICTURES, st.randoms(use_true_random=False))
 def test_digest_is_the_slow_definition(x, random):
     y = np.array([random.randrange(10) for _ in x])
@@ -34,7 +33,6 @@ def test_digest_is_the_slow_definition(x, random):
     assert record_digest(x, y, train) == slow_digest(x, y, train)
 
 
-@settings(deadline=None)
 @given(PICTURES, st.randoms(use_true_random=False))
 def test_order_changes_neither_digest_nor_canonical_records(x, random):
     y = np.array([random.randrange(3) for _ in x])
@@ -50,7 +48,6 @@ def test_order_changes_neither_digest_nor_canonical_records(x, random):
     np.testing.assert_array_equal(np.sort(train)[::-1], train[first])
 
 
-@settings(deadline=None)
 @given(PICTURES, st.data())
 def test_any_changed_record_changes_the_digest(x, data):
     y = np.zeros(len(x), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from membership.data import (
@@ -17,7 +17,6 @@ from membership.errors import InputError
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.integers(2, 60), SEEDS, st.data())
 def test_random_membership_has_exact_sizes_and_stable_rows(n_models, n_records, seed, data):
     n_members = data.draw(st.integers(1, n_records - 1))
@@ -29,14 +28,12 @@ def test_random_membership_has_exact_sizes_and_stable_rows(n_models, n_records, 
     np.testing.assert_array_equal(more[:n_models], mask)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.integers(2, 61), SEEDS)
 def test_random_halves_are_halves(n_models, n_records, seed):
     mask = random_halves(n_models, n_records, seed)
     assert (mask.sum(axis=1) == n_records // 2).all()
 
 
-@settings(deadline=None)
 @given(st.integers(2, 61), SEEDS)
 def test_disjoint_halves_share_nothing(n_records, seed):
     mask = disjoint_halves(n_records, seed)
@@ -56,7 +53,6 @@ def test_seeds_differ_and_repeat():
     assert (random_halves(2, 50, 0) != random_halves(2, 50, 1)).any()
 
 
-@settings(deadline=None)
 @given(st.integers(2, 40), st.data())
 def test_leave_one_out(n_records, data):
     records = data.draw(st.lists(st.integers(0, n_records - 1), min_size=1, max_size=5))

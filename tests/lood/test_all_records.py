@@ -54,7 +54,7 @@ def test_it_is_the_comparison_of_each_record_with_the_rest(task):
         np.testing.assert_allclose(found.residual[i], task.y[i] - mean[0], rtol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 999), factor=st.floats(0.1, 10.0), outputs=st.integers(1, 4))
 def test_order_rotation_and_scale_do_not_matter(seed, factor, outputs):
     rng = np.random.default_rng(seed)

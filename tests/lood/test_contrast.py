@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
@@ -92,7 +92,6 @@ def test_auc_of_several_directions_agrees_with_samples():
     assert abs(auc - contrast.auc()) < 4 * np.sqrt(0.25 / n)
 
 
-@settings(deadline=None)
 @given(e=POSITIVE, shift=POSITIVE, outputs=st.integers(1, 12), factor=st.floats(1.01, 5.0))
 def test_every_measure_is_positive_and_rises_with_both_parts(e, shift, outputs, factor):
     def all_of(e, shift):
@@ -107,7 +106,6 @@ def test_every_measure_is_positive_and_rises_with_both_parts(e, shift, outputs, 
     assert (all_of(e, factor * shift) >= base - 1e-13).all()
 
 
-@settings(deadline=None)
 @given(e=st.floats(-0.9, 20.0), shift=st.floats(0, 20.0), outputs=st.integers(1, 12))
 def test_auc_does_not_mind_which_posterior_is_called_first(e, shift, outputs):
     there = Contrast(np.array([e]), np.array([shift]), np.array(0.0), outputs)

@@ -52,7 +52,7 @@ def test_rbf_and_polynomial_are_their_formulas(images):
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu", "erf"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(depth=st.integers(1, 12), w_std=st.floats(0.3, 2.0), seed=st.integers(0, 99))
 def test_every_kernel_matrix_is_positive_semi_definite(activation, depth, w_std, seed):
     x = np.random.default_rng(seed).standard_normal((9, 5))

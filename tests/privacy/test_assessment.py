@@ -91,7 +91,7 @@ def of(sizes):
 
 
 @given(SOME)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_levels_are_in_order(sizes):
     found = of(sizes)
     one_sided, both = found.membership_one_sided, found.membership
@@ -105,7 +105,7 @@ def test_levels_are_in_order(sizes):
 
 
 @given(SOME, st.floats(1.1, 3))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_more_noise_is_more_privacy(sizes, more):
     less, better = of(sizes), of({**sizes, "sigma": more * (sizes["sigma"] or 0.3)})
     assert better.epsilon <= less.epsilon * (1 + 1e-6)

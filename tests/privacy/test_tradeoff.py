@@ -67,7 +67,7 @@ def test_it_approaches_the_gaussian_curve():
     assert distances[-1] < 1e-4
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     d=st.integers(1, 3000),
     n=st.integers(2, 5000),

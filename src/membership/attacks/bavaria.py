@@ -7,6 +7,7 @@ from scipy import optimize, special, stats
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.checking import as_membership, as_references, require_models
+from membership.attacks.side import side_of
 from membership.attacks.student import student_log_survival
 from membership.errors import InputError
 
@@ -14,7 +15,7 @@ from membership.errors import InputError
 SHAPES = (1e-6, 1e6)
 
 
-class _Side(NamedTuple):
+class _Predictive(NamedTuple):
     """What IN or OUT models say of each record's signal; fields of shape (records,)."""
 
     mean: FloatArray
@@ -116,26 +117,21 @@ def bavaria(
     return member.log_density(phi, predictive) - out.log_density(phi, predictive)
 
 
-def _fit(phi: FloatArray, chosen: BoolArray, side: str) -> _Side:
-    count = chosen.sum(axis=0)
-    mean = phi.mean(axis=0, where=chosen)
-    squares = np.square(phi - mean).sum(axis=0, where=chosen)
-    # Without this, the rounding of the mean passes for a spread.
-    lowest = phi.min(axis=0, where=chosen, initial=np.inf)
-    highest = phi.max(axis=0, where=chosen, initial=-np.inf)
-    varied = highest > lowest
+def _fit(phi: FloatArray, chosen: BoolArray, side: str) -> _Predictive:
+    of = side_of(phi, chosen)
+    varied = of.squares > 0
     if varied.sum() < 2:
         raise InputError(
             f"reference has {varied.sum()} records on which two {side} models differ, too few for "
             "a law of variances; give more models or records"
         )
-    degrees = (count - 1).astype(float)
-    prior_degrees, prior = prior_of_variances(squares[varied] / degrees[varied], degrees[varied])
+    degrees = (of.count - 1).astype(float)
+    prior_degrees, prior = prior_of_variances(of.squares[varied] / degrees[varied], degrees[varied])
     total = prior_degrees + degrees
     if np.isinf(prior_degrees):
-        return _Side(mean, np.full(phi.shape[1], prior), total, count)
-    squares = np.where(varied, squares, 0.0)
-    return _Side(mean, (prior_degrees * prior + squares) / total, total, count)
+        return _Predictive(of.mean, np.full(of.count.size, prior), total, of.count)
+    variance = (prior_degrees * prior + of.squares) / total
+    return _Predictive(of.mean, variance, total, of.count)
 
 
 def prior_of_variances(variance: FloatArray, degrees: FloatArray) -> tuple[float, float]:

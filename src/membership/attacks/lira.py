@@ -13,17 +13,27 @@ from membership.attacks.checking import (
     as_references,
     require_models,
 )
+from membership.attacks.side import Side, side_of
 from membership.errors import InputError
 
 
-class _Side(NamedTuple):
-    """The signals under the models of one side, and of each record how many, mean and squares."""
+class Choice(NamedTuple):
+    """Which of its variants `lira` is to compute."""
 
-    phi: FloatArray
-    chosen: BoolArray
-    count: np.ndarray
-    mean: FloatArray
-    squares: FloatArray
+    mode: str = "online"
+    variance: str = "per-record"
+    centre: str = "mean"
+    sided: str = "one"
+
+    def check(self, has_members: bool) -> None:
+        one_of("mode", self.mode, ("online", "offline"))
+        one_of("variance", self.variance, ("per-record", "global"))
+        one_of("centre", self.centre, ("mean", "median"))
+        one_of("sided", self.sided, ("one", "two"))
+        if self.mode == "online" and not has_members:
+            raise InputError('reference_member is None; give it, or mode="offline"')
+        if self.mode == "online" and self.sided == "two":
+            raise InputError('sided is "two", which has no meaning online; leave it out')
 
 
 class _Normal(NamedTuple):
@@ -112,95 +122,50 @@ def lira(
     >>> (attacks.lira([3.0, 0.5], references, member) > 0).tolist()
     [True, False]
     """
-    choice = {"mode": mode, "variance": variance, "centre": centre, "sided": sided}
+    choice = Choice(mode, variance, centre, sided)
     return lira_variants(target, reference, reference_member, {"": choice})[""]
 
 
 def lira_variants(
-    target: Any,
-    reference: Any,
-    reference_member: Any,
-    choices: Mapping[str, Mapping[str, str]],
+    target: Any, reference: Any, reference_member: Any, choices: Mapping[str, Choice]
 ) -> dict[str, FloatArray]:
-    """Several variants of `lira` on the same signals, whose moments are taken once.
-
-    Parameters
-    ----------
-    target, reference, reference_member
-        As for `lira`.
-    choices : mapping of str to mapping
-        What to give to `lira` beside them, by the name of the variant.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (records,)
-
-    Raises
-    ------
-    InputError
-        As `lira`.
-    """
+    """Several variants of `lira` by name, on signals whose moments are taken once."""
     phi = as_float64("target", target, 1)
     references = as_references("reference", reference, phi.size)
     for choice in choices.values():
-        _check_choice(reference_member is not None, **choice)
+        choice.check(reference_member is not None)
     inside = as_membership(reference_member, references.shape)
-    of = functools.cache(lambda side: _side(references, inside if side == "IN" else ~inside))
-    return {name: _score(phi, inside, of, **choice) for name, choice in choices.items()}
+    for choice in choices.values():
+        needed = 2 if choice.variance == "per-record" else 1
+        require_models(~inside, "OUT", needed)
+        if choice.mode == "online":
+            require_models(inside, "IN", needed)
+
+    @functools.cache
+    def of(side: str) -> Side:
+        return side_of(references, inside if side == "IN" else ~inside)
+
+    def fit(side: str, choice: Choice) -> _Normal:
+        chosen = inside if side == "IN" else ~inside
+        normal = _fit(of(side), choice.variance, side)
+        if choice.centre == "mean":
+            return normal
+        return normal._replace(mean=_median(references, chosen, of(side).count))
+
+    return {name: _score(phi, choice, fit) for name, choice in choices.items()}
 
 
-def _check_choice(
-    has_members: bool,
-    mode: str = "online",
-    variance: str = "per-record",
-    centre: str = "mean",
-    sided: str = "one",
-) -> None:
-    one_of("mode", mode, ("online", "offline"))
-    one_of("variance", variance, ("per-record", "global"))
-    one_of("centre", centre, ("mean", "median"))
-    one_of("sided", sided, ("one", "two"))
-    if mode == "online" and not has_members:
-        raise InputError('reference_member is None; give it, or mode="offline"')
-    if mode == "online" and sided == "two":
-        raise InputError('sided is "two", which has no meaning online; leave it out')
+def _score(phi: FloatArray, choice: Choice, fit: Callable[[str, Choice], _Normal]) -> FloatArray:
+    if choice.mode == "online":
+        member, out = fit("IN", choice), fit("OUT", choice)
+        return norm.logpdf(phi, member.mean, member.std) - norm.logpdf(phi, out.mean, out.std)
+    out = fit("OUT", choice)
+    if choice.sided == "one":
+        return (phi - out.mean) / out.std
+    return -norm.logpdf(phi, out.mean, out.std)
 
 
-def _score(
-    phi: FloatArray,
-    inside: BoolArray,
-    of: Callable[[str], _Side],
-    mode: str = "online",
-    variance: str = "per-record",
-    centre: str = "mean",
-    sided: str = "one",
-) -> FloatArray:
-    needed = 2 if variance == "per-record" else 1
-    require_models(~inside, "OUT", needed)
-    if mode == "offline":
-        out = _fit(of("OUT"), variance, centre, "OUT")
-        if sided == "one":
-            return (phi - out.mean) / out.std
-        return -norm.logpdf(phi, out.mean, out.std)
-    require_models(inside, "IN", needed)
-    member = _fit(of("IN"), variance, centre, "IN")
-    out = _fit(of("OUT"), variance, centre, "OUT")
-    return norm.logpdf(phi, member.mean, member.std) - norm.logpdf(phi, out.mean, out.std)
-
-
-def _side(phi: FloatArray, chosen: BoolArray) -> _Side:
-    """Take the moments of each record's signals under the chosen models."""
-    count = chosen.sum(axis=0)
-    # With 0 for what is not chosen, and not by `where=`, which takes twice as long.
-    mean = np.where(chosen, phi, 0.0).sum(axis=0) / count
-    squares = np.square(np.where(chosen, phi - mean, 0.0)).sum(axis=0)
-    # Without this, the rounding of the mean passes for a spread.
-    lowest = np.where(chosen, phi, np.inf).min(axis=0)
-    highest = np.where(chosen, phi, -np.inf).max(axis=0)
-    return _Side(phi, chosen, count, mean, np.where(highest > lowest, squares, 0.0))
-
-
-def _fit(of: _Side, variance: str, centre: str, side: str) -> _Normal:
+def _fit(of: Side, variance: str, side: str) -> _Normal:
     """Fit a normal distribution to each record's signals on one side."""
     if not of.squares.any():
         raise InputError(
@@ -208,13 +173,10 @@ def _fit(of: _Side, variance: str, centre: str, side: str) -> _Normal:
             "give more models"
         )
     pooled = of.squares.sum() / (of.count - 1).sum()
-    if variance == "per-record":
-        own = of.squares / (of.count - 1)
-        spread = np.where(own > 0, own, pooled)
-    else:
-        spread = np.full(of.count.size, pooled)
-    middle = of.mean if centre == "mean" else _median(of.phi, of.chosen, of.count)
-    return _Normal(middle, np.sqrt(spread))
+    if variance == "global":
+        return _Normal(of.mean, np.full(of.count.size, np.sqrt(pooled)))
+    own = of.squares / (of.count - 1)
+    return _Normal(of.mean, np.sqrt(np.where(own > 0, own, pooled)))
 
 
 def _median(phi: FloatArray, chosen: BoolArray, count: np.ndarray) -> FloatArray:

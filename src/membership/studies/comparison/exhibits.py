@@ -31,24 +31,22 @@ def _with_processes(settings: Any) -> tuple[str, ...]:
 
 def _leaders(table: pd.DataFrame) -> "Figure":
     from membership import attacks, plots
+    from membership.attacks import black_box_entries
 
     area = table[table["metric"] == sentences.AREA].sort_values("value", ascending=False)
     known = attacks.registry().values()
-    trained = {one.display: _TRAINED.get(one.references, one.references) for one in known}
+    words = {
+        "none": "no references",
+        black_box_entries.OUT: "references without the record",
+        black_box_entries.BOTH: "references with and without the record",
+    }
+    trained = {one.display: words.get(one.references, one.references) for one in known}
     widest = area["cells"].iloc[0]
     fewer = area["cells"].where(area["cells"] != widest)
     name = area["attack"] + (" (" + fewer + ")").fillna("")
     shown = area.assign(row=name, references=area["attack"].map(trained))
     label = f"AUC, averaged over {widest}"
     return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
-
-
-# What the reference models of an attack were trained on, as the registry calls it and a legend.
-_TRAINED = {
-    "none": "no references",
-    "other records": "references without the record",
-    "random halves, with and without the record": "references with and without the record",
-}
 
 
 def _cells(table: pd.DataFrame) -> "Figure":

@@ -43,7 +43,23 @@ class Subject:
 
 
 def subjects(settings: Any) -> list[Subject]:
-    """Every data set of a run."""
+    """Every data set of a run.
+
+    Parameters
+    ----------
+    settings
+        With the names of the data sets in `datasets`, as for `data.load`.
+
+    Returns
+    -------
+    list of Subject
+        One a name, in their order.
+
+    Raises
+    ------
+    InputError
+        Two of them would be written to the same files.
+    """
     found = [Subject(name) for name in settings.datasets]
     for one in found:
         same = [other.name for other in found if other.slug == one.slug]

@@ -8,7 +8,7 @@ import xarray as xr
 from membership import attacks, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
-from membership.attacks.lira import lira_variants
+from membership.attacks.lira import Choice, lira_variants
 
 KNOWLEDGE = {
     "": "leave-one-out",
@@ -43,10 +43,10 @@ def black_box(outputs: xr.Dataset, target: int) -> Scores:
     apart = dict(zip(outputs.attrs["targets"], outputs.attrs["complements"], strict=True))
     others = np.delete(np.arange(len(phi)), [target, apart[target]])
     scores = {"LOSS": attacks.malt(loss_of(outputs, target))}
-    offline = {name: {"mode": "offline", "sided": sided} for name, sided in OFFLINE.items()}
+    offline = {name: Choice("offline", sided=sided) for name, sided in OFFLINE.items()}
     for rows, among, more in ((others, False, offline), (np.append(others, target), True, {})):
         online = {
-            name: {"variance": variance}
+            name: Choice(variance=variance)
             for name, (variance, included) in ONLINE.items()
             if included == among
         }
