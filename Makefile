@@ -7,6 +7,7 @@ SHELL := bash
 
 PROFILE ?= quick
 AT_ONCE ?= 2
+CLUSTER ?= laptop
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -22,7 +23,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book archive dist notebooks lab bench test test-fast test-faults browser lint \
+.PHONY: help setup book cluster archive dist notebooks lab bench test test-fast test-faults test-slurm browser lint \
 	format clean
 
 help: ## List the targets
@@ -45,6 +46,24 @@ $(STAMP): requirements.lock pyproject.toml
 book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
 	@$(BIN)/membership run --profile $(PROFILE) --at-once $(AT_ONCE)
 	@$(BIN)/membership build
+
+# Add SNAKEMAKE=--dry-run to see the jobs, or whatever else Snakemake takes.
+cluster: setup notebooks $(VENV)/.cluster ## Make the book as a Snakemake workflow (CLUSTER=laptop or slurm)
+	@mkdir -p logs
+	@$(BIN)/membership plan --profile $(PROFILE) --json logs/plan.json
+	@PATH="$(CURDIR)/$(VENV)/cluster/bin:$$PATH" snakemake --snakefile workflow/Snakefile \
+		--profile workflow/profiles/$(CLUSTER) $(SNAKEMAKE) \
+		--config profile=$(PROFILE) plan=logs/plan.json alone=$$(nproc)
+
+# In an environment of its own: its pins are not the book's.
+$(VENV)/.cluster: requirements-cluster.lock $(STAMP)
+	@$(BIN)/python -m venv $(VENV)/cluster
+	@$(VENV)/cluster/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r requirements-cluster.lock
+	@touch $@
+
+test-slurm: setup notebooks $(VENV)/.cluster ## Run a chapter on a SLURM cluster of this machine
+	@$(BIN)/python workflow/test_slurm.py
 
 archive: setup ## Pack site, committed results and source into one file in _build
 	@$(BIN)/membership archive

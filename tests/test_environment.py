@@ -112,6 +112,7 @@ def test_no_set_up_file_names_a_registry_or_another_lock():
     files = [
         "requirements.lock",
         "requirements-lab.lock",
+        "requirements-cluster.lock",
         "environment.yml",
         "pyproject.toml",
         "Makefile",

@@ -18,6 +18,7 @@ ROOMS = (
         "manifest",
         "processes",
         "limits",
+        "shares",
         "memory",
         "addresses",
         "namespaces",
@@ -30,7 +31,7 @@ ROOMS = (
     *("nngp", "lood", "privacy"),
     *("attacks", "published", "plots", "exhibits"),
     *("audit", "studies", "pipeline"),
-    *("command_line", "audit_cli", "bench_cli", "calculator_cli", "sweep_cli", "cli"),
+    *("command_line", "audit_cli", "bench_cli", "calculator_cli", "gather_cli", "sweep_cli", "cli"),
 )
 
 

@@ -16,6 +16,7 @@ from membership.bench_cli import bench
 from membership.calculator_cli import calculate
 from membership.command_line import collect, parameter_table, show
 from membership.errors import InputError, RunError
+from membership.gather_cli import gather, plan
 from membership.sweep_cli import compare, sweep
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -233,6 +234,8 @@ cli.add_command(audit)
 cli.add_command(sweep)
 cli.add_command(compare)
 cli.add_command(bench)
+cli.add_command(plan)
+cli.add_command(gather)
 
 
 def main() -> None:

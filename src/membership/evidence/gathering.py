@@ -48,19 +48,26 @@ def gathered(
     InputError
         The evidence does not fit its kind, or a folder cannot be written to.
     """
-    said = {key: _content(plain(key, value)) for key, value in sorted(inputs.items())}
-    said["device"] = str(device_of(said.get("device") or "auto"))
-    found = {"inputs": said, "versions": versions()}
-    key = hashlib.sha256(canonical([name, closure(function), found])).hexdigest()
-    cached = paths.made_cache_dir() / "evidence" / f"{key}{SUFFIX}"
-    with Cache().lock(key):
-        dataset = _kept(cached, key)
-        if dataset is None:
-            made = function()
-            origin = {"key": key, "gatherer": _name(function), "code": parts(function), **found}
-            save(cached, made.assign_attrs(origin))
-            dataset = load(cached)
-    return load(save(Path(folder) / f"{name}{SUFFIX}", dataset))
+    cached = in_cache(name, function, inputs)
+    return load(save(Path(folder) / f"{name}{SUFFIX}", load(cached)))
+
+
+def in_cache(name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str, Any]) -> Path:
+    """Gather evidence into the cache unless it is there; its file. Parameters as of `gathered`."""
+    cached = address(name, function, inputs)
+    paths.made_cache_dir()
+    with Cache().lock(cached.stem):
+        if not _is_kept(cached):
+            found = _determined_by(inputs)
+            origin = {"gatherer": _name(function), "code": parts(function), **found}
+            save(cached, function().assign_attrs({"key": cached.stem, **origin}))
+    return cached
+
+
+def address(name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str, Any]) -> Path:
+    """Where in the cache the evidence lies that `gathered` would return; parameters as there."""
+    key = hashlib.sha256(canonical([name, closure(function), _determined_by(inputs)])).hexdigest()
+    return paths.cache_dir() / "evidence" / f"{key}{SUFFIX}"
 
 
 def changed_since(dataset: xr.Dataset) -> list[str]:
@@ -95,19 +102,24 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in LIBRARIES}
 
 
-def _kept(path: Path, key: str) -> xr.Dataset | None:
-    """What the cache holds, None where it holds nothing or not what its name says."""
+def _determined_by(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    said = {key: _content(plain(key, value)) for key, value in sorted(inputs.items())}
+    said["device"] = str(device_of(said.get("device") or "auto"))
+    return {"inputs": said, "versions": versions()}
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether the cache holds this evidence; what is not what its name says is removed."""
     if not path.is_file():
-        return None
+        return False
     try:
-        found = load(path)
-        if found.attrs.get("key") != key:
+        if load(path).attrs.get("key") != path.stem:
             raise InputError(f"{path} is not the evidence that its name says")
     except InputError as error:
-        warnings.warn(f"{error}; it is gathered again", stacklevel=3)
+        warnings.warn(f"{error}; it is gathered again", stacklevel=4)
         path.unlink(missing_ok=True)
-        return None
-    return found
+        return False
+    return True
 
 
 def _name(function: Any) -> str:

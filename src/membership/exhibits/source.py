@@ -77,6 +77,22 @@ class Source:
             self._evidence[name] = self._read(name)
         return self._evidence[name]
 
+    def gatherers(self) -> "dict[str, Callable[[], xr.Dataset]]":
+        """What gathers each of the chapter's evidence files, by name."""
+        return dict(self._functions)
+
+    def address(self, name: str) -> Path:
+        """Where in the cache gathered evidence of this name lies, or will lie."""
+        from membership import evidence
+
+        return evidence.address(name, self._functions[name], self._inputs())
+
+    def gather(self, name: str) -> Path:
+        """Gather evidence into the cache and nowhere else, unless it is there; its file."""
+        from membership import evidence
+
+        return evidence.in_cache(name, self._functions[name], self._inputs())
+
     def table(self, exhibit_id: str) -> pd.DataFrame:
         """The table of one of the chapter's exhibits, computed once; do not change it.
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
+from membership import shares
 from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import InputError
@@ -71,7 +72,8 @@ class Fits:
         size = batch_of_models(initial_module(self.factory, 0), self.device)
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
-        return [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+        some = [group[k : k + size] for group in groups for k in range(0, len(group), size)]
+        return shares.rotated(some)
 
 
 def architecture(module: torch.nn.Module) -> str:

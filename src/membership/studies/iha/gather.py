@@ -8,6 +8,7 @@ record more or less outputs-left-out and white-box-left-out.
 import functools
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -174,8 +175,12 @@ def _trained(one: Subject, parameters: str) -> Trained:
 def _observed(one: Subject, parameters: str) -> list[dict[str, np.ndarray]]:
     """Three files are made from one look at the gradients."""
     trained = _trained(one, parameters)
+    task, weights = trained.task, trained.ensemble.parameters
+    asked = [task.pool.x, task.pool.y, task.membership, trained.queries, trained.seed]
     damping = Settings.damping
-    return [white_box.observe(trained, target, damping) for target in trained.targets]
+    look = functools.partial(white_box.observe, trained, damping=damping)
+    determined = (damping, asdict(task.config), *asked, *weights.values())
+    return evidence.each(look, trained.targets, *determined)
 
 
 def _labels(trained: Trained, asked: np.ndarray) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""What evidence is put together from, found part by part and kept, so that jobs can share it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from membership import shares
+from membership.closure import closure
+from membership.evidence.gathering import versions
+from membership.training.cache import Cache, digest
+
+Arrays = dict[str, np.ndarray]
+
+
+def each(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: Any) -> list[Arrays]:
+    """What a function finds for each item, from the cache where it is there.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an item and returns arrays by name. What it is bound to by `functools.partial` has to
+        be among the inputs.
+    items : sequence of JSON values
+    *inputs : numpy.ndarray, torch.Tensor or JSON values
+        Everything beside code and item that determines what is found.
+
+    Returns
+    -------
+    list of dict of str to numpy.ndarray
+        In the order of the items.
+    """
+    cache = Cache()
+    common = digest(closure(function), versions(), *inputs)
+    found = {}
+    for place in shares.rotated(range(len(items))):
+        key = digest(common, items[place])
+        with cache.lock(key):
+            kept = cache.load(key)
+            if kept is None:
+                made = function(items[place])
+                kept = {name: torch.tensor(value) for name, value in made.items()}
+                cache.save(key, kept)
+        found[place] = {name: tensor.numpy() for name, tensor in kept.items()}
+    return [found[place] for place in range(len(items))]
