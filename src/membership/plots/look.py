@@ -14,7 +14,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from membership.errors import InputError
 from membership.plots.compact import compact
@@ -69,6 +68,8 @@ _RC = {
     # Text stays text: a reader can search it, and a browser draws it sharp.
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
+    # A `$` in a name is no formula.
+    "text.parse_math": False,
 }
 # At the width of a phone a figure is shown as large as it is drawn.
 _RC_NARROW = {
@@ -198,17 +199,10 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     if fmt not in _METADATA:
         raise InputError(f"fmt = {fmt!r}: the formats are {', '.join(_METADATA)}")
     content = io.BytesIO()
-    _take_names_literally(figure)
     with style():
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
     drawn = content.getvalue()
     return compact(drawn.replace(*_FONTS)) if fmt == "svg" else drawn
-
-
-def _take_names_literally(figure: Figure) -> None:
-    """A ``$`` in a name is no formula."""
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)
 
 
 def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:
