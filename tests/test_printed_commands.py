@@ -103,6 +103,7 @@ def reader(tmp_path, monkeypatch):
     )
     monkeypatch.setattr("membership.pipeline.compare.saved", lambda path: path)
     monkeypatch.setattr("membership.pipeline.compare.compare", lambda *_: exit_well())
+    monkeypatch.setattr("membership.pipeline.workflow.gatherer", lambda *_: exit_well())
     # The page's own attack is in no registry.
     monkeypatch.setattr("membership.studies.comparison.leaderboard.row", lambda *_: exit_well())
     return tmp_path
