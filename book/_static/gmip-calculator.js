@@ -88,7 +88,7 @@
       ([, level]) => level.mu > 1.001 * level.limit,
     );
     return [
-      short.length && `The limit is no bound here for ${short.map(([name]) => name).join(" and ")}: there are too few steps for it, and μ is that of the numerical composition.`,
+      short.length && `The limit is no bound here for ${short.map(([name]) => name).join(" and ")}: it falls short of the composed rates, and μ is that of the numerical composition.`,
       fields.d.value.trim() === "" && "Membership inference: what differential privacy implies. Give the dimension d for its own level.",
     ]
       .filter(Boolean)

@@ -145,7 +145,7 @@ def _notes(found: "Assessment", other: "Established | None") -> list[str]:
     notes = []
     if short:
         notes.append(
-            f"{' and '.join(short)}: too few steps for the limit, which is no bound here; "
+            f"{' and '.join(short)}: the limit falls short of the composed rates and is no bound; "
             "mu of all steps is that of the numerical composition"
         )
     if found.membership == found.differential:

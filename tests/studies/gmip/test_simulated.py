@@ -2,9 +2,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from membership import privacy
+from membership import metrics, privacy
 from membership.studies.gmip import curves, simulated
+from membership.studies.gmip.settings import PROFILES
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
 
@@ -72,3 +74,21 @@ def test_records_with_large_k_are_found_first():
     table = simulated.susceptible_records(SETTINGS).set_index(["fpr", "attack"])["value"]
     low = table[0.001]
     assert low["all records at K = d"] < low["one FPR for all (GLiR)"] < low["optimal composition"]
+
+
+def test_an_empirical_rate_leans_upwards_by_less_than_a_tenth():
+    """0.1% of a repeat's non-members are ten; the true rate above the eleventh is a beta's."""
+    n, rate, mu = PROFILES["paper"]["simulated_records"], 0.001, 1.14
+    accused = round(n * rate)
+    # The middle of each percent of the law of the true rate.
+    true = stats.beta.ppf((np.arange(100) + 0.5) / 100, accused + 1, n - accused)
+    bias = privacy.gaussian_tpr(true, mu).mean() / privacy.gaussian_tpr(rate, mu) - 1
+    assert 0 < bias < 0.1
+    rng = np.random.default_rng(0)
+    member = np.arange(2 * n) < n
+    found = [
+        metrics.tpr_at_fpr(rng.standard_normal(2 * n) + mu * member, member, rate)
+        for _ in range(100)
+    ]
+    excess = np.array(found) / privacy.gaussian_tpr(rate, mu) - 1
+    assert abs(excess.mean() - bias) < 4 * excess.std() / 10

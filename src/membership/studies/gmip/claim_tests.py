@@ -106,20 +106,6 @@ def five_steps_of_glir(source: Any) -> Outcome:
     return over_data(table, test)
 
 
-def joint_steps(source: Any) -> Outcome:
-    """c07: the joint test over five steps less one step, simulated."""
-    table = source.table("gmip-ctl-4")
-    found = []
-    for correlation in (0.9, 0.99):
-        joint, one = (
-            number(table, correlation=correlation, attack=attack)
-            for attack in ("joint test", "one step")
-        )
-        label = f"AUC of the joint test less one step, correlation {correlation:g}"
-        found.append(chance(joint.less(one).scaled(0.01, label), 0.087, parts=2))
-    return on_simulation(every(found))
-
-
 def optimal(source: Any) -> Outcome:
     """c08: the optimal composition's TPR at 0.1% FPR over GLiR's, less 1.25."""
     d, n = simulated.SIZES["CIFAR-10"]

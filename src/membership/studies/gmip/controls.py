@@ -4,11 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from membership.studies.gmip import gradients, law_of_k, simulated
+from membership.studies.gmip import gradients, joint, law_of_k, simulated
 from membership.studies.gmip.gradients import Audits
 
 _DATA = {"dataset": "data"}
-_KEYS = ["dataset", "data", "quantity", "method", "convention", "nominal", "metric"]
+_KEYS = [
+    *("dataset", "data", "case", "attack", "quantity", "method", "convention", "nominal"),
+    "metric",
+]
 _NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
 
 
@@ -22,6 +25,13 @@ def control_3(audits: Audits, settings: Any) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
     known = simulated.calibration(settings).assign(data="simulated")
     return _joined([known, gradients.real_calibration(audits).rename(columns=_DATA)])
+
+
+def control_4(some: Audits, settings: Any) -> pd.DataFrame:
+    """Several steps on one batch, simulated and on real gradients."""
+    known = simulated.five_steps(settings).assign(data="simulated")
+    known["case"] = [f"correlation {each:g}" for each in known["correlation"]]
+    return _joined([known, joint.rows(some)] if some else [known])
 
 
 def control_6(audits: Audits, settings: Any) -> pd.DataFrame:

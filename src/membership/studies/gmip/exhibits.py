@@ -13,21 +13,16 @@ from membership.studies.gmip import sentences, tasks, texts, theory, utility
 if TYPE_CHECKING:
     import xarray as xr
 
-augmentation, clipped, composed, controls, gap, gradients, law_of_k, loss_attack, simulated = later(
-    __package__,
-    "augmentation",
-    "clipped",
-    "composed",
-    "controls",
-    "gap",
-    "gradients",
-    "law_of_k",
-    "loss_attack",
-    "simulated",
+augmentation, clipped, composed, controls, cost, gap = later(
+    __package__, "augmentation", "clipped", "composed", "controls", "cost", "gap"
+)
+gradients, law_of_k, loss_attack, noised, simulated = later(
+    __package__, "gradients", "law_of_k", "loss_attack", "noised", "simulated"
 )
 
 STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
 CLIPPED, COMPOSED, STARTS = ("clipped-{}",), ("composed-{}",), ("starts-{}",)
+JOINT, NOISED, TIMES = ("joint-{}",), ("noised-{}",), ("times-{}",)
 OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in tasks.LENGTHS)
 
 
@@ -36,6 +31,8 @@ def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
     words = tasks.words(settings).values()
     if patterns == COMPOSED:
         words = tasks.small_words(settings).values()
+    if patterns in (JOINT, NOISED, TIMES):
+        words = tasks.first_word(settings).values()
     return tuple(pattern.format(word) for word in words for pattern in patterns)
 
 
@@ -71,6 +68,18 @@ def _figure_6(source: Source) -> pd.DataFrame:
 
 def _control_17(source: Source) -> pd.DataFrame:
     return composed.attack_table(_read(source, COMPOSED))
+
+
+def _control_4(source: Source) -> pd.DataFrame:
+    return controls.control_4(_read(source, JOINT), source.settings)
+
+
+def _control_18(source: Source) -> pd.DataFrame:
+    return noised.table(_read(source, NOISED), source.settings)
+
+
+def _control_19(source: Source) -> pd.DataFrame:
+    return cost.table(_read(source, TIMES))
 
 
 def _of_clipped(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
@@ -122,7 +131,7 @@ EXHIBITS = (
         needs=_needs(*STEPS),
         says=sentences.of_control_3,
     ),
-    exhibit("ctl-4", of_settings(simulated.five_steps), says=sentences.of_control_4),
+    exhibit("ctl-4", _control_4, needs=_needs(*JOINT), says=sentences.of_control_4),
     exhibit("ctl-5", of_settings(simulated.background), says=sentences.of_control_5),
     exhibit(
         "ctl-6",
@@ -189,4 +198,6 @@ EXHIBITS = (
     ),
     exhibit("ctl-16", _control_16, needs=_needs(*STARTS), says=sentences.of_control_16),
     exhibit("ctl-17", _control_17, needs=_needs(*COMPOSED), says=sentences.of_control_17),
+    exhibit("ctl-18", _control_18, needs=_needs(*NOISED), says=sentences.of_control_18),
+    exhibit("ctl-19", _control_19, needs=_needs(*TIMES), says=sentences.of_control_19),
 )

@@ -9,8 +9,16 @@ import numpy as np
 import xarray as xr
 
 from membership import data, evidence
-from membership.studies.gmip import clipped, composed, loss_attack, observations
-from membership.studies.gmip.tasks import LENGTHS, Task, small_words, task, words
+from membership.studies.gmip import (
+    clipped,
+    composed,
+    cost,
+    joint,
+    loss_attack,
+    noised,
+    observations,
+)
+from membership.studies.gmip.tasks import LENGTHS, Task, first_word, small_words, task, words
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
@@ -34,6 +42,10 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
         found[f"clipped-{word}"] = functools.partial(_clipped, name, settings)
     for name, word in small_words(settings).items():
         found[f"composed-{word}"] = functools.partial(_composed, name, settings)
+    for name, word in first_word(settings).items():
+        found[f"joint-{word}"] = functools.partial(_joint, name, settings)
+        found[f"noised-{word}"] = functools.partial(_noised, name, settings)
+        found[f"times-{word}"] = functools.partial(_times, name, settings)
     return found
 
 
@@ -189,6 +201,48 @@ def _composed(name: str, settings: Any) -> xr.Dataset:
             "Members asked": f"{len(who.members):,}",
             "Strangers asked": f"{len(who.strangers):,}",
         },
+    )
+
+
+def _joint(name: str, settings: Any) -> xr.Dataset:
+    """The AUC of several steps' joint test on real gradients, by background."""
+    it = _task(name, settings)
+    each = [joint.outcomes(it, settings, model) for model in range(settings.audit_models)]
+    return evidence.dataset(
+        "measured",
+        {"auc": (("model", "background", "steps", "attack"), np.array([one for one, _ in each]))},
+        {"steps": list(joint.STEPS), "attack": list(joint.ATTACKS)},
+        **_origin(it, settings, "cpu", max(joint.STEPS)),
+        backgrounds=each[0][1],
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)"},
+    )
+
+
+def _noised(name: str, settings: Any) -> xr.Dataset:
+    """The AUC of the best attack on one step, without noise and with that of half the level."""
+    it, clip = _task(name, settings), noised.clip_of_table_3()
+    tau = noised.halving_noise(it.dimension, it.batch, clip)
+    models = range(settings.audit_models)
+    each = [noised.areas(it, settings, model, clip, tau) for model in models]
+    return evidence.dataset(
+        "measured",
+        {"auc": (("model", "noise"), np.array(each))},
+        **_origin(it, settings, "cpu", 1),
+        tau=tau,
+        clip=clip,
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)"},
+    )
+
+
+def _times(name: str, settings: Any) -> xr.Dataset:
+    """Processor time of GLiR and of the loss attack after the few steps."""
+    it = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        {"seconds": (("attack", "timing"), cost.seconds(it, settings))},
+        {"attack": list(cost.ATTACKS)},
+        **_origin(it, settings, "cpu", settings.audit_steps),
+        sizes={"Shadow models": str(settings.n_reference), "Timings": str(cost.TIMINGS)},
     )
 
 

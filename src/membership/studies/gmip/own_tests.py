@@ -6,8 +6,8 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, chance, identity, much_better
 from membership.published.outcomes import every
-from membership.published.rows import number, rows_at
-from membership.studies.gmip import gap, theory
+from membership.published.rows import number, of_row, rows_at
+from membership.studies.gmip import gap, joint, theory
 from membership.studies.gmip.claim_numbers import over_data
 
 POINT = 1.0
@@ -75,13 +75,31 @@ def sum_or_joint(source: Any) -> Outcome:
     parts = []
     for correlation in (0.9, 0.99):
         joint, summed, most = (
-            number(table, correlation=correlation, attack=attack)
+            number(table, data="simulated", case=f"correlation {correlation:g}", attack=attack)
             for attack in ("joint test", "sum of log p", "bound")
         )
         text = f"AUC (%), correlation {correlation:g}: joint test less"
         parts.append(much_better(joint.less(summed, f"{text} the sum"), POINT, parts=4))
         parts.append(about(joint.minus(most.difference, f"{text} the bound"), 1.5, parts=4))
     return every(parts).on("simulation")
+
+
+def joint_on_real(source: Any) -> Outcome:
+    """The joint likelihood ratio of two and five steps less one step's, the larger background."""
+    table = rows_at(source.table("gmip-ctl-4"), attack=joint.MORE)
+    table.attrs = source.table("gmip-ctl-4").attrs
+
+    def test(name: str, _: int) -> Outcome:
+        parts = []
+        for steps in ("2 steps", "5 steps"):
+            found = table[(table["data"] == name) & table["case"].str.startswith(steps)]
+            if found.empty:
+                raise InputError(f"{name}: too few records for the covariance of {steps}")
+            label = f"AUC (%), {found['case'].iloc[-1]}, joint less one step, {name}"
+            parts.append(much_better(of_row(found.iloc[-1], label), POINT, parts=2))
+        return every(parts)
+
+    return over_data(table, test, column="data")
 
 
 def no_bound(source: Any) -> Outcome:

@@ -120,5 +120,5 @@ def _sizes(one: xr.Dataset) -> dict[str, Any]:
         "dataset": one.attrs["set"],
         "source": "this run",
         "d": recipe.dimension,
-        "architecture": f"softmax layer on {recipe.width} fixed features",
+        "architecture": f"{recipe.width} fixed features",
     }

@@ -1,0 +1,112 @@
+"""The joint test of several steps on real gradients (part of Control 4)."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from membership import metrics
+from membership.arrays import FloatArray
+from membership.attacks.glir import glir_from_distance, glir_log_ratio
+from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip import observations
+from membership.studies.gmip.origin import observed
+from membership.studies.gmip.tasks import LEAST_BACKGROUND, Task
+from membership.training.private import record_gradients
+
+STEPS = (1, 2, 5)
+BACKGROUNDS = ("as many as the paper", "all that are left")
+ATTACKS = ("sum of log p", "joint test", "joint likelihood ratio")
+MORE = "joint likelihood ratio less that of one step"
+
+
+def outcomes(task: Task, settings: Any, model: int) -> tuple[FloatArray, list[int]]:
+    """AUC in percent, (backgrounds, steps, attacks), and how many records each background has.
+
+    NaN where a covariance of all steps would have fewer than 1.5 records a dimension.
+    """
+    everybody = SimpleNamespace(seed=settings.seed, n_background=task.recipe.n_records)
+    s = observations.split(task, everybody, model)
+    n, sizes = len(s.members), [min(settings.n_background, len(s.background)), len(s.background)]
+    before = observations.trajectory(task, s.members, max(STEPS), settings.seed + model)
+    member = np.arange(len(s.queries)) < n
+    found = np.full((len(sizes), len(STEPS), len(ATTACKS)), np.nan)
+    for i, size in enumerate(sizes):
+        enough = [t for t in STEPS if size >= LEAST_BACKGROUND * t * task.recipe.rank]
+        seen = before[: max(enough)]
+        back, asked = (_gradients(task, seen, rows) for rows in (s.background[:size], s.queries))
+        each = [_p_values(_forms(b, q, n), n) for b, q in zip(back, asked, strict=True)]
+        for j, steps in enumerate(enough):
+            forms = _forms(_differences(back[:steps]), _differences(asked[:steps]), n)
+            scores = (
+                np.sum(each[:steps], axis=0),
+                _p_values(forms, n),
+                glir_log_ratio(*forms[:2], n, forms[2]),
+            )
+            found[i, j] = [100 * metrics.auc(score, member) for score in scores]
+    return found, sizes
+
+
+def _p_values(forms: tuple[FloatArray, FloatArray, int], n: int) -> FloatArray:
+    distance, susceptibility, rank = forms
+    return glir_from_distance(distance, susceptibility, n, rank)
+
+
+def _gradients(task: Task, before: list[FloatArray], rows: np.ndarray) -> FloatArray:
+    """(steps, records, rank): the last class's entries are what those of the others lack to 0."""
+    width = task.recipe.width + 1
+    x, y = task.features[rows], task.y[rows]
+    return np.stack([record_gradients(weight, x, y)[:, :-width] for weight in before])
+
+
+def _differences(each: FloatArray) -> FloatArray:
+    """All steps of a record in a row, later ones as differences of rising order.
+
+    The test is the same in any coordinates. Gradients of neighbouring steps are nearly equal, so
+    that their own covariance would have no inverse to working precision.
+    """
+    return np.concatenate([np.diff(each[: k + 1], k, axis=0)[0] for k in range(len(each))], axis=1)
+
+
+def _forms(background: FloatArray, asked: FloatArray, n: int) -> tuple[FloatArray, FloatArray, int]:
+    """D^2 and K of the asked, of whom the first n are members, and the rank."""
+    centre, scale = background.mean(axis=0), background.std(axis=0)
+    kept = scale > 0
+    covariance = gradient_moments((background - centre)[:, kept] / scale[kept]).covariance
+    scaled = (asked - centre)[:, kept] / scale[kept]
+    try:
+        root = cholesky(covariance, lower=True)
+        rotated = solve_triangular(root, scaled.T, lower=True).T
+    except LinAlgError:  # of lower rank
+        rotated = scaled @ whitening(covariance)
+    distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
+    return distance, np.square(rotated).sum(axis=1), rotated.shape[1]
+
+
+def rows(some: Sequence[xr.Dataset]) -> Any:
+    """AUC of one step, and of several by their sum and jointly, on either background."""
+    table = []
+    for one in some:
+        # Both are the same where no more records are left.
+        for i, size in enumerate(dict.fromkeys(one.attrs["backgrounds"])):
+            for j, steps in enumerate(one["steps"].values.tolist()):
+                text = "one step" if steps == 1 else f"{steps} steps"
+                case = {"data": one.attrs["set"], "case": f"{text}, {size:,} background records"}
+                for k, attack in enumerate(ATTACKS):
+                    # Of one step the sum is GLiR, and so is the joint test.
+                    if steps == 1 and attack == ATTACKS[1]:
+                        continue
+                    values = one["auc"].values[:, i, j, k]
+                    if np.isnan(values).any():
+                        continue
+                    numbers = metrics.summary(values, lowest=0.0, highest=100.0)
+                    table.append({**case, "attack": attack, "metric": "auc(%)", **numbers})
+                values = one["auc"].values[:, i, j, -1] - one["auc"].values[:, i, 0, -1]
+                if steps > 1 and not np.isnan(values).any():
+                    gain = {"attack": MORE, "metric": "auc(%)", **metrics.summary(values)}
+                    table.append({**case, **gain})
+    return tidy(table, observed(some))

@@ -1,0 +1,160 @@
+"""What noise does to the best attack on one step: for a level of either notion (Control 18)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.optimize import brentq
+
+from membership import metrics, privacy, published
+from membership.arrays import FloatArray
+from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip import observations, simulated
+from membership.studies.gmip.origin import computed, observed
+from membership.studies.gmip.tasks import Task
+from membership.studies.gmip.theory import RATES
+from membership.training.private import record_gradients
+
+HALVED = "noise that halves Equation 9's level"
+WITHOUT, WITH, LOST = "AUC without noise (%)", "AUC with it (%)", "AUC lost (points)"
+EXCESS = "greatest TPR less GDP's curve at ten rates (points)"
+LEVELS = (0.4, 1.0, 3.0)
+CLIPPED = ((650, 500, 0.5), (2, 20, 0.1))
+"""d, n and the quantile of the norm that C is, of clipped simulated gradients."""
+_DRAWS, _STREAM = 20, 18
+
+
+def halving_noise(d: int, n: int, clip: float) -> float:
+    """tau at which Equation 9's level of one step at K = d is half of that without noise."""
+    half = privacy.mip_mu_step(d, n, d) / 2
+    most = 10 * clip / np.sqrt(n)
+    return float(brentq(lambda tau: privacy.mip_mu_step(d, n, d, tau, clip) - half, 0, most))
+
+
+def log_ratio(mean: FloatArray, x: FloatArray, variance: FloatArray, n: int, tau: float) -> Any:
+    """The log-likelihood ratio of each record x, up to a constant, where means are normal.
+
+    In coordinates where gradients have mean 0 and uncorrelated entries of these variances.
+    """
+    out, inside = variance / n + tau**2, variance * (n - 1) / n**2 + tau**2
+    certain = np.sum(np.square(mean) / out)
+    return (certain - np.square(mean - x / n) @ (1 / inside)) / 2
+
+
+def areas(task: Task, settings: Any, model: int, clip: float, tau: float) -> list[float]:
+    """The attack's AUC in percent after one step on real gradients, without noise and with."""
+    s = observations.split(task, settings, model)
+    weight = observations.trajectory(task, s.members, 1, settings.seed + model)[0]
+    back, asked = (
+        _clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
+        for part in (s.background, s.queries)
+    )
+    moments = gradient_moments(back)
+    root = whitening(moments.covariance)
+    variance = 1 / np.square(root).sum(axis=0)
+    # Orthonormal directions: noise that is the same in all stays so.
+    x = (asked - moments.mean) @ root * np.sqrt(variance)
+    n, rng = len(s.members), np.random.default_rng([settings.seed, _STREAM, model])
+    member, mean = np.arange(len(x)) < n, x[:n].mean(axis=0)
+    bare = metrics.auc(log_ratio(mean, x, variance, n, 0.0), member)
+    noisy = [
+        metrics.auc(log_ratio(mean + tau * drawn, x, variance, n, tau), member)
+        for drawn in rng.standard_normal((_DRAWS, len(variance)))
+    ]
+    return [100 * bare, 100 * float(np.mean(noisy))]
+
+
+def clip_of_table_3() -> float:
+    """C of the paper's audits, the same in all of them."""
+    return float(published.table("gmip_table3")["C"].iloc[0])
+
+
+def _clipped(x: FloatArray, clip: float) -> FloatArray:
+    norm = np.linalg.norm(x, axis=1, keepdims=True)
+    return x * np.minimum(1, clip / np.maximum(norm, np.finfo(float).tiny))
+
+
+def table(some: Sequence[xr.Dataset], settings: Any) -> Any:
+    """The best attack under the noise that halves Equation 9's level, and under that of GDP."""
+    rows = _simulated_halving(settings)
+    for one in some:
+        key = {"data": one.attrs["set"], "case": HALVED}
+        rows += [{**key, "quantity": "tau", **metrics.exactly(one.attrs["tau"])}]
+        rows += _lost(key, one["auc"].values)
+    for d, n, share in CLIPPED:
+        rows += _under_gdp(settings, d, n, share)
+    found = observed(some) if some else computed()
+    found["sizes"] = found.get("sizes", {}) | {
+        "Simulated repeats": str(settings.simulated_repeats),
+        "Simulated non-members a repeat": f"{settings.simulated_records:,}",
+    }
+    return tidy(rows, found)
+
+
+def _lost(key: dict[str, str], pairs: FloatArray) -> list[dict[str, Any]]:
+    values = {WITHOUT: pairs[:, 0], WITH: pairs[:, 1], LOST: pairs[:, 0] - pairs[:, 1]}
+    return [{**key, "quantity": name, **metrics.summary(each)} for name, each in values.items()]
+
+
+def _simulated_halving(settings: Any) -> list[dict[str, Any]]:
+    """Normal gradients with covariance I, so that the largest eigenvalue is C^2 = 1."""
+    d, n = simulated.SIZES["CIFAR-10"]
+    tau = halving_noise(d, n, 1.0)
+    key = {"data": f"simulated, d = {d}, n = {n}", "case": HALVED}
+    pairs = []
+    for repeat in range(settings.simulated_repeats):
+        rng = np.random.default_rng([settings.seed, _STREAM, 0, repeat])
+        played = _played(rng, d, n, np.inf, (0.0, tau), np.ones(d), settings)
+        pairs.append([100 * metrics.auc(*one) for one in played])
+    return [{**key, "quantity": "tau", **metrics.exactly(tau)}, *_lost(key, np.array(pairs))]
+
+
+def _under_gdp(settings: Any, d: int, n: int, share: float) -> list[dict[str, Any]]:
+    """Of clipped gradients, the largest excess over each GDP curve, repeat by repeat."""
+    rng = np.random.default_rng([settings.seed, _STREAM, 1, d])
+    drawn = rng.standard_normal((max(2000, 10**6 // d), d))
+    clip = float(np.quantile(np.linalg.norm(drawn, axis=1), share))
+    variance = np.full(d, np.square(_clipped(drawn, clip)).mean())
+    taus = tuple(2 * clip / (n * mu) for mu in LEVELS)
+    excess = []
+    for repeat in range(settings.simulated_repeats):
+        rng = np.random.default_rng([settings.seed, _STREAM, 2, d, repeat])
+        played = _played(rng, d, n, clip, taus, variance, settings)
+        excess.append(
+            [
+                max(
+                    metrics.tpr_at_fpr(*one, rate) - float(privacy.gaussian_tpr(rate, mu))
+                    for rate in RATES
+                )
+                for mu, one in zip(LEVELS, played, strict=True)
+            ]
+        )
+    name = f"simulated, d = {d}, n = {n}, {100 * (1 - share):g}% of gradients clipped"
+    return [
+        {"data": name, "case": f"noise for {mu:g}-GDP", "quantity": EXCESS}
+        | metrics.summary(100 * each)
+        for mu, each in zip(LEVELS, np.array(excess).T, strict=True)
+    ]
+
+
+def _played(
+    rng: np.random.Generator,
+    d: int,
+    n: int,
+    clip: float,
+    taus: tuple[float, ...],
+    variance: FloatArray,
+    settings: Any,
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Scores and truth of one repeat's rounds, by noise: the gradients are the same."""
+    rounds = -(-settings.simulated_records // n)
+    member = np.tile(np.arange(2 * n) < n, rounds)
+    scores: list[list[FloatArray]] = [[] for _ in taus]
+    for _ in range(rounds):
+        x = _clipped(rng.standard_normal((2 * n, d)), clip)
+        mean, noise = x[:n].mean(axis=0), rng.standard_normal(d)
+        for found, tau in zip(scores, taus, strict=True):
+            found.append(log_ratio(mean + tau * noise, x, variance, n, tau))
+    return [(np.concatenate(one), member) for one in scores]

@@ -1,0 +1,70 @@
+"""The best attack under noise, simulated and at the sizes of tiny."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from membership import evidence, privacy
+from membership.attacks.glir import glir_log_ratio
+from membership.studies.gmip import gather, noised, simulated
+from membership.studies.gmip.settings import Settings
+
+SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(simulated, "SIZES", {"CIFAR-10": (130, 100)})
+    monkeypatch.setattr(noised, "CLIPPED", ((65, 50, 0.5), (2, 20, 0.1)))
+
+
+def test_the_log_ratio_is_that_of_two_normal_densities():
+    rng = np.random.default_rng(3)
+    n, tau, variance = 6, 0.3, np.array([2.0, 0.5, 1.0])
+    mean, x = rng.standard_normal(3), rng.standard_normal((4, 3))
+    inside, out = variance * (n - 1) / n**2 + tau**2, variance / n + tau**2
+    expected = [
+        stats.multivariate_normal.logpdf(mean, each / n, np.diag(inside))
+        - stats.multivariate_normal.logpdf(mean, np.zeros(3), np.diag(out))
+        for each in x
+    ]
+    found = noised.log_ratio(mean, x, variance, n, tau)
+    np.testing.assert_allclose(found - found[0], np.array(expected) - expected[0], rtol=1e-10)
+
+
+def test_noise_that_halves_the_level_takes_the_auc_of_half_the_level():
+    tau = noised.halving_noise(130, 100, 1.0)
+    whole, half = (privacy.mip_mu_step(130, 100, 130, each, 1.0) for each in (0.0, tau))
+    assert half == pytest.approx(whole / 2)
+    table = noised.table([], SETTINGS).set_index(["case", "quantity"])["value"]
+    at = table[noised.HALVED]
+    assert at[noised.WITHOUT] == pytest.approx(100 * privacy.gaussian_auc(whole), abs=1.5)
+    assert at[noised.WITH] == pytest.approx(100 * privacy.gaussian_auc(half), abs=1.5)
+
+
+def test_clipped_gradients_with_noise_for_gdp_stay_below_its_curve():
+    table = noised.table([], SETTINGS)
+    excess = table[table["quantity"] == noised.EXCESS]
+    assert len(excess) == len(noised.LEVELS) * len(noised.CLIPPED)
+    # The greatest of ten estimated rates, where the curve itself is near 1.
+    assert excess["value"].max() < 0.5
+
+
+def test_noise_free_ratios_rank_as_the_attack_on_distances():
+    rng = np.random.default_rng(5)
+    x, n = rng.standard_normal((40, 6)), 20
+    mean = x[:n].mean(axis=0)
+    distance, k = np.square(x - mean).sum(axis=1), np.square(x).sum(axis=1)
+    expected = glir_log_ratio(distance, k, n, 6)
+    found = noised.log_ratio(mean, x, np.ones(6), n, 0.0)
+    np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-9, atol=1e-12)
+
+
+def test_noise_of_half_the_level_hides_records(tmp_path):
+    made = gather.sources(Settings.from_values({"profile": "tiny"}))["noised-digits"]()
+    one = evidence.load(evidence.save(tmp_path / "noised.evidence", made))
+    table = noised.table([one], SETTINGS).set_index(["data", "quantity"])["value"]
+    assert table["digits", noised.WITHOUT] > 60
+    assert 45 < table["digits", noised.WITH] < 55
