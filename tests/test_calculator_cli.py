@@ -52,7 +52,7 @@ def test_no_attack_beats_the_rate_printed_for_few_steps():
     """Ten steps: in the limit of many, .282 % at 0.1 % false positives; the truth is .529 %."""
     output = printed(*FEW, *FIXED)
     assert re.search(r"TPR at 0\.1 % FPR, at most +0\.529\d %", output)
-    assert "membership: too few steps for the limit, which is no bound" in output
+    assert "membership: the limit falls short of the composed rates and is no bound" in output
     assert "no bound" not in printed(*SIZES, *FIXED)
 
 

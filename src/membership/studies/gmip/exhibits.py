@@ -156,13 +156,13 @@ EXHIBITS = (
         says=sentences.of_figure_3,
         alt=sentences.levels,
     ),
-    exhibit("tab-4", _of_measured(texts.table_4), needs=_needs(*MEASURED)),
     exhibit(
         "ctl-10",
         _of_measured(utility.shared_noise),
         needs=_needs(*MEASURED),
         says=sentences.of_control_10,
     ),
+    exhibit("tab-4", _of_measured(texts.table_4), needs=_needs(*MEASURED)),
     exhibit(
         "ctl-11", _of_steps(law_of_k.levels), needs=_needs(*STEPS), says=sentences.of_control_11
     ),

@@ -66,14 +66,13 @@ def of_control_4(table: pd.DataFrame) -> str:
     area = {attack: each for (_, one, attack), each in value.items() if one == case}
     found = [
         f"Simulated, {case}: AUC {area['one step']:.1f}% after one step, "
-        f"{area['sum of log p']:.1f}% with summed log p-values of five, and "
+        f"{area['sum of log p']:.1f}% with summed log p-values of five, "
         f"{area['joint test']:.1f}% with the joint test."
     ]
-    for row in table[table["attack"].str.contains(" less ")].itertuples():
-        found.append(
-            f"{row.data}, {row.case}: {value[row.data, row.case, 'sum of log p']:.1f}% with the "
-            f"sum, {value[row.data, row.case, 'joint likelihood ratio']:.1f}% jointly."
-        )
+    for (data, case, attack), each in value.items():
+        if attack == "joint likelihood ratio" and case.startswith("5 steps"):
+            summed = value[data, case, "sum of log p"]
+            found.append(f"{data}, {case}: {summed:.1f}% with the sum, {each:.1f}% jointly.")
     return " ".join(found)
 
 
