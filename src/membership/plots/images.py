@@ -95,14 +95,23 @@ def _name(figure: Figure, name: str, left: float, up: float, side: float) -> Non
         figure.text(*place, name, fontsize=8, va="center", ha="right")
 
 
-def optimisation(table: pd.DataFrame) -> Figure:
+def optimisation(
+    table: pd.DataFrame,
+    *,
+    labels: tuple[str, str] = ("step of Adam", "KL (nats)"),
+    log_x: bool = False,
+) -> Figure:
     """A search: its pictures step by step, and the value of every start below them.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Rows with ``pixels`` are pictures as in `image_grid`, in one row; the others are points of
-        curves: columns ``series``, ``step`` and ``kl``, drawn on a logarithmic axis.
+        Rows with ``pixels`` are pictures as in `image_grid`; the others are points of curves:
+        columns ``series``, ``step`` and ``kl``, drawn on a logarithmic axis.
+    labels : (str, str)
+        Of the axes of the curves.
+    log_x : bool
+        Whether their horizontal axis is logarithmic, with its least value on the right.
 
     Raises
     ------
@@ -114,19 +123,24 @@ def optimisation(table: pd.DataFrame) -> Figure:
     shown, curves = table[is_picture], table[~is_picture]
     looks = series([str(name) for name in curves["series"].unique()])
     with style():
-        figure = Figure(figsize=(width(), 3.7 if is_narrow() else 3.2), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1, 2.1))
-        axes = upper.subplots(1, max(len(shown), 1), squeeze=False)[0]
+        rows = max(shown["row"].nunique(), 1)
+        tall = (3.7 if is_narrow() else 3.2) + 1.1 * (rows - 1)
+        figure = Figure(figsize=(width(), tall), layout="constrained")
+        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1 * rows, 2.1))
+        axes = upper.subplots(rows, max(len(shown) // rows, 1), squeeze=False).ravel()
         for axis in axes:
             axis.set_axis_off()
         for axis, cell in zip(axes, shown.itertuples(), strict=False):
             _show(axis, cell)
         axis = lower.subplots()
         for label, look in looks.items():
-            rows = curves[curves["series"].astype(str) == label]
+            of = curves[curves["series"].astype(str) == label]
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
-            axis.plot(rows["step"], rows["kl"], **line)
-        axis.set(yscale="log", xlabel="step of Adam", ylabel="KL (nats)")
+            axis.plot(of["step"], of["kl"], **line)
+        axis.set(yscale="log", xlabel=labels[0], ylabel=labels[1])
+        if log_x:
+            axis.set(xscale="log")
+            axis.invert_xaxis()
         plain(axis.yaxis)
         if is_narrow():
             legend_above(lower, [axis])

@@ -15,7 +15,7 @@ from tests.studies.altered import Altered, committed_run, moved
 
 BY_ID = {claim.id.removeprefix("lood-"): claim for claim in CLAIMS}
 SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
-SPHERE, DEEP = {"inputs": "unit sphere"}, {"metric": "depth 10"}
+SPHERE = {"inputs": "unit sphere"}
 MORE, LARGER = moved(90, 0, metric=leakage.MORE), moved(3, metric=leakage.LOG_RATIO)
 LEAST, SMALLEST = "smallest KL over the record's", "smallest KL(D, D')"
 
@@ -39,18 +39,21 @@ FLIPS = [
     ("c09", "lood-ctl-5", moved(1e-3, queries="three, random"), CONTRADICTED),
     ("c14", "lood-ctl-10", moved(50, quantity="largest KL"), CONTRADICTED),
     ("c15", "lood-ctl-12", moved(-0.2, activation="tanh", metric=edge.SLOPE), CONTRADICTED),
-    ("c16", "lood-ctl-13", moved(0, 0, **SPHERE, **DEEP), CONTRADICTED),
+    ("c16", "lood-ctl-13", moved(60, 0.4, **SPHERE, activation="GeLU"), SUPPORTED),
     ("c17", "lood-ctl-14", lambda table: LARGER(MORE(table)), SUPPORTED),
     ("o01", "lood-ctl-1", moved(1e-6), CONTRADICTED),
     ("o02", "lood-ctl-5", moved(1e-6, metric="AUC", queries="three, optimised"), CONTRADICTED),
     ("o03", "lood-ctl-6", moved(1e-6, query="2 times the record"), CONTRADICTED),
-    ("o04", "lood-ctl-6", moved(0, 0.01, metric=LEAST, query="1e-05"), CONTRADICTED),
+    ("o04", "lood-ctl-6", moved(0, 1e-4, metric=LEAST, query="1e-06"), CONTRADICTED),
     ("o05", "lood-ctl-14", moved(-0.5, metric=leakage.OF_MEAN), CONTRADICTED),
     ("o06", "lood-fig-13", turned("auc", "auc_at_record"), CONTRADICTED),
     ("o07", "lood-ctl-10", moved(-0.1, quantity=SMALLEST), CONTRADICTED),
     ("o08", "lood-ctl-11", moved(0.1, slip=mistakes.LEFT_IN, metric="largest t"), CONTRADICTED),
     ("o09", "lood-ctl-13", moved(80, 0.1, q="0.5", **SPHERE), CONTRADICTED),
     ("o10", "lood-ctl-12", moved(0, 0.5, activation="GeLU", metric="L = 5"), CONTRADICTED),
+    ("c20", "lood-ctl-14", moved(0.3, metric=leakage.APART), SUPPORTED),
+    ("o12", "lood-ctl-13", moved(80, 0.1, activation="ELU", **SPHERE), CONTRADICTED),
+    ("o13", "lood-ctl-3", moved(-0.3, metric=leakage.AHEAD), CONTRADICTED),
     ("o11", "lood-ctl-9", moved(95, 0.01, inputs="raw", kernels="repository"), CONTRADICTED),
 ]
 
@@ -167,6 +170,16 @@ def test_searches_end_at_the_most_or_at_the_least_exposed_member(order, word, co
     assert found.word == word
     few = Altered(committed, "lood-fig-3", lambda _: _groups(order, 2))
     assert "it takes 20 groups" in claim.outcome(few).reason
+
+
+def test_a_group_is_whole_where_every_member_is_found(committed):
+    claim = BY_ID["c19"]
+    table = _groups(1)
+    assert claim.outcome(Altered(committed, "lood-fig-3", lambda _: table)).word == CONTRADICTED
+    found = table[table["row"].str.endswith("members")].copy()
+    found["row"] = found["row"].str.replace("members", "one query")
+    whole = pd.concat([table, found])
+    assert claim.outcome(Altered(committed, "lood-fig-3", lambda _: whole)).word == SUPPORTED
 
 
 def test_the_committed_run_is_that_of_the_declarations():

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from membership import nngp
+from membership import lood, nngp
 from membership.exhibits.files import read_back
 from membership.exhibits.records import one_by_one
 from membership.studies.lood import (
@@ -17,7 +17,7 @@ from membership.studies.lood import (
     theory,
     toys,
 )
-from membership.studies.lood.kernels import every_record
+from membership.studies.lood.kernels import at_edge, every_record, kernel_of
 from membership.studies.lood.records import load
 
 
@@ -51,15 +51,8 @@ def test_the_statements_hold(gathered, settings):
     assert (bounds["largest KL"] <= bounds["bound of the KL"]).all()
 
 
-def test_relu_forgets_like_one_over_depth_squared_and_gelu_on_the_edge_like_one_over_depth(
-    settings,
-):
-    table = activations.decay(settings).set_index(["case", "metric"])["value"]
-    edge = [table[f"GeLU on the edge of chaos, L = {depth}"] for depth in (10, 20, 40)]
-    for each in edge:
-        assert each["variance"] == pytest.approx(0.5, rel=1e-6)
-    ratio = edge[2]["(1 - c) L"] / edge[1]["(1 - c) L"]
-    assert 1 < ratio < 1.3
+def test_the_released_deviations_are_not_on_the_edge_of_chaos_but_for_relu():
+    table = activations.decay().set_index(["case", "metric"])["value"]
     relu = [table[f"ReLU, L = {depth}"]["(1 - c) L^2"] for depth in (10, 20, 40)]
     assert relu == sorted(relu)
     assert relu[-1] < 4.5 * np.pi**2
@@ -141,13 +134,53 @@ def test_a_lead_is_that_of_the_ranks():
     assert leakage.lead(far, near, truth)["value"] == pytest.approx(-found["value"])
 
 
-def test_shares_by_fixed_point_count_log_ratios(gathered):
+def test_shares_by_fixed_point_count_records(gathered):
     found = gathered("process-edge")
     table = activations.by_point(found)
+    assert not table.duplicated(["dataset", "inputs", "activation", "q", "metric"]).any()
     row = table[(table["inputs"] == "raw") & (table["q"] == 4)].set_index("metric")
-    part = found["log_ratio"].sel(inputs="raw", q=4, depth=2, ratio=0.1)
-    expected = 100 * float((part > 0).mean())
-    assert row.loc["depth 2, noise 0.1 q (%)", "value"] == pytest.approx(expected)
+    part = found["more"].sel(inputs="raw", q=4, depth=2, ratio=0.1)
+    assert row.loc["depth 2, noise 0.1 q (%)", "value"] == pytest.approx(100 * part.values.mean())
+    assert row.loc["depth 2, noise 0.1 q (%)", "n"] == part.size
+    assert len(activations.by_depth(table).axes) == 3
+
+
+def test_an_activation_on_the_sphere_has_the_kernel_of_the_library(records):
+    x, q = records.inputs("unit sphere"), 4.0
+    w_std, b_std = nngp.edge_of_chaos("gelu", q)
+    kernels = edge.on_sphere("GeLU", q, x @ x.T / x.shape[1], (1, 10))
+    for depth, found in zip((1, 10), kernels, strict=True):
+        expected = nngp.fully_connected(depth, "gelu", w_std, b_std)(at_edge(x, w_std, b_std, q))
+        np.testing.assert_allclose(found, expected, atol=1e-3 * q)
+        np.testing.assert_allclose(np.diag(found), q)
+
+
+@pytest.mark.parametrize("name", list(edge.SMOOTH))
+def test_gradients_keep_their_size_at_every_fixed_point(name):
+    assert [edge.point(name, q).chi for q in edge.QS] == pytest.approx([1] * 7, rel=1e-3)
+
+
+def test_the_influence_function_is_the_derivative_of_a_records_weight(records, settings, gathered):
+    found = leakage.of_the_process(gathered("process-records"))["influence function"]
+    matrix, y, row = kernel_of(settings)(records.inputs()), records.targets, 3
+
+    def answer(weight):
+        noise = np.full(len(y), settings.noise)
+        noise[row] /= weight
+        return matrix[row] @ np.linalg.solve(matrix + np.diag(noise), y)
+
+    slope = (answer(1 + 1e-4) - answer(1 - 1e-4)) / 2e-4
+    assert found[row] == pytest.approx(slope @ slope / 2, rel=1e-5)
+
+
+def test_noise_is_held_against_records_of_like_mean_distance():
+    distance = np.geomspace(1e-3, 1e3, 400)
+    shift, excess = np.full((400, 1), 0.2), np.full((400, 1), 0.3)
+    own = lood.Contrast(excess, shift, distance, 2)
+    more = lood.Contrast(excess[:9] * 4, shift[:9], distance[:9], 2)
+    found = leakage._at_like_distance(own, more)
+    assert found["value"] == pytest.approx(more.auc()[0] - own.auc()[0])
+    assert found["n"] == 9
 
 
 def test_the_map_holds_every_record_once(records, gathered):

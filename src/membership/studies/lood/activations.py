@@ -1,16 +1,19 @@
 """ReLU against GeLU: which leaks more depends on the scale of the kernel and of the inputs."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from membership import lood, nngp
-from membership.studies.lood import read
-from membership.studies.lood.kernels import EDGE_Q, RELU, SETTING, at_edge
+from membership.studies.lood import edge, read
+from membership.studies.lood.kernels import RELU, SETTING
 from membership.studies.lood.leakage import points
 from membership.studies.lood.networks import NETWORK_W_STD
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DEPTHS = (2, 5, 10)
 
@@ -69,40 +72,68 @@ def _of(more: np.ndarray) -> dict[str, float]:
 
 
 def by_point(*each: xr.Dataset) -> pd.DataFrame:
-    """Share of the records for which GeLU leaks more at fixed points of the edge of chaos."""
+    """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
     for found in each:
-        parts = found["log_ratio"].stack(cell=("inputs", "q", "depth", "ratio"))
-        for (inputs, q, depth, ratio), values in parts.groupby("cell", squeeze=False):
-            key = {"dataset": found.attrs["set"], "inputs": inputs, "q": float(q)}
-            metric = f"depth {depth}, noise {ratio:g} q (%)"
-            rows.append({**key, "metric": metric, **read.share(values.values > 0)})
+        label = found.attrs["set"]
+        parts = found["more"].transpose("inputs", "q", "depth", "ratio", ...)
+        for inputs in sorted(parts["inputs"].values, reverse=True):  # the sphere first
+            rows += _at_points("GeLU", parts.sel(inputs=inputs), dataset=label, inputs=inputs)
+        sphere = found["more_on_sphere"].transpose("activation", "q", "depth", "ratio", ...)
+        for name in sphere["activation"].values:
+            rows += _at_points(
+                name, sphere.sel(activation=name), dataset=label, inputs="unit sphere"
+            )
     return pd.DataFrame(rows)
 
 
-def decay(settings: Any) -> pd.DataFrame:
-    """How the correlation of two inputs approaches 1 with depth (Proposition G.1, in Control 10).
+def _at_points(name: str, more: xr.DataArray, **keys: str) -> list[dict[str, Any]]:
+    rows = []
+    for q in more["q"].values:
+        key = {**keys, "activation": str(name), "q": float(q)}
+        key["chi_var"] = round(edge.point(str(name), float(q)).chi_var, 3)
+        for depth in more["depth"].values:
+            for ratio in more["ratio"].values:
+                values = more.sel(q=q, depth=depth, ratio=ratio).values
+                metric = f"depth {depth}, noise {ratio:g} q (%)"
+                rows.append({**key, "metric": metric, **read.share(values)})
+    return rows
 
-    Two inputs of unit mean square with correlation 1/2. Proposition G.1 says 1 - c ~ kappa / L^2
-    for ReLU, whose limit is 9 pi^2 / 2, and 1 - c ~ kappa / L for smooth activations on the edge of
-    chaos. The released settings for GeLU are not on it.
+
+def by_depth(table: pd.DataFrame) -> "Figure":
+    """Control 13 drawn: GeLU's share by depth, a line a fixed point, at the larger noise."""
+    from membership.plots import line_panels
+
+    found = table["metric"].str.extract(r"^depth (?P<depth>\d+), noise (?P<noise>\S+) q")
+    frame = table.assign(depth=found["depth"].astype(float), noise=found["noise"].astype(float))
+    frame = frame[(frame["activation"] == "GeLU") & (frame["noise"] == frame["noise"].max())]
+    frame = frame.assign(
+        panel=frame["dataset"].str.partition(",")[0] + ", " + frame["inputs"],
+        point=[
+            f"q = {q:g} ($\\chi_{{var}}$ {chi:.3f})" for q, chi in frame[["q", "chi_var"]].values
+        ],
+    ).drop(columns=["low", "high"])
+    labels = dict.fromkeys(frame["panel"], ("depth", "records (%)"))
+    return line_panels(frame, x="depth", by="point", labels=labels)
+
+
+def decay() -> pd.DataFrame:
+    """How the correlation of two inputs approaches 1 at the released deviations (Control 10).
+
+    Two inputs of unit mean square with correlation 1/2. Proposition G.1 is about the edge of
+    chaos, on which the settings for GeLU are not; ReLU is, with the limit 9 pi^2 / 2 of
+    (1 - c) L^2.
     """
     pair = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, np.sqrt(3.0), 0.0, 0.0]])
-    w_std, b_std = nngp.edge_of_chaos("gelu", EDGE_Q)
     cases = {
-        "ReLU": ("relu", 2**0.5, 0.0, pair),
-        "GeLU on the edge of chaos": ("gelu", w_std, b_std, at_edge(pair, w_std, b_std)),
-        "GeLU, sqrt(2), no bias": ("gelu", 2**0.5, 0.0, pair),
-        "GeLU, 1.9822, no bias": ("gelu", NETWORK_W_STD["gelu"], 0.0, pair),
+        "ReLU": ("relu", 2**0.5),
+        "GeLU, sqrt(2), no bias": ("gelu", 2**0.5),
+        "GeLU, 1.9822, no bias": ("gelu", NETWORK_W_STD["gelu"]),
     }
     rows = []
-    for name, (*parameters, x) in cases.items():
-        # ReLU keeps its variance however deep. That of GeLU on the edge is an unstable fixed point,
-        # which rounding leaves after some 200 layers; the others leave the range of numbers.
-        deeper = {"ReLU": 2000, "GeLU on the edge of chaos": 200}
-        most = [deeper[name]] if name in deeper and settings.sizes.deep else []
-        for depth in (10, 20, 40, *most):
-            matrix = nngp.fully_connected(depth, *parameters)(x)
+    for name, parameters in cases.items():
+        for depth in (10, 20, 40):
+            matrix = nngp.fully_connected(depth, *parameters)(pair)
             c = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1])
             values = {
                 "variance": matrix[0, 0],

@@ -27,6 +27,7 @@ from membership.studies.lood.claim_numbers import (
 from membership.studies.lood.edge import FAR_APART, SLOPE
 
 MARGIN = 0.01
+GROUPS = 20
 # Records farther than this from all others: the kernel is below a thousandth there.
 FAR = 3.7
 
@@ -41,6 +42,13 @@ def strong(source: Any) -> Outcome:
 def mean_is_weaker(source: Any) -> Outcome:
     """c02: by how much KL's correlation exceeds the mean distance's, noise included."""
     rows = rows_at(source.table("lood-ctl-14"), metric=leakage.LEAD)
+    rows = rows[~rows["kernel"].str.startswith("GeLU")]
+    return over(source, summed_up(above(rows, 0.0, "kernel", "training_set")))
+
+
+def noise_is_told_apart(source: Any) -> Outcome:
+    """c20: the AUC of noise less that of records with a like mean distance."""
+    rows = rows_at(source.table("lood-ctl-14"), metric=leakage.APART)
     rows = rows[~rows["kernel"].str.startswith("GeLU")]
     return over(source, summed_up(above(rows, 0.0, "kernel", "training_set")))
 
@@ -127,26 +135,33 @@ def exposed_members(source: Any) -> Outcome:
     """c11: how much more often searches end at a group's most than at its least exposed member."""
     table = source.table("lood-fig-3")
     names = dict.fromkeys(table["group"])
-    if len(names) < 20:
-        return untested(f"it takes 20 groups; the run has {len(names)}")
-    found, whole = [], 0
+    if len(names) < GROUPS:
+        return untested(f"it takes {GROUPS} groups; the run has {len(names)}")
+    found = []
     for name in names:
         part = rows_at(table, group=name)
         alone = part[part["row"].str.endswith("members")].set_index("member")["kl"]
         near = part[part["correlation"] >= reconstruction.CLOSE]
         rate = near.loc[near["row"].str.endswith("one query"), "member"].value_counts(True)
-        whole += near.loc[near["row"].str.endswith("three queries"), "member"].nunique() == 3
         if len(rate):
             found.append(rate.get(alone.idxmax(), 0.0) - rate.get(alone.idxmin(), 0.0))
     label = "share of searches at the most less at the least exposed member"
-    judged = much_better(Contrast.of_units(found, label), 0.0)
-    share = Share.count(whole, len(names), "share of groups wholly recovered")
-    return over(source, replace(judged, numbers=(*judged.numbers, share)))
+    return over(source, much_better(Contrast.of_units(found, label), 0.0))
+
+
+def whole_groups(source: Any) -> Outcome:
+    """c19: the share of groups of which all searches together find every member."""
+    whole = reconstruction.recovery(source.table("lood-fig-3"))["whole"]
+    if whole["n"] < GROUPS:
+        return untested(f"it takes {GROUPS} groups; the run has {whole['n']}")
+    hits = round(whole["value"] * whole["n"] / 100)
+    label = "share of groups wholly recovered, less ½"
+    return over(source, much_better(Share.count(hits, whole["n"], label, 0.5), 0.0))
 
 
 def normalisation_escapes(source: Any) -> Outcome:
     """c12: queries above the record that are no blow-up, confirmed by a second path."""
-    table = source.table("lood-fig-10").drop_duplicates("record")
+    table = source.table("lood-fig-10").dropna(subset=["record"]).drop_duplicates("record")
     if "kl_directly" not in table:
         return untested("it takes a second code path and the variances of the queries found")
     ratio, off = table["kl"] / table["kl_at_record"], table["kl"] / table["kl_directly"] - 1
@@ -210,7 +225,7 @@ def smooth_leaks_more(source: Any) -> Outcome:
     """c16: the share of records with more KL under GeLU at stable points, on the sphere."""
     stable = [q for name, q in judged(points(source)).index if name == "GeLU"]
     rows = rows_at(source.table("lood-ctl-13"), dataset=data_of(source), inputs="unit sphere")
-    rows = rows[rows["q"].isin([float(q) for q in stable])]
+    rows = rows[rows["q"].isin([float(q) for q in stable]) & (rows["activation"] == "GeLU")]
     deep = rows[~rows["metric"].str.startswith("depth 1,")]
     return over(source, summed_up(most(deep, "q", "metric")))
 

@@ -1,6 +1,6 @@
 """The edge of chaos over its whole family: which fixed points are stable, how fast each forgets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -40,11 +40,17 @@ SMOOTH = {
 
 @dataclass(frozen=True)
 class Point:
-    """A fixed point: how the variance moves about it, and 1 - c at each of `DEPTHS`."""
+    """A fixed point: how correlations and the variance move about it, and 1 - c by depth.
+
+    ``chi`` is the rate at which gradients, and small angles between inputs, grow a layer;
+    ``after`` a layer's map of 1 - c, ``apart`` what it makes of two inputs at each of `DEPTHS`.
+    """
 
     w_std: float
     b_variance: float
+    chi: float
     chi_var: float
+    after: Callable[[FloatArray], FloatArray]
     apart: dict[int, float]
 
     @property
@@ -74,22 +80,47 @@ def point(name: str, q: float) -> Point:
     log, slope = np.log(_EPSILON), np.array(short) * _EPSILON
     lost = CubicSpline(log, slope).antiderivative()
     head = slope[0] / 2
-    apart = followed(lambda e: e - head - lost(np.log(e)))
-    return Point(float(np.sqrt(w_variance)), float(b_variance), float(chi), apart)
+
+    def after(e: FloatArray) -> FloatArray:
+        return e - head - lost(np.log(e))
+
+    moments = float(np.sqrt(w_variance)), float(b_variance), _chi(phi, w_variance, q), float(chi)
+    return Point(*moments, after, followed(after))
+
+
+def _chi(phi: Smooth, w_variance: float, q: float) -> float:
+    """sigma_w^2 E[phi'^2] on a finer grid than the one that solved for sigma_w."""
+    nodes, weight = _normal(9.5, 4001)
+    return float(w_variance * (weight @ phi.derivative(np.sqrt(q) * nodes) ** 2))
+
+
+def on_sphere(name: str, q: float, cosine: FloatArray, depths: Sequence[int]) -> list[FloatArray]:
+    """The kernel at each depth for inputs scaled to variance q, from their cosines of 0 or more.
+
+    Any activation's: on a sphere every variance is q, so that a layer moves the correlation alone.
+    """
+    found, kernel = point(name, q), []
+    apart = (1 - found.b_variance / q) * (1 - cosine)
+    for depth in range(1, max(depths) + 1):
+        # The map is known from the first node on; nearer to 0 it is the identity.
+        apart = np.where(apart > _EPSILON[0], found.after(np.maximum(apart, _EPSILON[0])), apart)
+        if depth in depths:
+            kernel.append(q * (1 - apart))
+    return kernel
 
 
 @cache
 def relu() -> Point:
     """ReLU, whose every variance is kept exactly."""
 
-    def after(e: float) -> float:
+    def after(e: FloatArray) -> FloatArray:
         angle = 2 * np.arcsin(np.sqrt(e / 2))
         return 1 - (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
 
-    return Point(2**0.5, 0.0, 1.0, followed(after))
+    return Point(2**0.5, 0.0, 1.0, 1.0, after, followed(after))
 
 
-def followed(after: Callable[[float], float]) -> dict[int, float]:
+def followed(after: Callable[[FloatArray], FloatArray]) -> dict[int, float]:
     """1 less the correlation of two inputs at each depth, by a layer's map."""
     apart, found = 1 - START, {}
     for depth in range(1, DEPTHS[-1] + 1):
@@ -105,7 +136,7 @@ def rates() -> pd.DataFrame:
     cases += [(name, f"{q:g}", point(name, q)) for name in SMOOTH for q in QS]
     rows = []
     for name, q, found in cases:
-        values = {"sigma_w": found.w_std, "chi_var": found.chi_var}
+        values = {"sigma_w": found.w_std, "chi": found.chi, "chi_var": found.chi_var}
         values[SLOPE] = found.slope
         for depth in (2, 5, 10, 1000):
             ratio = found.apart[depth] / relu().apart[depth]

@@ -31,6 +31,7 @@ WORDS = words_of(__package__)
 RECORDS, PAIRS, GELU = "process-records", "pairs-relu", "pairs-gelu"
 NETWORKS = (RECORDS, PAIRS, "process-influence")
 ACTIVATIONS = ("process-activations", PAIRS, GELU)
+ESCAPES = ("process-normalised", "process-at-mean")
 
 
 def _exhibit(
@@ -90,6 +91,13 @@ def _beside(table: pd.DataFrame) -> "Figure":
 
 _GRID = drawn("image_grid")
 _FOUND = {"draw": _GRID, "says": sentences.found, "alt": sentences.grid}
+_FROM = ("distance from the mean of D' (deviations of a channel)", "KL over the record's")
+_TO_THE_MEAN = drawn("optimisation", labels=_FROM, log_x=True)
+_BY_POINT = {
+    "draw": activations.by_depth,
+    "says": sentences.by_point,
+    "alt": lambda table: "Panels of rising curves by depth. " + sentences.by_point(table),
+}
 _GROUPS = {"draw": _beside, "says": sentences.groups}
 _STATEMENTS = {"settings": True, "says": sentences.statements}
 _SCATTER = drawn("scatter_panels", labels=leakage.LABELS)
@@ -125,10 +133,8 @@ EXHIBITS = (
         second=False,
         says=sentences.attempts,
     ),
-    _exhibit("fig-10", queries.figure_10, "process-normalised", draw=_GRID),
-    _exhibit(
-        "ctl-6", queries.escapes, "process-normalised", "process-at-mean", says=sentences.escapes
-    ),
+    _exhibit("fig-10", queries.figure_10, *ESCAPES, draw=_TO_THE_MEAN),
+    _exhibit("ctl-6", queries.escapes, *ESCAPES, says=sentences.escapes),
     _exhibit("fig-2", reconstruction.figure_2, SEARCHES, **_FOUND),
     _exhibit("fig-8", reconstruction.figure_8, SEARCHES, second=False, **_FOUND),
     _exhibit("fig-9", reconstruction.figure_9, SEARCHES, second=False, draw=drawn("optimisation")),
@@ -147,6 +153,6 @@ EXHIBITS = (
     _exhibit("ctl-10", theory.statements, "measured-slopes", RECORDS, CONSTANT, **_STATEMENTS),
     _exhibit("ctl-11", mistakes.released_code, "process-slips", says=sentences.slips),
     _exhibit("ctl-12", edge.rates, says=sentences.rates),
-    _exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
+    _exhibit("ctl-13", activations.by_point, EDGE, **_BY_POINT),
     _exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),
 )

@@ -19,6 +19,7 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
     # Here and not above: who asks for a name only must not wait for torch.
     from membership.studies.lood import (
         observed_attempts,
+        observed_mean,
         observed_networks,
         observed_queries,
         observed_records,
@@ -31,7 +32,7 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         "process-activations": observed_records.activations,
         "process-slips": observed_records.slips,
         "process-sets": observed_sets.sets,
-        "process-at-mean": observed_sets.at_mean,
+        "process-at-mean": observed_mean.at_mean,
         "measured-identity": observed_records.identity,
         "measured-times": observed_networks.times,
         "process-influence": observed_networks.influences,

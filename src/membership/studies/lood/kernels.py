@@ -11,15 +11,11 @@ from membership.studies.lood.records import Records
 
 MAIN = "main"
 """The kernel of the closed-form runs, among the cases of the evidence."""
-# The variance at one fixed point of the GeLU kernel on the edge of chaos. It is unstable:
-# 1 + sigma_w^2 E[phi phi''] = 1.10; from about 4 on they are stable (0.996).
-EDGE_Q = 0.5
 RELU = "ReLU"
 SETTING = "repository: both sqrt(2)"
 MATCHED = "both sqrt(2), same mean variance"
 NETWORK = "GeLU 1.9822, as its networks"
 NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
-EDGE = "both on the edge of chaos, same mean variance"
 
 
 def kernel_of(settings: Any) -> nngp.Kernel:
@@ -56,6 +52,6 @@ def stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
     }
 
 
-def at_edge(x: np.ndarray, w_std: float, b_std: float, q: float = EDGE_Q) -> np.ndarray:
+def at_edge(x: np.ndarray, w_std: float, b_std: float, q: float) -> np.ndarray:
     """Inputs scaled so that the mean variance of the first layer is the one that is kept."""
     return x * np.sqrt((q - b_std**2) / w_std**2 / np.mean(x**2))

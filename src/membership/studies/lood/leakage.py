@@ -10,6 +10,7 @@ from scipy.stats import norm, rankdata
 from membership import lood
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures, read
+from membership.studies.lood.kernels import MAIN
 from membership.studies.lood.records import CLASS_NAMES, MOST_RECORDS, SHOWN
 
 GP = "LOOD and the attack"
@@ -24,6 +25,10 @@ LABELS = {
 }
 RESAMPLED = 400
 OF_KL, OF_MEAN = "KL and AUC", "mean distance and AUC, with noise"
+OF_RECORDS, OF_NOISE = "KL's less mean distance's, records", "KL's less mean distance's, noise"
+APART, ALIKE = "AUC of noise less that of records of like mean distance", 20
+AHEAD = "KL's rank correlation less this one"
+LEFT_OUT = "exact leave-one-out of the process"
 LEAD, MORE, LOG_RATIO = "KL's less mean distance's", "more KL under GeLU (%)", "log KL, GeLU / ReLU"
 GROWTH = "depth 10 less depth 2"
 
@@ -63,6 +68,7 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     for name, found in cases.items():
         for measure, x in (("KL", found.kl()), ("mean distance", found.mean_distance)):
             compared.append((f"{measure}{name}", "AUC of the process", x, found.auc()))
+    compared += _of_the_process(records)
     few, auc = read.contrast(influence).auc(), read.network_auc(pairs)[0]
     compared.append(("AUC of the process", "AUC of the networks", few, auc))
     truths = {
@@ -78,10 +84,41 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     for estimate, truth, x, y in compared:
         key = {"estimate": estimate, "of": truth}
         rows.append({**key, "metric": "rank correlation", **ranked(x, y)})
+        if truth == "AUC of the process" and estimate.endswith(", process"):
+            ahead = lead(read.contrast(records).kl(), x, y)
+            rows.append({**key, "metric": AHEAD, **ahead})
         if truth == "prediction difference":
             roots = correlation(np.sqrt(x), np.sqrt(y))
             rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
     return pd.DataFrame(rows)
+
+
+def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:
+    """Estimates of how far each record moves the process's answer to itself, from that with it.
+
+    With h = v / (v + noise) and r the residual without a record, (1 - h) r is that with it. The
+    influence function is the first-order step h (1 - h) r; a gradient norm is k(S, S) times the
+    squared residual, as TracIn adds them up; memorisation is the squared error that the record
+    saves itself.
+    """
+    part = records.sel(case=MAIN)
+    h = part["variance"].values / (part["variance"].values + records.attrs["recipe"]["noise"])
+    square = part["square"].values
+    return {
+        "influence function": (h * (1 - h)) ** 2 * square / 2,
+        "gradient norm": part["diagonal"].values * (1 - h) ** 2 * square,
+        "memorisation": square * (1 - (1 - h) ** 2),
+    }
+
+
+def _of_the_process(records: xr.Dataset) -> list[tuple[str, str, FloatArray, FloatArray]]:
+    found = read.contrast(records)
+    truths = {LEFT_OUT: found.mean_distance, "AUC of the process": found.auc()}
+    return [
+        (f"{name}, process", truth, estimate, values)
+        for truth, values in truths.items()
+        for name, estimate in of_the_process(records).items()
+    ]
 
 
 def correlation(x: FloatArray, y: FloatArray) -> dict[str, float]:
@@ -119,6 +156,11 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
             rows.append({**key, "metric": OF_KL, **ranked(own.kl(), own.auc())})
             rows.append({**key, "metric": OF_MEAN, **ranked(mean, auc)})
             rows.append({**key, "metric": LEAD, **lead(kl, mean, auc)})
+            for metric, one in ((OF_RECORDS, own), (OF_NOISE, noise)):
+                rows.append(
+                    {**key, "metric": metric, **lead(one.kl(), one.mean_distance, one.auc())}
+                )
+            rows.append({**key, "metric": APART, **_at_like_distance(own, noise)})
             if case.startswith("GeLU"):
                 rows += _beside_relu(key, own.kl(), found[case.replace("GeLU", "ReLU")].kl())
         ratios = [
@@ -140,6 +182,14 @@ def lead(kl: FloatArray, mean: FloatArray, auc: FloatArray) -> dict[str, float]:
     value = ranked(kl, auc)["value"] - ranked(mean, auc)["value"]
     half = norm.ppf(0.975) * spread
     return {"value": value, "low": value - half, "high": value + half, "n": len(kl)}
+
+
+def _at_like_distance(own: lood.Contrast, noise: lood.Contrast) -> dict[str, float]:
+    """By how much the AUC of noise exceeds that of the records nearest to it by mean distance."""
+    place, auc = np.log(own.mean_distance), own.auc()
+    off = np.abs(np.log(noise.mean_distance)[:, None] - place)
+    near = np.argsort(off, axis=1, kind="stable")[:, :ALIKE]
+    return _mean(noise.auc() - auc[near].mean(axis=1))
 
 
 def _beside_relu(key: dict[str, Any], gelu: FloatArray, relu: FloatArray) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood import pictures, toys
 from membership.studies.lood.kernels import kernel_of, kernels
-from membership.studies.lood.observed_sets import kl_directly
+from membership.studies.lood.observed_mean import kl_directly
 from membership.studies.lood.origin import of_records
 from membership.studies.lood.records import SHOWN, Records, load, scaled
 from membership.studies.lood.search import Found, Pictures, Searches, prepare, quickly_compiled

@@ -36,6 +36,7 @@ def records(settings: Any) -> xr.Dataset:
         "process",
         {
             **stacked(list(found.values()), "case"),
+            "diagonal": (("case", "record"), [_diagonal(own, one) for one in cases.values()]),
             "label": ("record", own.dataset.y),
             "noise_variance": ("uniform", noise[0]),
             "noise_square": ("uniform", noise[1]),
@@ -45,6 +46,12 @@ def records(settings: Any) -> xr.Dataset:
         {"case": list(found)},
         **of_records(own, settings),
     )
+
+
+def _diagonal(own: Records, kernel: nngp.Kernel) -> FloatArray:
+    """k(S, S) of every record."""
+    x = own.inputs()
+    return np.array([kernel(row[None])[0, 0] for row in x])
 
 
 def uniform(own: Records, settings: Any, kernel: nngp.Kernel) -> tuple[FloatArray, FloatArray]:
@@ -119,16 +126,12 @@ def _matrices(depth: int, x: np.ndarray) -> dict[str, np.ndarray]:
     relu = nngp.fully_connected(depth)(x)
     as_is = nngp.fully_connected(depth, "gelu")(x)
     wide = nngp.fully_connected(depth, "gelu", NETWORK_W_STD["gelu"])(x)
-    w_std, b_std = nngp.edge_of_chaos("gelu", named.EDGE_Q)
-    edge = nngp.fully_connected(depth, "gelu", w_std, b_std)(named.at_edge(x, w_std, b_std))
     return {
         named.RELU: relu,
         named.SETTING: as_is,
         named.MATCHED: _rescaled(as_is, relu),
         named.NETWORK: wide,
         named.NETWORK_MATCHED: _rescaled(wide, relu),
-        # ReLU is on its edge at sqrt(2) without bias, at any variance.
-        named.EDGE: _rescaled(edge, relu),
     }
 
 

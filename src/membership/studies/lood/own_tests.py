@@ -47,6 +47,7 @@ def ray(source: Any) -> Outcome:
 def unbounded(source: Any) -> Outcome:
     """o04: the nearer to the mean of the data, the more a query leaks, for every record."""
     table = rows_at(source.table("lood-ctl-6"), case=queries.NEAR_MEAN)
+    table = table[table["query"].str.endswith("from the mean of D'")]
     least = rows_at(table, metric="smallest KL over the record's")["value"].to_numpy()
     off = rows_at(table, metric="largest deviation of the second path")["value"].to_numpy()[-1]
     growth = Contrast("log10 of the least gain, a tenth nearer", np.log10(least[-1] / least[-2]))
@@ -100,7 +101,7 @@ def left_in(source: Any) -> Outcome:
 def unstable_point(source: Any) -> Outcome:
     """o09: at the unstable point q = 1/2 shallow GeLU kernels leak less."""
     table = source.table("lood-ctl-13")
-    rows = rows_at(table, inputs="unit sphere", q=0.5)
+    rows = rows_at(table, inputs="unit sphere", q=0.5, activation="GeLU")
     rows = rows[rows["metric"].str.startswith("depth 1,")]
     turned = rows.assign(value=100 - rows["value"])
     return summed_up(most(turned, "dataset", "metric")).on(_data(table))
@@ -131,6 +132,29 @@ def deviation_decides(source: Any) -> Outcome:
         numbers = {"value": sign * (row["value"] - 50), "low": ends[0], "high": ends[1]}
         found.append(much_better(interval(numbers, label), 0.0, parts=len(pairs)))
     return summed_up(found).on(_data(table))
+
+
+def distance_does_not_decide(source: Any) -> Outcome:
+    """o12: ELU, farther from a constant than ReLU, leaks less with one layer or two."""
+    wide = judged(points(source)).loc["ELU"]
+    table = source.table("lood-ctl-13")
+    rows = rows_at(table, inputs="unit sphere", activation="ELU")
+    rows = rows[rows["metric"].str.match(r"depth [12],")]
+    turned = rows.assign(value=100 - rows["value"])
+    parts = len(wide) + len(rows)
+    found = [
+        much_better(Contrast(f"log (1 - c) over ReLU's, q = {q}, L = 2", value), 0.0, parts=parts)
+        for q, value in np.log(wide["1 - c over ReLU's, L = 2"]).items()
+    ]
+    found += most(turned, "dataset", "q", "metric", parts=parts)
+    return summed_up(found).on(_data(table))
+
+
+def divergence_follows_the_attack(source: Any) -> Outcome:
+    """o13: by how much KL's correlation with the AUC exceeds that of estimates of influence."""
+    table = source.table("lood-ctl-3")
+    rows = rows_at(table, metric=leakage.AHEAD)
+    return summed_up(above(rows, 0.0, "estimate")).on(_data(table))
 
 
 def _data(table: Any) -> str:

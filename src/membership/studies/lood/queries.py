@@ -12,6 +12,7 @@ MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
 # A query counts as better from this relative gain on; rounding is far below.
 GAIN = 1e-9
 NEAR_MEAN = "normalisation by the data, near its mean"
+IN_LEVELS = "the mean of D' in 256 grey levels"
 TOY = "one dimension"
 PROCESS = "pictures, process"
 NETWORKS = "pictures, networks"
@@ -110,40 +111,67 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
 
 def _near_the_mean(found: xr.Dataset) -> list[dict[str, Any]]:
     """KL at distances from the mean of D', in deviations of a channel, over the record's."""
-    both = found["kl"].values / found["kl_at_record"].values[:, :, None]
+    at = found["kl_at_record"].values
+    each = found["kl"].values / at[:, None]
+    second = found["kl_directly"].values
+    off = np.abs(found["kl"].values[: len(second)] / second - 1).max(axis=0)
     rows = []
-    for i, distance in enumerate(found["distance"].values):
-        ratio, variance = both[0, :, i], found["variance"].values[:, i]
-        key = {"case": NEAR_MEAN, "query": f"{distance:g} deviations from the mean of D'"}
+
+    def add(query: str, ratio: np.ndarray, **values: float) -> None:
         values = {
             "largest KL over the record's": ratio.max(),
             "smallest KL over the record's": ratio.min(),
-            "largest variance under D' over the record's": variance.max(),
-            "largest deviation of the second path": np.abs(ratio / both[1, :, i] - 1).max(),
+            "records with a better query (%)": 100 * float((ratio > 1).mean()),
+            **values,
         }
-        rows += [{**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items()]
+        key = {"case": NEAR_MEAN, "query": query}
+        rows.extend({**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items())
+
+    for i, distance in enumerate(found["distance"].values):
+        more = {
+            "largest variance under D' over the record's": found["variance"].values[:, i].max(),
+            "largest deviation of the second path": off[i],
+        }
+        add(f"{distance:g} deviations from the mean of D'", each[:, i], **more)
+    least = {"smallest AUC": found["auc"].values.min()}
+    rows.extend(
+        {"case": NEAR_MEAN, "query": rows[-1]["query"], "metric": m, "value": v, "n": len(at)}
+        for m, v in least.items()
+    )
+    add(IN_LEVELS, found["kl_in_grey_levels"].values / at)
+    others = found["kl_of_others"] / found["kl_of_others_at_record"]
+    for kernel in others["kernel"].values:
+        add(f"the mean of D', {kernel}", others.sel(kernel=kernel).values)
     return rows
 
 
-def figure_10(normalised: xr.Dataset) -> pd.DataFrame:
+def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     """Queries with more leakage than the record, under normalisation by the data (Figure 10).
 
-    D and D' each normalise by their own channel statistics; the search starts from the record.
+    D and D' each normalise by their own channel statistics. Pictures: what a search that starts
+    from the record finds. Curves: KL over the record's, by the distance from the mean of D'.
     """
     names = ("kl", "kl_at_record", "kl_directly", "variance", "correlation")
     rows = []
-    for record in range(normalised.sizes["record"]):
-        found = normalised.isel(record=record)
-        values = {name: float(found[name]) for name in names}
-        texts = (
-            f"KL {values['kl_at_record']:.3g}",
-            f"x {values['kl'] / values['kl_at_record']:.4f}",
-        )
-        for part, text in zip(found["part"].values, (*texts, ""), strict=True):
-            key = {"row": str(part), "column": f"record {record}", "text": text, "record": record}
+    for part in ("record", "better query"):
+        for record in range(normalised.sizes["record"]):
+            found = normalised.isel(record=record)
+            values = {name: float(found[name]) for name in names}
+            ratio = f"x {values['kl'] / values['kl_at_record']:.4f}"
+            text = ratio if part == "better query" else f"KL {values['kl_at_record']:.3g}"
+            key = {"row": part, "column": f"record {record}", "text": text, "record": record}
             level = found["level"].sel(part=part).values
             rows.append({**key, **values, **pictures.cells(level)})
-    return pd.DataFrame(rows)
+    ratio = at_mean["kl"].values / at_mean["kl_at_record"].values[:, None]
+    for series, of in (("largest", np.max), ("median", np.median), ("smallest", np.min)):
+        curve = zip(at_mean["distance"].values, of(ratio, axis=0), strict=True)
+        rows += [{"series": f"{series} of the records", "step": d, "kl": v} for d, v in curve]
+    ends = at_mean["distance"].values[[0, -1]]
+    rows += [{"series": "the record itself", "step": step, "kl": 1.0} for step in ends]
+    table = pd.DataFrame(rows)
+    words = ["row", "column", "text", "series", "shape", "pixels"]
+    table[words] = table[words].fillna("")
+    return table
 
 
 def figure_13(influenced: xr.Dataset) -> pd.DataFrame:

@@ -16,6 +16,7 @@ CLOSE = 0.9
 FOUND = f"correlation above {SUCCESS} (%)"
 RECOVERED = f"correlation of {CLOSE} or more, and less with every other (%)"
 FIGURES = tuple(f"lood-fig-{number}" for number in range(14, 20))
+GROUP = 3
 PICTURED = 2
 """Groups of which Figure 3 has pictures."""
 CHECKED_EVERY = 10
@@ -141,6 +142,26 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
         for row in rows[before:]:
             row["kl_of_all"] = float(found["together"])
     return _table(rows)
+
+
+def recovery(table: pd.DataFrame) -> dict[str, Any]:
+    """Of Figure 3: single searches by the member they recover, and groups wholly recovered.
+
+    ``members`` are shares of all single searches by rank of exposure, the most exposed first;
+    ``whole`` the share of groups of which single and joint searches together find every member.
+    """
+    ranks, whole, searched = np.zeros(GROUP, int), [], 0
+    for _, part in table.groupby("group", sort=False):
+        alone = part[part["row"].str.endswith("members")].set_index("member")["kl"]
+        near = part[part["correlation"] >= CLOSE]
+        single = part["row"].str.endswith("one query")
+        searched += int(single.sum())
+        rank = alone.rank(ascending=False).astype(int) - 1
+        for member in near.loc[near["row"].str.endswith("one query"), "member"]:
+            ranks[rank[member]] += 1
+        whole.append(near.loc[near["row"].str.contains("quer"), "member"].nunique() == GROUP)
+    hits = [np.arange(searched) < count for count in ranks]
+    return {"members": [read.share(hit) for hit in hits], "whole": read.share(np.array(whole))}
 
 
 def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any) -> dict:

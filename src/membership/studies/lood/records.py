@@ -78,6 +78,12 @@ def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Re
     return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
 
 
+def parts(settings: Any, name: str, n_records: int) -> int:
+    """How many training sets of this size share no record, up to the profile's number."""
+    there = len(two_classes(data.load(name, root=settings.data_root or None)))
+    return max(1, min(settings.sizes.edge_sets, there // n_records))
+
+
 def two_classes(found: data.Dataset) -> data.Dataset:
     """The different records of the two classes that the chapter compares."""
     kept = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))

@@ -22,7 +22,7 @@ def statements(
         _directions(records),
         _proposition_5_1(settings),
         activations.low_rank(*constant),
-        activations.decay(settings),
+        activations.decay(),
     ]
     # A column for each of so many quantities would be nearly empty: they are words of the row.
     return pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
