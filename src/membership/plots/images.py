@@ -140,6 +140,7 @@ def optimisation(
         axis.set(yscale="log", xlabel=labels[0], ylabel=labels[1])
         if log_x:
             axis.set(xscale="log")
+            plain(axis.xaxis)
             axis.invert_xaxis()
         plain(axis.yaxis)
         if is_narrow():

@@ -125,12 +125,29 @@ def test_one_search_in_detail(searches):
 def test_success_is_counted(searches):
     table = reconstruction.success(searches)
     shares = table[table["metric"].str.contains("%")]
-    assert shares["value"].between(0, 100).all()
+    assert shares["value"].between(0, 100 + 1e-9).all()
     assert (shares["low"] <= shares["value"]).all()
     by_metric = table.groupby("metric")["value"]
     assert by_metric.get_group("largest relative excess over the record").max() < 1e-10
-    others = by_metric.get_group("median correlation of the records with their nearest other")
-    assert others.between(0.5, 1).all()
+
+
+def test_a_start_ends_at_its_record_or_at_another(searches):
+    made = searches.copy(deep=True)
+    made["end_correlation"][:] = 0.95
+    made["end_nearest"][:] = made["row"].values[:, None]
+    found = reconstruction.success(made).set_index(["kernel", "metric"])["value"]
+    assert (found[:, reconstruction.OF_STARTS] == 100).all()
+    made["end_nearest"][:] = 7.0
+    table = reconstruction.success(made)
+    found = table.set_index(["kernel", "metric"])["value"]
+    assert (found[:, reconstruction.OF_STARTS] == 0).all()
+    assert (found[:, reconstruction.ELSEWHERE] == 100).all()
+    kernel = str(made["search"].values[0])
+    rank = (made["exposure"].sel(of=kernel) <= made["exposure"].sel(of=kernel)[7]).sum()
+    place = table[(table["kernel"] == kernel) & table["metric"].str.contains("place")][
+        "value"
+    ].item()
+    assert place == pytest.approx(100 * int(rank) / int(made["exposure"].sel(of=kernel).count()))
 
 
 def test_the_nearest_other_record_leaves_out_the_record_itself(records, settings):

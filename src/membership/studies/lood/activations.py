@@ -109,9 +109,7 @@ def by_depth(table: pd.DataFrame) -> "Figure":
     frame = frame[(frame["activation"] == "GeLU") & (frame["noise"] == frame["noise"].max())]
     frame = frame.assign(
         panel=frame["dataset"].str.partition(",")[0] + ", " + frame["inputs"],
-        point=[
-            f"q = {q:g} ($\\chi_{{var}}$ {chi:.3f})" for q, chi in frame[["q", "chi_var"]].values
-        ],
+        point=[f"q = {q:g} (stability {chi:.3f})" for q, chi in frame[["q", "chi_var"]].values],
     ).drop(columns=["low", "high"])
     labels = dict.fromkeys(frame["panel"], ("depth", "records (%)"))
     return line_panels(frame, x="depth", by="point", labels=labels)

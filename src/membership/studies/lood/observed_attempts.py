@@ -65,7 +65,7 @@ def _trials(seen: Pictures, comparison: Any, row: int, settings: Any) -> dict[st
     between = share * record + (1 - share) * others[rng.integers(len(others), size=TRIED)]
     mixed = np.concatenate([noise[:50], near[:50], between[:50]])
     sets = mixed[rng.permutation(len(mixed)).reshape(-1, 3)]
-    run, starts = seen.run(settings), settings.sizes.starts
+    run, starts = seen.run(settings), settings.sizes.attempt_starts
     half = starts // 2
     single = lood.maximise(comparison, np.concatenate([noise[:half], near[:half]]), **run)
     trials = {

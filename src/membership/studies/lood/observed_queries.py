@@ -37,6 +37,7 @@ def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dat
     places = [made.seen(kernel) for kernel, _ in found]
     near = [_others(seen, one) for seen, (_, one) in zip(places, found, strict=True)]
     each = [one for _, one in found]
+    ends = [_ends(seen, one) for seen, one in zip(places, each, strict=True)]
     originals = [places[i].records.dataset.x[each[i].row] for i in shown]
     levels = [places[i].seen(each[i].outcome.query) for i in shown]
     arrays = {
@@ -46,6 +47,8 @@ def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dat
         "correlation": ("search", [one.correlation for one in each]),
         "other": ("search", [pair[0] for pair in near]),
         "nearest_other": ("search", [pair[1] for pair in near]),
+        **{name: (("search", "start"), _padded([end[name] for end in ends])) for name in ends[0]},
+        "exposure": (("of", "record"), _exposure(made, list(dict.fromkeys(n for n, _ in found)))),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), pictures.thumbnail(originals)),
         "level": (("picture", *PICTURE), pictures.thumbnail(levels)),
@@ -58,9 +61,45 @@ def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dat
     return evidence.dataset(
         "process",
         arrays,
-        {"search": [kernel for kernel, _ in found]},
+        {
+            "search": [kernel for kernel, _ in found],
+            "of": list(dict.fromkeys(kernel for kernel, _ in found)),
+        },
         **of_records(made.whole.records, settings, **sizes, starts=settings.sizes.starts),
     )
+
+
+def _ends(seen: Pictures, one: Found) -> dict[str, FloatArray]:
+    """Where each start ended: its KL, its correlation with the record, the nearest of all."""
+    near = np.array(
+        [
+            [pictures.correlation(query, record) for record in seen.x]
+            for query in one.outcome.queries
+        ]
+    )
+    return {
+        "end_kl": one.outcome.values,
+        "end_correlation": near[:, one.row],
+        "end_nearest": near.argmax(axis=1).astype(float),
+    }
+
+
+def _exposure(made: Searches, names: list[str]) -> FloatArray:
+    """KL of every training record at itself under each kernel, (kernels, records)."""
+    rows = []
+    for name in names:
+        seen = made.seen(name)
+        matrix = made.every[name](seen.x)
+        rows.append(lood.leave_one_out(matrix, seen.records.targets, made.settings.noise).kl)
+    return _padded(rows)
+
+
+def _padded(rows: list[FloatArray]) -> FloatArray:
+    """Rows of different lengths as one array, filled up with NaN."""
+    filled = np.full((len(rows), max(map(len, rows))), np.nan)
+    for row, values in zip(filled, rows, strict=True):
+        row[: len(values)] = values
+    return filled
 
 
 def _others(seen: Pictures, one: Found) -> tuple[float, float]:

@@ -5,7 +5,13 @@ import pandas as pd
 from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN
 from membership.studies.lood.mistakes import LEFT_IN
 from membership.studies.lood.queries import IN_LEVELS
-from membership.studies.lood.reconstruction import SUCCESS, recovery
+from membership.studies.lood.reconstruction import (
+    ELSEWHERE,
+    OF_STARTS,
+    RECOVERED,
+    SUCCESS,
+    recovery,
+)
 from membership.studies.lood.speed import RATIO
 
 
@@ -147,14 +153,29 @@ def found(table: pd.DataFrame) -> str:
 
 
 def success(table: pd.DataFrame) -> str:
-    """Control 7, its first kernel."""
-    first = table[table["kernel"] == table["kernel"].iloc[0]]
-    rows = first[first["metric"].str.startswith("correlation above")]
-    parts = [
-        f"{row.value:.0f}% [{row.low:.0f}, {row.high:.0f}] ({row.dataset})"
-        for row in rows.itertuples()
-    ]
-    return f"The first kernel's searches find {' and '.join(parts)} of their records."
+    """Control 7: rates over kernels, by the best start and by any, and where others end."""
+    parts = []
+    for name, own in table.groupby("dataset", sort=False):
+        best = own[own["metric"] == RECOVERED].sort_values("value")
+        ends = [
+            f"{row.value:.0f}% [{row.low:.0f}, {row.high:.0f}] ({row.kernel})"
+            for row in best.iloc[sorted({0, len(best) - 1})].itertuples()
+        ]
+        starts = own.loc[own["metric"] == OF_STARTS, "value"]
+        of = (
+            f"{starts.min():.0f} to {starts.max():.0f}"
+            if len(starts) > 1
+            else f"{starts.min():.0f}"
+        )
+        parts.append(f"{' to '.join(ends)} of {name}, {of}% of single starts")
+    elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
+    told = f"The best start recovers {'; '.join(parts)}."
+    if elsewhere.empty:
+        return told
+    return (
+        f"{told} Of the others {elsewhere.min():.0f} to {elsewhere.max():.0f}% end nearer to "
+        "another record."
+    )
 
 
 def groups(table: pd.DataFrame) -> str:

@@ -28,8 +28,9 @@ class Sizes:
 
     Attributes
     ----------
-    steps, starts : int
-        Steps of Adam, those of the released default but in tests, and random starts of a search.
+    steps, starts, attempt_starts : int
+        Steps of Adam, those of the released default but in tests; random starts of a search, and
+        of an attempt of Control 5.
     depths, convolutional_depths : tuple of int
         Of the kernels that records are reconstructed with.
     most_depth : int
@@ -51,6 +52,7 @@ class Sizes:
 
     steps: int = 300
     starts: int = 4
+    attempt_starts: int = 4
     depths: tuple[int, int, int] = (2, 5, 10)
     convolutional_depths: tuple[int, int] = (1, 3)
     most_depth: int = 100
@@ -70,6 +72,7 @@ SIZES = {
     "tiny": Sizes(
         steps=60,
         starts=2,
+        attempt_starts=2,
         depths=(1, 1, 1),
         convolutional_depths=(1, 1),
         most_depth=1,
@@ -84,7 +87,7 @@ SIZES = {
         optimised=False,
     ),
     "quick": Sizes(optimised=False),
-    "paper": Sizes(starts=3, groups=20, group_starts=10, edge_sets=6),
+    "paper": Sizes(starts=5, attempt_starts=3, others=20, groups=20, group_starts=10, edge_sets=6),
 }
 # Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
 LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
