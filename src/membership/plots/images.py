@@ -124,9 +124,9 @@ def optimisation(
     looks = series([str(name) for name in curves["series"].unique()])
     with style():
         rows = max(shown["row"].nunique(), 1)
-        tall = (3.7 if is_narrow() else 3.2) + 1.1 * (rows - 1)
+        tall = (3.7 if is_narrow() else 3.2) + 0.9 * (rows - 1)
         figure = Figure(figsize=(width(), tall), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=(1.1 * rows, 2.1))
+        upper, lower = figure.subfigures(2, 1, height_ratios=(0.9 * rows + 0.2, 2.1))
         axes = upper.subplots(rows, max(len(shown) // rows, 1), squeeze=False).ravel()
         for axis in axes:
             axis.set_axis_off()

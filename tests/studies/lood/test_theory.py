@@ -142,7 +142,6 @@ def test_shares_by_fixed_point_count_records(gathered):
     part = found["more"].sel(inputs="raw", q=4, depth=2, ratio=0.1)
     assert row.loc["depth 2, noise 0.1 q (%)", "value"] == pytest.approx(100 * part.values.mean())
     assert row.loc["depth 2, noise 0.1 q (%)", "n"] == part.size
-    assert len(activations.by_depth(table).axes) == 3
 
 
 def test_an_activation_on_the_sphere_has_the_kernel_of_the_library(records):

@@ -1,6 +1,6 @@
 """ReLU against GeLU: which leaks more depends on the scale of the kernel and of the inputs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,6 @@ from membership.studies.lood import edge, read
 from membership.studies.lood.kernels import RELU, SETTING
 from membership.studies.lood.leakage import points
 from membership.studies.lood.networks import NETWORK_W_STD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DEPTHS = (2, 5, 10)
 
@@ -98,21 +95,6 @@ def _at_points(name: str, more: xr.DataArray, **keys: str) -> list[dict[str, Any
                 metric = f"depth {depth}, noise {ratio:g} q (%)"
                 rows.append({**key, "metric": metric, **read.share(values)})
     return rows
-
-
-def by_depth(table: pd.DataFrame) -> "Figure":
-    """Control 13 drawn: GeLU's share by depth, a line a fixed point, at the larger noise."""
-    from membership.plots import line_panels
-
-    found = table["metric"].str.extract(r"^depth (?P<depth>\d+), noise (?P<noise>\S+) q")
-    frame = table.assign(depth=found["depth"].astype(float), noise=found["noise"].astype(float))
-    frame = frame[(frame["activation"] == "GeLU") & (frame["noise"] == frame["noise"].max())]
-    frame = frame.assign(
-        panel=frame["dataset"].str.partition(",")[0] + ", " + frame["inputs"],
-        point=[f"q = {q:g} (stability {chi:.3f})" for q, chi in frame[["q", "chi_var"]].values],
-    ).drop(columns=["low", "high"])
-    labels = dict.fromkeys(frame["panel"], ("depth", "records (%)"))
-    return line_panels(frame, x="depth", by="point", labels=labels)
 
 
 def decay() -> pd.DataFrame:

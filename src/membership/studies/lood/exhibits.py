@@ -93,11 +93,6 @@ _GRID = drawn("image_grid")
 _FOUND = {"draw": _GRID, "says": sentences.found, "alt": sentences.grid}
 _FROM = ("distance from the mean of D' (deviations of a channel)", "KL over the record's")
 _TO_THE_MEAN = drawn("optimisation", labels=_FROM, log_x=True)
-_BY_POINT = {
-    "draw": activations.by_depth,
-    "says": sentences.by_point,
-    "alt": lambda table: "Panels of rising curves by depth. " + sentences.by_point(table),
-}
 _GROUPS = {"draw": _beside, "says": sentences.groups}
 _STATEMENTS = {"settings": True, "says": sentences.statements}
 _SCATTER = drawn("scatter_panels", labels=leakage.LABELS)
@@ -153,6 +148,6 @@ EXHIBITS = (
     _exhibit("ctl-10", theory.statements, "measured-slopes", RECORDS, CONSTANT, **_STATEMENTS),
     _exhibit("ctl-11", mistakes.released_code, "process-slips", says=sentences.slips),
     _exhibit("ctl-12", edge.rates, says=sentences.rates),
-    _exhibit("ctl-13", activations.by_point, EDGE, **_BY_POINT),
+    _exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
     _exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),
 )
