@@ -193,12 +193,16 @@ def of_control_17(table: pd.DataFrame) -> str:
     """The lowest rate that all groups have: stated, and found where the records are fixed."""
     found = []
     for name, part in table.groupby("data", sort=False):
-        large = part[part["asked"].str.startswith("upper")]
-        quantity = (part if large.empty else large)["quantity"].iloc[0 if len(large) else -1]
+        groups = part.groupby("quantity", sort=False)["asked"].nunique()
+        quantity = groups.idxmax()
         at = part[part["quantity"] == quantity].set_index(["asked", "others"])["value"]
         fixed = at.xs("fixed", level="others")
-        each = ", ".join(f"of {asked} {value:.1f}%" for asked, value in fixed.items())
-        found.append(f"{name}, {quantity.removesuffix(' (%)')}: stated {at.iloc[0]:.1f}%, {each}")
+        each = ", ".join(
+            f"{value:.1f}% of {'all' if asked == 'all' else f'the {asked}'}"
+            for asked, value in fixed.items()
+        )
+        stated = f"stated {at.iloc[0]:.1f}%, found {each}"
+        found.append(f"{name}, {quantity.removesuffix(' (%)')}: {stated}")
     return f"The attack on all steps. {'; '.join(found)}."
 
 
