@@ -82,6 +82,10 @@ def test_the_comparison_leaves_out_what_takes_images(there):
     assert "cnn" not in settings("comparison", "quick", dataset=str(there / "table.npz")).models
     with pytest.raises(InputError, match="178 records; give at least 300"):
         settings("comparison", "tiny", dataset=str(there / "wine.npz"))
+    cancer = str(there / "cancer.npz")
+    with pytest.raises(InputError, match="`-p standardise true`"):
+        settings("comparison", "tiny", dataset=cancer)
+    settings("comparison", "tiny", dataset=cancer, standardise=True)
 
 
 def test_what_no_profile_parameter_names_is_left_alone():

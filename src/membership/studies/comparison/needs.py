@@ -16,7 +16,7 @@ def check(settings: Any) -> None:
     Raises
     ------
     InputError
-        A data set is unknown, missing or too small, or a network does not fit it.
+        A data set is unknown, missing, too small or far from 1 in size, or a network does not fit.
     """
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
@@ -28,6 +28,9 @@ def check(settings: Any) -> None:
                 f"dataset {found.name!r} holds {found.n_records} records; give at least "
                 f"{LEAST_RECORDS}"
             )
+        # The book's own tables are encoded before anything is trained on them.
+        if found.dataset is not None and not found.dataset.verified:
+            data.require_scaled(found)
         wanted = settings.models if name == settings.dataset else settings.also_models
         if "cnn" in wanted and not found.is_image:
             raise InputError(
@@ -37,7 +40,7 @@ def check(settings: Any) -> None:
 
 def takes() -> Takes:
     """The least that the checks above accept."""
-    return Takes(LEAST_RECORDS, "of all classes", 1, scaled=False)
+    return Takes(LEAST_RECORDS, "of all classes", 1, scaled=True)
 
 
 def fitted(settings: Any, asked: Collection[str]) -> Any:
