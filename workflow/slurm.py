@@ -23,6 +23,7 @@ AuthType=auth/munge
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
 StateSaveLocation={folder}/controller

@@ -16,7 +16,7 @@ from pathlib import Path
 import slurm
 
 ROOT = Path(__file__).resolve().parents[1]
-CHAPTER, SHARES = "iha", 2
+CHAPTER, SHARES = "comparison", 2
 SNAKEMAKE = ROOT / ".venv" / "cluster" / "bin" / "snakemake"
 NEEDED = (
     "_config.yml",
