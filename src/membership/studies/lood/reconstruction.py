@@ -131,7 +131,9 @@ def _ends(searches: xr.Dataset) -> pd.DataFrame:
 
     ``place`` is where that record stands by its own KL, in percent: 100 is the most exposed.
     """
-    places = 100 * searches["exposure"].to_pandas().rank(axis=1, pct=True)
+    exposure = searches["exposure"]
+    of, record = (exposure[name].values for name in exposure.dims)
+    places = 100 * pd.DataFrame(exposure.values, of, record).rank(axis=1, pct=True)
     rows = []
     for i, kernel in enumerate(searches["search"].values.astype(str)):
         one = searches.isel(search=i)
