@@ -209,11 +209,11 @@ def of_control_17(table: pd.DataFrame) -> str:
 def of_control_18(table: pd.DataFrame) -> str:
     """What the noise of half the level costs the attack, and how near it comes to GDP's curve."""
     lost = table[table["quantity"] == "AUC lost (points)"]
-    each = "; ".join(f"{row.data} {row.value:.1f}" for row in lost.itertuples())
+    each = "; ".join(f"{row.value:.1f} ({row.data})" for row in lost.itertuples())
     excess = table[table["quantity"].str.startswith("greatest TPR")]["value"]
     return (
-        f"Noise that halves the level of Equation 9 takes these points of AUC: {each}. Under "
-        "differential privacy the attack's TPR, less the guaranteed one, is at most "
+        f"Noise that halves the level of Equation 9 costs the attack points of AUC: {each}. Under "
+        "differential privacy its TPR, less the most that is promised, is at most "
         f"{excess.max():.2f} points."
     )
 
@@ -223,8 +223,9 @@ def of_control_19(table: pd.DataFrame) -> str:
     found = []
     for name, part in table.groupby("data", sort=False):
         glir, loss, ratio = part["value"]
-        found.append(f"{name} {glir:.2g} s and {loss:.2g} s, {ratio:.2g} times")
-    return f"GLiR takes, and the loss-based attack with all its shadow models: {'; '.join(found)}."
+        found.append(f"on {name} {glir:.2g} s and {loss:.2g} s, {ratio:.2g} times as much")
+    several = "; ".join(found)
+    return f"Time of GLiR, and of the loss-based attack with all its shadow models: {several}."
 
 
 def of_control_14(table: pd.DataFrame) -> str:
