@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from membership.errors import InputError
-from membership.plots import image_grid, optimisation
+from membership.plots import image_grid, narrow, optimisation
 from membership.plots.images import picture
 
 
@@ -57,3 +57,20 @@ def test_a_search_has_its_pictures_above_its_curves():
     assert axis.get_yscale() == "log"
     with pytest.raises(InputError, match="kl"):
         optimisation(pictures.drop(columns="kl"))
+
+
+@pytest.mark.parametrize("columns", [2, 8, 9])
+def test_on_a_phone_a_search_s_pictures_stay_as_large_as_a_thumb(columns):
+    pictures = example(columns).assign(series="", step=0, kl=1.0)
+    curve = pd.DataFrame({"series": "start 1", "step": [0, 10], "kl": [1e-6, 1.0]})
+    table = pd.concat([pictures, curve]).fillna({"pixels": "", "text": ""})
+    with narrow():
+        figure = optimisation(table, labels=("a label of several words that is too long", "KL"))
+        figure.canvas.draw()
+        drawn = shown(figure)
+        assert len(drawn) == 2 * columns
+        sizes = [axis.get_window_extent().width / figure.dpi for axis in drawn]
+        (curves,) = (axis for axis in figure.axes if axis.lines)
+        label = curves.xaxis.label.get_window_extent()
+    assert min(sizes) > 0.5
+    assert 0 <= label.x0 < label.x1 <= figure.bbox.width

@@ -17,6 +17,8 @@ _SIDE, _SIDE_NARROW, _WIDEST, _GAP = 0.58, 0.74, 1.2, 0.06
 """A picture's side, what one takes of a row at most, and the gap between two, inches."""
 _LINE, _LETTER, _TEXT = 0.13, 0.065, 7
 """A line of text and a letter of a row's name, inches; the text below a picture, points."""
+# On a phone: pictures of a search beside each other, and letters of a line below an axis.
+MOST_BESIDE, _LABEL = 4, 34
 _COLUMNS = ["row", "column", "text", "shape", "pixels"]
 
 
@@ -123,21 +125,24 @@ def optimisation(
     shown, curves = table[is_picture], table[~is_picture]
     looks = series([str(name) for name in curves["series"].unique()])
     with style():
-        rows = max(shown["row"].nunique(), 1)
-        tall = (3.7 if is_narrow() else 3.2) + 0.9 * (rows - 1)
-        figure = Figure(figsize=(width(), tall), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=(0.9 * rows + 0.2, 2.1))
-        axes = upper.subplots(rows, max(len(shown) // rows, 1), squeeze=False).ravel()
-        for axis in axes:
+        lines = _lines(shown)
+        rows = max(len(lines), 1)
+        tall = (0.9 * rows + 0.2, 2.6 if is_narrow() else 2.1)
+        figure = Figure(figsize=(width(), sum(tall)), layout="constrained")
+        upper, lower = figure.subfigures(2, 1, height_ratios=tall)
+        axes = upper.subplots(rows, max(map(len, lines), default=1), squeeze=False)
+        for axis in axes.ravel():
             axis.set_axis_off()
-        for axis, cell in zip(axes, shown.itertuples(), strict=False):
-            _show(axis, cell)
+        for row, cells in zip(axes, lines, strict=False):
+            for axis, cell in zip(row, cells.itertuples(), strict=False):
+                _show(axis, cell)
         axis = lower.subplots()
         for label, look in looks.items():
             of = curves[curves["series"].astype(str) == label]
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
             axis.plot(of["step"], of["kl"], **line)
-        axis.set(yscale="log", xlabel=labels[0], ylabel=labels[1])
+        below = textwrap.fill(labels[0], _LABEL) if is_narrow() else labels[0]
+        axis.set(yscale="log", xlabel=below, ylabel=labels[1])
         if log_x:
             axis.set(xscale="log")
             plain(axis.xaxis)
@@ -148,6 +153,17 @@ def optimisation(
         else:
             lower.legend(loc="outside right upper")
     return figure
+
+
+def _lines(shown: pd.DataFrame) -> list[pd.DataFrame]:
+    """The pictures of each line: a row's, or as many as a phone has room for of each, in turns."""
+    columns = shown["column"].unique()
+    n_blocks = -(-len(columns) // MOST_BESIDE) if is_narrow() else 1
+    return [
+        part[part["column"].isin(block)]
+        for block in np.array_split(columns, max(n_blocks, 1))
+        for _, part in shown.groupby("row", sort=False)
+    ]
 
 
 def picture(shape: str, pixels: str) -> np.ndarray:
