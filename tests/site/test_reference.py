@@ -44,7 +44,7 @@ def test_every_room_of_the_package_has_a_page() -> None:
     # each described by its chapter.
     serving = {"arrays", "closure", "errors", "limits", "manifest", "memory"}
     serving |= {"paths", "processes", "sources", "addresses", "command_line"}
-    serving |= {"namespaces", "py"}
+    serving |= {"namespaces", "py", "shares"}
     others = serving | {"studies"} | {name for name in found if name.endswith("cli")}
     assert found - others == set(ROOMS)
 

@@ -69,4 +69,4 @@ def table(some: Sequence[xr.Dataset]) -> Any:
         ]
         rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})
     note = "Processor time of one core, after the few steps; a second run gives others."
-    return tidy(rows, observed(some, note=note))
+    return tidy(rows, observed(some, note=note, timing=True))
