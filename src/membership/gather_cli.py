@@ -13,7 +13,7 @@ from membership import paths, pipeline, shares
 from membership.command_line import collect, show
 from membership.errors import InputError
 
-MEASURED = "workflow/measured.csv"
+MEASURED = "runs/measured.csv"
 PARAMETERS = (
     click.option("--profile", help="Sizes of the run: tiny, quick (the default) or paper."),
     click.option("-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter."),
@@ -45,7 +45,7 @@ def plan(
 ) -> None:
     """List the evidence that each CHAPTER gathers, what is there, and what the rest will take.
 
-    Hours are those that the pieces took where they were measured last (workflow/measured.csv).
+    Hours are those that the pieces took where they were measured (runs/measured.csv).
     """
     from membership.pipeline import workflow
 
@@ -106,13 +106,13 @@ def gather(
         chapter, pipeline.settings_class(chapter).typed(collect(given, profile))
     )
     found = workflow.gatherer(settings, evidence)
-    began = time.monotonic()
-    if share is not None and not found.address(evidence).is_file():
+    began, is_there = time.monotonic(), found.address(evidence).is_file()
+    if share is not None and not is_there:
         found.gatherers()[evidence]()
         click.echo(f"share {share} of {chapter} {evidence} is done")
         return
     file = found.gather(evidence)
-    if measured is not None:
+    if measured is not None and not is_there:
         most = sum(resource.getrusage(who).ru_maxrss for who in (0, resource.RUSAGE_CHILDREN))
         seconds = time.monotonic() - began
         workflow.remember(measured, settings, evidence, seconds, most * 1024 / 1e9)

@@ -31,7 +31,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_every_part_is_found_once_and_read_back_as_it_was():
     for _ in range(2):
-        found = evidence.each(look, [2, 0, 1], "inputs")
+        found = evidence.in_parts(look, [2, 0, 1], "inputs")
         for one, item in zip(found, (2, 0, 1), strict=True):
             for name, value in look(item).items():
                 np.testing.assert_array_equal(one[name], value)
@@ -50,14 +50,14 @@ def test_every_part_is_found_once_and_read_back_as_it_was():
     ids=["another input", "one more input", "another function"],
 )
 def test_what_determines_a_part_is_in_its_key(function, inputs):
-    evidence.each(look, [1], "inputs")
-    evidence.each(function, [1], *inputs)
+    evidence.in_parts(look, [1], "inputs")
+    evidence.in_parts(function, [1], *inputs)
     assert CALLS == [1, 1]
 
 
 def test_a_share_begins_at_its_own_part_and_takes_what_others_have_left(monkeypatch):
     monkeypatch.setenv(shares.VARIABLE, "2/2")
-    evidence.each(look, [0, 1, 2, 3])
+    evidence.in_parts(look, [0, 1, 2, 3])
     assert CALLS == [2, 3, 0, 1]
 
 
@@ -65,7 +65,7 @@ def test_jobs_side_by_side_find_no_part_twice():
     slow = functools.partial(_wait_and_look, threading.Event())
     found = []
     jobs = [
-        threading.Thread(target=lambda: found.append(evidence.each(slow, range(6))))
+        threading.Thread(target=lambda: found.append(evidence.in_parts(slow, range(6))))
         for _ in range(3)
     ]
     for job in jobs:

@@ -52,6 +52,10 @@ def test_a_piece_lies_where_a_run_finds_it(tmp_path):
     file = Path(call(gather_cli.gather, "gmip", "measured-digits", "--profile", "tiny").split()[-1])
     assert file == source.address("measured-digits")
     assert evidence.load(file).attrs["key"] == file.stem
+    # What is there already took no time that could be measured.
+    again = ("gmip", "measured-digits", "--profile", "tiny", "--measured", str(tmp_path / "m.csv"))
+    call(gather_cli.gather, *again)
+    assert not (tmp_path / "m.csv").exists()
     planned = workflow.plan(["gmip"], {"profile": "tiny"}, tmp_path / "none.csv")
     assert [one.evidence for one in planned if one.there] == ["measured-digits"]
 
@@ -75,6 +79,8 @@ def test_what_a_piece_took_is_remembered_and_shares_the_long_ones(tmp_path):
     file = tmp_path / "measured.csv"
     workflow.remember(file, settings(), "outputs-digits", 10.0, 0.5)
     workflow.remember(file, settings(), "outputs-digits", 1500.04, 1.254)
+    # Resumed: less than the whole.
+    workflow.remember(file, settings(), "outputs-digits", 3.0, 0.1)
     workflow.remember(file, settings(), "known-digits", 1e6, 1.0)
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert [row["evidence"] for row in rows] == ["known-digits", "outputs-digits"]

@@ -2,21 +2,19 @@
 
 from membership.closure import closure
 from membership.evidence.files import digest, load, save
-from membership.evidence.gathering import address, changed_since, gathered, in_cache
+from membership.evidence.gathering import changed_since, gathered
 from membership.evidence.kinds import KINDS
-from membership.evidence.parts import each
+from membership.evidence.parts import in_parts
 from membership.evidence.schema import dataset
 
 __all__ = [
     "KINDS",
-    "address",
     "changed_since",
     "closure",
     "dataset",
     "digest",
-    "each",
     "gathered",
-    "in_cache",
+    "in_parts",
     "load",
     "save",
 ]

@@ -14,7 +14,7 @@ from membership.training.cache import Cache, digest
 Arrays = dict[str, np.ndarray]
 
 
-def each(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: Any) -> list[Arrays]:
+def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: Any) -> list[Arrays]:
     """What a function finds for each item, from the cache where it is there.
 
     Parameters
@@ -30,6 +30,11 @@ def each(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: Any) 
     -------
     list of dict of str to numpy.ndarray
         In the order of the items.
+
+    Raises
+    ------
+    InputError
+        The cache cannot be written to; set ``MEMBERSHIP_CACHE``.
     """
     cache = Cache()
     common = digest(closure(function), versions(), *inputs)

@@ -83,15 +83,15 @@ class Source:
 
     def address(self, name: str) -> Path:
         """Where in the cache gathered evidence of this name lies, or will lie."""
-        from membership import evidence
+        from membership.evidence import gathering
 
-        return evidence.address(name, self._functions[name], self._inputs())
+        return gathering.address(name, self._functions[name], self._inputs())
 
     def gather(self, name: str) -> Path:
         """Gather evidence into the cache and nowhere else, unless it is there; its file."""
-        from membership import evidence
+        from membership.evidence import gathering
 
-        return evidence.in_cache(name, self._functions[name], self._inputs())
+        return gathering.in_cache(name, self._functions[name], self._inputs())
 
     def table(self, exhibit_id: str) -> pd.DataFrame:
         """The table of one of the chapter's exhibits, computed once; do not change it.

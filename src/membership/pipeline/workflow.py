@@ -49,7 +49,7 @@ class Piece:
     timed : bool
         Whether it holds seconds and wants the machine to itself.
     seconds, gigabytes : float or None
-        Measured when it was last gathered with `--measured`; None: never.
+        The most that it took when gathered with `--measured`; None: never.
     """
 
     chapter: str
@@ -172,9 +172,14 @@ def costs(file: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
 def remember(
     file: Path, settings: ChapterSettings, name: str, seconds: float, gigabytes: float
 ) -> None:
-    """Enter what a piece took into a CSV file, in the place of what stood there of it."""
+    """Enter what a piece took into a CSV file, unless more stands there.
+
+    A piece that was resumed, or shared, takes less than the whole.
+    """
     with Cache().lock("measured"):
         known = costs(file)
-        known[settings.profile, settings.chapter, name] = (round(seconds, 1), round(gigabytes, 2))
+        key = (settings.profile, settings.chapter, name)
+        took = (round(seconds, 1), round(gigabytes, 2))
+        known[key] = tuple(map(max, took, known.get(key, took)))
         rows = [",".join(map(str, (*key, *value))) for key, value in sorted(known.items())]
         paths.atomic_write(file, "\n".join([",".join(COLUMNS), *rows, ""]))

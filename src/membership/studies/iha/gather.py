@@ -180,7 +180,7 @@ def _observed(one: Subject, parameters: str) -> list[dict[str, np.ndarray]]:
     damping = Settings.damping
     look = functools.partial(white_box.observe, trained, damping=damping)
     determined = (damping, asdict(task.config), *asked, *weights.values())
-    return evidence.each(look, trained.targets, *determined)
+    return evidence.in_parts(look, trained.targets, *determined)
 
 
 def _labels(trained: Trained, asked: np.ndarray) -> dict[str, Any]:
