@@ -91,12 +91,12 @@ dist: setup ## Make the wheel and the sdist in dist
 bench: setup ## Time the fast paths against what one would write first
 	@$(BIN)/python -m benchmarks
 
-# Two processes with one thread each: most tests wait for processes of their own.
+# Three processes with one thread each, for two cores: many tests wait for processes of their own.
 test: setup notebooks browser lint ## Check the style and run every test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 test-fast: setup lint ## Check the style and run the quick tests of every room
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m 'not slow'
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder -m 'not slow'
 
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults

@@ -22,6 +22,9 @@ REPOSITORY = Path(__file__).parents[1]
 
 TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
 
+# What reads the whole site for as long as the rest of its folder builds it: beside that, not after.
+APART = "tests/site/test_pages.py"
+
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
 LONG = ("tests/faults", "tests/pipeline", "tests/test_cli.py", "tests/training")
 
@@ -29,7 +32,7 @@ LONG = ("tests/faults", "tests/pipeline", "tests/test_cli.py", "tests/training")
 def together(place: str) -> str:
     """The tests that one process runs: a file's, or a folder's where the folder shares much."""
     folder = place.rpartition("/")[0]
-    return folder if folder.startswith(TOGETHER) else place
+    return folder if folder.startswith(TOGETHER) and place != APART else place
 
 
 # Without xdist there is no such hook.
@@ -80,8 +83,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item.nodeid, LISTED):
             item.add_marker(pytest.mark.slow)
-    first = (TOGETHER, LONG)
-    items.sort(key=lambda item: [not item.nodeid.startswith(some) for some in first])
+    items.sort(key=lambda item: rank(item.nodeid))
+
+
+def rank(nodeid: str) -> int:
+    """When a test's turn comes: what shares much, what is long, what reads the site, the rest."""
+    if nodeid.startswith(APART):
+        return 2
+    if nodeid.startswith(TOGETHER):
+        return 0
+    return 1 if nodeid.startswith(LONG) else 3
 
 
 NOTEBOOK = """\

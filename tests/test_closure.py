@@ -1,5 +1,6 @@
 """What code a function's result depends on: edits that matter change the digest, others do not."""
 
+import ast
 import functools
 import shutil
 import time
@@ -281,9 +282,16 @@ def test_a_library_counts_by_name():
     assert parts(np.mean).keys() == {"numpy.mean"}
 
 
-def test_a_chapter_takes_half_a_second():
+def test_a_chapter_takes_no_longer_than_reading_the_package_twice():
     every = gather.sources(Settings.from_values({"profile": "tiny"})).values()
-    room.sources.cache_clear()
-    start = time.process_time()
-    closure(*every)
-    assert time.process_time() - start < 1.0
+    folder = Path(membership.__file__).parent
+    followed, read = [], []
+    for _ in range(3):  # the fastest of each: the machine may be busy with other runs
+        start = time.process_time()
+        room.closure_in(Sources(folder), tuple(every))
+        followed.append(time.process_time() - start)
+        start = time.process_time()
+        for path in folder.rglob("*.py"):
+            ast.parse(path.read_bytes())
+        read.append(time.process_time() - start)
+    assert min(followed) < 2 * min(read), (followed, read)
