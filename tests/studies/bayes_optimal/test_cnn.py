@@ -99,7 +99,7 @@ def test_the_averages_keep_networks_and_gaussian_game_apart():
     gaussian = pd.DataFrame(
         {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
     ).assign(n_repeats=3, n_reference=20, standard_error=0.5, degrees_of_freedom=2)
-    table = cnn.averages(simulated(), gaussian)
+    table = cnn.averages(simulated(), {"Gaussian game": gaussian})
     assert table[table["game"] == "Gaussian game"]["attack"].tolist() == ["MAST, mean"]
     assert table[table["game"] == "networks"]["attack"].nunique() == 4
 

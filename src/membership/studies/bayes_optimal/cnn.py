@@ -56,7 +56,7 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     return published.compare(table, reference, on=["attack", "metric"])
 
 
-def averages(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
+def averages(game: ReferenceGame, gaussian: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """MAST by how it aggregates the reference losses: log-mean-exp, mean, best separation.
 
     The first two use only reference models that did not see the record, the last those that did
@@ -73,8 +73,10 @@ def averages(game: ReferenceGame, gaussian: pd.DataFrame) -> pd.DataFrame:
         for tau, name in names.items():
             rows += _curve_numbers(name, target.mast(tau), target.member)
     networks = _over_targets(rows, ["attack", "metric"], game)
-    renamed = gaussian.assign(attack="MAST, " + gaussian["tau"])[networks.columns]
-    parts = [networks.assign(game="networks"), renamed.assign(game="Gaussian game")]
+    parts = [networks.assign(game="networks")]
+    for name, played in gaussian.items():
+        renamed = played.assign(attack="MAST, " + played["tau"])[networks.columns]
+        parts.append(renamed.assign(game=name))
     table = pd.concat(parts, ignore_index=True)[["game", *networks.columns]]
     table.attrs = game.attrs
     return table

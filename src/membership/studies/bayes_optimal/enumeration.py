@@ -15,9 +15,11 @@ from scipy.special import expit, logit, logsumexp
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal import expansion
 
 N_OTHERS, N_KINDS, N_MODELS = 3, 3, 6
 ERROR, EXCESS = "largest error", "largest excess"
+CORRECTED, PRINTED = "as corrected below", "as printed"
 POSTERIOR, PRIOR = "others given theta and z", "others by their prior"
 GAMES, GAMES_A_CASE = 100, 20
 RATES, EPSILONS = (0.1, 0.5, 0.9), (0.01, 0.1, 1.0, 4.0)
@@ -45,7 +47,7 @@ class Answer(NamedTuple):
 
 
 def statements(settings: Any) -> pd.DataFrame:
-    """Theorem 2 and Properties 1 and 2 in random games, each side summed exactly."""
+    """Theorem 2, Properties 1 and 2 and Equation 51 in random games, each side computed exactly."""
     rng = np.random.default_rng(settings.seed)
     games = [random_game(rng, rng.choice(RATES)) for _ in range(GAMES)]
     solved = [solve(game) for game in games]
@@ -62,6 +64,10 @@ def statements(settings: Any) -> pd.DataFrame:
     for case, prior in ((POSTERIOR, False), (PRIOR, True)):
         excess = max(property_2_excess(game, prior=prior) for game in games[:GAMES_A_CASE])
         rows.append(("Property 2", case, EXCESS, excess))
+    laws = [expansion.random_laws(rng) for _ in range(GAMES)]
+    for case, function in ((CORRECTED, expansion.corrected), (PRINTED, expansion.printed)):
+        error = max(abs(function(one) - expansion.exact(one)) for one in laws)
+        rows.append(("Equations 50 and 51", case, ERROR, error))
     return tidy(
         [
             {"statement": statement, "case": case, "metric": metric} | metrics.exactly(float(value))
