@@ -26,6 +26,20 @@ def own_reference(rate):
     )
 
 
+def most_for_fewest(variants):
+    """The moments of ten draws in the place of those of the most, and the other way round."""
+    names = [str(name) for name in variants["variant"].values]
+    order = {name: place for place, name in enumerate(names)}
+    n = variants.attrs["n_samples"]
+    for structure in ("kron", "diag"):
+        few, many = f"{structure}, 10", f"{structure}, {n}"
+        order[few], order[many] = order[many], order[few]
+    taken = [order[name] for name in names]
+    for values in (variants["mean"], variants["sd"]):
+        values.values = values.values[:, taken]
+    return variants
+
+
 FLIPS = [
     ("bmia-c09", "bmia-ctl-2", swap("series", "published", "corrected"), SUPPORTED),
     ("bmia-o01", "bmia-ctl-1", moved(-30), CONTRADICTED),
@@ -39,10 +53,9 @@ FLIPS = [
 
 # On real data other than the paper's a claim stays undecided; the words for each set still turn.
 ON_EACH = [
-    ("bmia-c02", "bmia-tab-1", moved(60, attack="BMIA"), "Location-30: supported"),
-    ("bmia-c05", "bmia-tab-1", swap("attack", "Attack-P", "BMIA"), "Location-30: contradicted"),
-    ("bmia-c11", "bmia-fig-3", moved(60, n_samples="10"), "Location-30: contradicted"),
-    ("bmia-c15", "bmia-tab-2", moved(90, attack="BMIA"), "digits: supported"),
+    ("bmia-c02", "bmia-ctl-12", moved(-60, metric="less BMIA's"), "Location-30: supported"),
+    ("bmia-c05", "bmia-ctl-12", moved(90, attack="Attack-P"), "Location-30: contradicted"),
+    ("bmia-c11", "variants", most_for_fewest, "Location-30: contradicted"),
 ]
 
 

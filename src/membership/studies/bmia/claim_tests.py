@@ -9,7 +9,7 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import about, best, identity, much_better
+from membership.published.claim_rules import about, identity, much_better
 from membership.published.outcomes import every, overall
 from membership.published.rows import lead, number, rows_at
 from membership.studies.bmia.propositions import marginal_tpr
@@ -30,43 +30,6 @@ def over_data(
         name: test(name).on(f"{name} ({targets} targets)") for name in dict.fromkeys(table[column])
     }
     return overall(found, PAPER, simulated=SIMULATED)
-
-
-def better_than_all(source: Any) -> Outcome:
-    """c02: BMIA's rate less each other attack's, with up to eight references."""
-    table = source.table("bmia-tab-1")
-
-    def test(name: str) -> Outcome:
-        rows = rows_at(table, dataset=name, metric=RATE)
-        return best(_leads(rows, name))
-
-    return over_data(table, test)
-
-
-def better_than_marginal(source: Any) -> Outcome:
-    """c05: BMIA's rate less Attack-P's."""
-    table = source.table("bmia-tab-1")
-
-    def test(name: str) -> Outcome:
-        label = f"TPR (%) at 1% FPR, BMIA less Attack-P, {name}"
-        both = {"attack": "BMIA"}, {"attack": "Attack-P"}
-        return much_better(lead(table, label, *both, dataset=name, metric=RATE), 0.0)
-
-    return over_data(table, test)
-
-
-def _leads(rows: pd.DataFrame, name: str) -> list[Contrast]:
-    """BMIA less each attack of the paper's."""
-    others = rows[rows["attack"].isin(["QMIA", "Attack-R", "LiRA", "RMIA"])]
-    return [
-        lead(
-            rows,
-            f"{row.metric}, BMIA less {row.attack} (n={row.n_reference}), {name}",
-            {"attack": "BMIA"},
-            {"attack": row.attack, "n_reference": row.n_reference},
-        )
-        for row in others.itertuples()
-    ]
 
 
 def smaller_spreads(source: Any) -> Outcome:
@@ -160,68 +123,6 @@ def error_rate(source: Any) -> Outcome:
     return every(parts).on("Gaussian simulation: the formula alone")
 
 
-def more_samples(source: Any) -> Outcome:
-    """c11: the rate with the most draws less that with ten, both structures."""
-    table = source.table("bmia-fig-3")
-    rows = rows_at(_by_data(table), metric=RATE)
-
-    def test(name: str) -> Outcome:
-        part, found = rows_at(rows, dataset=name), []
-        few, many = part["n_samples"].min(), part["n_samples"].max()
-        for series in ("KFAC", "diagonal"):
-            label = f"TPR (%) at 1% FPR, {many} less {few} draws, {series}, {name}"
-            gain = lead(part, label, {"n_samples": many}, {"n_samples": few}, series=series)
-            found.append(much_better(gain, 0.0, parts=2))
-        return every(found)
-
-    return over_data(rows, test)
-
-
-def structures_alike(source: Any) -> Outcome:
-    """c12: KFAC less the diagonal."""
-    return _alike(source.table("bmia-fig-5"), "KFAC", "diagonal")
-
-
-def priors_alike(source: Any) -> Outcome:
-    """c16: marginal likelihood less validation."""
-    return _alike(source.table("bmia-fig-6"), "marginal likelihood", "validation")
-
-
-def _alike(table: pd.DataFrame, first: str, second: str) -> Outcome:
-    def test(name: str) -> Outcome:
-        one, two = (number(table, panel=name, series=s, fpr=0.01) for s in (first, second))
-        label = f"TPR at 1% FPR, {first} less {second}, {name}"
-        return about(one.less(two, label), abs(two.difference) / 4)
-
-    return over_data(table, test, "panel")
-
-
-def full_is_best(source: Any) -> Outcome:
-    """c13: the full posterior's rate less either structure's."""
-    table = source.table("bmia-fig-5")
-    rows = table[table["panel"].isin(table[table["series"] == "full"]["panel"])]
-    if rows.empty:
-        raise InputError("the run has no full posterior")
-    rows.attrs = table.attrs
-
-    def test(name: str) -> Outcome:
-        return best(
-            [
-                lead(
-                    rows,
-                    f"TPR at 1% FPR, full less {series}, {name}",
-                    {"series": "full"},
-                    {"series": series},
-                    panel=name,
-                    fpr=0.01,
-                )
-                for series in ("KFAC", "diagonal")
-            ]
-        )
-
-    return over_data(rows, test, "panel")
-
-
 def matched_is_best(source: Any) -> Outcome:
     """c14: the share of target architectures whose own is the best reference."""
     table = source.table("bmia-fig-4")
@@ -232,29 +133,6 @@ def matched_is_best(source: Any) -> Outcome:
     share = Share.count(matched, len(top), "targets whose own architecture is best, less 1/2", 0.5)
     name = f"{len(top)} other architectures"
     return overall({name: much_better(share, 0.0)}, PAPER)
-
-
-def against_strangers(source: Any) -> Outcome:
-    """c15: BMIA's rates less each other attack's, members against strangers."""
-    table = source.table("bmia-tab-2")
-    name = "; ".join(table.attrs["setup"])
-    leads = [
-        lead
-        for metric in (RATE, "TPR(%)@FPR=5%")
-        for lead in _leads(rows_at(table, metric=metric), name)
-    ]
-    return overall({name: best(leads)}, PAPER)
-
-
-def _by_data(table: pd.DataFrame) -> pd.DataFrame:
-    """Figure 3's rows with the data set that their panel is of."""
-    names = [
-        panel.removesuffix(f", {m}")
-        for panel, m in zip(table["panel"], table["metric"], strict=True)
-    ]
-    found = table.assign(dataset=names)
-    found.attrs = table.attrs
-    return found
 
 
 def _on_each(

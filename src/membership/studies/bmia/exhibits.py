@@ -2,16 +2,13 @@
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.studies.bmia import misprints, names, propositions, sentences
 
-if TYPE_CHECKING:
-    pass
-
-calibration, hard_record, mismatch, predictive = later(
-    __package__, "calibration", "hard_record", "mismatch", "predictive"
+budgets, calibration, hard_record, mismatch, predictive = later(
+    __package__, "budgets", "calibration", "hard_record", "mismatch", "predictive"
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
 
@@ -52,6 +49,17 @@ EXHIBITS = (
         says=sentences.of_table_1,
     ),
     exhibit("ctl-1", tables.control_1, needs=MAIN, says=sentences.of_control_1),
+    exhibit(
+        "ctl-12",
+        budgets.control_12,
+        needs=names.of_budgets,
+        draw=budgets.draw,
+        says=sentences.of_control_12,
+        alt=lambda table: (
+            "A panel a data set: true-positive rate at 1% against the number of references. "
+            + sentences.of_control_12(table)
+        ),
+    ),
     exhibit(
         "fig-2",
         hard_record.figure_2,

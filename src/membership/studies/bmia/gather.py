@@ -2,7 +2,8 @@
 
 The names of the files are `<kind>-<data set>`: outputs and posterior, which every attack reads;
 variants (posteriors of Figures 3, 5, 6 and 7), measured (Controls 2 and 7), times (Control 10).
-Figure 4 has outputs and posterior of each architecture, Table 2 of strangers.
+Figure 4 has outputs and posterior of each architecture, Table 2 of strangers. `many` adds what
+only the last data set has.
 """
 
 import functools
@@ -60,6 +61,10 @@ def sources(settings: Any) -> dict[str, Gather]:
         names.of_strangers(settings), (_strangers_outputs, _strangers_posterior), strict=True
     ):
         found[name] = functools.partial(function, settings)
+    from membership.studies.bmia import many
+
+    [file] = names.of_last(names.CLOSER, settings)
+    found[file] = functools.partial(many.population, last, settings)
     return found
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 MAIN = ("outputs", "posterior")
 """What every attack reads."""
+CLOSER = ("outputs-population",)
+"""Of the last data set's own models."""
 
 
 def words(settings: Any) -> dict[str, str]:
@@ -35,3 +37,14 @@ def of_architectures(settings: Any) -> tuple[str, ...]:
 def of_strangers(settings: Any) -> tuple[str, ...]:
     """Names of the evidence of Table 2."""
     return tuple(f"{kind}-strangers" for kind in MAIN)
+
+
+def of_last(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
+    """Names of evidence that only the last data set has."""
+    last = list(words(settings).values())[-1]
+    return tuple(f"{kind}-{last}" for kind in kinds)
+
+
+def of_budgets(settings: Any) -> tuple[str, ...]:
+    """Names of what all attacks read, of other posteriors, and of the last data set's own."""
+    return *files((*MAIN, "variants"), settings), *of_last(CLOSER, settings)

@@ -14,7 +14,7 @@ from membership.studies.bmia.summaries import RATES, Pairs, percent, rate_name, 
 STRUCTURES = {"full": "full", "kron": "KFAC", "diag": "diagonal"}
 
 
-def _read(source: Any) -> list[tuple[Seen, xr.Dataset]]:
+def read_variants(source: Any) -> list[tuple[Seen, xr.Dataset]]:
     """Each data set on the queries that the variants were asked about."""
     return [
         (seen.on(variants["record"].values), variants)
@@ -24,28 +24,28 @@ def _read(source: Any) -> list[tuple[Seen, xr.Dataset]]:
 
 def figure_3(source: Any) -> pd.DataFrame:
     """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`."""
-    some, listed = _read(source), []
+    some, listed = read_variants(source), []
     for seen, variants in some:
-        sizes = _sizes(variants)
+        tried = sizes(variants)
         for structure in ("kron", "diag"):
-            for n in sizes:
-                pairs = _with(seen, variants, f"{structure}, {n}")
+            for n in tried:
+                pairs = scored(seen, variants, f"{structure}, {n}")
                 listed += _rates(seen, STRUCTURES[structure], n, pairs)
         closed = seen.attack("bmia-closed")
-        for n in sizes:
+        for n in tried:
             listed += _rates(seen, "KFAC, closed form", n, closed)
     return tidy(listed, _origin(some))
 
 
 def figure_5(source: Any) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
-    some, parts, left_out = _read(source), [], []
+    some, parts, left_out = read_variants(source), [], []
     for seen, variants in some:
         n = variants.attrs["n_samples"]
         chosen = {"full": "full", "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         for series, variant in chosen.items():
             if variant in variants["variant"].values:
-                parts.append(_curve(seen, series, _with(seen, variants, variant)))
+                parts.append(_curve(seen, series, scored(seen, variants, variant)))
             else:
                 left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
         parts.append(_plain(seen))
@@ -57,11 +57,11 @@ def figure_5(source: Any) -> pd.DataFrame:
 
 def figure_6(source: Any) -> pd.DataFrame:
     """ROC curves with the prior set by marginal likelihood or by validation (Figure 6)."""
-    some, parts, chosen = _read(source), [], []
+    some, parts, chosen = read_variants(source), [], []
     for seen, variants in some:
         kron = f"kron, {variants.attrs['n_samples']}"
         for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
-            parts.append(_curve(seen, words, _with(seen, variants, variant)))
+            parts.append(_curve(seen, words, scored(seen, variants, variant)))
             found = variants["prior_precision"].sel(variant=variant).values
             chosen.append(f"{seen.label}, {words}: {found.min():.3g} to {found.max():.3g}")
         attrs = variants.attrs
@@ -73,10 +73,10 @@ def figure_6(source: Any) -> pd.DataFrame:
 
 def figure_7(source: Any) -> pd.DataFrame:
     """ROC curves with draws of weights and with draws of each query's logits (Figure 7)."""
-    some, parts = _read(source), []
+    some, parts = read_variants(source), []
     for seen, variants in some:
-        chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {_sizes(variants)[-1]}"}
-        parts += [_curve(seen, s, _with(seen, variants, v)) for s, v in chosen.items()]
+        chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {sizes(variants)[-1]}"}
+        parts += [_curve(seen, s, scored(seen, variants, v)) for s, v in chosen.items()]
         parts.append(_curve(seen, "closed form", seen.attack("bmia-closed")))
         parts.append(_plain(seen))
     return tidy(parts, _origin(some))
@@ -86,18 +86,18 @@ def _origin(some: list[tuple[Seen, xr.Dataset]], **extra: Any) -> dict[str, Any]
     return origin([seen for seen, _ in some], **extra)
 
 
-def _sizes(variants: xr.Dataset) -> list[int]:
+def sizes(variants: xr.Dataset) -> list[int]:
     """The numbers of draws that there are moments of, the largest last."""
     names = [str(name) for name in variants["variant"].values]
     return [int(name.split()[1]) for name in names if name.startswith("kron, ")]
 
 
-def _with(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:
+def scored(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:
     """BMIA with another posterior of the same first references."""
-    return seen.each(_scored(seen, variants, variant))
+    return seen.each(_score(seen, variants, variant))
 
 
-def _scored(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:
+def _score(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:
     return lambda t: bmia_from_moments(seen.hinge[t], *moments(variants, seen.first(t), variant))
 
 

@@ -54,6 +54,19 @@ def of_control_1(table: pd.DataFrame) -> str:
     return _joined(found, "BMIA's TPR at 1% FPR over that of the plain difference: ")
 
 
+def of_control_12(table: pd.DataFrame) -> str:
+    """What one posterior is worth in plain differences, LiRA's and Attack-R's references."""
+    rows, found = table[table["metric"] == "references that equal BMIA"], []
+    for name, part in rows.groupby(_DATASETS, sort=False):
+        each = [
+            f"{row.value:.1f} [{row.low:.1f}, {row.high:.1f}] of {row.attack}"
+            for row in part.itertuples()
+        ]
+        most = part["n_reference"].iloc[0]
+        found.append(f"{name} (1 to {most} tried) {', '.join(each)}")
+    return _joined(found, "References with which an attack has one posterior's TPR at 1% FPR: ")
+
+
 def laws(table: pd.DataFrame) -> str:
     """Where each law of Figure 2 peaks, against the target's score."""
     found = []

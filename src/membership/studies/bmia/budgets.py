@@ -1,0 +1,213 @@
+"""Every attack at equal numbers of references, and what one posterior is worth in them.
+
+Control 12.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
+from scipy.special import expit
+
+from membership import attacks, metrics
+from membership.arrays import FloatArray
+from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.tidy import tidy
+from membership.signals import loss_of_log_odds
+from membership.studies.bmia import names
+from membership.studies.bmia.predictive import scored
+from membership.studies.bmia.seen import Seen, further, origin, read
+from membership.studies.bmia.summaries import Pairs, measured, rate_name, rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+MIXTURES = (1, 2, 4, 8)
+RATE, AUC = rate_name(0.01), "auc(%)"
+POSTERIOR, PLAIN = "BMIA, closed form", "hinge difference"
+LOG_ODDS, LOG_LOSS = "log-odds difference", "log-loss difference"
+LIRA, FULL = "LiRA, a variance a record", "BMIA, full posterior"
+DRAWN = (POSTERIOR, PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
+LESS_BMIA, LESS_PLAIN = "less BMIA's", "less the plain difference's"
+WORTH = "references that equal BMIA"
+_STEPS = 241
+
+
+def control_12(source: Any) -> pd.DataFrame:
+    """Rates and AUC of every attack by number of references, and less BMIA's (Control 12).
+
+    Mixtures take closed forms, as what they are compared with takes no draws. Which references an
+    attack has grows with their number: the first is the one that BMIA has.
+    """
+    [name] = names.of_last(names.CLOSER, source.settings)
+    some, listed, notes = read(source), [], []
+    known = {some[-1].label: source.evidence(name)}
+    full = {one.attrs["set"]: one for one in further(source, "variants")}
+    for seen in some:
+        found = _scores(seen, known.get(seen.label))
+        variants = full.get(seen.label)
+        # Asked about all queries, and not only about some of them.
+        if variants is not None and _is_full(seen, variants):
+            found[FULL, 1] = scored(seen, variants, "full")
+        base = measured(found["BMIA", 1])
+        for (name, n), pairs in found.items():
+            key = {"dataset": seen.label, "attack": name, "n_reference": n}
+            listed += rows(key, pairs)
+            if name != "BMIA":
+                listed += _less(key, pairs, base, LESS_BMIA)
+            if name == POSTERIOR:
+                listed += _less(key, pairs, measured(found[PLAIN, n]), LESS_PLAIN)
+        listed += _worths(seen.label, found, base[RATE])
+        notes.append(_accuracy(seen))
+    note = f"Accuracy of the targets: {'; '.join(notes)}."
+    return tidy(listed, origin(some, note=note))
+
+
+def _is_full(seen: Seen, variants: xr.Dataset) -> bool:
+    same = variants.sizes["record"] == seen.outputs.sizes["record"]
+    return same and "full" in variants["variant"].values
+
+
+def draw(table: pd.DataFrame) -> "Figure":
+    """The rate at 1% against the number of references."""
+    from membership import plots
+
+    rates = table[(table["metric"] == RATE) & table["attack"].isin(DRAWN)]
+    order = rates["attack"].map(DRAWN.index)
+    shown = rates.assign(panel=rates["dataset"] + ": TPR (%)").loc[order.sort_values().index]
+    return plots.lines_with_intervals(
+        shown, x="n_reference", panel="panel", log_x=True, x_label="references"
+    )
+
+
+def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], Pairs]:
+    """Scores of all attacks by name and number of references."""
+    odds = seen.outputs["log_odds"].values.astype(float)
+    held = seen.outputs["held_log_odds"].values.astype(float)
+    found = {("BMIA", 1): seen.attack("bmia"), ("Attack-P", 0): seen.attack("attack-p")}
+    found["QMIA, normal", 0] = seen.attack("qmia")
+    functions = {
+        "Attack-R": lambda t, r: attacks.attack_r(_loss(odds[t]), _loss(odds[r])),
+        "loss difference": lambda t, r: attacks.difference(-_loss(odds[t]), -_loss(odds[r])),
+        LOG_LOSS: lambda t, r: attacks.difference(_log_loss(odds[t]), _log_loss(odds[r])),
+        # LiRA with one variance for all records ranks so, and takes one reference too.
+        LOG_ODDS: lambda t, r: attacks.difference(odds[t], odds[r]),
+        PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
+        LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline", sided="one"),
+        "RMIA": lambda t, r: attacks.rmia(
+            expit(odds[t]), expit(odds[r]), expit(held[t]), expit(held[r])
+        ),
+        "RMIA, ties broken": lambda t, r: _ratio(odds[t], odds[r], 0.3),
+    }
+    for n in (size for size in SIZES if size <= seen.n_reference):
+        for name, function in functions.items():
+            if n > 1 or name != LIRA:
+                found[name, n] = _each(seen, n, function)
+        if population is not None and 1 < n <= MIXTURES[-1]:
+            found["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held, n)
+        if n in MIXTURES:
+            found[POSTERIOR, n] = seen.each(lambda t, n=n: _mixture(seen, t, n))
+    return found
+
+
+def _each(seen: Seen, n: int, function: Any) -> Pairs:
+    return seen.each(lambda t: function(t, seen.references(t, n)))
+
+
+def _loss(odds: FloatArray) -> FloatArray:
+    return loss_of_log_odds(odds)
+
+
+def _log_loss(odds: FloatArray) -> FloatArray:
+    """Minus the logarithm of the loss: large where a model is sure of the label."""
+    return -np.log(_loss(odds))
+
+
+def _mixture(seen: Seen, target: int, n: int) -> FloatArray:
+    """BMIA's score with the posteriors of n references, by their closed forms."""
+    each = [seen.moments(model, "closed form") for model in seen.references(target, n)]
+    return bmia_from_moments(seen.hinge[target], *np.moveaxis(np.array(each), 1, 0))
+
+
+def _ratio(target: FloatArray, references: FloatArray, a: float) -> FloatArray:
+    """RMIA's ratio: its score, a share of the population, rises with it, in steps that tie."""
+    expected = ((1 + a) * expit(references).mean(axis=0) + 1 - a) / 2
+    return -loss_of_log_odds(target) - np.log(expected)
+
+
+def _tuned(seen: Seen, population: xr.Dataset, odds: FloatArray, held: FloatArray, n: int) -> Pairs:
+    """RMIA's ratio with the `a` that is best against each attacker's own first reference."""
+    known, member = population["log_odds"], population["member"]
+
+    def score(target: int) -> FloatArray:
+        models = seen.references(target, n)
+        answers = expit(known.sel(model=models).values.astype(float))
+        inside = member.sel(model=models).values
+        # One reference is attacked with the others, which need one that was not trained on it.
+        a = attacks.rmia_tune(answers, inside, expit(held[models]))
+        return _ratio(odds[target], odds[models], a)
+
+    return seen.each(score)
+
+
+def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words: str) -> list:
+    """The rate at 1% and the AUC less another attack's, target by target."""
+    found = measured(pairs)
+    return [
+        {
+            **key,
+            "metric": f"{name}, {words}",
+            **metrics.summary(np.subtract(found[name], base[name])),
+        }
+        for name in (RATE, AUC)
+    ]
+
+
+def _worths(label: str, found: dict[tuple[str, int], Pairs], base: list[float]) -> list[dict]:
+    """For each attack without a posterior: with how many references it has BMIA's rate."""
+    listed = []
+    for name in (PLAIN, LOG_ODDS, LOG_LOSS, "Attack-R", LIRA):
+        sizes = [n for attack, n in found if attack == name]
+        if len(sizes) > 1:
+            gains = [np.subtract(measured(found[name, n])[RATE], base) for n in sizes]
+            key = {"dataset": label, "attack": name, "n_reference": sizes[-1], "metric": WORTH}
+            listed.append({**key, **worth(sizes, np.array(gains)), "n_repeats": len(base)})
+    return listed
+
+
+def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
+    """The number of references at which a gain over one posterior is 0, with its 95% interval.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Rising.
+    gains : array of shape (sizes, targets)
+        What the attack has more than the posterior, linear between sizes in their logarithm.
+
+    Returns
+    -------
+    dict
+        value, the least number with a mean gain of 0 or more; low and high, the least and largest
+        number at which 0 lies in Student's interval of the gain. An end at the least or largest
+        size is one that the sizes do not reach.
+    """
+    at = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), _STEPS)
+    every = np.stack([np.interp(at, np.log(sizes), one) for one in gains.T])
+    mean, error = every.mean(axis=0), stats.sem(every, axis=0)
+    half = stats.t.ppf(0.975, len(every) - 1) * error
+    above, open_ = mean >= 0, np.abs(mean) <= half
+    first = at[above.argmax()] if above.any() else at[-1]
+    inside = at[open_] if open_.any() else np.array([first])
+    ends = min(inside.min(), first), max(inside.max(), first)
+    return dict(zip(("value", "low", "high"), np.exp([first, *ends]), strict=True))
+
+
+def _accuracy(seen: Seen) -> str:
+    """On members and on records that no model has seen; a hinge above 0 is a right answer."""
+    held = seen.outputs["held_hinge"].values[seen.targets] > 0
+    own = np.mean([(seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets])
+    return f"{seen.label} {own:.1%} on their members, {held.mean():.1%} on other records"

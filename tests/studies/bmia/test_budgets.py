@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from membership import attacks
+from membership.studies.bmia import budgets
+
+
+@pytest.fixture(scope="module")
+def table(source):
+    return source.table("bmia-ctl-12")
+
+
+def rate(table, attack, n):
+    part = table[(table["attack"] == attack) & (table["n_reference"] == n)]
+    return part.set_index("metric")["value"]
+
+
+def test_all_attacks_stand_at_all_budgets(table):
+    assert not table.duplicated(["dataset", "attack", "n_reference", "metric"]).any()
+    rates = table[table["metric"] == budgets.RATE]
+    assert (rates.groupby("attack")["n_reference"].nunique().loc[list(budgets.DRAWN)] >= 3).all()
+    assert rates["value"].between(0, 100).all()
+
+
+def test_a_paired_difference_is_the_difference(table):
+    found = rate(table, "Attack-R", 4)
+    for metric in (budgets.RATE, budgets.AUC):
+        less = found[metric] - rate(table, "BMIA", 1)[metric]
+        assert found[f"{metric}, {budgets.LESS_BMIA}"] == pytest.approx(less)
+    mixed = rate(table, budgets.POSTERIOR, 2)
+    expected = mixed[budgets.AUC] - rate(table, budgets.PLAIN, 2)[budgets.AUC]
+    assert mixed[f"{budgets.AUC}, {budgets.LESS_PLAIN}"] == pytest.approx(expected)
+
+
+def test_rmias_score_is_a_step_function_of_its_ratio():
+    rng = np.random.default_rng(0)
+    odds, held = rng.normal(0, 2, (4, 300)), rng.normal(0, 2, (4, 100))
+    asked, population = expit(odds), expit(held)
+    share = attacks.rmia(asked[0], asked[1:], population[0], population[1:])
+    order = np.argsort(budgets._ratio(odds[0], odds[1:], 0.3))
+    assert (np.diff(share[order]) >= 0).all()
+
+
+def test_a_posterior_is_worth_the_references_at_which_the_gain_is_nothing():
+    sizes = [1, 2, 4, 8]
+    gains = np.log2(sizes)[:, None] - 1.5 + np.array([-0.01, 0.0, 0.01])
+    found = budgets.worth(sizes, gains)
+    assert found["low"] <= found["value"] <= found["high"]
+    assert np.log2(found["value"]) == pytest.approx(1.5, abs=0.02)
+    # Half the width: Student's 97.5% quantile times the standard error, at one unit an octave.
+    assert np.log2(found["high"] / found["low"]) / 2 == pytest.approx(
+        4.303 * 0.01 / 3**0.5, abs=0.02
+    )
+
+
+@pytest.mark.parametrize(("level", "end"), [(5.0, 1.0), (-5.0, 8.0)])
+def test_what_the_sizes_do_not_reach_ends_at_them(level, end):
+    gains = np.full((4, 3), level) + np.array([-0.1, 0.0, 0.1])
+    found = budgets.worth([1, 2, 4, 8], gains)
+    assert list(found.values()) == pytest.approx([end] * 3)
