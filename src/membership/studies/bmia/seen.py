@@ -10,6 +10,7 @@ import xarray as xr
 
 from membership import attacks
 from membership.arrays import FloatArray
+from membership.errors import InputError
 from membership.studies.bmia import names
 from membership.studies.bmia.summaries import Pairs
 
@@ -78,6 +79,8 @@ class Seen:
     def attack(self, name: str, n: int = 1) -> Pairs:
         """Scores and truth of the queries that count, target by target, of a registered attack."""
         table = self.table(n)
+        if name not in table.score:
+            raise InputError(f"{self.label}: the evidence does not allow {name}; gather it again")
         asked = ~np.isnan(table.score[name])
         return [
             (score[one], member[one])
