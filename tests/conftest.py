@@ -256,7 +256,7 @@ class Project:
         """Run the command to its end; output and exit code are the test's to judge."""
         process = self.start(*arguments, cwd=cwd, **variables)
         try:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=300)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             raise

@@ -83,7 +83,8 @@ def test_the_table_has_both_groups_every_word_and_escapes(open_chapter, toy, rea
     reader = read(claims.html("gmip", rows, exhibits.declared("gmip")))
     text = " ".join(reader.text.split())
     assert text.index("The paper's") < text.index("IHA <beats> LOSS")
-    assert "1 supported 1 contradicted 1 not tested here" in text
+    assert "The paper's claims 1 supported 1 contradicted" in text
+    assert "This book's claims 1 not tested here" in text
     assert "1 agree 1 compatible 1 differ" in text
     assert "+0.21 [+0.19, +0.23]" in text
     assert "Changed: the margin was not stated" in text

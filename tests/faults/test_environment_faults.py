@@ -34,7 +34,7 @@ def run(project, before: str, *arguments: str, **variables: str) -> tuple[int, l
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=400,
     )
     assert "Traceback" not in done.stderr
     return done.returncode, [line for line in done.stderr.splitlines() if line]
@@ -77,14 +77,14 @@ def train():
     from membership import data, models, training
 
     digits = data.load("digits")
-    halves = np.random.default_rng(0).random((2, len(digits.y))) < 0.5
+    members = np.random.default_rng(0).random((2, len(digits.y))) < 0.1
     factory = partial(models.mlp, digits.x[0].size, [2**15], digits.n_classes)
     config = training.TrainingConfig(learning_rate=0.1, epochs=1, batch_size=256)
     if os.environ.get("STARVED"):
         pages = int(open("/proc/self/statm").read().split()[0])
         most = pages * resource.getpagesize() + 2**24
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    found = training.train(factory, digits, halves, config, range(2), n_jobs=1, progress=False)
+    found = training.train(factory, digits, members, config, range(2), n_jobs=1, progress=False)
     exhibit = files.location("demo-tab-1", "demo", "quick")
     sums = [float(part.double().abs().sum()) for part in found.parameters.values()]
     files.write_together(exhibit, {".csv": ",".join(map(repr, sums)).encode()})

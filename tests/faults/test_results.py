@@ -134,7 +134,7 @@ def test_a_killed_run_leaves_the_earlier_results_and_is_cleared_by_the_next(proj
     before = results(project)
     done = run(project, "-p", "seed", "1", "-p", "act", "kill the command")
     assert done.returncode == -9
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 180
     while len(hidden(project)) == 0 and time.monotonic() < deadline:
         time.sleep(0.1)
     assert results(project) == before
@@ -157,14 +157,14 @@ def test_of_two_runs_at_once_the_second_is_refused(project):
     first = project.start(
         *("run", "demo", "--profile", "tiny", "--quiet"), *("-p", "seed", "3", "-p", "act", "wait")
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (project.root / "waiting").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     second = run(project, "-p", "seed", "4")
     assert second.returncode == 2
     assert "another run is writing to results/tiny/demo; wait for its end" in one_line(second)
     (project.root / "go").touch()
-    first.communicate(timeout=60)
+    first.communicate(timeout=180)
     assert first.returncode == 0
     assert {content[:1] for name, content in results(project).items() if ".csv" in name} == {b"3"}
 

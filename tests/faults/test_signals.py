@@ -48,7 +48,7 @@ def send(name: str, pid: int, traces) -> set[int]:
 
 def last_line(process: subprocess.Popen, others: Sequence[str] = ()) -> str:
     """The command's own line; there is none where the command was killed."""
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=180)
     assert "Traceback" not in stderr
     assert set(others) <= set(stderr.splitlines())
     if process.returncode == -signal.SIGKILL:
@@ -238,7 +238,7 @@ def test_the_command_is_stopped_while_it_starts(project, traces, name, delay):
     traces.wait_for(lambda: process.poll() is not None or hears(process.pid, signal.SIGHUP))
     time.sleep(delay)
     process.send_signal(getattr(signal, name))
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=180)
     lines = [line for line in stderr.splitlines() if line]
     # Python gives up its handlers on the way out: who has said everything may be killed there.
     done = [0, -getattr(signal, name)] if stdout == project.run("list").stdout else []
@@ -264,7 +264,7 @@ def test_what_a_dead_run_and_its_dead_watcher_left_is_cleared_by_the_next(projec
     pids = set(traces.processes())
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     kept = traces.temporary / "membership-1-notours0"
     kept.mkdir()
     (kept / "file").write_text("of somebody else")

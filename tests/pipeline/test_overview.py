@@ -49,9 +49,11 @@ def test_the_counts_are_those_of_the_chapter_pages(parts):
     for part in parts:
         judged = {word: n for word, n in part.counts.items() if word != "not run"}
         assert judged == claims.verdicts(declared(part.chapter))
-    numbers, words = overview.totals()
+    numbers, of_papers, own = overview.totals()
     assert sum(numbers.values()) == sum(len(part.numbers) for part in parts)
-    assert sum(words.values()) == len(ids(parts, "claim"))
+    assert sum(of_papers.values()) + sum(own.values()) == len(ids(parts, "claim"))
+    ours = [row for part in parts for row in part.claims if row.claim.origin == "ours"]
+    assert sum(own.values()) == len(ours)
 
 
 def test_the_copies_hold_the_same_rows(parts):

@@ -77,9 +77,9 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
     exhibits : tuple of Exhibit
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
-    words = [row.outcome.word for row in found]
     tested = [row for row in found if not row.is_untested]
     of_paper = "The papers'" if chapter in published.questions else "The paper's"
+    origins = (("paper", of_paper), ("ours", "This book's"))
     return (
         templates()
         .get_template("claims.html")
@@ -87,10 +87,10 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             chapter=chapter,
             groups=[
                 (heading, [row for row in tested if row.claim.origin == origin])
-                for origin, heading in (("paper", of_paper), ("ours", "This book's"))
+                for origin, heading in origins
             ],
             untested=[row for row in found if row.is_untested],
-            counts={word: words.count(word) for word in OUTCOMES if word in words},
+            counts=[(heading, counts(found, origin)) for origin, heading in origins],
             numbers=verdicts(exhibits),
             plurals=PLURALS,
             has_own=any(row.own for row in found),
@@ -98,6 +98,12 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             numbering={row.claim.id: i + 1 for i, row in enumerate(found)},
         )
     )
+
+
+def counts(found: list[Row], origin: str) -> dict[str, int]:
+    """How many claims of a paper, or of our own, came out how."""
+    words = [row.outcome.word for row in found if row.claim.origin == origin]
+    return {word: words.count(word) for word in OUTCOMES if word in words}
 
 
 def text(found: list[Row]) -> str:

@@ -147,11 +147,12 @@ def part(chapter: str) -> Part:
     return Part(chapter, entries, found, [one for rest in by_exhibit.values() for one in rest])
 
 
-def totals() -> tuple[dict[str, int], dict[str, int]]:
-    """Numbers by verdict and claims by outcome, of the whole book."""
+def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Numbers by verdict, and the papers' claims and our own by outcome, of the whole book."""
     numbers = [number.verdict for one in parts() for number in one.numbers]
-    words = [row.outcome.word for one in parts() for row in one.claims]
-    return counted(numbers, VERDICTS), counted(words, OUTCOMES)
+    found = [row for one in parts() for row in one.claims]
+    of_papers, own = (claims.counts(found, origin) for origin in ("paper", "ours"))
+    return counted(numbers, VERDICTS), of_papers, own
 
 
 def counted(found: list[str], words: tuple[str, ...]) -> dict[str, int]:

@@ -27,7 +27,7 @@ class Verdicts:
         if part not in _PARTS:
             raise InputError(f"no part {part!r} of the overview; there are {', '.join(_PARTS)}")
         parts = overview.parts()
-        numbers, claims = overview.totals()
+        numbers, claims, findings = overview.totals()
         occur = {word for one in parts for entry in one.entries for word in entry.standing}
         return raw(
             templates()
@@ -38,12 +38,17 @@ class Verdicts:
                 base=base(context),
                 numbers=numbers,
                 claims=claims,
+                findings=findings,
                 plurals=PLURALS,
                 papers=[(one.chapter, one.paper) for one in parts],
                 runs=[(word, word) for word in STANDINGS if word in occur],
                 standings=[(word, STANDINGS[word]) for word in STANDINGS if word in occur],
                 verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
-                results=[(word, f"{n} {word}") for word, n in claims.items()],
+                results=[
+                    (word, f"{claims.get(word, 0) + findings.get(word, 0)} {word}")
+                    for word in OUTCOMES
+                    if word in {*claims, *findings}
+                ],
                 order={word: i for i, word in enumerate(OUTCOMES)},
             )
         )
