@@ -2,9 +2,10 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
-from membership import attacks, metrics
+from membership import attacks, data, metrics
 from membership.exhibits import declared
 from membership.studies.comparison import averages, costs, leaderboard, sentences
 
@@ -30,6 +31,24 @@ def test_panels_are_never_mixed(source):
     assert not first & second
     assert not any(known[name].leave_one_out for name in first)
     assert all(known[name].leave_one_out for name in second)
+
+
+def test_the_third_panel_has_no_attack_of_the_others(source):
+    table = source.table("comparison-ctl-5")
+    others = [source.table(f"comparison-tab-{one}")["attack"] for one in (1, 2)]
+    assert not set(table["what"]) & set(pd.concat(others))
+    own = source.table("comparison-fig-4").query("predictor == 'LOOD, KL at the record'")
+    assert set(table["dataset"]) > set(own["dataset"])
+    assert (table.loc[table["metric"] == "AUC", "value"] < 1).all()
+
+
+def test_pictures_are_of_the_records_that_they_are_said_to_be(source):
+    table = source.table("comparison-fig-5").query("record != ''")
+    levels = np.rint(255 * data.deduplicate(data.load("digits")).x).astype(int)
+    for one in table.itertuples():
+        assert [int(part) for part in one.pixels.split()] == levels[
+            int(one.record)
+        ].ravel().tolist()
 
 
 def test_no_attack_is_behind_one_that_knows_more(source):

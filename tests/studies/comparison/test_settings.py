@@ -1,10 +1,11 @@
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from membership import data
 from membership.errors import InputError
 from membership.exhibits import Source, declared
-from membership.studies.comparison import names, recipes, sentences
+from membership.studies.comparison import found, names, recipes, sentences
 from membership.studies.comparison.settings import PROFILES, Settings
 
 
@@ -16,6 +17,11 @@ from membership.studies.comparison.settings import PROFILES, Settings
         ({"n_targets": "1"}, r"n_targets = 1.*at least 2"),
         ({"dataset": "digit"}, "digit"),
         ({"also_datasets": '["purchase_like:1000"]', "also_models": '["cnn"]'}, "takes images"),
+        ({"also_datasets": '["digits"]', "also_models": '["forest@digits"]'}, "models 'forest'"),
+        (
+            {"also_datasets": '["digits"]', "also_models": '["cnn@mnist"]'},
+            "also_models 'cnn@mnist': after @ goes one of also_datasets: digits",
+        ),
         ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
     ],
 )
@@ -31,6 +37,23 @@ def test_cells_have_names_of_their_own(profile):
     assert {one.dataset for one in cells} == {
         one.dataset for one in names.typical(Settings.from_values({"profile": profile}))
     }
+
+
+def test_a_kind_can_be_asked_for_on_one_of_the_further_data_sets():
+    given = {
+        "also_datasets": ["adult", "mnist-odd"],
+        "also_models": ["logistic", "cnn@mnist-odd", "logistic@mnist-odd"],
+    }
+    settings = Settings.from_values({"profile": "tiny", "models": ["small"], **given})
+    words = [one.word for one in names.cells(settings)]
+    assert words == ["digits-small", "adult-logistic", "mnist-odd-logistic", "mnist-odd-cnn"]
+
+
+def test_pictures_are_of_the_first_data_set_that_has_them(own):
+    given = {"dataset": "adult", "also_datasets": ["purchase_like:4000", "digits", "mnist-odd"]}
+    settings = Settings.from_values({"profile": "tiny", **given, "also_models": ["logistic"]})
+    assert [one.word for one in names.pictured(settings)] == ["digits-logistic"]
+    assert names.pictured(own(20, models=["logistic"], also_datasets=[])) == ()
 
 
 @pytest.fixture
@@ -69,6 +92,11 @@ def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
     settings = own(
         700, models=["logistic"], also_datasets=[], results_dir=str(tmp_path / "results")
     )
-    table = Source(settings, declared("comparison")).table("comparison-tab-2")
+    source = Source(settings, declared("comparison"))
+    table = source.table("comparison-tab-2")
     assert table["attack"].tolist() == ["none"]
     assert "2,103 parameters" in sentences.of_others(table)
+    # Without pictures the shares of the groups are drawn.
+    shares = source.table("comparison-fig-5")
+    assert set(shares["pixels"]) == {""}
+    plt.close(found.draw(shares))

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from membership.studies.comparison import agreement, bounds, discoveries, nulls, risk, thresholds
+from membership.studies.comparison import (
+    agreement,
+    bounds,
+    discoveries,
+    found,
+    nulls,
+    risk,
+    thresholds,
+)
 from membership.studies.comparison.read import Table
 
 
@@ -51,6 +59,21 @@ def test_overlaps_have_their_closed_forms():
     assert found[agreement.JACCARD] == pytest.approx(found[agreement.CHANCE], abs=0.005)
     assert found[agreement.KAPPA] == pytest.approx(0, abs=0.01)
     assert agreement.of_flags(a & False, a & False)[agreement.KAPPA] == 0
+
+
+def test_groups_are_disjoint_and_as_large_as_independence_says():
+    rng = np.random.default_rng(0)
+    member = rng.random((2, 200_000)) < 0.5
+    rates = np.array([0.3, 0.2, 0.1, 0.05])
+    flags = (rng.random((4, *member.shape)) < rates[:, None, None]) & member
+    groups = found.groups(flags)
+    assert sum(group.astype(int) for group in groups.values()).max() == 1
+    assert not any((group & ~member).any() for group in groups.values())
+    expected = found.by_chance(flags, member)
+    assert expected[0] == pytest.approx(np.full(2, rates.prod()), rel=0.1)
+    for group, share in zip(groups.values(), expected, strict=True):
+        seen = group.sum(axis=1) / member.sum(axis=1)
+        assert seen == pytest.approx(share, abs=0.002)
 
 
 def test_flagged_records_keep_the_rate():

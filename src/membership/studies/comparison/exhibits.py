@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 leaderboard, power, thresholds = later(__package__, "leaderboard", "power", "thresholds")
 agreement, bounds, nulls = later(__package__, "agreement", "bounds", "nulls")
-discoveries, risk = later(__package__, "discoveries", "risk")
+discoveries, risk, found, another = later(__package__, "discoveries", "risk", "found", "another")
 exhibit = declaring(__package__)
 
 
@@ -27,6 +27,11 @@ def _with_untrained(settings: Any) -> tuple[str, ...]:
 def _with_processes(settings: Any) -> tuple[str, ...]:
     processes = tuple(f"lood-{one.word}" for one in names.typical(settings))
     return (*names.files(settings), *processes)
+
+
+def _with_pictures(settings: Any) -> tuple[str, ...]:
+    pictures = tuple(f"pictures-{one.word}" for one in names.pictured(settings))
+    return (*names.files(settings), *pictures)
 
 
 def _leaders(table: pd.DataFrame) -> "Figure":
@@ -180,5 +185,14 @@ EXHIBITS = (
             "A row of marks for each predictor, a mark a data set. " + sentences.of_risk(table)
         ),
     ),
+    exhibit(
+        "fig-5",
+        found.found_by,
+        needs=_with_pictures,
+        draw=found.draw,
+        says=sentences.of_found,
+        alt=lambda table: "Rows of records, one a group. " + sentences.of_found(table),
+    ),
     exhibit("ctl-4", nulls.null_rows, needs=_with_untrained, says=sentences.of_nulls),
+    exhibit("ctl-5", another.panel, needs=_with_processes, says=sentences.of_another),
 )

@@ -1,8 +1,9 @@
 """How the chapter's evidence is gathered: training, answers, posteriors, gradients, seconds.
 
 The names of the files are `<kind>-<cell>`: outputs and posterior of every cell, white-box of
-models small enough, times (what training, asking and scoring took); of one cell a data set lood;
-and untrained (the answers of models that were never trained, for the null rows).
+models small enough, times (what training, asking and scoring took); of one cell a data set lood,
+of one cell with pictures these; and untrained (the answers of models that were never trained, for
+the null rows).
 """
 
 import functools
@@ -27,6 +28,8 @@ MIXED = 8
 UNTRAINED_REFERENCES = 8
 # Hidden layers of the Gaussian process, and the variance of its labels' noise.
 DEPTH, NOISE = 1, 0.1
+# Pixels a side.
+LARGEST_PICTURE = 32
 
 
 def sources(settings: Any) -> dict[str, Gather]:
@@ -40,6 +43,8 @@ def sources(settings: Any) -> dict[str, Gather]:
         found[f"white-box-{cell.word}"] = functools.partial(white_box, cell, key)
     for cell in names.typical(settings):
         found[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, key)
+    for cell in names.pictured(settings):
+        found[f"pictures-{cell.word}"] = functools.partial(pictures, cell, key)
     first = names.cells(settings)[0]
     found[names.UNTRAINED] = functools.partial(untrained, first, key)
     return found
@@ -191,6 +196,15 @@ def leave_one_out(cell: Cell, key: str) -> xr.Dataset:
         {"record": found.record},
         **{**about(found), "recipe": recipe},
     )
+
+
+def pictures(cell: Cell, key: str) -> xr.Dataset:
+    """Every record of the pool as a small picture, for who has no data."""
+    found = world(cell, _settings(key))
+    apart = -(-max(found.pool.x.shape[2:]) // LARGEST_PICTURE)
+    level = np.rint(255 * np.clip(found.pool.x[:, :, ::apart, ::apart], 0, 1)).astype(np.uint8)
+    variables = {"level": (("record", "channel", "height", "width"), level)}
+    return evidence.dataset("process", variables, {"record": found.record}, **about(found))
 
 
 def about(found: World) -> dict[str, Any]:

@@ -51,13 +51,20 @@ def cells(settings: Any) -> tuple[Cell, ...]:
     """The cells of a run, those of the first data set before the others."""
     found: dict[str, Cell] = {}
     for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
-        kinds = settings.models if name == settings.dataset else settings.also_models
         stem = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
-        for kind in dict.fromkeys(kinds):
+        for kind in kinds(settings, name):
             word = f"{stem}-{kind}"
             word = word if word not in found else f"{word}-{len(found) + 1}"
             found[word] = Cell(name, kind, word)
     return tuple(found.values())
+
+
+def kinds(settings: Any, dataset: str) -> list[str]:
+    """The kinds of target on one of the data sets of a run."""
+    if dataset == settings.dataset:
+        return list(dict.fromkeys(settings.models))
+    each = [one.partition("@") for one in settings.also_models]
+    return list(dict.fromkeys(kind for kind, _, only in each if only in ("", dataset)))
 
 
 def opened(settings: Any) -> tuple[Cell, ...]:
@@ -111,6 +118,22 @@ def typical(settings: Any) -> tuple[Cell, ...]:
         if one.dataset not in found or one.kind == "small":
             found[one.dataset] = one
     return tuple(found.values())
+
+
+IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST")
+
+
+def pictured(settings: Any) -> tuple[Cell, ...]:
+    """The first of the cells above whose records are pictures; none where none is."""
+    return tuple(one for one in typical(settings) if _is_pictured(one, settings))[:1]
+
+
+def _is_pictured(cell: Cell, settings: Any) -> bool:
+    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
+        return cell.set in IMAGES
+    from membership import data
+
+    return data.outline(cell.dataset, settings.data_root or None).is_image
 
 
 def with_hinge(outputs: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
+from membership.studies.comparison.names import kinds
 
 LEAST_RECORDS = 300
 
@@ -21,6 +22,11 @@ def check(settings: Any) -> None:
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
     data.require_known(list(names), root)
+    for one in settings.also_models:
+        _, meant, only = one.partition("@")
+        if meant and only not in settings.also_datasets:
+            given = ", ".join(settings.also_datasets) or "none"
+            raise InputError(f"also_models {one!r}: after @ goes one of also_datasets: {given}")
     for name in names:
         found = data.outline(name, root)
         if found.n_records < LEAST_RECORDS:
@@ -31,8 +37,7 @@ def check(settings: Any) -> None:
         # The book's own tables are encoded before anything is trained on them.
         if found.dataset is not None and not found.dataset.verified:
             data.require_scaled(found)
-        wanted = settings.models if name == settings.dataset else settings.also_models
-        if "cnn" in wanted and not found.is_image:
+        if "cnn" in kinds(settings, name) and not found.is_image:
             raise InputError(
                 f"models: 'cnn' takes images, and {found.name} holds none; leave it out"
             )

@@ -106,6 +106,11 @@ class Seen:
         return self.outputs["canary"].values.astype(bool)
 
     @functools.cached_property
+    def record(self) -> np.ndarray:
+        """The records' rows in the data set, canaries left out."""
+        return self.outputs["record"].values[~self.canary]
+
+    @functools.cached_property
     def member(self) -> BoolArray:
         """Who was trained on what, (models, records), canaries left out."""
         return self.outputs["member"].values.astype(bool)[:, ~self.canary]

@@ -6,6 +6,7 @@ from membership.studies.comparison import names
 
 AREA, RATE = "AUC", "TPR@1%FPR(%)"
 CORRELATION = "rank correlation with the risk"
+SHARE, CHANCE = "members found so (%)", "members found so by chance (%)"
 OVERLAP, BY_CHANCE, OTHER = "Jaccard", "Jaccard by chance", "other references"
 
 
@@ -202,3 +203,24 @@ def of_nulls(table: pd.DataFrame) -> str:
         f"Intervals of 95% that leave one half out: {rows['value'].min():.1f}% to "
         f"{rows['value'].max():.1f}%, where 5% are meant to."
     )
+
+
+def of_found(table: pd.DataFrame) -> str:
+    """How many members all attacks find, and how many one alone."""
+    groups = table.drop_duplicates("row")
+    told = [
+        f"{row.row} {row.share:.1f}% ({row.chance:.1f}% by chance)"
+        for row in groups.rename(columns={SHARE: "share", CHANCE: "chance"}).itertuples()
+    ]
+    one = groups.iloc[0]
+    return f"Members on {one['dataset']}, {one['target']}, found by {_listed(told)}."
+
+
+def of_another(table: pd.DataFrame) -> str:
+    """GLiR's range on one step, and LOOD's."""
+    told = []
+    for what, metric in (("GLiR", AREA), ("LOOD, as a predictor of risk", CORRELATION)):
+        values = _picked(table[table["what"] == what], metric)["value"]
+        if len(values):
+            told.append(f"{what}: {metric} {values.min():.2f} to {values.max():.2f}")
+    return "; ".join(told) + "."

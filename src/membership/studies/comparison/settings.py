@@ -65,7 +65,9 @@ class Settings(ChapterSettings):
         [], description=f"kinds of target on dataset, of {', '.join(MODELS)}; []: the profile's"
     )
     also_models: list[str] = Field(
-        [], description="kinds of target on the further data sets; []: the profile's"
+        [],
+        description="kinds of target on the further data sets, as 'cnn@digits' on one of them; "
+        "[]: the profile's",
     )
     n_targets: int = Field(
         0, ge=0, le=100, description="target models of each cell, 2 or more; 0: the profile's"
@@ -85,7 +87,7 @@ class Settings(ChapterSettings):
 
     @model_validator(mode="after")
     def _models_are_known(self) -> Self:
-        for name in (*self.models, *self.also_models):
+        for name in (*self.models, *(one.partition("@")[0] for one in self.also_models)):
             if name not in MODELS:
                 raise ValueError(f"models {brief(name)}: give some of {', '.join(MODELS)}")
         if self.n_reference % 2:

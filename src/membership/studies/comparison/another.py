@@ -1,0 +1,73 @@
+"""The third panel: what plays another game, each number of the run that measured it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from membership import exhibits
+from membership.exhibits.tidy import tidy
+from membership.studies.comparison.power import typical
+from membership.studies.comparison.read import origin
+from membership.studies.comparison.risk import CORRELATION
+
+STEP, STEPS, BEFORE = (
+    "sees the gradient of one training step",
+    "sees the gradients of five steps",
+    "sees the records, and no model",
+)
+AREA, RATE = "AUC", "TPR@1%FPR(%)"
+ONE_STEP, MANY_STEPS = "gmip-ctl-12", "gmip-ctl-4"
+RISK = "comparison-fig-4"
+RATIO = "likelihood ratio"
+ATTACKS = {"GLiR": "GLiR", RATIO: "likelihood ratio of gradients"}
+NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
+
+
+def panel(source: Any) -> pd.DataFrame:
+    """comparison-ctl-5: GLiR on step gradients by its chapter's paper-size run, LOOD on this bench.
+
+    Neither sees what the attacks of the other panels see, and the data and models are others.
+    """
+    rows, used = [], []
+    for made, exhibit_id in ((_one_step, ONE_STEP), (_several, MANY_STEPS)):
+        kept = exhibits.load(exhibit_id, "paper")
+        if kept is not None:
+            rows += made(kept[0])
+            used.append(exhibit_id)
+    rows += _predicted(source.table(RISK))
+    note = f"Panel: another game. GLiR is that of the paper-size run behind {' and '.join(used)}."
+    return tidy(rows, origin(typical(source), note=note if used else "Panel: another game."))
+
+
+def _one_step(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    scales = {"AUC (%)": (AREA, 0.01), "TPR at 1% FPR (%)": (RATE, 1.0)}
+    shown = table[(table["asked"] == "all records") & table["attack"].isin(ATTACKS)]
+    for one in shown[shown["quantity"].isin(scales)].to_dict("records"):
+        metric, scale = scales[one["quantity"]]
+        key = {"game": STEP, "what": ATTACKS[one["attack"]], "dataset": one["data"]}
+        yield {**key, "metric": metric, **_scaled(one, scale)}
+
+
+def _several(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Five steps with as many background records as there are."""
+    real = table[table["case"].str.startswith("5 steps")]
+    widest = real[real["case"] == real["case"].iloc[-1]] if len(real) else real
+    what = {"sum of log p": "GLiR, all steps", "joint likelihood ratio": ATTACKS[RATIO]}
+    for one in widest[widest["metric"] == "auc(%)"].to_dict("records"):
+        if one["attack"] in what:
+            key = {"game": STEPS, "what": what[one["attack"]], "dataset": one["data"]}
+            yield {**key, "metric": AREA, **_scaled(one, 0.01)}
+
+
+def _predicted(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """How LOOD orders the records beside the order of their risk on this bench."""
+    shown = table[table["predictor"].str.startswith("LOOD, KL")]
+    for one in shown[shown["metric"] == CORRELATION].to_dict("records"):
+        key = {"game": BEFORE, "what": "LOOD, as a predictor of risk", "dataset": one["dataset"]}
+        yield {**key, "metric": CORRELATION, **{name: one[name] for name in NUMBERS}}
+
+
+def _scaled(one: dict[str, Any], scale: float) -> dict[str, float]:
+    linear = ("value", "low", "high", "standard_error")
+    return {name: one[name] * scale if name in linear else one[name] for name in NUMBERS}
