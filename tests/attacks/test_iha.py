@@ -328,3 +328,26 @@ def test_the_mask_and_the_records_must_fit():
     other = curvature.spectrum(models.mlp(12, (3,), 3), cross_entropy, *train)
     with pytest.raises(InputError, match="51 eigenvalues, and the model 243 parameters"):
         attacks.sif(model, cross_entropy, train, query, spectrum=other)
+
+
+@pytest.mark.parametrize("knowledge", ["leave-one-out", "everyone", "everyone-less-own"])
+def test_one_damping_and_many_give_the_same_scores(knowledge):
+    model, train, query, member = problem(4)
+    arguments = (model, cross_entropy, train, query)
+    decomposed = curvature.spectrum(model, cross_entropy, *train)
+    options = RECIPE | {"knowledge": knowledge}
+    by_factor = attacks.iha(*arguments, member, **options)
+    by_spectrum = attacks.iha(*arguments, member, **options, spectrum=decomposed)
+    for name in TERMS:
+        expected = getattr(by_spectrum, name)
+        np.testing.assert_allclose(getattr(by_factor, name), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        attacks.sif(*arguments), attacks.sif(*arguments, spectrum=decomposed), rtol=1e-10
+    )
+
+
+def test_one_damping_asks_for_no_eigendecomposition(monkeypatch):
+    monkeypatch.setattr(torch.linalg, "eigh", None)
+    model, train, query, member = problem(4)
+    attacks.iha(model, cross_entropy, train, query, member, **RECIPE)
+    attacks.sif(model, cross_entropy, train, query)

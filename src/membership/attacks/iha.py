@@ -12,6 +12,7 @@ from torch import nn
 
 from membership.arrays import as_bool, one_of
 from membership.attacks.iha_cg import FormsByCG
+from membership.attacks.iha_factor import FormsByFactor
 from membership.attacks.iha_terms import (
     IHAScore,
     check_recipe,
@@ -19,8 +20,9 @@ from membership.attacks.iha_terms import (
     iha_from_view,
     iha_terms,
 )
-from membership.attacks.others import OthersGradient, others_gradient
+from membership.attacks.others import KNOWLEDGE, OthersGradient, others_gradient
 from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
+from membership.curvature.factor import factor
 from membership.curvature.objective import Loss, Objective, objective
 from membership.curvature.solver import Solver
 from membership.curvature.white_box import WhiteBoxView, views, with_rows
@@ -74,7 +76,8 @@ def iha(
     conditioning : {"damping", "low-rank"}
         See `membership.curvature.conditioned_inverse`.
     solver : {"exact", "cg"}
-        One eigendecomposition, or conjugate gradients for many records at once; "cg" damps.
+        One Cholesky factor (one eigendecomposition for low rank and for the regularised
+        condition), or conjugate gradients for many records at once; "cg" damps.
     convention : {"paper", "authors"}
         "authors" is what the released code computes where it differs: members' gradient over the
         others is :math:`(n\nabla L_1 - g)/(n-1)`, and low rank goes by :math:`|\sigma|`.
@@ -84,7 +87,8 @@ def iha(
     knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
         The controls of `membership.attacks.others_gradient`.
     spectrum : Spectrum, optional
-        Of the Hessian over the training records, where it is at hand; for solver "exact".
+        Of the Hessian over the training records, for solver "exact": with one at hand any number
+        of dampings cost little.
     tolerance : float
         Relative error of the terms that conjugate gradients aim at, above 0 and below 1; systems
         are solved to its square root, because errors enter the terms by products of two.
@@ -121,6 +125,7 @@ def iha(
     check_recipe(*recipe)
     check_conditioning(damping, conditioning, convention)
     check_stationarity(stationarity)
+    one_of("knowledge", knowledge, KNOWLEDGE)
     check_solver(solver, conditioning)
     goal = objective(model, loss, *train)
     goal.records(*query)
@@ -131,6 +136,8 @@ def iha(
 
     if solver == "cg":
         parts = _by_cg(goal, train, query, others, recipe, damping, stationarity, tolerance)
+    elif one_damping(spectrum, conditioning) and (stationarity == "published" or not weight_decay):
+        parts = _by_factor(goal, train, query, others, recipe, damping, stationarity)
     else:
         spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
         parts = [
@@ -179,6 +186,30 @@ def _by_cg(
         part = iha_terms(found, view.loss, view.n_train, *recipe, stationarity)
         parts.append(replace(part, residual=residual))
     return parts
+
+
+def _by_factor(
+    goal: Objective,
+    train: tuple,
+    query: tuple,
+    others: Callable[[WhiteBoxView, slice], OthersGradient],
+    recipe: tuple[float, float, float],
+    damping: float,
+    stationarity: str,
+) -> list[IHAScore]:
+    """Scores of the queried records in blocks, from the Cholesky factor of the damped Hessian."""
+    found = factor(goal, *goal.records(*train), damping)
+    forms, parts = None, []
+    for view, rows in with_rows(views(goal, train, query)):
+        forms = forms or FormsByFactor(found, view.mean_gradient)
+        of_view = forms(view, others(view, rows))
+        parts.append(iha_terms(of_view, view.loss, view.n_train, *recipe, stationarity))
+    return parts
+
+
+def one_damping(spectrum: Spectrum | None, conditioning: str) -> bool:
+    """Whether a factor of the damped Hessian will do."""
+    return spectrum is None and conditioning == "damping"
 
 
 def check_solver(solver: str, conditioning: str) -> None:

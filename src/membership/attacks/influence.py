@@ -1,16 +1,18 @@
 """Self-influence (Cohen and Giryes 2024) as a membership score."""
 
 import numpy as np
+import torch
 from torch import nn
 
 from membership.arrays import FloatArray
-from membership.attacks.iha import check_solver
+from membership.attacks.iha import check_solver, one_damping
 from membership.curvature.eigen import (
     Spectrum,
     check_conditioning,
     conditioned_inverse,
     spectrum_of,
 )
+from membership.curvature.factor import factor
 from membership.curvature.gradients import gradient_blocks
 from membership.curvature.objective import Loss, objective
 from membership.curvature.solver import Solver
@@ -77,6 +79,13 @@ def sif(
             # The error of the solution enters this sum by its square.
             form = (found.vectors * (gradient + found.remainder)).sum(1)
             parts.append(0.0 - form.cpu().numpy())
+        return np.concatenate(parts)
+    if one_damping(spectrum, conditioning):
+        found = factor(goal, *records, damping)
+        parts = []
+        for view in views(goal, train, query):
+            half = found.half(torch.as_tensor(view.gradient).to(goal.device))
+            parts.append(0.0 - half.square().sum(1).cpu().numpy())
         return np.concatenate(parts)
     spectrum = spectrum or spectrum_of(goal, *records)
     how = (damping, conditioning, convention)
