@@ -23,8 +23,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book cluster archive dist notebooks lab bench test test-fast test-faults test-slurm browser lint \
-	format clean
+.PHONY: help setup book cluster archive dist notebooks lab bench test test-fast test-faults test-slurm check-gpu browser \
+	lint format clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -100,6 +100,9 @@ test-fast: setup lint ## Check the style and run the quick tests of every room
 
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults
+
+check-gpu: setup ## Compare every gathering step on the CPU and on the GPU, where there is one
+	@$(BIN)/python -m membership.pipeline.device_check
 
 browser: setup ## Find a Chromium for the tests of the site, or install one
 	@$(BIN)/python tests/chromium.py

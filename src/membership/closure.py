@@ -5,7 +5,8 @@ every function, class and constant that the names in a function lead to, through
 attributes of modules. In doubt a thing counts: a local variable of a function's name and a word in
 quotes as the function, a class with all its methods and bases, a module that is handed on with all
 that it holds, and a module that is led to with what it runs when it is imported. What only keeps
-results (`KEEPERS`) has no part in them. `membership.sources` reads the files.
+results, or says what is computed beside what (`KEEPERS`), has no part in them. `membership.sources`
+reads the files.
 """
 
 import ast
@@ -23,7 +24,8 @@ from membership.sources import Place, Sources, chains, digest, text
 
 KEEPERS = (
     *("membership.closure", "membership.errors", "membership.paths", "membership.sources"),
-    *("membership.training.cache", "membership.training.fits", "membership.evidence"),
+    *("membership.training.cache", "membership.training.capacity", "membership.training.fits"),
+    "membership.evidence",
 )
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
 

@@ -9,6 +9,7 @@ from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from membership.errors import InputError
+from membership.training import capacity
 from membership.training.config import TrainingConfig
 
 Factory = Callable[[], nn.Module]
@@ -181,19 +182,26 @@ class Ensemble:
         x = torch.tensor(np.asarray(x), dtype=torch.float32)
         if not torch.isfinite(x).all():
             raise InputError("x: some values are not finite (NaN or infinity); clean them first")
-        module = self.factory().to(self.device).eval()
-        side_by_side = batch_of_models(module, self.device)
-        rows = []
-        for first in range(0, len(self), side_by_side):
-            chosen = slice(first, first + side_by_side)
+        module = self.factory().eval()
+        most = batch_of_models(module, self.device)
+        side_by_side = capacity.models(module, x[:1], batch_size, self.device, most)
+        module = module.to(self.device)
+
+        def answered(some: range) -> torch.Tensor:
+            chosen = slice(some.start, some.stop)
             parameters = {k: v[chosen].to(self.device) for k, v in self.parameters.items()}
             buffers = {k: v[chosen].to(self.device) for k, v in self.buffers.items()}
-            models = len(range(*chosen.indices(len(self))))
-            answers = [
-                forward(
-                    module, parameters, buffers, part.to(self.device).expand(models, *part.shape)
-                )
-                for part in x.split(batch_size)
-            ]
-            rows.append(torch.cat([answer.detach().cpu() for answer in answers], dim=1))
+
+            def of(part: torch.Tensor) -> torch.Tensor:
+                records = part.to(self.device).expand(len(some), *part.shape)
+                return forward(module, parameters, buffers, records).detach().cpu()
+
+            parts = x.split(batch_size)
+            answers = [one for part in parts for one in capacity.in_halves(of, part, "records")]
+            return torch.cat(answers, dim=1)
+
+        rows = []
+        for first in range(0, len(self), side_by_side):
+            some = range(first, min(first + side_by_side, len(self)))
+            rows += capacity.in_halves(answered, some, "models")
         return torch.cat(rows)

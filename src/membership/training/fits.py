@@ -10,6 +10,7 @@ from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training import cache as store
+from membership.training import capacity
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import Factory, batch_of_models, initial_module
 
@@ -69,7 +70,10 @@ class Fits:
 
     def batches(self, rows: list[int]) -> list[list[int]]:
         """Rows to train together: models with as many members, so every step is a whole one."""
-        size = batch_of_models(initial_module(self.factory, 0), self.device)
+        module = initial_module(self.factory, 0)
+        record, batch = torch.tensor(self.dataset.x[:1]), self.config.batch_size
+        most = batch_of_models(module, self.device)
+        size = capacity.models(module, record, batch, self.device, most)
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
         some = [group[k : k + size] for group in groups for k in range(0, len(group), size)]

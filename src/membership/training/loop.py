@@ -16,6 +16,7 @@ from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
+from membership.training import capacity
 from membership.training.augmentation import drawn, flip_and_crop
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import (
@@ -133,7 +134,10 @@ def train(
             # rounding, whatever n_jobs is.
             with _threads(1 if len(batches) > 1 else cores):
                 for rows in batches:
-                    found |= _train_rows(fits, rows, keys, cache, bar)
+                    for part in capacity.in_halves(
+                        lambda some: _train_rows(fits, some, keys, cache, bar), rows, "models"
+                    ):
+                        found |= part
     states = [found[i] for i in range(len(seeds))]
 
     def stacked(named: Iterator[tuple[str, torch.Tensor]]) -> State:

@@ -1,0 +1,139 @@
+"""Every gathering step on the CPU and on the GPU: seconds of both, and how far they are apart.
+
+``make check-gpu`` runs it. A chapter trains and asks its models on the device, and what it makes of
+their answers is the CPU's.
+"""
+
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unittest import mock
+
+import numpy as np
+import torch
+import xarray as xr
+
+from membership import closure, evidence, pipeline
+from membership.command_line import show
+from membership.errors import InputError
+from membership.pipeline import workflow
+
+# Root mean square of the differences over that of the values: rounding in another order, which
+# training in single precision has some hundred steps to enlarge.
+TOLERANCE = 0.01
+# The only function that names a device to compute on.
+CHOOSES = "membership.training.ensemble.device_of"
+COLUMNS = ["evidence", "CPU (s)", "GPU (s)", "apart", ""]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One gathering step on both devices.
+
+    Attributes
+    ----------
+    chapter, evidence : str
+    seconds : tuple of float
+        On the CPU, on the GPU.
+    apart : float
+        See `apart`; NaN for evidence that holds seconds, which differ.
+    error : str
+        What the GPU's run ended with, "" for evidence.
+    """
+
+    chapter: str
+    evidence: str
+    seconds: tuple[float, float]
+    apart: float
+    error: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it ran and its evidence is within the tolerance."""
+        return not self.error and not self.apart > TOLERANCE
+
+
+def steps(chapter: str, profile: str, device: str = "cuda") -> Iterator[Step]:
+    """Gather each evidence of a chapter that has a device to choose on the CPU and on another."""
+    here, there = (_source(chapter, profile, one) for one in ("cpu", device))
+    for name, function in here.gatherers().items():
+        if CHOOSES not in closure.parts(function):
+            continue
+        began = time.perf_counter()
+        expected = evidence.load(here.gather(name))
+        middle = time.perf_counter()
+        found, error = None, ""
+        try:
+            found = evidence.load(there.gather(name))
+        except (RuntimeError, InputError) as failure:
+            error = (str(failure).splitlines() or [type(failure).__name__])[0]
+        seconds = (middle - began, time.perf_counter() - middle)
+        timed = name.startswith(workflow.TIMED) or found is None
+        yield Step(chapter, name, seconds, math.nan if timed else apart(expected, found), error)
+
+
+def _source(chapter: str, profile: str, device: str):
+    strings = {"profile": profile, "device": device}
+    return workflow.source(pipeline.check(chapter, pipeline.settings_class(chapter).typed(strings)))
+
+
+def apart(expected: xr.Dataset, found: xr.Dataset) -> float:
+    """The largest relative difference of any variable, in root mean squares; 0 where equal."""
+    if set(expected.variables) != set(found.variables):
+        return math.inf
+    return max((_apart(expected[name], found[name]) for name in expected.variables), default=0.0)
+
+
+def _apart(expected: xr.DataArray, found: xr.DataArray) -> float:
+    if expected.shape != found.shape:
+        return math.inf
+    if not np.issubdtype(expected.dtype, np.number) or expected.size == 0:
+        return 0.0 if np.array_equal(expected, found) else math.inf
+    left, right = (np.asarray(one, dtype=np.float64) for one in (expected, found))
+    differs = ~((left == right) | (np.isnan(left) & np.isnan(right)))
+    if not np.isfinite(left[differs] - right[differs]).all():
+        return math.inf
+    size = np.linalg.norm(left[np.isfinite(left)])
+    distance = np.linalg.norm(left[differs] - right[differs])
+    return float(distance / size) if size else (math.inf if distance else 0.0)
+
+
+def main(chosen: Sequence[str], profile: str = "tiny") -> int:
+    """Compare the chapters that are named, or all, in a cache of their own; 1 where they differ."""
+    if not torch.cuda.is_available():
+        print("No GPU that torch finds is here, so nothing was compared.")
+        return 0
+    found = []
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        mock.patch.dict(os.environ, MEMBERSHIP_CACHE=cache),
+    ):
+        for chapter in chosen or pipeline.chapters():
+            for step in steps(chapter, profile):
+                print(f"{step.chapter} {step.evidence}", file=sys.stderr)
+                found.append(step)
+    show(f"{torch.cuda.get_device_name()}, profile {profile}", COLUMNS, [*map(cells, found)])
+    bad = [step for step in found if not step.is_good]
+    for step in bad:
+        print(f"{step.chapter} {step.evidence}: {step.error or 'beyond the tolerance'}")
+    print(f"{len(found) - len(bad)} of {len(found)} steps are within {TOLERANCE:g} of the CPU's.")
+    return 1 if bad else 0
+
+
+def cells(step: Step) -> list[str]:
+    """A step as a row of the table."""
+    said = "seconds" if math.isnan(step.apart) and not step.error else f"{step.apart:.1e}"
+    return [
+        f"{step.chapter} {step.evidence}",
+        *(f"{seconds:.1f}" for seconds in step.seconds),
+        "-" if step.error else said,
+        "" if step.is_good else "differs",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""Every gathering step of every chapter, as if on a GPU: no tensor meets one of another device."""
+
+import sys
+from functools import partial
+
+import pytest
+import torch
+import torch.distributed.tensor  # asks what a generator is, once
+
+from membership import pipeline, training
+from membership.closure import parts
+from membership.pipeline import workflow
+from membership.training import ensemble
+from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
+
+# Smaller than the profile "tiny" where a value can be: which device a tensor is on does not
+# depend on how many there are.
+SMALLER = {
+    "bayes_optimal": {"n_records": "60", "cnn_records": "60", "n_reference": "4"},
+    "bmia": {"n_targets": "2", "n_reference": "4", "n_samples": "10"},
+    "comparison": {"n_targets": "2", "n_reference": "4", "n_pool": "200", "resamples": "20"},
+    "gmip": {"n_background": "1000"},
+    "iha": {"n_models": "6", "n_queries": "100", "also_datasets": "digits"}
+    | {"most_parameters": "300", "loo_records": "2", "loo_models": "4"},
+}
+# The only functions that give a device to compute on.
+CHOOSES = "membership.training.ensemble.device_of"
+
+
+def steps(chapter):
+    """What gathers each evidence of a chapter that has a device to choose, by name."""
+    strings = {"profile": "tiny", "n_jobs": "1", **SMALLER.get(chapter, {})}
+    found = workflow.source(
+        pipeline.check(chapter, pipeline.settings_class(chapter).typed(strings))
+    )
+    chosen = [name for name, one in found.gatherers().items() if CHOOSES in parts(one)]
+    return {name: partial(found.gather, name) for name in chosen}
+
+
+@pytest.fixture
+def on_device(tmp_path, monkeypatch):
+    """Whatever asks for a device gets the fake one, and trains for one epoch."""
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    monkeypatch.setattr(torch, "Generator", Generator)
+    for config in (training.TrainingConfig, training.PrivateConfig):
+        checked = config.__post_init__
+
+        def short(self, checked=checked):
+            checked(self)
+            object.__setattr__(self, "epochs", 1)
+
+        monkeypatch.setattr(config, "__post_init__", short)
+    with FakeDevice() as device:
+        yield device
+
+
+@pytest.mark.parametrize("chapter", pipeline.chapters())
+def test_no_tensor_of_a_chapter_is_on_the_wrong_device(chapter, on_device, monkeypatch):
+    found = steps(chapter)
+    chosen = ensemble.device_of
+    for module in list(sys.modules.values()):
+        if getattr(module, "__dict__", {}).get("device_of") is chosen:
+            monkeypatch.setattr(module, "device_of", lambda name="auto": DEVICE)
+    failed = {}
+    for name, gather in found.items():
+        try:
+            gather()
+        except (WrongDevice, RuntimeError) as error:
+            failed[name] = str(error)
+    assert not failed
+    assert on_device.operations > 0 or not found

@@ -1,0 +1,93 @@
+"""Fewer at a time where a device holds no more, and the same models and answers."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from membership import memory
+from membership.training import TrainingConfig, capacity, ensemble, loop, train
+from tests.fake_device import DEVICE, FakeDevice
+from tests.training.test_loop import blobs, convolutional, mlp
+
+CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.1, momentum=0.9)
+
+
+def trained(models=6):
+    mask = np.random.default_rng(0).random((models, 60)) < 0.5
+    mask[:, :30], mask[:, 30:] = mask[:, :30], ~mask[:, :30]
+    return train(mlp, blobs(), mask, CONFIG, range(models), progress=False)
+
+
+def test_a_cpu_is_left_as_it_is():
+    cpu = torch.device("cpu")
+    assert capacity.models(mlp(), torch.zeros(1, 12), 10**9, cpu, 64) == 64
+
+
+@pytest.mark.parametrize(("free", "expected"), [(1, 1), (1e5, 14), (1e12, 64)])
+def test_models_share_half_of_the_free_memory(free, expected, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda device: free)
+    own = 4 * (12 * 8 + 8 + 8 * 3 + 3)
+    # Flattened record, hidden layer before and after tanh, logits, and the record itself.
+    each = 4 * own + 2 * 4 * 4 * (12 + 8 + 8 + 3 + 12)
+    assert expected == max(1, min(64, int(free / 2 / each)))
+    assert capacity.models(mlp(), torch.zeros(1, 12), 4, DEVICE, 64) == expected
+
+
+def test_the_model_is_left_in_its_mode_and_its_statistics_alone():
+    module = convolutional().train()
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    capacity.models(module, torch.randn(1, 1, 4, 4), 2, DEVICE, 64)
+    assert module.training
+    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_work_is_halved_until_it_fits_and_each_halving_is_said(most):
+    asked = []
+
+    def work(some):
+        asked.append(len(some))
+        if len(some) > most:
+            raise torch.OutOfMemoryError("too much")
+        return list(some)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = capacity.in_halves(work, range(7), "models")
+    failed = [count for count in asked if count > most]
+    expected = [f"{count} models at a time are more" for count in failed]
+    assert [str(one.message)[: len(e)] for one, e in zip(said, expected, strict=True)] == expected
+    assert [one for part in found for one in part] == list(range(7))
+    assert max(map(len, found)) <= most
+
+
+def test_one_that_does_not_fit_is_refused_in_a_line():
+    def work(_some):
+        raise torch.OutOfMemoryError("too much")
+
+    with (
+        pytest.warns(UserWarning, match="2 models"),
+        pytest.raises(capacity.TooLarge, match="too small for one of the models; use device cpu"),
+    ):
+        capacity.in_halves(work, range(2), "models")
+
+
+@pytest.mark.filterwarnings("ignore:.*at a time are more")
+def test_under_a_limit_the_same_models_are_trained_and_the_same_answers_given(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+
+    expected = trained()
+    answers = expected.logits(blobs().x)
+    for room in (loop, ensemble):
+        monkeypatch.setattr(room, "device_of", lambda name="auto": DEVICE, raising=False)
+    # A hidden layer's weights of three models and no more; all 60 records of one model fit.
+    with FakeDevice(limit=3 * 4 * 12 * 60):
+        found = trained()
+        limited = found.logits(blobs().x)
+    torch.testing.assert_close(limited, answers, rtol=1e-5, atol=1e-6)
+    for name, value in expected.parameters.items():
+        torch.testing.assert_close(found.parameters[name], value, rtol=1e-5, atol=1e-6)
