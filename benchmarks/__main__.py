@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [name ...]``, or all of them with ``make bench``."""
+"""``make bench``, and ``python -m benchmarks [--keep] [name ...]`` for the longer tables."""
 
 import importlib
 import pkgutil
@@ -6,19 +6,24 @@ import sys
 
 import benchmarks
 from membership import pipeline, processes
-from membership.cli import show
+from membership.command_line import show
 from membership.errors import InputError
+from membership.paths import shown as shown_path
 from membership.pipeline.benchmarks import shown
 
+FIRST = "growth"
 
-def main(chosen: list[str]) -> None:
-    """Run the modules of this package, show each table and keep it under ``runs``.
+
+def main(chosen: list[str], keep: bool = False) -> None:
+    """Run modules of this package, show each table and leave it under ``runs``.
 
     Parameters
     ----------
     chosen : list of str
-        Names of modules; all of them where it is empty. Each has ``run()``, which returns a
-        table with the columns what, size, ours (s), reference (s), ratio and perhaps others.
+        Names of modules; the one table of all steps where it is empty. Each has ``run()``, which
+        returns a table, one row a measurement.
+    keep : bool
+        Put the tables in the place of those that come with the book.
 
     Raises
     ------
@@ -30,16 +35,18 @@ def main(chosen: list[str]) -> None:
     unknown = sorted(set(chosen) - set(known))
     if unknown:
         raise InputError(f"no benchmark {', '.join(unknown)}; there are: {', '.join(known)}")
-    for name in chosen or known:
+    for name in chosen or [FIRST]:
         with processes.supervised():
             table = importlib.import_module(f"benchmarks.{name}").run()
-        pipeline.write_benchmarks(name, table)
+        path = pipeline.write_benchmarks(name, table, keep=keep)
         cells = [[shown(cell) for cell in row] for row in table.to_dict("split")["data"]]
         show(f"Benchmark {name}", list(table.columns), cells)
+        print(f"{shown_path(path)}; `make book` shows it on the page of run times")
 
 
 if __name__ == "__main__":
+    words = sys.argv[1:]
     try:
-        main(sys.argv[1:])
+        main([word for word in words if word != "--keep"], "--keep" in words)
     except InputError as error:
         sys.exit(str(error))

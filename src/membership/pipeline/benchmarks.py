@@ -15,14 +15,22 @@ if TYPE_CHECKING:  # a second to import, and read by its user
 _SECTION = """
 ## Benchmark: {name}
 
-Each row compares a fast path of the package with what a reader would write first, both in one
-process (`make bench`; {machine}, {cpus} CPUs).
+{told} (`{command}`; {machine}, {cpus} CPUs).
 
 """
+# What a row of each table says; of the others, the last.
+_TOLD = {
+    "growth": "Each row is a fast path: median seconds at the largest of three sizes, peak memory "
+    "of its process in GB, the power of the size that the seconds grow with (with the half-width "
+    "of its 95% interval), and how many times as fast it is as a plain way or another library",
+    "": "Each row compares a fast path of the package with what a reader would write first, both "
+    "in one process",
+}
+_KEPT, _OWN = "benchmark-", "own-benchmark-"
 
 
-def write_benchmarks(name: str, table: "pd.DataFrame") -> Path:
-    """Keep one table of measurements.
+def write_benchmarks(name: str, table: "pd.DataFrame", *, keep: bool = False) -> Path:
+    """Leave one table of measurements where the page of run times finds it.
 
     Parameters
     ----------
@@ -30,13 +38,16 @@ def write_benchmarks(name: str, table: "pd.DataFrame") -> Path:
         Of the benchmark.
     table : pandas.DataFrame
         One row a comparison; words and numbers.
+    keep : bool
+        In the place of the table that comes with the book, which git tracks.
 
     Returns
     -------
     Path
+        ``runs/own-benchmark-<name>.json``, which git does not see and the page prefers, or
         ``runs/benchmark-<name>.json``.
     """
-    path = paths.project_root() / "runs" / f"benchmark-{name}.json"
+    path = paths.project_root() / "runs" / f"{_KEPT if keep else _OWN}{name}.json"
     rows = json.loads(table.to_json(orient="records", double_precision=15))
     record = {"name": name, "rows": rows, "machine": machine("cpu"), "cpus": os.cpu_count()}
     save(path, record)
@@ -53,9 +64,14 @@ def shown(value: Any) -> str:
 
 
 def sections() -> str:
-    """Every kept table as a section of Markdown, by name; empty where there is none."""
-    found = sorted((paths.project_root() / "runs").glob("benchmark-*.json"))
-    return "".join(map(_section, kept(found, _is_record)))
+    """Every table as a section of Markdown, by name, one's own first; empty where there is none."""
+    folder = paths.project_root() / "runs"
+    found = {
+        path.name.removeprefix(prefix): path
+        for prefix in (_KEPT, _OWN)
+        for path in folder.glob(f"{prefix}*.json")
+    }
+    return "".join(map(_section, kept([found[name] for name in sorted(found)], _is_record)))
 
 
 def _is_record(record: Any) -> bool:
@@ -69,4 +85,7 @@ def _section(record: dict[str, Any]) -> str:
     head = markdown.row(columns) + "|" + "---|" * len(columns) + "\n"
     table = "".join(markdown.row([shown(row[column]) for column in columns]) for row in rows)
     told = {key: markdown.literal(record[key]) for key in ("name", "machine", "cpus")}
-    return _SECTION.format(**told) + head + table
+    name = record["name"]
+    said = _TOLD.get(name, _TOLD[""])
+    command = "make bench" if name == "growth" else f"python -m benchmarks {told['name']}"
+    return _SECTION.format(**told, told=said, command=command) + head + table
