@@ -102,7 +102,7 @@ test-faults: setup ## Kill, fill, lock and starve runs, and see what they say an
 	@$(BIN)/python -m pytest tests/faults
 
 check-gpu: setup ## Compare every gathering step on the CPU and on the GPU, where there is one
-	@$(BIN)/python -m membership.pipeline.device_check
+	@$(BIN)/python workflow/check_gpu.py
 
 browser: setup ## Find a Chromium for the tests of the site, or install one
 	@$(BIN)/python tests/chromium.py

@@ -9,6 +9,7 @@ import xarray as xr
 
 from membership.pipeline import device_check
 from membership.pipeline.device_check import Step, apart
+from workflow import check_gpu
 
 
 class Gathered:
@@ -82,5 +83,5 @@ def test_another_variable_is_infinitely_far():
 
 def test_without_a_gpu_one_line_says_so(monkeypatch, capsys):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert device_check.main([]) == 0
+    assert check_gpu.main([]) == 0
     assert capsys.readouterr().out.count("\n") == 1

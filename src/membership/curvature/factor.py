@@ -69,7 +69,7 @@ def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) ->
     matrix = hessian_matrix(goal, x, y)
     matrix.diagonal().add_(damping)
     if not factorised(matrix):
-        del matrix
+        matrix = matrix.new_empty(0)  # its memory is needed once more
         smallest = _smallest(hessian_matrix(goal, x, y).cpu().numpy())
         # Rounding makes a singular matrix fail whose smallest eigenvalue comes out above 0.
         require_positive(min(smallest, -damping), damping)

@@ -1,24 +1,18 @@
 """Every gathering step on the CPU and on the GPU: seconds of both, and how far they are apart.
 
-``make check-gpu`` runs it. A chapter trains and asks its models on the device, and what it makes of
+``make check-gpu`` shows it. A chapter trains and asks its models on the device; what it makes of
 their answers is the CPU's.
 """
 
 import math
-import os
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from unittest import mock
 
 import numpy as np
-import torch
 import xarray as xr
 
 from membership import closure, evidence, pipeline
-from membership.command_line import show
 from membership.errors import InputError
 from membership.pipeline import workflow
 
@@ -102,28 +96,6 @@ def _apart(expected: xr.DataArray, found: xr.DataArray) -> float:
     return float(distance / size) if size else (math.inf if distance else 0.0)
 
 
-def main(chosen: Sequence[str], profile: str = "tiny") -> int:
-    """Compare the chapters that are named, or all, in a cache of their own; 1 where they differ."""
-    if not torch.cuda.is_available():
-        print("No GPU that torch finds is here, so nothing was compared.")
-        return 0
-    found = []
-    with (
-        tempfile.TemporaryDirectory() as cache,
-        mock.patch.dict(os.environ, MEMBERSHIP_CACHE=cache),
-    ):
-        for chapter in chosen or pipeline.chapters():
-            for step in steps(chapter, profile):
-                print(f"{step.chapter} {step.evidence}", file=sys.stderr)
-                found.append(step)
-    show(f"{torch.cuda.get_device_name()}, profile {profile}", COLUMNS, [*map(cells, found)])
-    bad = [step for step in found if not step.is_good]
-    for step in bad:
-        print(f"{step.chapter} {step.evidence}: {step.error or 'beyond the tolerance'}")
-    print(f"{len(found) - len(bad)} of {len(found)} steps are within {TOLERANCE:g} of the CPU's.")
-    return 1 if bad else 0
-
-
 def cells(step: Step) -> list[str]:
     """A step as a row of the table."""
     said = "seconds" if math.isnan(step.apart) and not step.error else f"{step.apart:.1e}"
@@ -133,7 +105,3 @@ def cells(step: Step) -> list[str]:
         "-" if step.error else said,
         "" if step.is_good else "differs",
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
