@@ -41,6 +41,7 @@ def most_for_fewest(variants):
 
 
 FLIPS = [
+    ("bmia-c04", "bmia-ctl-11", moved(-30, metric="width"), CONTRADICTED),
     ("bmia-c09", "bmia-ctl-2", swap("series", "published", "corrected"), SUPPORTED),
     ("bmia-o01", "bmia-ctl-1", moved(-30), CONTRADICTED),
     ("bmia-o02", "bmia-tab-1", swap("attack", "Attack-P", "BMIA"), CONTRADICTED),
@@ -55,6 +56,8 @@ FLIPS = [
 ON_EACH = [
     ("bmia-c02", "bmia-ctl-12", moved(-60, metric="less BMIA's"), "Location-30: supported"),
     ("bmia-c05", "bmia-ctl-12", moved(90, attack="Attack-P"), "Location-30: contradicted"),
+    ("bmia-c10", "bmia-ctl-13", moved(1, quantity="Kolmogorov"), "Location-30: contradicted"),
+    ("bmia-c17", "bmia-ctl-13", moved(9, quantity="LLN less MC"), "Location-30: supported"),
     ("bmia-c11", "variants", most_for_fewest, "Location-30: contradicted"),
 ]
 

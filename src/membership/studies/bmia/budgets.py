@@ -42,7 +42,7 @@ def control_12(source: Any) -> pd.DataFrame:
     Mixtures take closed forms, as what they are compared with takes no draws. Which references an
     attack has grows with their number: the first is the one that BMIA has.
     """
-    [name] = names.of_last(names.CLOSER, source.settings)
+    [name] = names.of_last((names.POPULATION,), source.settings)
     some, listed, notes = read(source), [], []
     known = {some[-1].label: source.evidence(name)}
     full = {one.attrs["set"]: one for one in further(source, "variants")}

@@ -7,10 +7,11 @@ from typing import Any
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.studies.bmia import misprints, names, propositions, sentences
 
-budgets, calibration, hard_record, mismatch, predictive = later(
-    __package__, "budgets", "calibration", "hard_record", "mismatch", "predictive"
+budgets, calibration, draws, hard_record, mismatch, predictive = later(
+    __package__, "budgets", "calibration", "draws", "hard_record", "mismatch", "predictive"
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
+(toy_seeds,) = later(__package__, "toy_seeds")
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -41,6 +42,7 @@ EXHIBITS = (
             + sentences.of_figure_1(table)
         ),
     ),
+    exhibit("ctl-11", toy_seeds.control_11, needs=(names.TOY,), says=sentences.of_control_11),
     exhibit(
         "tab-1",
         tables.table_1,
@@ -103,6 +105,12 @@ EXHIBITS = (
     exhibit("fig-5", predictive.figure_5, needs=VARIANTS, draw=_ROC, alt=sentences.curves),
     exhibit("fig-6", predictive.figure_6, needs=VARIANTS, draw=_ROC, alt=sentences.curves),
     exhibit("fig-7", predictive.figure_7, needs=VARIANTS, draw=_ROC, alt=sentences.curves),
+    exhibit(
+        "ctl-13",
+        draws.control_13,
+        needs=functools.partial(names.of_last, names.DRAWS),
+        says=sentences.of_control_13,
+    ),
     exhibit(
         "fig-4",
         mismatch.figure_4,

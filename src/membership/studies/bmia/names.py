@@ -6,8 +6,10 @@ from typing import Any
 
 MAIN = ("outputs", "posterior")
 """What every attack reads."""
-CLOSER = ("outputs-population",)
-"""Of the last data set's own models."""
+POPULATION = "outputs-population"
+DRAWS = ("measured-distances", "measured-samplings")
+"""With the one above: of the last data set only."""
+TOY = "measured-toy"
 
 
 def words(settings: Any) -> dict[str, str]:
@@ -47,4 +49,4 @@ def of_last(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
 
 def of_budgets(settings: Any) -> tuple[str, ...]:
     """Names of what all attacks read, of other posteriors, and of the last data set's own."""
-    return *files((*MAIN, "variants"), settings), *of_last(CLOSER, settings)
+    return *files((*MAIN, "variants"), settings), *of_last((POPULATION,), settings)

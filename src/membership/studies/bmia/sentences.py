@@ -54,6 +54,19 @@ def of_control_1(table: pd.DataFrame) -> str:
     return _joined(found, "BMIA's TPR at 1% FPR over that of the plain difference: ")
 
 
+def of_control_11(table: pd.DataFrame) -> str:
+    """The ratio of widths of the Bayesian network of all weights and of the regression."""
+    ratio, found = table[~table["metric"].str.contains("less")], []
+    for name, part in ratio.groupby("reading", sort=False):
+        value = part.set_index("model")["value"]
+        found.append(
+            f"{name}: {value['Laplace, all weights']:.1f} for the Laplace posterior over all "
+            f"weights, {value['Laplace, last layer']:.1f} over the last layer's, "
+            f"{value['quantile regression']:.1f} for the quantile regression"
+        )
+    return _joined(found, "Width of the 90% band in the middle over that near the records: ")
+
+
 def of_control_12(table: pd.DataFrame) -> str:
     """What one posterior is worth in plain differences, LiRA's and Attack-R's references."""
     rows, found = table[table["metric"] == "references that equal BMIA"], []
@@ -65,6 +78,18 @@ def of_control_12(table: pd.DataFrame) -> str:
         most = part["n_reference"].iloc[0]
         found.append(f"{name} (1 to {most} tried) {', '.join(each)}")
     return _joined(found, "References with which an attack has one posterior's TPR at 1% FPR: ")
+
+
+def of_control_13(table: pd.DataFrame) -> str:
+    """The distance, and the difference between kinds of draws."""
+    row = table.set_index("quantity").loc
+    near = row["Kolmogorov distance from the normal law"]
+    less, spread = row["LLN less MC"], row["TPR (%) at 1% FPR, LLN, sd over sampling seeds"]
+    return (
+        f"The mean distance from a normal law is {near['value']:.3f}; at 1% FPR draws of logits "
+        f"are {less['value']:+.2f} points [{less['low']:+.2f}, {less['high']:+.2f}] from draws of "
+        f"weights, and another sampling seed moves a target's rate by {spread['value']:.1f} points."
+    )
 
 
 def laws(table: pd.DataFrame) -> str:

@@ -32,11 +32,10 @@ def figure_1(settings: Any) -> pd.DataFrame:
     ones are those of the largest marginal likelihood.
     """
     rng = np.random.default_rng([settings.seed, 23])
-    x = _draw_x(rng, RECORDS)
+    x = draw_x(rng, RECORDS)
     y = np.sin(1.2 * x) + NOISE * rng.standard_normal(RECORDS)
-    bands = {"quantile regression": _quantiles(x, y, settings.seed)}
-    network = _fit(x, y, 1, _squared_error, settings.seed)
-    bands |= {name: _laplace(network, x, y, part) for name, part in BAYES.items()}
+    networks = (_fit(x, y, *answers, settings.seed) for answers in ANSWERS)
+    bands = bands_of(*networks, x, y)
     parts = [pd.DataFrame({"series": "data", "x": x, "value": y, "low": y, "high": y})]
     for name, band in bands.items():
         low, middle, high = band(GRID)
@@ -51,6 +50,25 @@ def figure_1(settings: Any) -> pd.DataFrame:
         "note": note,
     }
     return table
+
+
+def bands_of(regression: nn.Module, quantiles: nn.Module, x: FloatArray, y: FloatArray):
+    """The band of each model, a function of the places asked, from the two networks fitted."""
+    bands = {name: _laplace(regression, x, y, part) for name, part in BAYES.items()}
+    return {"quantile regression": _quantiles(quantiles), **bands}
+
+
+def draw_x(rng: np.random.Generator, n: int, variance: float = 0.8) -> FloatArray:
+    """Records of two normal laws, around -3 and 3."""
+    return rng.choice([-3.0, 3.0], n) + np.sqrt(variance) * rng.standard_normal(n)
+
+
+def start(outputs: int, seed: int) -> nn.Sequential:
+    """An untrained network, in float64."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = nn.Sequential(nn.Linear(1, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, outputs))
+    return network.double()
 
 
 @dataclass(frozen=True)
@@ -108,9 +126,8 @@ def _laplace(network: nn.Module, x: FloatArray, y: FloatArray, part: str):
     return band
 
 
-def _quantiles(x: FloatArray, y: FloatArray, seed: int):
+def _quantiles(network: nn.Module):
     """The band of a network that answers three quantiles, fitted by the pinball loss."""
-    network = _fit(x, y, len(LEVELS), _pinball, seed)
 
     def band(query: FloatArray) -> FloatArray:
         return np.sort(_answer(network, query), axis=1).T
@@ -120,10 +137,7 @@ def _quantiles(x: FloatArray, y: FloatArray, seed: int):
 
 def _fit(x: FloatArray, y: FloatArray, outputs: int, loss: Any, seed: int) -> nn.Module:
     """Full-batch Adam with a falling learning rate, in float64."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = nn.Sequential(nn.Linear(1, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, outputs))
-    network = network.double()
+    network = start(outputs, seed)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
     given, truth = torch.tensor(x)[:, None], torch.tensor(y)[:, None]
@@ -150,6 +164,10 @@ def _pinball(answer: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
     return torch.maximum(levels * above, (levels - 1) * above).mean()
 
 
+ANSWERS = ((1, _squared_error), (len(LEVELS), _pinball))
+"""How many numbers each network answers, and the loss that it is fitted by."""
+
+
 def _parameters(network: nn.Module, part: str) -> dict[str, torch.Tensor]:
     names = [n for n, _ in network.named_parameters() if part == "all" or n.startswith("2.")]
     return {name: network.get_parameter(name).detach() for name in names}
@@ -170,12 +188,8 @@ def _answer(network: nn.Module, x: FloatArray) -> FloatArray:
         return network(torch.tensor(x)[:, None]).numpy()
 
 
-def _draw_x(rng: np.random.Generator, n: int) -> FloatArray:
-    return rng.choice([-3.0, 3.0], n) + np.sqrt(0.8) * rng.standard_normal(n)
-
-
 def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
-    x = _draw_x(rng, TEST)
+    x = draw_x(rng, TEST)
     y = np.sin(1.2 * x) + NOISE * rng.standard_normal(TEST)
     middle, words = np.abs(x) < 1, []
     for name, band in bands.items():
