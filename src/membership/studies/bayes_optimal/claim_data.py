@@ -11,6 +11,7 @@ from membership.studies.bayes_optimal import cnn, logistic
 from membership.studies.bayes_optimal.exhibits import game, trials
 
 TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
+POWERS = "bayes-optimal-ctl-11"
 # Where a mean of Table 1's measurements may stand, in a run without its evidence.
 LOGISTIC = (TABLE_1, "bayes-optimal-ctl-2", "bayes-optimal-ctl-3", "bayes-optimal-ctl-4")
 SHIPS, IMAGES = "CIFAR-10 trucks and ships", "CIFAR-10"

@@ -7,7 +7,7 @@ from scipy.stats import iqr, spearmanr
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, claim_rules
-from membership.published.outcomes import CONTRADICTED, NOT_TESTED, every
+from membership.published.outcomes import NOT_TESTED, every
 from membership.studies.bayes_optimal import (
     claim_data,
     enumeration,
@@ -18,6 +18,7 @@ from membership.studies.bayes_optimal import (
 )
 from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC, OTHER, by_size, contrast
 from membership.studies.bayes_optimal.exhibits import game
+from membership.studies.bayes_optimal.ladder_tables import RATIO, SLOPE
 
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
 INFORMATION = "bayes-optimal-ctl-9"
@@ -124,17 +125,23 @@ def _slope_error(n: int, seed: int) -> Contrast:
 
 def second_term_negligible(source: Any) -> Outcome:
     """c07."""
-
-    def part(n: int, parts: int) -> Outcome:
-        pair = ((logistic.SECOND_ORDER, AUC), (logistic.MATT, AUC))
-        found = contrast(source, n, *pair, "AUC of Equation 39 less Equation 40, points")
-        return claim_rules.about(found, MARGIN, parts=parts)
-
-    found = by_size(source, part)
-    if found.word == CONTRADICTED:
-        return found
-    reason = f"the slope takes fits of one penalty at all n; of the AUCs: {found.reason}"
-    return Outcome(NOT_TESTED, found.datasets, found.numbers, reason)
+    sizes = claim_data.sizes(source)
+    pair = ((logistic.SECOND_ORDER, AUC), (logistic.MATT, AUC))
+    label = "AUC of Equation 39 less Equation 40, points"
+    found = [
+        claim_rules.about(contrast(source, n, *pair, label), MARGIN, parts=len(sizes) + 1)
+        for n in sizes
+    ]
+    slopes = source.table(claim_data.POWERS)
+    slopes = slopes[slopes["quantity"] == f"{RATIO}, {SLOPE}"]
+    if not len(slopes):
+        return Outcome(NOT_TESTED, reason="one size alone has no slope")
+    # The last kind of features has the most accurate models.
+    last = slopes.iloc[-1]
+    label = f"fall of the terms' ratio with n at one penalty, exponent ({last['features']})"
+    fall = claim_data.row(last, "").scaled(-1.0, label)
+    found.append(claim_rules.much_better(fall, 0.25, parts=len(sizes) + 1))
+    return claim_data.on_ships(source, every(found))
 
 
 def matt_beats_malt(source: Any) -> Outcome:

@@ -12,6 +12,7 @@ from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.studies.bayes_optimal import (
     enumeration,
     information,
+    more_sentences,
     names,
     posterior,
     sentences,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
+ladder_tables, reference_tables = later(__package__, "ladder_tables", "reference_tables")
 
 NETWORKS = (names.NETWORKS,)
 
@@ -74,6 +76,27 @@ def _against_n(table: pd.DataFrame) -> "Figure":
 
     printed = logistic.published_table_1() if sentences.is_the_papers(table) else None
     return plots.lines_with_intervals(table, x="n", panel="metric", log_x=True, published=printed)
+
+
+def _against_gap(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    return plots.lines_with_intervals(
+        ladder_tables.drawn(table),
+        x="gap",
+        by="features",
+        panel="attack",
+        x_label="training less validation accuracy (points)",
+    )
+
+
+def _against_references(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown = table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != "auc(%)")]
+    return plots.lines_with_intervals(
+        shown, x="references", panel="metric", x_label="reference models"
+    )
 
 
 exhibit = declaring(__package__)
@@ -136,5 +159,27 @@ EXHIBITS = (
     exhibit("ctl-7", of_settings(posterior.theorem_1), says=sentences.of_expectations),
     exhibit("ctl-8", of_settings(enumeration.statements), says=sentences.of_statements),
     exhibit("ctl-9", of_settings(information.added_by_parameters), says=sentences.of_information),
+    exhibit(
+        "ctl-10",
+        lambda source: ladder_tables.against_gap(source.evidence(names.LADDER), trials(source)),
+        needs=lambda settings: (*_logistic_names(settings), names.LADDER),
+        draw=_against_gap,
+        says=more_sentences.of_ladder,
+        alt=more_sentences.ladder_picture,
+    ),
+    exhibit(
+        "ctl-11",
+        lambda source: ladder_tables.powers(source.evidence(names.LADDER), trials(source)),
+        needs=lambda settings: (*_logistic_names(settings), names.LADDER),
+        says=more_sentences.of_powers,
+    ),
+    exhibit(
+        "ctl-12",
+        lambda source: reference_tables.by_references(game(source)),
+        needs=NETWORKS,
+        draw=_against_references,
+        says=more_sentences.of_references,
+        alt=more_sentences.references_picture,
+    ),
     exhibit("tab-3", _table_3, needs=("imagenet",), judge=_table_3_judged),
 )

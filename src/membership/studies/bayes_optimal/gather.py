@@ -26,10 +26,17 @@ PAPER = {"reference models": 30, "epochs": 50, "members": 15_000, "splits": 100}
 
 def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
+    # It gathers with functions of this module.
+    from membership.studies.bayes_optimal import ladder
+
     found: dict[str, Callable[[], xr.Dataset]] = {
         names.logistic(n): functools.partial(_logistic, n, settings) for n in settings.n_records
     }
-    return {**found, names.NETWORKS: functools.partial(_networks, settings)}
+    return {
+        **found,
+        names.NETWORKS: functools.partial(_networks, settings),
+        names.LADDER: functools.partial(ladder.measured, settings),
+    }
 
 
 def _logistic(n: int, settings: Any) -> xr.Dataset:

@@ -1,6 +1,7 @@
 """What the chapter's evidence files are called, for those who gather and those who read."""
 
 NETWORKS = "networks"
+LADDER = "ladder"
 
 
 def logistic(n: int) -> str:

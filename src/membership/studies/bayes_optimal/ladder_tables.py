@@ -1,0 +1,173 @@
+"""Attack accuracy against the model's own gap, and what vanishes with n."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.stats import t
+
+from membership import metrics
+from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal import logistic
+
+ACCURACY, AUC = "attack_accuracy(%)", "auc(%)"
+HONEST = "attack_accuracy_reference_threshold(%)"
+TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
+TABLE_1 = "Table 1's network"
+PRINTED = "printed in Table 1"
+# Names of the evidence's numbers, by attack and metric.
+NUMBERS = {
+    ("(model)", TRAIN): "train",
+    ("(model)", VALIDATION): "validation",
+    ("0-1", ACCURACY): "zero_one",
+    ("MALT", ACCURACY): "malt",
+    ("MALT", HONEST): "malt_reference",
+    ("MATT", ACCURACY): "matt",
+}
+PAIRS = {
+    ("MATT less MALT", AUC): ("matt_auc", "malt_auc"),
+    ("MATT less MALT", ACCURACY): ("matt", "malt"),
+    ("MALT less 0-1", HONEST): ("malt_reference", "zero_one"),
+}
+SLOPE = "slope over n"
+RATIO = "second-order over first-order term, one C"
+LEAD = "AUC, MATT less MALT"
+LEADS = {AUC: LEAD, ACCURACY: "accuracy, MATT less MALT"}
+
+
+def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies and paired differences by features and n, with the model's gap beside each.
+
+    Parameters
+    ----------
+    measured : xarray.Dataset
+        Evidence of `ladder.measured`.
+    trials : pandas.DataFrame
+        Measurements behind Table 1, whose own features are one of the rungs.
+    """
+    rows = []
+    for rung in measured["rung"].values:
+        for n in measured["size"].values:
+            one = measured.sel(rung=rung, size=n)
+            values = {key: one[name].values for key, name in NUMBERS.items()}
+            values |= {key: one[a].values - one[b].values for key, (a, b) in PAIRS.items()}
+            rows += _rows(str(rung), int(n), values)
+    for n in sorted(trials["n"].unique()):
+        values = {key: _values(trials, n, *key) for key in NUMBERS if key[1] != HONEST}
+        for metric in (AUC, ACCURACY):
+            pair = (("MATT", metric), ("MALT", metric))
+            values["MATT less MALT", metric] = logistic.paired(trials, n, *pair)
+        rows += _rows(TABLE_1, int(n), values)
+    return tidy(rows, _attrs(measured, trials))
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that the picture shows, with the printed numbers as a series of their own."""
+    shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
+    shown = shown.assign(attack=shown["attack"] + " accuracy (%)")
+    if TABLE_1 in set(table["features"]) and table.attrs.get("is_the_papers"):
+        printed = logistic.published_table_1()
+        wide = printed.pivot_table(index="n", columns=["attack", "metric"], values="value")
+        gap = wide["(model)", TRAIN] - wide["(model)", VALIDATION]
+        for attack in ("MALT", "MATT"):
+            value = wide[attack, ACCURACY].to_numpy()
+            own = {"features": PRINTED, "attack": f"{attack} accuracy (%)", "n": wide.index}
+            part = pd.DataFrame({**own, "gap": gap.to_numpy(), "value": value})
+            shown = pd.concat([shown, part.assign(low=value, high=value)], ignore_index=True)
+    return shown.sort_values("gap", kind="stable")
+
+
+def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
+    """How fast the second-order term and MATT's lead vanish: slopes of logarithms over log n.
+
+    The first rows of a kind of features are the spread of the second-order term over the
+    first-order one's at one C for all n, and its slope, a number a split. The last is the slope of
+    the mean lead, at the C chosen for each n, with the error that its means give it.
+    """
+    rows = []
+    for rung in measured["rung"].values:
+        each = measured["fixed_ratio"].sel(rung=rung)
+        if not np.isfinite(each).all():
+            continue
+        own = {"features": str(rung)}
+        for n in each["size"].values:
+            key = own | {"quantity": RATIO, "n": str(n)}
+            rows.append(key | metrics.summary(each.sel(size=n).values))
+        if each.sizes["size"] > 1:
+            key = own | {"quantity": f"{RATIO}, {SLOPE}", "n": "all"}
+            rows.append(key | metrics.summary(slopes(each)))
+    leads = against_gap(measured, trials)
+    leads = leads[leads["attack"] == "MATT less MALT"]
+    for (features, metric), part in leads.groupby(["features", "metric"], sort=False):
+        if len(part) > 1 and (part["value"] > 0).all():
+            key = {"features": features, "quantity": f"{LEADS[metric]}, {SLOPE}", "n": "all"}
+            rows.append(key | lead_slope(part))
+    key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
+    rows.append(key | printed_slope())
+    return tidy(rows, _attrs(measured, trials))
+
+
+def printed_slope() -> dict:
+    """That of the lead between the printed accuracies, which come without errors."""
+    printed = logistic.published_table_1()
+    printed = printed[printed["metric"] == ACCURACY]
+    wide = printed.pivot_table(index="n", columns="attack", values="value")
+    lead = np.log(wide["MATT"] - wide["MALT"])
+    return metrics.exactly(float(np.polyfit(np.log(lead.index.to_numpy(float)), lead, 1)[0]))
+
+
+def lead_slope(part: pd.DataFrame) -> dict:
+    """The least-squares slope of the logarithm of a mean over log n, by the delta method."""
+    x = np.log(part["n"].to_numpy(float))
+    weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    value = float(weight @ np.log(part["value"]))
+    error = float(np.sqrt(((weight * part["standard_error"] / part["value"]) ** 2).sum()))
+    degrees = float(part["degrees_of_freedom"].min())
+    half = float(t.ppf(0.975, degrees)) * error
+    return {
+        "value": value,
+        "low": value - half,
+        "high": value + half,
+        "standard_error": error,
+        "degrees_of_freedom": degrees,
+        "n_repeats": int(part["n_repeats"].min()),
+    }
+
+
+def slopes(each: xr.DataArray) -> np.ndarray:
+    """The least-squares slope of log ratio over log n, one a split."""
+    x = np.log(each["size"].values.astype(float))
+    return np.polyfit(x, np.log(each.transpose("size", "split").values), 1)[0]
+
+
+def _values(trials: pd.DataFrame, n: int, attack: str, metric: str) -> np.ndarray:
+    chosen = (trials["n"] == n) & (trials["attack"] == attack) & (trials["metric"] == metric)
+    return trials[chosen].sort_values("repeat")["value"].to_numpy()
+
+
+def _rows(features: str, n: int, values: dict) -> list[dict]:
+    gap = values["(model)", TRAIN].mean() - values["(model)", VALIDATION].mean()
+    own = {"features": features, "n": n, "gap": float(gap)}
+    return [
+        own | {"attack": attack, "metric": metric} | metrics.summary(value)
+        for (attack, metric), value in values.items()
+    ]
+
+
+def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
+    said = measured.attrs
+    told = {f"Features: {k}": v for k, v in said["recipe"]["rungs"].items()}
+    chosen = {
+        f"C by n, {rung}": ", ".join(
+            f"{c:.3g}" for c in measured["inverse_penalty"].sel(rung=rung).values
+        )
+        for rung in measured["rung"].values
+    }
+    splits = f"{measured.sizes['split']} (Table 1's network: {trials['repeat'].nunique()})"
+    data = dict(said["data"]) | dict(trials.attrs["data"])
+    return {
+        "data": data,
+        "deviations": list(said["deviations"]),
+        "device": said["device"],
+        "sizes": {"Random splits a size": splits} | told | chosen,
+        "is_the_papers": said["set"] == "CIFAR-10 trucks and ships",
+    }

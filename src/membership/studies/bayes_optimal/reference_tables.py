@@ -1,0 +1,94 @@
+"""What the number of reference models changes for MAST and MALT, and how thresholds spread."""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import iqr, spearmanr
+
+from membership import attacks, metrics
+from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
+
+ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
+TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
+SPREAD = "interquartile_range_over_losses"
+FEWEST, STEP = 5, 3
+QUARTILES = (25, 50, 75)
+
+
+def by_references(game: ReferenceGame) -> pd.DataFrame:
+    """MALT and MAST by the number of references, MAST's best cut, and the spread of thresholds.
+
+    "MAST less MALT" is paired by target. The last rows are quartiles, over records and with all
+    references, of MAST's thresholds and of the losses.
+    """
+    rows = per_target(game)
+    keys = ["references", "attack", "metric"]
+    found = [
+        dict(zip(keys, key, strict=True)) | metrics.summary(values.to_numpy())
+        for key, values in rows.groupby(keys, sort=False)["value"]
+    ]
+    return tidy(found, game.attrs)
+
+
+def per_target(game: ReferenceGame) -> pd.DataFrame:
+    """Every number for each target: references, target, attack, metric, value."""
+    most = len(game.loss) - 1
+    rows = []
+    for number, target in enumerate(game.targets()):
+        for count in (*range(FEWEST, most, STEP), most):
+            key = {"references": count, "target": number}
+            rows += [key | one for one in _attacks(_first(target, count))]
+        key = {"references": most, "target": number}
+        rows += [key | one for one in _thresholds(target)]
+    return pd.DataFrame(rows)
+
+
+def _attacks(target: Target) -> list[dict]:
+    """MALT and MAST as in Table 2, each with the best cut for the records asked beside it."""
+    threshold = metrics.best_threshold(
+        attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
+    )
+    played = {
+        "MALT": (attacks.malt(target.loss), threshold),
+        "MAST": (target.mast("best-separating"), 0.0),
+    }
+    found = {
+        attack: {
+            ACCURACY: metrics.balanced_accuracy(score, target.member, threshold=cut),
+            PEAK: metrics.balanced_accuracy(score, target.member),
+            AUC: metrics.auc(score, target.member),
+        }
+        for attack, (score, cut) in played.items()
+    }
+    found[LEAD] = {k: found["MAST"][k] - found["MALT"][k] for k in found["MALT"]}
+    return [
+        {"attack": attack, "metric": metric, "value": 100 * value}
+        for attack, values in found.items()
+        for metric, value in values.items()
+    ]
+
+
+def _thresholds(target: Target) -> list[dict]:
+    mast = target.mast("best-separating")
+    tau = mast + target.loss
+    width = iqr(target.loss)
+    rows = [
+        (RANKS, "rank_correlation", spearmanr(mast, -target.loss)[0]),
+        (TAU, SPREAD, iqr(tau) / width if width > 0 else np.inf),
+    ]
+    for name, values in ((TAU, tau), ("loss", target.loss)):
+        rows += [(name, f"quartile_{q}(nats)", np.percentile(values, q)) for q in QUARTILES]
+    return [{"attack": a, "metric": m, "value": float(v)} for a, m, v in rows]
+
+
+def _first(target: Target, count: int) -> Target:
+    """The same target with its first reference models, on records that some of them saw."""
+    seen = target.reference_member[:count]
+    kept = seen.any(0) & ~seen.all(0)
+    return Target(
+        target.loss[kept],
+        target.correct[kept],
+        target.member[kept],
+        target.reference_loss[:count, kept],
+        seen[:, kept],
+    )

@@ -1,0 +1,140 @@
+"""Features of rising quality, and what vanishes with n, where the answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from joblib import Parallel
+from scipy.special import expit
+
+from membership.studies.bayes_optimal import gather, ladder, ladder_tables, logistic
+from membership.studies.bayes_optimal.features import Features
+
+SIZES = (100, 400, 1600)
+
+
+def rung(n=260, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    y = (rng.random(n) < expit(x @ rng.normal(size=d))).astype(int)
+    return ladder.Rung("made up", x, y)
+
+
+def test_an_edge_has_one_orientation():
+    images = np.zeros((3, 3, 16, 16), dtype=np.float32)
+    images[0, :, :, 8:] = 1  # upright
+    images[1, :, 8:] = 1  # level
+    found = ladder.gradient_histogram(images).reshape(3, 8, 8, ladder.ORIENTATIONS)
+    upright, level, flat = found.sum(axis=(1, 2))
+    assert np.flatnonzero(upright).tolist() == [0]
+    assert np.flatnonzero(level).tolist() == [4]
+    assert not flat.any()
+    assert np.flatnonzero(found[0].sum(axis=(0, 2))).tolist() == [3, 4]
+
+
+def test_pixels_are_averaged_square_by_square():
+    images = np.arange(2 * 3 * 4 * 4, dtype=float).reshape(2, 3, 4, 4)
+    found = ladder._averaged(images, 2)
+    assert found.shape == (2, 3, 2, 2)
+    assert found[1, 2, 0, 1] == pytest.approx(images[1, 2, :2, 2:].mean())
+
+
+def test_the_penalty_is_that_of_the_least_loss(monkeypatch):
+    asked = []
+
+    def loss(rung, n, repeat, seed, penalty):
+        asked.append(penalty)
+        return (np.log10(penalty) + 2) ** 2
+
+    monkeypatch.setattr(ladder, "_loss_outside", loss)
+    found = ladder._penalty(rung(), 100, 0, Parallel(n_jobs=1))
+    assert found == pytest.approx(1e-2)
+    assert max(asked) == pytest.approx(1e-1)
+
+
+def test_a_split_has_the_numbers_of_table_1():
+    one, features = rung(), None
+    features = Features(one.x, one.y, {}, (), {})
+    found = ladder._one_split(one, 100, 3, 0.5, 0.5, seed=7)
+    split = gather._one_split(features, 100, 3, 0.5, 7)
+    seen = xr.Dataset({name: ("query", values) for name, values in split.items()})
+    scores, ratio = logistic.attack_scores(seen)
+    member, correct = split["member"], split["log_odds"] > 0
+    assert found["train"] == pytest.approx(100 * correct[member].mean())
+    assert found["validation"] == pytest.approx(100 * correct[~member].mean())
+    assert found["fixed_ratio"] == pytest.approx(ratio)
+    measured = logistic._measure(scores["MATT"], member, np.random.default_rng(0))
+    assert found["matt"] == pytest.approx(measured["attack_accuracy(%)"])
+    assert found["malt_reference"] <= found["malt"] + 1e-9
+
+
+def measured(lead=lambda n: 40 * n**-0.5, ratio=lambda n: 30 * n**-0.5):
+    rng = np.random.default_rng(1)
+    shape = (1, len(SIZES), 8)
+    noise = rng.standard_normal(shape) * 0.01
+    size = np.array(SIZES, dtype=float)[None, :, None]
+    values = {name: 60 + noise for name in ladder_tables.NUMBERS.values()}
+    values |= {"train": 99 + noise, "validation": 95 - noise, "malt_auc": 55 + 0 * noise}
+    values |= {"matt_auc": 55 + lead(size) + noise, "fixed_ratio": ratio(size) + 0 * noise}
+    dims = ("rung", "size", "split")
+    told = {k: (dims, v) for k, v in values.items()} | {
+        "inverse_penalty": (dims[:2], np.ones(shape[:2]))
+    }
+    attrs = {
+        "data": {},
+        "deviations": [],
+        "device": "cpu",
+        "set": "made up",
+        "recipe": {"rungs": {"raw": "as they are"}},
+    }
+    return xr.Dataset(told, {"rung": ["raw"], "size": list(SIZES)}, attrs)
+
+
+def trials(splits=6):
+    rng = np.random.default_rng(2)
+    rows = [
+        {"n": n, "repeat": r, "attack": attack, "metric": metric, "value": value}
+        for n in SIZES
+        for r in range(splits)
+        for attack, metric, value in [
+            *((a, m, 60 + rng.random()) for a, m in ladder_tables.NUMBERS),
+            ("MALT", "auc(%)", 55.0),
+            ("MATT", "auc(%)", 55 + 400 / n + 0.01 * rng.standard_normal()),
+        ]
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs = {"data": {}}
+    return table
+
+
+def test_slopes_are_those_of_the_powers():
+    table = ladder_tables.powers(measured(), trials()).set_index(["features", "quantity"])
+    ratio = table.loc[("raw", f"{ladder_tables.RATIO}, {ladder_tables.SLOPE}")]
+    assert ratio["value"] == pytest.approx(-0.5)
+    lead = f"{ladder_tables.LEAD}, {ladder_tables.SLOPE}"
+    assert table.loc[("raw", lead), "value"] == pytest.approx(-0.5, abs=0.01)
+    assert table.loc[(ladder_tables.TABLE_1, lead), "value"] == pytest.approx(-1, abs=0.01)
+
+
+def test_the_error_of_a_slope_is_that_of_a_simulation():
+    rng = np.random.default_rng(3)
+    means, errors = np.array([4.0, 2.0, 1.0]), np.array([0.1, 0.08, 0.03])
+    part = pd.DataFrame({"n": SIZES, "value": means, "standard_error": errors})
+    part = part.assign(degrees_of_freedom=40.0, n_repeats=41)
+    drawn = np.log(means + errors * rng.standard_normal((20_000, 3)))
+    x = np.log(SIZES) - np.log(SIZES).mean()
+    simulated = (drawn @ x / (x @ x)).std()
+    assert ladder_tables.lead_slope(part)["standard_error"] == pytest.approx(simulated, rel=0.03)
+
+
+def test_gaps_stand_beside_what_attacks_reach():
+    table = ladder_tables.against_gap(measured(), trials())
+    own = table[table["features"] == "raw"]
+    assert own["gap"].to_numpy() == pytest.approx(4, abs=0.1)
+    lead = own[(own["attack"] == "MATT less MALT") & (own["metric"] == "auc(%)")]
+    assert lead["value"].to_numpy() == pytest.approx(40 / np.sqrt(SIZES), abs=0.02)
+    assert ladder_tables.PRINTED not in set(ladder_tables.drawn(table)["features"])
+    table.attrs["is_the_papers"] = True
+    printed = ladder_tables.drawn(table).query("features == @ladder_tables.PRINTED")
+    assert len(printed) == 10
+    assert printed["gap"].max() == pytest.approx(4.1)

@@ -1,0 +1,54 @@
+"""The number of references, on losses made up."""
+
+import numpy as np
+import pytest
+
+from membership.studies.bayes_optimal import cnn, reference_tables
+from membership.studies.bayes_optimal.reference_game import ReferenceGame
+
+ATTRS = {"data": {}, "deviations": [], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def game():
+    rng = np.random.default_rng(0)
+    member = rng.random((11, 200)) < 0.5
+    loss = 3 * rng.random(200) + rng.gamma(2.0, 0.3, member.shape) + (~member)
+    return ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
+
+
+@pytest.fixture(scope="module")
+def table(game):
+    return reference_tables.by_references(game)
+
+
+def test_with_all_references_it_is_table_2(game, table):
+    most = table[table["references"] == 10].set_index(["attack", "metric"])["value"]
+    expected = cnn.table_2(game).set_index(["attack", "metric"])["value"]
+    for attack in ("MALT", "MAST"):
+        for metric in ("attack_accuracy(%)", "auc(%)"):
+            assert most[attack, metric] == pytest.approx(expected[attack, metric])
+    lead = most["MAST", "attack_accuracy(%)"] - most["MALT", "attack_accuracy(%)"]
+    assert most["MAST less MALT", "attack_accuracy(%)"] == pytest.approx(lead)
+    assert most["MAST", "peak_accuracy(%)"] >= most["MAST", "attack_accuracy(%)"]
+
+
+def test_fewer_references_are_the_first_ones(game, table):
+    assert sorted(table["references"].unique()) == [5, 8, 10]
+    target = next(iter(game.targets()))
+    fewer = reference_tables._first(target, 5)
+    assert fewer.reference_loss.shape[0] == 5
+    assert (fewer.reference_member.any(0) & ~fewer.reference_member.all(0)).all()
+    assert len(fewer.loss) < len(target.loss)
+
+
+def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
+    expected = []
+    for target in game.targets():
+        tau = target.mast("best-separating") + target.loss
+        spread = [np.subtract(*np.percentile(v, [75, 25])) for v in (tau, target.loss)]
+        expected.append(spread[0] / spread[1])
+    found = table.set_index(["attack", "metric"])["value"]
+    assert found[reference_tables.TAU, reference_tables.SPREAD].item() == pytest.approx(
+        np.mean(expected)
+    )
