@@ -7,7 +7,7 @@ import xarray as xr
 from joblib import Parallel
 from scipy.special import expit
 
-from membership.studies.bayes_optimal import gather, ladder, ladder_tables, logistic
+from membership.studies.bayes_optimal import gather, ladder, ladder_tables, logistic, names
 from membership.studies.bayes_optimal.features import Features
 
 SIZES = (100, 400, 1600)
@@ -109,9 +109,9 @@ def trials(splits=6):
 
 def test_slopes_are_those_of_the_powers():
     table = ladder_tables.powers(measured(), trials()).set_index(["features", "quantity"])
-    ratio = table.loc[("raw", f"{ladder_tables.RATIO}, {ladder_tables.SLOPE}")]
+    ratio = table.loc[("raw", f"{names.RATIO}, {names.SLOPE}")]
     assert ratio["value"] == pytest.approx(-0.5)
-    lead = f"{ladder_tables.LEAD}, {ladder_tables.SLOPE}"
+    lead = f"{names.LEADS['auc(%)']}, {names.SLOPE}"
     assert table.loc[("raw", lead), "value"] == pytest.approx(-0.5, abs=0.01)
     assert table.loc[(ladder_tables.TABLE_1, lead), "value"] == pytest.approx(-1, abs=0.01)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import cnn, reference_tables
+from membership.studies.bayes_optimal import cnn, names, reference_tables
 from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 ATTRS = {"data": {}, "deviations": [], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
@@ -49,6 +49,4 @@ def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
         spread = [np.subtract(*np.percentile(v, [75, 25])) for v in (tau, target.loss)]
         expected.append(spread[0] / spread[1])
     found = table.set_index(["attack", "metric"])["value"]
-    assert found[reference_tables.TAU, reference_tables.SPREAD].item() == pytest.approx(
-        np.mean(expected)
-    )
+    assert found[reference_tables.TAU, names.SPREAD].item() == pytest.approx(np.mean(expected))

@@ -18,7 +18,7 @@ from membership.studies.bayes_optimal import (
 )
 from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC, OTHER, by_size, contrast
 from membership.studies.bayes_optimal.exhibits import game
-from membership.studies.bayes_optimal.ladder_tables import RATIO, SLOPE
+from membership.studies.bayes_optimal.names import RATIO, SLOPE
 
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
 INFORMATION = "bayes-optimal-ctl-9"

@@ -8,8 +8,8 @@ from scipy.stats import t
 from membership import metrics
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import logistic
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, LEADS, RATIO, SLOPE
 
-ACCURACY, AUC = "attack_accuracy(%)", "auc(%)"
 HONEST = "attack_accuracy_reference_threshold(%)"
 TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
 TABLE_1 = "Table 1's network"
@@ -28,10 +28,6 @@ PAIRS = {
     ("MATT less MALT", ACCURACY): ("matt", "malt"),
     ("MALT less 0-1", HONEST): ("malt_reference", "zero_one"),
 }
-SLOPE = "slope over n"
-RATIO = "second-order over first-order term, one C"
-LEAD = "AUC, MATT less MALT"
-LEADS = {AUC: LEAD, ACCURACY: "accuracy, MATT less MALT"}
 
 
 def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:

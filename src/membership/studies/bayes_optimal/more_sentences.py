@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from membership.studies.bayes_optimal import ladder_tables, reference_tables
-from membership.studies.bayes_optimal.ladder_tables import ACCURACY
+from membership.studies.bayes_optimal.names import ACCURACY, LEADS, PEAK, RATIO, SLOPE, SPREAD
 
 
 def of_ladder(table: pd.DataFrame) -> str:
@@ -40,10 +39,10 @@ def of_references(table: pd.DataFrame) -> str:
     value = mast.set_index(["references", "metric"])["value"]
     each = "; ".join(
         f"{n} references: MAST {value[n, ACCURACY]:.1f}% cut at zero, "
-        f"{value[n, reference_tables.PEAK]:.1f}% cut where it is best"
+        f"{value[n, PEAK]:.1f}% cut where it is best"
         for n in dict.fromkeys((fewest, most))
     )
-    spread = table[table["metric"] == reference_tables.SPREAD]["value"].item()
+    spread = table[table["metric"] == SPREAD]["value"].item()
     return f"{each}. The middle half of the thresholds spans {spread:.2f} times that of the losses."
 
 
@@ -61,8 +60,8 @@ def references_picture(table: pd.DataFrame) -> str:
 def of_powers(table: pd.DataFrame) -> str:
     """The slopes of each kind of features."""
     found = []
-    for name in (ladder_tables.RATIO, *ladder_tables.LEADS.values()):
-        rows = table[table["quantity"] == f"{name}, {ladder_tables.SLOPE}"]
+    for name in (RATIO, *LEADS.values()):
+        rows = table[table["quantity"] == f"{name}, {SLOPE}"]
         each = "; ".join(
             f"{row.features} {row.value:.2f}"
             + (f" [{row.low:.2f}, {row.high:.2f}]" if row.low < row.high else "")

@@ -1,7 +1,13 @@
-"""What the chapter's evidence files are called, for those who gather and those who read."""
+"""What evidence files, metrics and rows are called, for those who make and those who read them."""
 
 NETWORKS = "networks"
 LADDER = "ladder"
+
+ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
+SLOPE = "slope over n"
+RATIO = "second-order over first-order term, one C"
+LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
+SPREAD = "interquartile_range_over_losses"
 
 
 def logistic(n: int) -> str:

@@ -6,11 +6,10 @@ from scipy.stats import iqr, spearmanr
 
 from membership import attacks, metrics
 from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK, SPREAD
 from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
 
-ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
-SPREAD = "interquartile_range_over_losses"
 FEWEST, STEP = 5, 3
 QUARTILES = (25, 50, 75)
 
