@@ -35,7 +35,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "paper": {
         "dataset": "location30",
         "also_datasets": ["adult", "mnist-odd"],
-        "models": ["logistic", "small", "private"],
+        "models": ["logistic", "small", "private", "wide", "overfitted"],
         "also_models": ["logistic"],
         "n_jobs": 1,
         "n_targets": 10,
