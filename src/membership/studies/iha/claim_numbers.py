@@ -128,7 +128,8 @@ def _on_one(
     labels = [label for label, facts in setup.items() if facts.get("published") == name]
     if not labels:
         return untested(
-            f"asks for {name}, {members:,} records a model: it is not among this run's data"
+            f"asks for {name}, {members:,} records a model, {LEAST_TARGETS} targets and "
+            f"{LEAST_REFERENCES} reference models or more: it is not among this run's data"
         )
     rows, facts = Rows(source, table, labels[0]), setup[labels[0]]
     lacking = _lacking(table, labels[0], facts, members)

@@ -6,7 +6,14 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, exists, much_better
-from membership.published.outcomes import CONTRADICTED, SUPPORTED, UNDECIDED, every, untested
+from membership.published.outcomes import (
+    CONTRADICTED,
+    NOT_TESTED,
+    SUPPORTED,
+    UNDECIDED,
+    every,
+    untested,
+)
 from membership.published.rows import number
 from membership.studies.iha import retrained, tables
 from membership.studies.iha.claim_numbers import (
@@ -23,7 +30,8 @@ from membership.studies.iha.claim_numbers import (
 )
 
 AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
-LEAST_RETRAININGS = 2000
+LEAST_RETRAININGS, MOST_SOLVED = 2000, 10_000
+SIDES = ("members", "non_members")
 EXACT, BEST = "IHA (Exact)", "IHA (damping eps=2e-1)"
 EVERYONE = "IHA, gradient over D for everyone"
 
@@ -94,15 +102,24 @@ def mostly_parameters(rows: Rows, parts: int) -> Outcome:
     # Contradicted only where both parts are: one alone leaves the claim open.
     found = much_better(rows.combined(weights, label), 0.0, margin=0.01, parts=parts)
     lacking = (
-        "the L-attack's references: asks for Purchase-100(S), 25,000 records a model, 500 of them "
-        "left out with 100 models each"
+        "both parts ask for Purchase-100(S), 25,000 records a model, and (a) for 500 of them left "
+        "out with 100 models each, 50,100 trainings"
     )
     return beside(untested(lacking), found.numbers)
 
 
+def solvers_alike(source: Source) -> Outcome:
+    """iha-c09; where it is not tested, with the records that conjugate gradients were asked for."""
+    found, facts = _alike(source), source.table("iha-tab-3").attrs.get("setup", {})
+    asked = [sum(one.get(f"queried_{who}", 0) for who in SIDES) for one in facts.values()]
+    if found.word != NOT_TESTED or not asked or min(asked) >= MOST_SOLVED:
+        return found
+    more = f"{min(asked):,} records a target (the test asks for {MOST_SOLVED:,})"
+    return replace(found, reason=f"{found.reason}, {more}")
+
+
 @over("iha-tab-3", IMAGES | LARGE, parts=2)
-def solvers_alike(rows: Rows, parts: int) -> Outcome:
-    """iha-c09."""
+def _alike(rows: Rows, parts: int) -> Outcome:
     rate = _ratio(rows, "IHA (CG)", EXACT, 0.75, AT_1)
     alike = about(rows.lead("IHA (CG)", EXACT), 0.01, parts=parts)
     return every([alike, much_better(rate, 0.0, parts=parts)])

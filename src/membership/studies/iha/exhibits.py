@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from membership.studies.iha.loo_attacks import Protocol
 
-audit, controls, experiment, exposed, game, loo_attacks = later(
-    __package__, "audit", "controls", "experiment", "exposed", "game", "loo_attacks"
+ablation, audit, controls, experiment, exposed, game, loo_attacks = later(
+    __package__, "ablation", "audit", "controls", "experiment", "exposed", "game", "loo_attacks"
 )
 requirements, retrained, solvers, tables, theory = later(
     __package__, "requirements", "retrained", "solvers", "tables", "theory"
@@ -28,7 +28,7 @@ def _needs(kinds: tuple[str, ...]) -> Callable[[Any], tuple[str, ...]]:
     return lambda settings: names.files(kinds, names.subjects(settings))
 
 
-_main = _needs(names.MAIN)
+_main, _every = _needs(names.MAIN), _needs((*names.MAIN, "sweep"))
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
@@ -72,6 +72,19 @@ def _table_7(source: Source) -> pd.DataFrame:
     return tables.table_7(audit.variant_audits(source), audit.deep_sweep(source), source.settings)
 
 
+def _with_forms(*kinds: str) -> Callable[[Source], Any]:
+    """Every data set of a run, attacked, each with its evidence of these kinds."""
+
+    def read(source: Source) -> list[tuple]:
+        some = zip(audit.audits(source), names.subjects(source.settings), strict=True)
+        return [
+            (one, *(source.evidence(f"{kind}-{subject.slug}") for kind in kinds))
+            for one, subject in some
+        ]
+
+    return read
+
+
 def _protocols(source: Source) -> "list[Protocol]":
     some = experiment.experiments(source)
     return [loo_attacks.protocol(one, source.settings) for one in some]
@@ -107,6 +120,12 @@ EXHIBITS = (
     ),
     exhibit("ctl-1", _of_main(controls.control_1), needs=_main, says=sentences.of_control_1),
     exhibit(
+        "ctl-13",
+        _of(_with_forms("white-box"), ablation.control_13),
+        needs=_main,
+        says=sentences.of_control_13,
+    ),
+    exhibit(
         "ctl-2",
         _of_swept(controls.control_2),
         needs=_needs(names.SWEPT),
@@ -129,6 +148,20 @@ EXHIBITS = (
         says=sentences.of_control_3,
     ),
     exhibit("ctl-4", _of_main(controls.control_4), needs=_main, says=sentences.of_control_4),
+    exhibit(
+        "ctl-11",
+        _of(_with_forms("white-box"), ablation.control_11),
+        needs=_main,
+        says=sentences.of_control_11,
+    ),
+    exhibit(
+        "ctl-12",
+        _of(_with_forms("white-box", "sweep"), ablation.control_12),
+        needs=_every,
+        draw=drawn("lines_with_intervals", x="damping", by="series", panel="panel", log_x=True),
+        says=sentences.of_control_12,
+        alt=sentences.of_contrasts_by_damping,
+    ),
     exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
     exhibit(
         "ctl-10",

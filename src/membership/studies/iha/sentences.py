@@ -91,6 +91,46 @@ def of_control_4(table: pd.DataFrame) -> str:
     return f"By AUC, paired by target, IHA* is {', '.join(said)}."
 
 
+def _signs(table: pd.DataFrame) -> str:
+    """Where differences are above 0, below it, and neither."""
+    names = table["dataset"]
+    sides = {
+        "above 0 on": table["low"] > 0,
+        "below 0 on": table["high"] < 0,
+        "undecided on": (table["low"] <= 0) & (table["high"] >= 0),
+    }
+    return ", ".join(
+        f"{said} {joined(names[at].tolist())}" for said, at in sides.items() if at.any()
+    )
+
+
+def of_control_11(table: pd.DataFrame) -> str:
+    """What curvature is worth to those who know the others, with and without the weight decay."""
+    kept = ("curvature: with decay, without the loss", "curvature: without decay, without the loss")
+    parts = [f"{name}: {_signs(table[table['contrast'] == name])}" for name in kept]
+    return f"{'; '.join(parts)}.".replace("curvature", "Curvature", 1)
+
+
+def of_control_12(table: pd.DataFrame) -> str:
+    """At how many dampings each contrast is above 0."""
+    parts = [
+        f"{name}: {int((part['low'] > 0).sum())} of {len(part)}"
+        for name, part in table.groupby("series", sort=False)
+    ]
+    return f"Intervals above 0, all data sets and dampings counted: {'; '.join(parts)}."
+
+
+def of_control_13(table: pd.DataFrame) -> str:
+    """Where each attack on parameters alone is ahead of the loss."""
+    parts = [f"{name} {_signs(part)}" for name, part in table.groupby("attack", sort=False)]
+    return f"AUC less that of LOSS: {'; '.join(parts)}."
+
+
+def of_contrasts_by_damping(table: pd.DataFrame) -> str:
+    """The picture of `of_control_12` in words."""
+    return f"One panel a data set: differences in AUC by damping. {of_control_12(table)}"
+
+
 def of_control_5(table: pd.DataFrame) -> str:
     """Parameters without retraining beside the loss, and beside outputs with retraining."""
     outputs = compared(table, "LiRA-L, online", "IHA", ("LiRA-L online", "IHA"))

@@ -1,0 +1,192 @@
+"""The score taken apart one choice at a time: what each is worth, the other choices kept fixed."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from membership import metrics
+from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.iha import scores as of
+from membership.studies.iha.audit import Audit, origin
+from membership.studies.iha.white_box import DAMPINGS
+
+# A version has these or not. What stands in for each: the identity, the gradient of the loss
+# alone, no loss term, and the gradient over D for everyone.
+FACTORS = ("curvature", "weight decay", "loss term", "knowledge")
+EVERY = list(itertools.product((True, False), repeat=len(FACTORS)))
+# Over dampings: without the loss term, which takes over where the damping is large.
+OVER_DAMPINGS = (
+    ("curvature", (True, False, False, True)),
+    ("curvature", (True, True, False, True)),
+    ("weight decay", (True, True, False, True)),
+    ("knowledge", (True, False, False, True)),
+    ("knowledge", (True, True, False, True)),
+)
+# What parameters tell of a record without any gradient of the others.
+ALONE = ("gradient norm", "SIF", "length of the Newton step", "gradient against the weights")
+RESAMPLES = 200
+
+Version = tuple[bool, ...]
+
+
+def versions(
+    published: of.Forms,
+    regularised: of.Forms,
+    identity: of.Forms,
+    loss: FloatArray,
+    member: BoolArray,
+    recipe: dict,
+) -> dict[Version, FloatArray]:
+    """The score of every version (see `FACTORS`) for one target."""
+    rest = dict.fromkeys(("rest2", "rest3"), identity["rest2"])
+    flat = {**of.plain({"identity": identity}), **rest}
+    found = {}
+    for curved, decay, term, known in EVERY:
+        forms = (regularised if decay else published) if curved else flat
+        name, knowledge = "IHA*" if decay else "IHA", "" if known else ", everyone"
+        score = of.iha(forms, loss, member, recipe, name, knowledge)
+        steps = -(score.i1 + score.i2 + score.i3 + score.i4)
+        found[curved, decay, term, known] = score.score if term else steps
+    return found
+
+
+def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.DataFrame:
+    """What each choice is worth, the three others fixed, at the chapter's damping (iha-ctl-11)."""
+    found = []
+    for audit, forms in some:
+        each = [
+            versions(
+                *(kept[name] for name in ("published", "regularised", "identity")),
+                of.loss_of(audit.outputs, target),
+                audit.member[place],
+                audit.recipe,
+            )
+            for place, target, kept in _targets(audit, forms)
+        ]
+        numbers = {one: _auc([part[one] for part in each], audit.member) for one in EVERY}
+        for place, factor in enumerate(FACTORS):
+            for version in [one for one in EVERY if one[place]]:
+                key = {"dataset": audit.label, "contrast": _contrast(factor, version)}
+                key |= {"factor": factor, "metric": "AUC"}
+                found.append({**key, **_less(numbers, version, place)})
+    return tidy(found, _about(some))
+
+
+def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: Any) -> pd.DataFrame:
+    """The same at every damping, on the fewer records of the sweep (iha-ctl-12)."""
+    found = []
+    for audit, forms, sweep in some:
+        at = np.searchsorted(forms["query"].values, sweep["query"].values)
+        member = list(sweep["member"].values)
+        swept = [of.by_inverse(sweep, place) for place, _, _ in _targets(audit, forms)]
+        flat = [kept["identity"] for _, _, kept in _targets(audit, forms, at)]
+        losses = [of.loss_of(audit.outputs, target, at) for target in audit.attrs["targets"]]
+        for damping in DAMPINGS:
+            names = (f"damping {damping:g}", f"damping {damping:g}, regularised")
+            if not all(name in one for one in swept for name in names):
+                continue
+            each = [
+                versions(*(one[name] for name in names), plain, loss, truth, audit.recipe)
+                for one, plain, loss, truth in zip(swept, flat, losses, member, strict=True)
+            ]
+            numbers: dict[Version, metrics.Resampled] = {}
+            for factor, version in OVER_DAMPINGS:
+                place = FACTORS.index(factor)
+                for one in (version, _without(version, place)):
+                    if one not in numbers:
+                        numbers[one] = _auc([part[one] for part in each], member)
+                key = {"panel": audit.label, "damping": damping}
+                # None has the loss term: in the picture that goes without saying.
+                series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
+                found.append({**key, "series": series, **_less(numbers, version, place)})
+    return tidy(found, _about(some))
+
+
+def control_13(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.DataFrame:
+    """Parameters without the others beside the loss, paired (iha-ctl-13)."""
+    found = []
+    for audit, forms in some:
+        each = [alone(kept) for _, _, kept in _targets(audit, forms)]
+        loss = _auc(audit.scores("LOSS"), audit.member)
+        for name in ALONE:
+            own = _auc([part[name] for part in each], audit.member)
+            key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
+            found.append({**key, "AUC": own.value.mean(), **_row(own + loss * -1.0)})
+    return tidy(found, _about(some))
+
+
+def alone(kept: dict[str, of.Forms]) -> of.Scores:
+    """Scores of `ALONE` from the forms of one target."""
+    identity, published = kept["identity"], kept["published"]
+    return {
+        "gradient norm": -np.sqrt(identity["own2"]),
+        "SIF": -published["own1"],
+        "length of the Newton step": -np.sqrt(published["own2"]),
+        # Members' gradients sum to minus the weight decay, where a model has converged.
+        "gradient against the weights": identity["mean2"] - identity["rest2"],
+    }
+
+
+def _targets(audit: Audit, forms: xr.Dataset, rows: Any = slice(None)):
+    for place, target in enumerate(audit.attrs["targets"]):
+        yield place, target, of.by_inverse(forms, place, rows)
+
+
+def _auc(scores: Sequence[FloatArray], member: Sequence[BoolArray]) -> metrics.Resampled:
+    """The AUC of each pair of complementary targets, and under resamples of the records."""
+    found = metrics.resampled("auc", np.stack(scores), np.stack(member), resamples=RESAMPLES)
+    units = np.arange(len(scores)) // 2
+    merge = np.equal.outer(np.unique(units), units) / np.bincount(units)[:, None]
+    return metrics.Resampled(merge @ found.value, merge @ found.under)
+
+
+def _without(version: Version, place: int) -> Version:
+    return (*version[:place], False, *version[place + 1 :])
+
+
+def _less(numbers: dict[Version, Any], version: Version, place: int) -> dict[str, float]:
+    """A version less the one without a factor, with the AUC of both."""
+    first, second = numbers[version], numbers[_without(version, place)]
+    both = {"AUC with it": first.value.mean(), "AUC without it": second.value.mean()}
+    return {**both, **_row(first + second * -1.0)}
+
+
+def _row(difference: metrics.Resampled) -> dict[str, float]:
+    found = difference.interval()
+    return {
+        "value": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "standard_error": found.standard_error,
+        "degrees_of_freedom": found.degrees_of_freedom,
+        "n_repeats": found.units,
+    }
+
+
+def _contrast(factor: str, version: Version) -> str:
+    """A factor and what the two versions share, in words."""
+    curved, decay, term, known = version
+    words = {
+        "curvature": "" if curved else "with the identity",
+        "weight decay": "with decay" if decay else "without decay",
+        "loss term": "with the loss" if term else "without the loss",
+        "knowledge": "" if known else "without the knowledge",
+    }
+    shared = [text for name, text in words.items() if text and name != factor]
+    return f"{factor}: {', '.join(shared)}"
+
+
+def _about(some: Sequence[tuple]) -> dict[str, Any]:
+    audits = [parts[0] for parts in some]
+    found = origin([one.attrs for one in audits])
+    asked = [f"{one.label}: a target and its complement are one unit" for one in audits]
+    return {
+        **found,
+        "deviations": [*found["deviations"], *asked],
+        "sizes": {one.label: one.size for one in audits},
+    }

@@ -1,0 +1,79 @@
+"""The score taken apart: versions that are attacks of the registry, and differences that add up."""
+
+import numpy as np
+import pytest
+
+from membership import metrics
+from membership.studies.iha import ablation, names
+from membership.studies.iha import scores as of
+
+
+@pytest.fixture(scope="module")
+def with_forms(source, settings, audits):
+    slugs = [one.slug for one in names.subjects(settings)]
+    return [
+        (audit, source.evidence(f"white-box-{slug}"), source.evidence(f"sweep-{slug}"))
+        for audit, slug in zip(audits, slugs, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def table(with_forms, settings):
+    return ablation.control_11([parts[:2] for parts in with_forms], settings)
+
+
+def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(with_forms):
+    audit, forms, _ = with_forms[0]
+    target, kept = audit.attrs["targets"][0], of.by_inverse(forms, 0)
+    some = [kept[name] for name in ("published", "regularised", "identity")]
+    loss, member = of.loss_of(audit.outputs, target), audit.member[0]
+    found = ablation.versions(*some, loss, member, audit.recipe)
+    same = {
+        (True, False, True, True): "IHA",
+        (True, True, True, True): "IHA*",
+        (True, False, True, False): "IHA, everyone",
+        (False, False, True, True): "IHA, identity",
+    }
+    for version, name in same.items():
+        assert np.allclose(found[version], audit.found[0][name], rtol=1e-9, atol=0)
+    # With all its powers the identity, what is left is the residual test up to a positive factor.
+    residual = audit.found[0]["residual norm"]
+    factor = found[False, True, False, True] / residual
+    assert (factor > 0).all()
+    assert np.allclose(factor, factor[0], rtol=1e-6, atol=0)
+
+
+def test_a_difference_is_that_of_two_means_over_pairs(table, audits):
+    row = table[(table["dataset"] == "Digits") & (table["factor"] == "knowledge")].iloc[0]
+    assert row["value"] == pytest.approx(row["AUC with it"] - row["AUC without it"])
+    each = [
+        metrics.auc(s, m) for s, m in zip(audits[1].scores("IHA*"), audits[1].member, strict=True)
+    ]
+    # Of three targets the first two are one unit.
+    assert row["AUC with it"] == pytest.approx(np.mean([np.mean(each[:2]), each[2]]))
+    assert (table["low"] <= table["value"]).all()
+    assert (table["value"] <= table["high"]).all()
+    assert not table.duplicated(["dataset", "contrast"]).any()
+    assert len(table) == 2 * 32
+
+
+def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
+    table = ablation.control_12(with_forms, settings)
+    assert not table.duplicated(["panel", "damping", "series"]).any()
+    assert (table.groupby(["panel", "damping"]).size() == len(ablation.OVER_DAMPINGS)).all()
+    # The identity has no damping.
+    flat = table[table["series"] == "curvature: with decay"].groupby("panel")["AUC without it"]
+    assert (flat.nunique() == 1).all()
+
+
+def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits):
+    table = ablation.control_13([parts[:2] for parts in with_forms], settings)
+    row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
+    each = {
+        name: [
+            metrics.auc(s, m) for s, m in zip(audits[1].scores(name), audits[1].member, strict=True)
+        ]
+        for name in ("SIF", "LOSS")
+    }
+    gaps = np.subtract(each["SIF"], each["LOSS"])
+    assert row["value"] == pytest.approx(np.mean([gaps[:2].mean(), gaps[2]]))
