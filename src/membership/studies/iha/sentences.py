@@ -114,16 +114,17 @@ def of_control_11(table: pd.DataFrame) -> str:
 def of_control_12(table: pd.DataFrame) -> str:
     """At how many dampings each contrast is above 0."""
     parts = [
-        f"{name}: {int((part['low'] > 0).sum())} of {len(part)}"
+        f"{name.replace(':', '')} {int((part['low'] > 0).sum())} of {len(part)}"
         for name, part in table.groupby("series", sort=False)
     ]
-    return f"Intervals above 0, all data sets and dampings counted: {'; '.join(parts)}."
+    return f"Intervals above 0, all data sets and dampings counted: {', '.join(parts)}."
 
 
 def of_control_13(table: pd.DataFrame) -> str:
-    """Where each attack on parameters alone is ahead of the loss."""
-    parts = [f"{name} {_signs(part)}" for name, part in table.groupby("attack", sort=False)]
-    return f"AUC less that of LOSS: {'; '.join(parts)}."
+    """Where an attack on parameters alone is ahead of the loss."""
+    ahead = table[table["low"] > 0]
+    parts = [f"{row.attack} on {row.dataset}, {row.value:+.4f}" for row in ahead.itertuples()]
+    return f"AUC above that of LOSS: {'; '.join(parts)}." if parts else "None is ahead of LOSS."
 
 
 def of_contrasts_by_damping(table: pd.DataFrame) -> str:
