@@ -55,3 +55,12 @@ def test_git_does_not_see_a_table_of_ones_own():
     assert "/runs/*" in ignored
     assert "!/runs/benchmark-*.json" in ignored
     assert not any(line.startswith("!/runs/own") for line in ignored)
+
+
+def test_a_busy_machine_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    monkeypatch.setattr(benchmarks.os, "cpu_count", lambda: 2)
+    for load, told in ((2.5, False), (13.17, True)):
+        monkeypatch.setattr(benchmarks.os, "getloadavg", lambda load=load: (0.0, 0.0, load))
+        benchmarks.write_benchmarks("demo", TABLE)
+        assert ("busy with other work: a load of 13.2" in run_statistics()) == told

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a second to import, and read by its user
 _SECTION = """
 ## Benchmark: {name}
 
-{told} (`{command}`; {machine}, {cpus} CPUs).
+{told} (`{command}`; {machine}, {cpus} CPUs{busy}).
 
 """
 # What a row of each table says; of the others, the last.
@@ -50,6 +50,7 @@ def write_benchmarks(name: str, table: "pd.DataFrame", *, keep: bool = False) ->
     path = paths.project_root() / "runs" / f"{_KEPT if keep else _OWN}{name}.json"
     rows = json.loads(table.to_json(orient="records", double_precision=15))
     record = {"name": name, "rows": rows, "machine": machine("cpu"), "cpus": os.cpu_count()}
+    record["load"] = round(os.getloadavg()[2], 1)
     save(path, record)
     return path
 
@@ -88,4 +89,7 @@ def _section(record: dict[str, Any]) -> str:
     name = record["name"]
     said = _TOLD.get(name, _TOLD[""])
     command = "make bench" if name == "growth" else f"python -m benchmarks {told['name']}"
-    return _SECTION.format(**told, told=said, command=command) + head + table
+    # Seconds on a machine that others use are long, and more so for what uses all of it.
+    load = record.get("load", 0.0)
+    busy = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
+    return _SECTION.format(**told, told=said, command=command, busy=busy) + head + table
