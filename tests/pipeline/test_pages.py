@@ -73,7 +73,8 @@ def test_the_tally_of_a_chapter_counts_its_claims_and_numbers():
     part = next(one for one in overview.parts() if one.chapter == "iha")
     shown = html(pages.Tally()(context("book/index"), "iha"))
     chips = [chip["title"] for chip in shown.select(".o-chips > span[title]")]
-    found = [*part.outcomes.items(), *part.counts.items()]
+    found = [*part.by_origin["papers"].items(), *part.by_origin["book"].items()]
+    found += part.counts.items()
     assert chips == [f"{n} {word}" for word, n in found]
 
 

@@ -167,10 +167,13 @@ def _lane(one: Contrast, most: float) -> Lane:
 
     ends = sorted((at(one.low), at(one.high)))
     known = one.high > one.low
+    # An end that is near 0, and not 0, does not read as 0.
+    wide = one.high - one.low
+    width = min([wide, *(3 * abs(x) for x in (one.low, one.high) if abs(x) > wide / 50)])
     return Lane(
         text=one.label,
-        value=_signed(one.difference, one.high - one.low),
-        interval=", ".join(_signed(x, one.high - one.low) for x in (one.low, one.high))
+        value=_signed(one.difference, width),
+        interval=", ".join(_signed(x, width) for x in (one.low, one.high))
         if known
         else "exact",
         point=at(one.difference),

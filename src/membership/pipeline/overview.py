@@ -115,6 +115,13 @@ class Part:
         """Its claims by outcome."""
         return counted([row.outcome.word for row in self.claims], OUTCOMES)
 
+    @property
+    def by_origin(self) -> dict[str, dict[str, int]]:
+        """The same apart for what papers say and for what the book adds, where there are both."""
+        both = {"papers": claims.counts(self.claims, "paper")}
+        both["book"] = claims.counts(self.claims, "ours")
+        return {name: found for name, found in both.items() if found}
+
     def link(self, claim: str) -> str:
         """Where a claim is shown, relative to the book."""
         return f"chapters/{self.chapter}.html#{claim}"

@@ -29,6 +29,8 @@ class Outcome:
         Where it is undecided: the units it would take.
     parts : int
         Among how many its contradiction was judged.
+    unit : str
+        What the units needed are: "records".
     """
 
     word: str
@@ -37,6 +39,7 @@ class Outcome:
     reason: str = ""
     units_needed: int | None = None
     parts: int = 1
+    unit: str = "units"
 
     def on(self, *datasets: str) -> "Outcome":
         """The same outcome, for these data."""

@@ -31,11 +31,14 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     networks = points("networks", "networks", relu["record"].values, found[0][0], found[1][0])
     networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
-    table.attrs["sizes"] = {
-        "Training records": f"process {activations.attrs['sizes']['Training records']}, "
-        f"networks {relu.attrs['sizes']['Training records']}"
-    }
+    table.attrs["sizes"] = _sizes(activations, relu)
     return table
+
+
+def _sizes(activations: xr.Dataset, networks: xr.Dataset) -> dict[str, str]:
+    sides = {"process": activations, "networks": networks}
+    named = [f"{name} {one.attrs['sizes']['Training records']}" for name, one in sides.items()]
+    return {"Training records": ", ".join(named)}
 
 
 def _at(activations: xr.Dataset, inputs: str, depth: int, kernel: str) -> lood.Contrast:
@@ -61,7 +64,9 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
     key = {"inputs": "raw", "kernels": "networks"}
     metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
     rows.append({**key, "metric": metric, **_of(more)})
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.attrs["sizes"] = _sizes(activations, relu)
+    return table
 
 
 def _of(more: np.ndarray) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The numbers behind claims: contrasts of an exhibit's rows, and outcomes over data sets."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,34 +10,59 @@ from scipy import stats
 
 from membership.exhibits.numbers import number
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import identity, much_better
+from membership.published.claim_rules import chance, identity, much_better
 from membership.published.outcomes import every, overall
 from membership.studies.lood.records import NAMES
 
 PAPER = (NAMES["cifar10"],)
 # Networks smaller than these stand in for the paper's and decide nothing.
 NETWORKS = {"network_width": 1024, "depth": 9, "n_retrained": 20, "n_networks": 50}
+# The paper's setting has as many training records, and as many left out; fewer stand in too.
+LEAST_RECORDS, LEAST_LEFT_OUT = 1000, 100
 STRONG, _SHOWN = 0.7, 6
 
 Table = pd.DataFrame
 
 
-def interval(row: Mapping[str, Any] | pd.Series, label: str, less: float = 0.0) -> Contrast:
-    """A number with its interval, less a threshold."""
+@dataclass(frozen=True)
+class Correlation(Contrast):
+    """A rank correlation over independent records, with Fisher's interval."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | pd.Series, label: str) -> "Correlation":
+        """From a row with ``value`` and the number ``n`` of records."""
+        value, n = float(row["value"]), int(row["n"])
+        return cls(label, value, (1 - value**2) / (n - 3) ** 0.5, units=n)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Fisher's limits at a confidence in (0, 1)."""
+        half = stats.norm.ppf((1 + level) / 2) / (self.units - 3) ** 0.5
+        middle = np.arctanh(np.clip(self.difference, -1 + 1e-12, 1 - 1e-12))
+        return float(np.tanh(middle - half)), float(np.tanh(middle + half))
+
+
+def interval(row: Mapping[str, Any] | pd.Series, label: str) -> Contrast:
+    """A number with its interval."""
     error = (row["high"] - row["low"]) / (2 * stats.norm.ppf(0.975))
-    return Contrast(label, float(row["value"]) - less, float(error))
+    return Contrast(label, float(row["value"]), float(error))
 
 
-def above(rows: Table, threshold: float, *keys: str, parts: int = 0) -> list[Outcome]:
-    """Whether each row's number lies above a threshold."""
-    return [
-        much_better(
-            interval(row, _label(row, keys), threshold),
-            0.0,
-            parts=parts or len(rows),
-        )
-        for _, row in rows.iterrows()
-    ]
+def above(rows: Table, what: str, *keys: str) -> list[Outcome]:
+    """Whether each row's number lies above 0."""
+    named = [interval(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
+    return [much_better(one, 0.0, parts=len(rows)) for one in named]
+
+
+def correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
+    """Whether each row's correlation is strong."""
+    named = [Correlation.of(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
+    return [much_better(one, STRONG, parts=len(rows)) for one in named]
+
+
+def badly_correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
+    """Whether each row's correlation is not."""
+    named = [Correlation.of(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
+    return [replace(chance(one, STRONG, parts=len(rows)), reason="") for one in named]
 
 
 def most(rows: Table, *keys: str, parts: int = 0) -> list[Outcome]:
@@ -62,12 +87,14 @@ def exceeded(excess: Any, label: str, tolerance: float = 1e-6) -> Outcome:
     return identity(values, tolerance, label, confirm=lambda case: float(values[case]))
 
 
-def summed_up(outcomes: Iterable[Outcome]) -> Outcome:
+def summed_up(outcomes: Iterable[Outcome], threshold: float = 0.0) -> Outcome:
     """All of a claim's parts, of which those nearest to their threshold are shown."""
     outcomes = list(outcomes)
     whole = every(outcomes)
     telling = [one for one in outcomes if one.word == whole.word] or outcomes
-    numbers = sorted((n for one in telling for n in one.numbers), key=lambda n: abs(n.difference))
+    numbers = sorted(
+        (n for one in telling for n in one.numbers), key=lambda n: abs(n.difference - threshold)
+    )
     return replace(whole, numbers=tuple(numbers[:_SHOWN]))
 
 
@@ -95,10 +122,25 @@ def over(source: Any, outcome: Outcome) -> Outcome:
     return overall({data_of(source): outcome}, PAPER)
 
 
+def of_size(source: Any, outcome: Outcome, name: str, left_out: int) -> Outcome:
+    """The same where the evidence of this name has too few training records, or left out."""
+    found = source.evidence(name).attrs
+    n = found["sizes"]["Training records"]
+    if int(n.replace(",", "")) >= LEAST_RECORDS and left_out >= LEAST_LEFT_OUT:
+        return over(source, outcome)
+    return overall({f"{found['set']}, {left_out} of {n} records left out": outcome}, PAPER)
+
+
+def noted(outcome: Outcome, *said: str) -> Outcome:
+    """The outcome with more to its reason."""
+    return replace(outcome, reason="; ".join(one for one in (outcome.reason, *said) if one))
+
+
 def of_networks(source: Any, outcome: Outcome) -> Outcome:
     """The same where networks smaller than the paper's stand in."""
     chosen = source.settings
     if all(getattr(chosen, name) >= least for name, least in NETWORKS.items()):
         return over(source, outcome)
-    said = f"{chosen.depth + 1} layers of {chosen.network_width}, {chosen.n_retrained} records"
-    return overall({f"{data_of(source)}, networks of {said}": outcome}, PAPER)
+    layers = f"{chosen.depth} hidden layers of {chosen.network_width}"
+    name = f"{data_of(source)}, networks of {layers}, {chosen.n_retrained} records"
+    return replace(overall({name: outcome}, PAPER), unit="records")

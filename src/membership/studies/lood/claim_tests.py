@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, better, identity, much_better
@@ -11,21 +12,31 @@ from membership.published.outcomes import every, overall, untested
 from membership.published.rows import rows_at
 from membership.studies.lood import leakage, queries, read, reconstruction, toys
 from membership.studies.lood.claim_numbers import (
+    LEAST_RECORDS,
     PAPER,
     STRONG,
+    Correlation,
     above,
+    badly_correlated,
+    correlated,
     data_of,
     exceeded,
     interval,
     judged,
     most,
+    noted,
     of_networks,
+    of_size,
     over,
     points,
     summed_up,
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
+from membership.studies.lood.gather import CONSTANT, SEARCHES
+from membership.studies.lood.kernels import NETWORK
 
+_SETS = ("kernel", "training_set")
+ATTEMPTS, IN_GROUPS = "process-attempts", "process-groups"
 MARGIN = 0.01
 GROUPS = 20
 # Records farther than this from all others: the kernel is below a thousandth there.
@@ -36,21 +47,31 @@ def strong(source: Any) -> Outcome:
     """c01: KL against the exact AUC, on each training set at each depth."""
     rows = rows_at(source.table("lood-ctl-14"), metric=leakage.OF_KL)
     rows = rows[rows["kernel"].str.startswith("ReLU")]
-    return over(source, summed_up(above(rows, STRONG, "kernel", "training_set")))
+    found = correlated(rows, "rank correlation of KL and AUC", "kernel", "training_set")
+    return over(source, summed_up(found, STRONG))
 
 
 def mean_is_weaker(source: Any) -> Outcome:
     """c02: by how much KL's correlation exceeds the mean distance's, noise included."""
-    rows = rows_at(source.table("lood-ctl-14"), metric=leakage.LEAD)
-    rows = rows[~rows["kernel"].str.startswith("GeLU")]
-    return over(source, summed_up(above(rows, 0.0, "kernel", "training_set")))
+    found = above(_of_sets(source, leakage.LEAD), "rank correlation, KL's less", *_SETS)
+    return over(source, summed_up(found))
+
+
+def mean_is_weak(source: Any) -> Outcome:
+    """c21: whether the mean distance's own correlation is below what counts as strong."""
+    found = badly_correlated(_of_sets(source, leakage.OF_MEAN), "rank correlation", *_SETS)
+    return over(source, summed_up(found, STRONG))
 
 
 def noise_is_told_apart(source: Any) -> Outcome:
     """c20: the AUC of noise less that of records with a like mean distance."""
-    rows = rows_at(source.table("lood-ctl-14"), metric=leakage.APART)
-    rows = rows[~rows["kernel"].str.startswith("GeLU")]
-    return over(source, summed_up(above(rows, 0.0, "kernel", "training_set")))
+    found = above(_of_sets(source, leakage.APART), "AUC, noise less records", *_SETS)
+    return over(source, summed_up(found))
+
+
+def _of_sets(source: Any, metric: str) -> pd.DataFrame:
+    rows = rows_at(source.table("lood-ctl-14"), metric=metric)
+    return rows[~rows["kernel"].str.startswith("GeLU")]
 
 
 def process_and_networks(source: Any) -> Outcome:
@@ -63,10 +84,9 @@ def process_and_networks(source: Any) -> Outcome:
     if reliability < 0.5:
         return untested(f"it takes more networks: their reliability is {reliability:.2f}")
     row = leakage.ranked(process, read.network_auc(pairs)[0])
-    raw = interval(row, "raw rank correlation")
-    corrected = {name: row[name] / reliability**0.5 for name in ("value", "low", "high")}
-    found = much_better(interval(corrected, "rank correlation, corrected", STRONG), 0.0)
-    return of_networks(source, replace(found, numbers=(*found.numbers, raw)))
+    # Dividing by the root of the reliability asks the same and leaves an interval beyond 1.
+    found = much_better(Correlation.of(row, "rank correlation"), STRONG * reliability**0.5)
+    return noted(of_networks(source, found), f"reliability of the networks' AUC {reliability:.2f}")
 
 
 def best_estimate(source: Any) -> Outcome:
@@ -100,7 +120,8 @@ def no_query_leaks_more(source: Any) -> Outcome:
     is_network = ~table["kernel"].str.startswith(("RBF", "polynomial"))
     line = rows_at(source.table("lood-fig-4"), panel=queries.PROCESS)["value"].to_numpy(float) - 1
     excess = [*table.loc[is_single & is_network, "value"], *line]
-    return over(source, exceeded(excess, "KL of a query over the record's, less 1"))
+    found = exceeded(excess, "KL of a query over the record's, less 1")
+    return of_size(source, found, ATTEMPTS, _tried(source))
 
 
 def near_the_record(source: Any) -> Outcome:
@@ -121,14 +142,21 @@ def more_queries(source: Any) -> Outcome:
     """c09: what sets of queries have above the record alone."""
     table = rows_at(source.table("lood-ctl-5"), metric=queries.MEASURES["kl"])
     excess = table.loc[table["queries"].str.startswith("three"), "value"]
-    return over(source, exceeded(excess, "KL of three queries over the record's, less 1"))
+    found = exceeded(excess, "KL of three queries over the record's, less 1")
+    return of_size(source, found, ATTEMPTS, _tried(source))
+
+
+def _tried(source: Any) -> int:
+    return int(source.evidence(ATTEMPTS).attrs["sizes"]["Records tried"])
 
 
 def reconstructs(source: Any) -> Outcome:
     """c10: the share of searches that recover their record, by kernel."""
     where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
     rows = rows_at(source.table("lood-ctl-7"), **where)
-    return over(source, summed_up(most(rows, "kernel")))
+    found = of_size(source, summed_up(most(rows, "kernel")), SEARCHES, int(rows["n"].min()))
+    ends = f"{rows['value'].min():.0f} to {rows['value'].max():.0f}%"
+    return noted(found, f"the best starts recover {ends} of their records, by kernel")
 
 
 def exposed_members(source: Any) -> Outcome:
@@ -146,7 +174,8 @@ def exposed_members(source: Any) -> Outcome:
         if len(rate):
             found.append(rate.get(alone.idxmax(), 0.0) - rate.get(alone.idxmin(), 0.0))
     label = "share of searches at the most less at the least exposed member"
-    return over(source, much_better(Contrast.of_units(found, label), 0.0))
+    found = much_better(Contrast.of_units(found, label), 0.0)
+    return of_size(source, found, IN_GROUPS, reconstruction.GROUP * len(names))
 
 
 def whole_groups(source: Any) -> Outcome:
@@ -156,7 +185,9 @@ def whole_groups(source: Any) -> Outcome:
         return untested(f"it takes {GROUPS} groups; the run has {whole['n']}")
     hits = round(whole["value"] * whole["n"] / 100)
     label = "share of groups wholly recovered, less ½"
-    return over(source, much_better(Share.count(hits, whole["n"], label, 0.5), 0.0))
+    found = much_better(Share.count(hits, whole["n"], label, 0.5), 0.0)
+    found = of_size(source, found, IN_GROUPS, reconstruction.GROUP * whole["n"])
+    return noted(found, f"groups found whole: {hits} of {whole['n']}")
 
 
 def normalisation_escapes(source: Any) -> Outcome:
@@ -170,7 +201,17 @@ def normalisation_escapes(source: Any) -> Outcome:
         return untested("it takes ascents from 20 records")
     found = much_better(Contrast("largest KL over the record's", float(proper.max())), 1.05)
     share = Share.count(int((proper > 1.05).sum()), len(table), "share of records with one")
-    return over(source, replace(found, numbers=(*found.numbers, share)))
+    found = replace(found, numbers=(*found.numbers, share))
+    found = of_size(source, found, "process-normalised", len(table))
+    rest = proper.drop(proper.idxmax()).max()
+    if proper.max() <= 1.05 or len(proper) < 2:
+        return found
+    least = table.loc[proper.idxmax(), "variance"]
+    return noted(
+        found,
+        f"its query's variance is {least:.2g} of the record's, and 0.001 would leave it out",
+        f"the others gain at most {100 * (rest - 1):.1f}%",
+    )
 
 
 def mean_distance(source: Any) -> Outcome:
@@ -207,6 +248,9 @@ def constant_leaks_little(source: Any) -> Outcome:
         beyond = kl["largest KL"] / kl["bound of the KL"] - 1
         label = f"largest KL nearer to a constant, or over its bound, {name}"
         found[name] = exceeded([*rises, *beyond], label, 0.0)
+    n = source.evidence(CONSTANT).sizes["record"]
+    if n < LEAST_RECORDS:
+        found = {f"{name}, {n} records": one for name, one in found.items()}
     return overall(found, PAPER, always=True)
 
 
@@ -227,19 +271,34 @@ def smooth_leaks_more(source: Any) -> Outcome:
     rows = rows_at(source.table("lood-ctl-13"), dataset=data_of(source), inputs="unit sphere")
     rows = rows[rows["q"].isin([float(q) for q in stable]) & (rows["activation"] == "GeLU")]
     deep = rows[~rows["metric"].str.startswith("depth 1,")]
-    return over(source, summed_up(most(deep, "q", "metric")))
+    found = over(source, summed_up(most(deep, "q", "metric")))
+    more = deep[deep["value"] > 50]
+    if more.empty or len(more) == len(deep):
+        return found
+    ends = f"{more['value'].min():.0f} to {more['value'].max():.0f}%"
+    return noted(found, f"{len(more)} of {len(deep)} cells hold ({ends} of the records)")
 
 
 def released_setting(source: Any) -> Outcome:
-    """c17: GeLU above ReLU at the released settings, and the more so the deeper."""
+    """c17: GeLU above ReLU at the released settings."""
+    more = rows_at(source.table("lood-ctl-14"), metric=leakage.MORE)
+    found = over(source, summed_up(most(more, *_SETS)))
+    rows = rows_at(source.table("lood-ctl-9"), inputs="raw", kernels=NETWORK)
+    share = rows.loc[rows["metric"].str.contains("KL"), "value"]
+    ends = f"{share.min():.0f} to {share.max():.0f}%"
+    return noted(found, f"with the released networks' deviation GeLU leads for {ends}, by depth")
+
+
+def gap_with_depth(source: Any) -> Outcome:
+    """c22: GeLU's lead over ReLU at the released settings, the more the deeper."""
     table = source.table("lood-ctl-14")
-    more = rows_at(table, metric=leakage.MORE)
     grown = table[table["kernel"].str.endswith(leakage.GROWTH)]
-    parts = len(more) + len(grown)
-    found = most(more, "kernel", "training_set", parts=parts)
-    return over(
-        source, summed_up([*found, *above(grown, 0.0, "metric", "training_set", parts=parts)])
-    )
+    found = over(source, summed_up(above(grown, "log ratio at depth 10 less 2", "training_set")))
+    at = rows_at(table, metric=leakage.LOG_RATIO).groupby("kernel")["value"].mean()
+    first, last = (at[f"GeLU, depth {depth}"] for depth in (2, 10))
+    if not last < first < 0:
+        return found
+    return noted(found, f"the gap grows, on ReLU's side: from {first:.2f} to {last:.2f}")
 
 
 def networks_with_gelu(source: Any) -> Outcome:

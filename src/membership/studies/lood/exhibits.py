@@ -109,7 +109,7 @@ EXHIBITS = (
     _exhibit("ctl-1", theory.one_by_one, "measured-identity", says=sentences.identity),
     _exhibit("ctl-2", speed.table, "measured-times", judge=speed.comparison, says=sentences.speed),
     _exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
-    _exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER),
+    _exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER, says=sentences.measures),
     _exhibit("ctl-3", leakage.correlations, *NETWORKS, says=sentences.correlations),
     _exhibit("ctl-4", leakage.leakage_map, RECORDS, draw=_GRID, records=leakage.one_by_one),
     _exhibit(
@@ -128,7 +128,7 @@ EXHIBITS = (
         second=False,
         says=sentences.attempts,
     ),
-    _exhibit("fig-10", queries.figure_10, *ESCAPES, draw=_TO_THE_MEAN),
+    _exhibit("fig-10", queries.figure_10, *ESCAPES, draw=_TO_THE_MEAN, alt=sentences.at_the_mean),
     _exhibit("ctl-6", queries.escapes, *ESCAPES, says=sentences.escapes),
     _exhibit("fig-2", reconstruction.figure_2, SEARCHES, **_FOUND),
     _exhibit("fig-8", reconstruction.figure_8, SEARCHES, second=False, **_FOUND),

@@ -50,7 +50,14 @@ def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> p
         parts.append(points(MEMORISATION, name, chosen, unit, difference))
     table = pd.concat(parts, ignore_index=True)
     table.attrs["sizes"] = {"Points of the first panel": f"{len(shown):,}"}
+    table.attrs["sizes"] |= _sizes(records, pairs)
     return table
+
+
+def _sizes(records: xr.Dataset, pairs: xr.Dataset) -> dict[str, str]:
+    sides = {"process": records, "networks": pairs}
+    named = [f"{name} {one.attrs['sizes']['Training records']}" for name, one in sides.items()]
+    return {"Training records": ", ".join(named)}
 
 
 def self_influence(influence: xr.Dataset) -> dict[str, FloatArray]:
@@ -90,7 +97,9 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
         if truth == "prediction difference":
             roots = correlation(np.sqrt(x), np.sqrt(y))
             rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.attrs["sizes"] = _sizes(records, pairs)
+    return table
 
 
 def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:

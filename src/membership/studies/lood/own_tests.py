@@ -12,6 +12,7 @@ from membership.studies.lood import leakage, mistakes, queries
 from membership.studies.lood.claim_numbers import (
     STRONG,
     above,
+    correlated,
     exceeded,
     interval,
     judged,
@@ -63,7 +64,8 @@ def mean_is_strong(source: Any) -> Outcome:
     """o05: the mean distance's own correlation with the AUC."""
     table = source.table("lood-ctl-14")
     rows = rows_at(table, metric=leakage.OF_MEAN)
-    return summed_up(above(rows, STRONG, "kernel", "training_set")).on(_data(table))
+    found = correlated(rows, "rank correlation of mean distance and AUC", "kernel", "training_set")
+    return summed_up(found, STRONG).on(_data(table))
 
 
 def influence_is_not_leakage(source: Any) -> Outcome:
@@ -154,7 +156,7 @@ def divergence_follows_the_attack(source: Any) -> Outcome:
     """o13: by how much KL's correlation with the AUC exceeds that of estimates of influence."""
     table = source.table("lood-ctl-3")
     rows = rows_at(table, metric=leakage.AHEAD)
-    return summed_up(above(rows, 0.0, "estimate")).on(_data(table))
+    return summed_up(above(rows, "rank correlation, KL's less", "estimate")).on(_data(table))
 
 
 def _data(table: Any) -> str:

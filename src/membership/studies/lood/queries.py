@@ -106,7 +106,14 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
             "largest KL over the record's": ratio.max(),
         }
         rows += [{**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items()]
-    return pd.DataFrame(rows + _near_the_mean(at_mean))
+    table = pd.DataFrame(rows + _near_the_mean(at_mean))
+    table.attrs["sizes"] = _sizes(normalised, at_mean)
+    return table
+
+
+def _sizes(normalised: xr.Dataset, at_mean: xr.Dataset) -> dict[str, str]:
+    n, most = (one.attrs["sizes"]["Training records"] for one in (normalised, at_mean))
+    return {"Training records": f"{n} where queries climb, {most} near the mean"}
 
 
 def _near_the_mean(found: xr.Dataset) -> list[dict[str, Any]]:
@@ -171,6 +178,7 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     words = ["row", "column", "text", "series", "shape", "pixels"]
     table[words] = table[words].fillna("")
+    table.attrs["sizes"] = _sizes(normalised, at_mean)
     return table
 
 

@@ -24,9 +24,13 @@ def speed(table: pd.DataFrame) -> str:
     """Control 2."""
     found = table.set_index("quantity")["value"]
     one_by_one = found[found.index.str.endswith("over all at once")].iloc[0]
+    alone, training = found["one record by itself (s)"], found[found.index.str.contains("networks")]
+    kernel = found[found.index.str.startswith("kernel of")].iloc[0]
+    times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
     told = (
-        f"One by one the records take {one_by_one:,.0f} times as long as all at once, and "
-        f"retraining for a record {found[RATIO]:,.0f} times as long as its share of them."
+        f"Retraining for a record takes {times:,.0f} times as long as the closed form for it alone "
+        f"({with_kernel:,.0f} with the kernel), and {found[RATIO]:,.0f} times its share of all at "
+        f"once; one by one the records take {one_by_one:,.0f} times as long as that."
     )
     memory = found[found.index.str.startswith("largest memory")]
     if memory.empty:
@@ -105,11 +109,41 @@ def by_point(table: pd.DataFrame) -> str:
         parts.append(f"{', '.join(found)} of {name}")
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
     deep = deep[~deep["metric"].str.startswith("depth 1,")]
-    ahead = int((deep["value"] > 50).sum())
+    behind = deep[deep["value"] <= 50]
+    where = [f"q = {q:g}, {metric.removesuffix(' (%)')}" for q, metric in _cells(behind)]
+    but = f" (not at {'; '.join(where)})" if 0 < len(where) < 4 else ""
     return (
-        f"On the sphere, at depths 2 and 10, GeLU leaks more for {'; for '.join(parts)}. At its "
-        f"stable points, with two layers or more, it leads in {ahead} of {len(deep)} cells of "
-        "data, inputs, depth and noise."
+        f"On the sphere, at depths 2 and 10 (means of both noises), GeLU leaks more for "
+        f"{'; for '.join(parts)}. At its stable points, with two layers or more, it leads in "
+        f"{len(deep) - len(behind)} of {len(deep)} cells of data, inputs, depth and noise{but}."
+    )
+
+
+def _cells(rows: pd.DataFrame) -> list[tuple[float, str]]:
+    return list(dict.fromkeys(zip(rows["q"], rows["metric"], strict=True)))
+
+
+def measures(table: pd.DataFrame) -> str:
+    """Figure 6: how much the attack may know where the mean distance is small."""
+    most = {}
+    for panel in ("mean distance", "KL"):
+        part = table[(table["panel"] == panel) & table["series"].str.startswith("NNGP, records")]
+        most[panel] = part.loc[part["x"] < part["x"].median(), "y"].max()
+    return (
+        "The half of the NNGP's records with the smallest mean distance has an AUC of up to "
+        f"{most['mean distance']:.2f}, that with the smallest KL of up to {most['KL']:.2f}."
+    )
+
+
+def at_the_mean(table: pd.DataFrame) -> str:
+    """The alternative text of Figure 10."""
+    queries = table[table["row"] == "better query"]
+    alike = int((queries["correlation"] > SUCCESS).sum())
+    return (
+        f"Two rows of pictures, records above the queries found from them, of which {alike} of "
+        f"{len(queries)} look like their records. Below, three curves that are flat far from the "
+        "mean and then rise a hundredfold for each factor of ten nearer; all cross the line of the "
+        "record itself."
     )
 
 
@@ -148,8 +182,12 @@ def grid(table: pd.DataFrame) -> str:
 def found(table: pd.DataFrame) -> str:
     """How many of the shown searches found their record."""
     shown = table[table["kernel"].fillna("") != ""]
-    count = int((shown["correlation"] > SUCCESS).sum())
-    return f"{count} of {len(shown)} queries have a correlation above {SUCCESS} with their record."
+    count, kernels = int((shown["correlation"] > SUCCESS).sum()), shown["kernel"].unique()
+    under = f" under {kernels[0]}" if len(kernels) == 1 else ""
+    return (
+        f"{count} of {len(shown)} queries{under} have a correlation above {SUCCESS} with their "
+        "record."
+    )
 
 
 def success(table: pd.DataFrame) -> str:
@@ -196,11 +234,13 @@ def groups(table: pd.DataFrame) -> str:
 
 def peaks(table: pd.DataFrame) -> str:
     """Where each curve of a toy is largest."""
-    parts = [
-        f"{panel}, {series}, at {part.loc[part['value'].idxmax(), 'x']:.2f}"
-        for (panel, series), part in table.groupby(["panel", "series"], sort=False)
-    ]
-    return f"Curves along one-dimensional queries, with their peaks: {'; '.join(parts)}."
+    parts = []
+    for (panel, series), part in table.groupby(["panel", "series"], sort=False):
+        dips = panel == "variances"
+        at = part["value"].idxmin() if dips else part["value"].idxmax()
+        to = f"dips to {part.loc[at, 'value']:.2f}" if dips else "peaks"
+        parts.append(f"{panel}, {series}, {to} at {part.loc[at, 'x']:.2f}")
+    return f"Curves along one-dimensional queries: {'; '.join(parts)}."
 
 
 def places(table: pd.DataFrame) -> str:
