@@ -173,9 +173,7 @@ def _lane(one: Contrast, most: float) -> Lane:
     return Lane(
         text=one.label,
         value=_signed(one.difference, width),
-        interval=", ".join(_signed(x, width) for x in (one.low, one.high))
-        if known
-        else "exact",
+        interval=", ".join(_signed(x, width) for x in (one.low, one.high)) if known else "exact",
         point=at(one.difference),
         ends=(ends[0], ends[1]),
         threshold=50.0,
