@@ -55,12 +55,14 @@ def above(rows: Table, what: str, *keys: str) -> list[Outcome]:
 
 def correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
     """Whether each row's correlation is strong."""
+    what = f"{what} (claimed: {STRONG:g} or more)"
     named = [Correlation.of(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
     return [much_better(one, STRONG, parts=len(rows)) for one in named]
 
 
 def badly_correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
     """Whether each row's correlation is not."""
+    what = f"{what} (claimed: below {STRONG:g})"
     named = [Correlation.of(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
     return [replace(chance(one, STRONG, parts=len(rows)), reason="") for one in named]
 
