@@ -89,6 +89,7 @@
     );
     return [
       short.length && `The limit is no bound here for ${short.map(([name]) => name).join(" and ")}: it falls short of the composed rates, and μ is that of the numerical composition.`,
+      fields.d.value.trim() !== "" && fields.k.value.trim() === "" && "Membership inference: for a typical record, K = d; others may be found more easily.",
       fields.d.value.trim() === "" && "Membership inference: what differential privacy implies. Give the dimension d for its own level.",
     ]
       .filter(Boolean)

@@ -90,7 +90,8 @@ def gmip(
         click.echo(f"{f'noise tau at C = {clip:g}':40}{sigma * clip / n:.9g}")
     for name, *cells in _rows(found, other, options["delta"]):
         click.echo(f"{name:40}{''.join(f'{cell:>22}' for cell in cells)}".rstrip())
-    for line in _notes(found, other):
+    typical = ["membership: for a typical record, K = d; others may be found more easily"]
+    for line in (typical if d and not k else []) + _notes(found, other):
         click.echo(line)
 
 

@@ -247,6 +247,9 @@ def test_few_steps_are_told(calculator: Page) -> None:
     assert shown(calculator)["membership.tpr.0"] == pytest.approx(0.00529, abs=5e-6)
     assert "no bound here for membership inference" in calculator.locator("#gmip-note").inner_text()
     fill(calculator, n=400, records=48_000, epochs=10, d=650)
+    told = calculator.locator("#gmip-note").inner_text()
+    assert told.startswith("Membership inference: for a typical record, K = d;")
+    fill(calculator, k=650)
     assert calculator.locator("#gmip-note").inner_text() == ""
 
 

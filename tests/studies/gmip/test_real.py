@@ -223,6 +223,13 @@ def test_differences_of_attacks_are_paired(audits):
         assert less["standard_error"] < np.hypot(ours["standard_error"], theirs["standard_error"])
 
 
+def test_where_the_largest_k_are_all_on_one_side_they_are_left_out(audits):
+    one_sided = audits[0].copy(deep=True)
+    one_sided["susceptibility"] += 1e6 * gradients.members(one_sided)
+    table = law_of_k.likelihood_ratio([one_sided])
+    assert set(table["asked"]) == {"all records"}
+
+
 def test_the_parts_of_the_gap_add_up(audits, settings):
     table = gap.decomposition(audits, settings)
     found = controls.control_2(audits).set_index("quantity")["value"]
@@ -297,7 +304,12 @@ def test_the_largest_k_of_both_sides_are_asked(gathered):
     kept = composed._largest(k, member, 0.05)
     assert np.flatnonzero(kept).tolist() == [*range(95, 100), *range(195, 200)]
     table = composed.attack_table([gathered["composed-digits"]])
-    assert set(table["others"]) == {"Equation 10", "numerical, K = d", *composed.OTHERS}
+    known = {"Equation 10", "numerical, K = d", *composed.OTHERS, composed.PAIRED}
+    assert set(table["others"]) == known
+    value = table[table["asked"] == "all"].set_index(["quantity", "others"])["value"]
+    for quantity in dict.fromkeys(value.index.get_level_values(0)):
+        less = value[quantity, "fresh"] - value[quantity, "fixed"]
+        assert value[quantity, composed.PAIRED] == pytest.approx(less)
     assert not table["value"].isna().any()
 
 

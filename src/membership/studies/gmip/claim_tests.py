@@ -61,7 +61,7 @@ def without_noise(source: Any) -> Outcome:
         panel = f"{name}: one step"
         parts = []
         for fpr in (0.01, 0.1):
-            most = 1.25 * _rate(table, panel, "bound, d", fpr).difference
+            most = 1.25 * _rate(table, panel, "level at K = d", fpr).difference
             tpr = _rate(table, panel, "GLiR", fpr)
             label = f"TPR at {100 * fpr:g}% FPR less 1.25 times the level's, {name}"
             parts.append(chance(tpr.minus(most, label), 0.0, parts=2))
@@ -273,7 +273,7 @@ def _area(d: int, n: int) -> float:
 
 
 def _predicted(part: pd.DataFrame, panel: str) -> np.ndarray:
-    return rows_at(part, series="bound, d")["tpr"].to_numpy()
+    return rows_at(part, series="level at K = d")["tpr"].to_numpy()
 
 
 def _against(

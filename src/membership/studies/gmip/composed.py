@@ -16,6 +16,7 @@ from membership.studies.gmip.tasks import Task
 from membership.training.private import initial_weight, residual, with_constant
 
 OTHERS = ("fresh", "fixed")
+PAIRED = "fresh less fixed"
 GROUPS = {"all": 1.0, "upper twentieth of K": 0.05, "upper hundredth of K": 0.01}
 LEVEL = "none: the level"
 RATES = (0.001, 0.01, 0.1)
@@ -176,6 +177,12 @@ def attack_table(some: Sequence[xr.Dataset]) -> Any:
                     continue
                 numbers = metrics.summary(found, lowest=0.0, highest=100.0)
                 rows.append({**key, "asked": group, "others": kind, **numbers})
+            fresh, fixed = (
+                100 * one["tpr"].sel(group="all", others=o).values[:, i] for o in OTHERS
+            )
+            if not np.isnan(fresh - fixed).any():
+                less = metrics.summary(fresh - fixed)
+                rows.append({**key, "asked": "all", "others": PAIRED, **less})
     note = (
         "The attacker sees every step's mean gradient, knows each step's moments of the law, and "
         "adds up the log-likelihood ratios of the mixture."

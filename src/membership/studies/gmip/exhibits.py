@@ -119,7 +119,8 @@ EXHIBITS = (
         _figure_5,
         needs=_needs(*STEPS),
         draw=drawn("roc_panels", floor=1e-3),
-        alt=sentences.roc,
+        says=sentences.of_figure_5,
+        alt=sentences.log_roc,
     ),
     exhibit("tab-3", _of_steps(texts.table_3), needs=_needs(*STEPS)),
     exhibit(
@@ -194,7 +195,7 @@ EXHIBITS = (
         needs=_needs(*STEPS, *OUTPUTS),
         draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_6,
-        alt=sentences.roc,
+        alt=sentences.log_roc,
     ),
     exhibit("ctl-16", _control_16, needs=_needs(*STARTS), says=sentences.of_control_16),
     exhibit("ctl-17", _control_17, needs=_needs(*COMPOSED), says=sentences.of_control_17),

@@ -79,8 +79,8 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
         summed = list(each[:, :steps].sum(axis=1))
         parts.append(curves.measured({**key, "series": "GLiR"}, summed, members(audit)))
         for d, series in (
-            (recipe_of(audit).dimension, "bound, d"),
-            (int(ranks(audit)[0, 0]), "bound, rank for d"),
+            (recipe_of(audit).dimension, "level at K = d"),
+            (int(ranks(audit)[0, 0]), "level at K = rank"),
         ):
             mu = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
             parts.append(curves.gaussian({**key, "series": series}, mu))

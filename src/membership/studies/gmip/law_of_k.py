@@ -8,7 +8,7 @@ import xarray as xr
 from scipy import stats
 
 from membership import metrics, privacy
-from membership.arrays import FloatArray
+from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import gradients
@@ -148,7 +148,12 @@ def likelihood_ratio(audits: Sequence[xr.Dataset]) -> Any:
     rows = []
     for audit in audits:
         scores = {"GLiR": gradients.scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
-        for asked, kept, told in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+        for asked, share, told in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+            kept = _largest(audit, share)
+            if not (
+                (kept & members(audit)).any(axis=1) & (kept & ~members(audit)).any(axis=1)
+            ).all():
+                continue  # so few records that those with the largest K are all on one side
             each = {name: _numbers(audit, score, kept) for name, score in scores.items()}
             less = each["likelihood ratio"] - each["GLiR"]
             key = {"data": audit.attrs["set"], "asked": asked}
@@ -169,12 +174,17 @@ def log_ratios(audit: xr.Dataset) -> FloatArray:
     return np.array([glir_log_ratio(*pair, n, rank) for *pair, rank in triples])
 
 
-def _numbers(audit: xr.Dataset, score: FloatArray, kept: float) -> FloatArray:
-    """AUC and rates in percent of every model, of the records with the largest K."""
+def _largest(audit: xr.Dataset, share: float) -> BoolArray:
+    """The records with the largest K at the first step, (models, records)."""
+    k = audit["susceptibility"].values[:, 0]
+    return k >= np.quantile(k, 1 - share, axis=1, keepdims=True)
+
+
+def _numbers(audit: xr.Dataset, score: FloatArray, kept: BoolArray) -> FloatArray:
+    """AUC and rates in percent of every model, of some records."""
     member = members(audit)
     found = []
-    for one, k in zip(score, audit["susceptibility"].values[:, 0], strict=True):
-        asked = k >= np.quantile(k, 1 - kept)
+    for one, asked in zip(score, kept, strict=True):
         pair = one[asked], member[asked]
         found.append([metrics.auc(*pair), *(metrics.tpr_at_fpr(*pair, rate) for rate in RATES)])
     return 100 * np.array(found)
