@@ -67,5 +67,5 @@ def of_powers(table: pd.DataFrame) -> str:
             + (f" [{row.low:.2f}, {row.high:.2f}]" if row.low < row.high else "")
             for row in rows.itertuples()
         )
-        found.append(f"{name}: {each or 'none'}.")
-    return f"Slopes of logarithms over that of n. {' '.join(found)}"
+        found.append(f"{name[0].upper()}{name[1:]}: {each or 'none'}.")
+    return f"Slopes of the logarithm over that of n. {' '.join(found)}"
