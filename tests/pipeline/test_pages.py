@@ -62,10 +62,10 @@ def test_the_tables_have_a_row_for_everything():
 
 
 def test_the_summary_counts_and_leads_to_the_filtered_list():
-    numbers, claims = overview.totals()
+    numbers, claims, findings = overview.totals()
     shown = html(pages.Verdicts()(context("book/index"), "summary"))
     counts = [int(strong.get_text()) for strong in shown.select(".o-tally a strong")]
-    assert counts == [*numbers.values(), *claims.values()]
+    assert counts == [*numbers.values(), *claims.values(), *findings.values()]
     assert "verdicts.html?show=not%20run" in [link["href"] for link in shown.select("a")]
 
 
@@ -73,8 +73,7 @@ def test_the_tally_of_a_chapter_counts_its_claims_and_numbers():
     part = next(one for one in overview.parts() if one.chapter == "iha")
     shown = html(pages.Tally()(context("book/index"), "iha"))
     chips = [chip["title"] for chip in shown.select(".o-chips > span[title]")]
-    found = [*part.by_origin["papers"].items(), *part.by_origin["book"].items()]
-    found += part.counts.items()
+    found = [*part.by_origin["papers"].items(), *part.counts.items()]
     assert chips == [f"{n} {word}" for word, n in found]
 
 

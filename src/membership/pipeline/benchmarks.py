@@ -88,7 +88,9 @@ def _section(record: dict[str, Any]) -> str:
     told = {key: markdown.literal(record[key]) for key in ("name", "machine", "cpus")}
     name = record["name"]
     said = _TOLD.get(name, _TOLD[""])
-    command = "make bench" if name == "growth" else f"python -m benchmarks {told['name']}"
+    # In code nothing can be escaped: a name that is none stays out of it.
+    which = f" {name}" if str(name).isidentifier() else ""
+    command = "make bench" if name == "growth" else f"python -m benchmarks{which}"
     # Seconds on a machine that others use are long, and more so for what uses all of it.
     load = record.get("load", 0.0)
     busy = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
