@@ -206,6 +206,9 @@ def of_control_17(table: pd.DataFrame) -> str:
         groups = part.groupby("quantity", sort=False)["asked"].nunique()
         quantity = groups.idxmax()
         at = part[part["quantity"] == quantity].set_index(["asked", "others"])["value"]
+        if "fixed" not in at.index.get_level_values("others"):
+            found.append(f"{name}: too few records outside of training to tell a rate")
+            continue
         fixed = at.xs("fixed", level="others")
         each = ", ".join(
             f"{value:.1f}% of {'all' if asked == 'all' else f'the {asked}'}"
