@@ -347,7 +347,11 @@ def test_one_damping_and_many_give_the_same_scores(knowledge):
 
 
 def test_one_damping_asks_for_no_eigendecomposition(monkeypatch):
-    monkeypatch.setattr(torch.linalg, "eigh", None)
+    eigh, asked = torch.linalg.eigh, []
+    monkeypatch.setattr(torch.linalg, "eigh", lambda *given: asked.append(given) or eigh(*given))
     model, train, query, member = problem(4)
     attacks.iha(model, cross_entropy, train, query, member, **RECIPE)
     attacks.sif(model, cross_entropy, train, query)
+    assert asked == []
+    curvature.spectrum(model, cross_entropy, *train)
+    assert len(asked) == 1
