@@ -63,6 +63,9 @@ class ChapterSettings(BaseModel):
     # The least of a size that is given, and what needs it.
     least: ClassVar[dict[str, tuple[int, str]]] = {}
 
+    # What would do where training diverged; the learning rates of a chapter are no parameters.
+    against_divergence: ClassVar[str] = "bring your own data into scale: `-p standardise true`"
+
     # What a run had to change of its profile's sizes, and what its data call for, a line each.
     _notes: tuple[str, ...] = PrivateAttr(default=())
 

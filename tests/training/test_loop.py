@@ -329,7 +329,7 @@ def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
 def test_divergence_is_said_in_one_line(tmp_path):
     dataset = blobs()
     huge = TrainingConfig(epochs=9, batch_size=8, learning_rate=1e38)
-    with pytest.raises(RunError, match=r"diverged in epoch \d+ \(model with seed 4\)"):
+    with pytest.raises(RunError, match=r"^training diverged in epoch \d+ \(model with seed 4\)"):
         train(
             partial(nn.Linear, 12, 3),
             dataset,

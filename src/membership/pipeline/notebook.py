@@ -37,6 +37,8 @@ _KERNEL = {
     "MALLOC_TOP_PAD_": str(2**28),
     "GOMP_SPINCOUNT": "1000",
 }
+# What it says where a loss became infinite, before what would do if the rate were the caller's.
+_DIVERGED = "training diverged"
 # What the kernel says where one of its processes was stopped from outside.
 _ENDED = {
     "KeyboardInterrupt": "the kernel was interrupted",
@@ -186,6 +188,8 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, qui
                 what = _ENDED[error.ename]
             elif _is_of_memory(error.ename, what):
                 what = "out of memory; free some, or choose a smaller profile or smaller sizes"
+            elif error.ename == RunError.__name__ and what.startswith(_DIVERGED):
+                what = f"{what.partition(';')[0]}; {settings.against_divergence}"
             elif error.ename != RunError.__name__:
                 what = f"{error.ename}: {what}"
             details = f"{error}\n\nin the cell\n\n{error.source}"

@@ -11,6 +11,7 @@ from membership import data
 from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.studies.lood.records import Records
+from membership.studies.lood.sharpness import sharpness
 
 # The standard deviations of the released code: sqrt(2) for ReLU, 1.9822 for GeLU networks.
 NETWORK_W_STD = {"relu": 2**0.5, "gelu": 1.9822}
@@ -18,6 +19,10 @@ SPLITS = 50
 # Over the mean squared norm of the records, with which the first layer's gradient grows: 0.002 for
 # CIFAR-10, where the paper has 0.001 without momentum.
 LEARNING_RATE = 2.0
+# Most that the learning rate times the sharpness at the start may be, a little over that of digits:
+# where features are few or layers many, those of ReLU die or diverge beyond 2 (1 + momentum), the
+# limit of stability. GeLU's start with larger logits, where the curvature is far below its bound.
+STEEPEST = {"relu": 3.1, "gelu": 10.0}
 # Added to the variance of each logit that is fitted, relative to their mean.
 RIDGE = 1e-6
 
@@ -79,7 +84,7 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
             factory(records, settings, activation),
             records.dataset,
             rows,
-            recipe(records, settings),
+            recipe(records, settings, activation),
             seeds,
             device=settings.device,
             n_jobs=settings.n_jobs,
@@ -104,15 +109,19 @@ def factory(records: Records, settings: Any, activation: str) -> Any:
     )
 
 
-def recipe(records: Records, settings: Any, epochs: int = 0) -> Any:
+def recipe(records: Records, settings: Any, activation: str = "relu", epochs: int = 0) -> Any:
     """How every network is trained; fewer epochs give an earlier state of the same run."""
     from membership import training
 
     size = float(np.square(records.inputs()).sum(axis=1).mean())
+    shape = (int(np.prod(records.shape)), settings.depth, settings.network_width)
+    rate = LEARNING_RATE / size
+    for kind in ("relu", activation):  # GeLU's are trained no faster
+        rate = min(rate, STEEPEST[kind] / sharpness(size, *shape, kind, NETWORK_W_STD[kind]))
     return training.TrainingConfig(
         epochs=epochs or settings.sizes.epochs,
         batch_size=64,
-        learning_rate=float(f"{LEARNING_RATE / size:.2g}"),
+        learning_rate=float(f"{rate:.2g}"),
         momentum=0.9,
     )
 

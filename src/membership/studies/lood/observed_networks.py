@@ -39,7 +39,7 @@ def pairs(activation: str, settings: Any) -> xr.Dataset:
         "pairs",
         {"answer": answer},
         {"record": retrained.left_out},
-        **_origin(retrained.records, settings),
+        **_origin(retrained.records, settings, activation),
         offsets=offsets,
         labels=retrained.records.dataset.y[retrained.left_out].tolist(),
     )
@@ -62,8 +62,8 @@ def influences(settings: Any) -> xr.Dataset:
     )
 
 
-def _origin(records: Records, settings: Any) -> dict[str, Any]:
-    config = recipe(records, settings)
+def _origin(records: Records, settings: Any, activation: str = "relu") -> dict[str, Any]:
+    config = recipe(records, settings, activation)
     stated = of_records(
         records,
         settings,

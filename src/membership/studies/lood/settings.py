@@ -104,6 +104,9 @@ class Settings(ChapterSettings):
 
     chapter: ClassVar[str] = "lood"
     profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+    against_divergence: ClassVar[str] = (
+        "give networks of fewer layers or units, such as `-p depth 2 -p network_width 32`"
+    )
 
     n_records: int = _size("training records, 20 or more", 20_000)
     depth: int = _size("hidden layers of kernel and networks", 100)
