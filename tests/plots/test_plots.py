@@ -188,6 +188,15 @@ def test_one_panel_a_metric(accuracies):
     assert labels(figure) == ["0-1", "MALT", "MATT"]
 
 
+def test_panels_whose_numbers_are_compared_have_one_scale(accuracies):
+    both = [accuracies.assign(metric="a"), accuracies.assign(metric="b")]
+    both[1][["value", "low", "high"]] += 20
+    own = plots.lines_with_intervals(pd.concat(both), "n", panel="metric").axes
+    same = plots.lines_with_intervals(pd.concat(both), "n", panel="metric", same_scale=True).axes
+    limits = [axis.get_ylim() for axis in own]
+    assert [axis.get_ylim() for axis in same] == [(limits[0][0], limits[1][1])] * 2
+
+
 def drawn(axis):
     """The lines of a panel by series, and how many of their points have an error bar."""
     found = {c.get_label(): c for c in axis.containers}

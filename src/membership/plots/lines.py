@@ -36,6 +36,7 @@ def lines_with_intervals(
     published: pd.DataFrame | None = None,
     null: pd.DataFrame | None = None,
     log_x: bool = False,
+    same_scale: bool = False,
     x_label: str = "",
     y_label: str = "",
 ) -> Figure:
@@ -58,6 +59,8 @@ def lines_with_intervals(
         What random scores reach: columns ``x``, ``low``, ``high`` (and ``panel``), a grey band.
     log_x : bool, default False
         A logarithmic horizontal axis, with ticks at those values of ``x`` whose labels stand apart.
+    same_scale : bool, default False
+        One vertical scale for all panels, where numbers are to be compared across them.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
 
@@ -90,6 +93,10 @@ def lines_with_intervals(
         if log_x:
             columns = axes[0].get_gridspec().ncols
             at_values(axes, np.unique(np.concatenate(values)), width() / columns)
+        if same_scale:
+            limits = np.array([axis.get_ylim() for axis in axes])
+            for axis in axes:
+                axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
         legend_above(figure, axes)
     return figure
 

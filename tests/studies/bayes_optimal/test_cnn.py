@@ -6,7 +6,7 @@ import pytest
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game
+from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game, sentences
 from membership.studies.bayes_optimal.settings import Settings
 
 ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
@@ -164,3 +164,18 @@ def test_a_data_set_too_small_for_table_2_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "cnn_records": "5000"})
     with pytest.raises(InputError, match="1,797 records"):
         gather.sources(settings)["networks"]()
+
+
+@pytest.mark.parametrize(
+    ("values", "where"),
+    [
+        ([80.0, 70.0, 60.0], "at the lowest, an end of the sweep"),
+        ([60.0, 70.0, 80.0], "at the highest, an end of the sweep"),
+        ([60.0, 80.0, 70.0], "at 1."),
+    ],
+)
+def test_a_best_temperature_is_one_between_the_ends(values, where):
+    sweep = pd.DataFrame({"series": "MAST on the networks", "temperature": [0.01, 1, 100]})
+    said = sentences.of_temperatures(sweep.assign(value=values))
+    assert said.endswith(f"it is largest {where}" + ("" if where.endswith(".") else "."))
+    assert f"{values[0]:.1f}% at T = 0.01 and {values[-1]:.1f}% at T = 100" in said

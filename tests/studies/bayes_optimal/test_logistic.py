@@ -10,7 +10,14 @@ from scipy.special import expit
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import gather, logistic, names, requirements
+from membership.studies.bayes_optimal import (
+    exhibits,
+    gather,
+    logistic,
+    names,
+    requirements,
+    sentences,
+)
 from membership.studies.bayes_optimal.features import Features
 from membership.studies.bayes_optimal.logistic_model import fit, with_one
 from membership.studies.bayes_optimal.settings import Settings
@@ -167,6 +174,43 @@ def test_the_control_shows_peak_other_threshold_and_null(table):
         for attack in ("MALT", "MATT"):
             peak = control[n, attack, "attack_accuracy(%)"]
             assert peak >= control[n, attack, "attack_accuracy_other_threshold(%)"]
+
+
+def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
+    control = logistic.peak_and_crossed(table).set_index(["n", "attack", "metric"])
+    wide = table[table["n"] == 80].pivot_table(
+        index="repeat", columns=["attack", "metric"], values="value"
+    )
+    own, other = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)"
+    expected = {
+        ("MATT less MALT", own): wide["MATT", own] - wide["MALT", own],
+        ("MATT less MALT", other): wide["MATT", other] - wide["MALT", other],
+        ("MALT less 0-1", other): wide["MALT", other] - wide["0-1", own],
+        (f"MALT, {logistic.GAIN}", own): wide["MALT", own] - wide["MALT", other],
+        (f"MATT, {logistic.GAIN}", own): wide["MATT", own] - wide["MATT", other],
+    }
+    for (attack, metric), each in expected.items():
+        row = control.loc[(80, attack, metric)]
+        assert row["value"] == pytest.approx(each.mean())
+        interval = stats.t.interval(0.95, len(each) - 1, each.mean(), stats.sem(each))
+        assert (row["low"], row["high"]) == pytest.approx(interval)
+    assert control.loc[(80, "0-1", own), "value"] == pytest.approx(wide["0-1", own].mean())
+
+
+def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table):
+    control = logistic.peak_and_crossed(table)
+    figure = exhibits._by_threshold(control)
+    assert [axis.get_ylabel() for axis in figure.axes] == ["MALT accuracy (%)", "MATT accuracy (%)"]
+    assert len({axis.get_ylim() for axis in figure.axes}) == 1
+    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert labels == {"best threshold", "threshold of other records", "0-1", "random score"}
+    lead = control.query(
+        "n == 40 and attack == 'MATT less MALT' and metric.str.contains('other')"
+    ).iloc[0]
+    assert f"differs from MALT by {lead['value']:+.1f} points" in sentences.of_peaks(control)
+    assert "lies above that with" in sentences.peaks_picture(control)
+    below = control.assign(value=control["value"].where(control["metric"] != names.OTHER, 99))
+    assert "not everywhere above" in sentences.peaks_picture(below)
 
 
 def test_scores_without_information_measure_the_null_and_a_coin():

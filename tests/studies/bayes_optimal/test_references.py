@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import cnn, names, reference_tables
+from membership.studies.bayes_optimal import cnn, more_sentences, names, reference_tables
 from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 ATTRS = {"data": {}, "deviations": [], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
@@ -50,3 +50,13 @@ def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
         expected.append(spread[0] / spread[1])
     found = table.set_index(["attack", "metric"])["value"]
     assert found[reference_tables.TAU, names.SPREAD].item() == pytest.approx(np.mean(expected))
+
+
+def test_the_sentence_has_the_paired_leads_at_both_ends(table):
+    lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
+    said = more_sentences.of_references(table)
+    for count in (5, 10):
+        row = lead.loc[(count, "attack_accuracy(%)")]
+        shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
+        assert f"{count} references: {shown} cut at zero" in said
+    assert "8 references" not in said

@@ -78,6 +78,27 @@ def _against_n(table: pd.DataFrame) -> "Figure":
     return plots.lines_with_intervals(table, x="n", panel="metric", log_x=True, published=printed)
 
 
+def _by_threshold(table: pd.DataFrame) -> "Figure":
+    """MALT and MATT, each with both thresholds, beside 0-1 and random scores, on one scale."""
+    from membership import plots
+
+    words = {names.ACCURACY: "best threshold", names.OTHER: "threshold of other records"}
+    own = table.assign(line=table["metric"].map(words))
+    beside = ("0-1", "random score")
+    panels = [
+        pd.concat(
+            [
+                own[own["attack"] == attack],
+                *(own[own["attack"] == name].assign(line=name) for name in beside),
+            ]
+        ).assign(panel=f"{attack} accuracy (%)")
+        for attack in ("MALT", "MATT")
+    ]
+    return plots.lines_with_intervals(
+        pd.concat(panels), x="n", by="line", panel="panel", log_x=True, same_scale=True
+    )
+
+
 def _against_gap(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
@@ -86,6 +107,7 @@ def _against_gap(table: pd.DataFrame) -> "Figure":
         x="gap",
         by="features",
         panel="attack",
+        same_scale=True,
         x_label="training less validation accuracy (points)",
     )
 
@@ -95,7 +117,7 @@ def _against_references(table: pd.DataFrame) -> "Figure":
 
     shown = table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != "auc(%)")]
     return plots.lines_with_intervals(
-        shown, x="references", panel="metric", x_label="reference models"
+        shown, x="references", panel="metric", same_scale=True, x_label="reference models"
     )
 
 
@@ -122,7 +144,7 @@ EXHIBITS = (
         "ctl-2",
         _of_trials(logistic.peak_and_crossed),
         needs=_logistic_names,
-        draw=drawn("lines_with_intervals", x="n", panel="metric", log_x=True),
+        draw=_by_threshold,
         says=sentences.of_peaks,
         alt=sentences.peaks_picture,
     ),

@@ -8,11 +8,13 @@ import xarray as xr
 from scipy.stats import spearmanr
 
 from membership import attacks, evidence, metrics, published, signals
+from membership.studies.bayes_optimal.names import ACCURACY, OTHER
 
 MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
+GAIN = "best threshold less that of others"
 PAPER_SPLITS = 100
 # The trials of one size by the digest of its evidence. Exhibits and claims read the same ones, and
 # each claim asks for those of the paper-size run and of the reader's in turn.
@@ -77,16 +79,29 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
     """Peak accuracy beside its null and beside a threshold chosen on other records.
 
     Parameters and columns as :func:`table_1`; the null (attack "random score") is what scores
-    without information reach with their best threshold.
+    without information reach with their best threshold. The last rows are paired differences: of
+    two attacks, and of an attack's two thresholds.
     """
-    metrics_shown = ["attack_accuracy(%)", "attack_accuracy_other_threshold(%)"]
-    summary = _summary(table, {"MALT": metrics_shown, MATT: metrics_shown})
+    shown = {"0-1": [ACCURACY], "MALT": [ACCURACY, OTHER], MATT: [ACCURACY, OTHER]}
+    summary = _summary(table, shown)
     null = [
-        {"n": n, "attack": "random score", "metric": "attack_accuracy(%)"} | metrics.exactly(level)
+        {"n": n, "attack": "random score", "metric": ACCURACY} | metrics.exactly(level)
         for n in sorted(table["n"].unique())
         for level in [100 * metrics.peak_accuracy_null(int(n) // 2, int(n) // 2, seed=0)]
     ]
-    result = pd.concat([summary, pd.DataFrame(null)], ignore_index=True)
+    pairs = {
+        (f"{MATT} less MALT", ACCURACY): ((MATT, ACCURACY), ("MALT", ACCURACY)),
+        (f"{MATT} less MALT", OTHER): ((MATT, OTHER), ("MALT", OTHER)),
+        ("MALT less 0-1", OTHER): (("MALT", OTHER), ("0-1", ACCURACY)),
+        **{(f"{a}, {GAIN}", ACCURACY): ((a, ACCURACY), (a, OTHER)) for a in ("MALT", MATT)},
+    }
+    less = [
+        {"n": int(n), "attack": attack, "metric": metric}
+        | metrics.summary(paired(table, int(n), *cells))
+        for n in sorted(table["n"].unique())
+        for (attack, metric), cells in pairs.items()
+    ]
+    result = pd.concat([summary, pd.DataFrame([*null, *less])], ignore_index=True)
     result.attrs = table.attrs
     return result
 

@@ -26,24 +26,27 @@ def ladder_picture(table: pd.DataFrame) -> str:
         rows = table[(table["metric"] == ACCURACY) & (table["attack"] == attack)]
         found[attack] = rows["gap"].corr(rows["value"], method="spearman")
     return (
-        "Two panels, MALT and MATT: attack accuracy against the gap between training and "
-        "validation accuracy, with one line for each kind of features. Over all points the rank "
-        f"correlation is {found['MALT']:.2f} for MALT and {found['MATT']:.2f} for MATT."
+        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
+        "and validation accuracy, with one line for each kind of features. Over all points of "
+        f"this run the rank correlation is {found['MALT']:.2f} for MALT and "
+        f"{found['MATT']:.2f} for MATT."
     )
 
 
 def of_references(table: pd.DataFrame) -> str:
-    """MAST's accuracy as cut at zero and at its best cut, by references; the spread."""
-    mast = table[table["attack"] == "MAST"]
-    fewest, most = mast["references"].min(), mast["references"].max()
-    value = mast.set_index(["references", "metric"])["value"]
+    """MAST's lead in accuracy at the fewest and the most references, cut either way; the spread."""
+    lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
+    counts = sorted(set(lead.index.get_level_values("references")))
     each = "; ".join(
-        f"{n} references: MAST {value[n, ACCURACY]:.1f}% cut at zero, "
-        f"{value[n, PEAK]:.1f}% cut where it is best"
-        for n in dict.fromkeys((fewest, most))
+        f"{n} references: {_points(lead.loc[(n, ACCURACY)])} cut at zero, "
+        f"{_points(lead.loc[(n, PEAK)])} cut where either is best"
+        for n in dict.fromkeys((counts[0], counts[-1]))
     )
     spread = table[table["metric"] == SPREAD]["value"].item()
-    return f"{each}. The middle half of the thresholds spans {spread:.2f} times that of the losses."
+    return (
+        f"Accuracy of MAST less MALT in points, paired by target. {each}. The middle half of the "
+        f"thresholds spans {spread:.2f} times that of the losses."
+    )
 
 
 def references_picture(table: pd.DataFrame) -> str:
@@ -52,9 +55,14 @@ def references_picture(table: pd.DataFrame) -> str:
     rows = rows.sort_values("references")["value"]
     trend = "rises" if rows.iloc[-1] > rows.iloc[0] else "does not rise"
     return (
-        "Two panels of attack accuracy against the number of reference models, with lines for MALT "
-        f"and MAST. Cut at zero, MAST's accuracy {trend} from the fewest references to the most."
+        "Two panels of attack accuracy against the number of reference models, on one scale, with "
+        f"lines for MALT and MAST. Cut at zero, MAST's accuracy {trend} from the fewest references "
+        "to the most."
     )
+
+
+def _points(row: pd.Series) -> str:
+    return f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
 
 
 def of_powers(table: pd.DataFrame) -> str:

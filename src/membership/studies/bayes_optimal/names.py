@@ -4,6 +4,7 @@ NETWORKS = "networks"
 LADDER = "ladder"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
+OTHER = "attack_accuracy_other_threshold(%)"
 SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}

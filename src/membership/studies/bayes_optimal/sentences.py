@@ -60,10 +60,13 @@ def of_peaks(table: pd.DataFrame) -> str:
     """What random scores reach and what is left of MALT, at the smallest n."""
     value = table.set_index(["n", "attack", "metric"])["value"]
     n = table["n"].min()
+    lead = table.set_index(["n", "attack", "metric"]).loc[(n, "MATT less MALT", OTHER)]
     return (
         f"At n = {n:,} random scores reach {value[n, 'random score', ACCURACY]:.1f}% with their "
         f"best threshold and MALT {value[n, 'MALT', ACCURACY]:.1f}%; with a threshold from other "
-        f"records MALT has {value[n, 'MALT', OTHER]:.1f}% and MATT {value[n, 'MATT', OTHER]:.1f}%."
+        f"records MALT has {value[n, 'MALT', OTHER]:.1f}% and 0-1 {value[n, '0-1', ACCURACY]:.1f}%,"
+        f" and MATT differs from MALT by {lead['value']:+.1f} points, 95% interval "
+        f"[{lead['low']:+.1f}, {lead['high']:+.1f}]."
     )
 
 
@@ -94,11 +97,12 @@ def of_second_order(table: pd.DataFrame) -> str:
 
 
 def of_table_2(table: pd.DataFrame) -> str:
-    """Accuracy and the low rates, where they part."""
+    """Accuracy, AUC and the low rates, where they part."""
     value = table.set_index(["attack", "metric"])["value"]
     return (
         f"MALT is right {value['MALT', ACCURACY]:.1f}% of the time and MAST "
-        f"{value['MAST', ACCURACY]:.1f}%; at 1% false positives MALT finds "
+        f"{value['MAST', ACCURACY]:.1f}%, with AUCs of {value['MALT', AUC]:.1f}% and "
+        f"{value['MAST', AUC]:.1f}%; at 1% false positives MALT finds "
         f"{value['MALT', RATE]:.1f}% of the members and MAST {value['MAST', RATE]:.1f}%."
     )
 
@@ -111,13 +115,16 @@ def of_averages(table: pd.DataFrame) -> str:
 
 
 def of_temperatures(table: pd.DataFrame) -> str:
-    """The AUC at both ends of the sweep and its best temperature."""
+    """The AUC at both ends of the sweep and its best temperature, where that lies between them."""
     sweep = _sweep(table)
-    best = sweep.loc[sweep["value"].idxmax()]
+    value, temperature = sweep["value"].to_numpy(), sweep["temperature"].to_numpy()
+    best = int(value.argmax())
+    where = f"at {temperature[best]:.2g}"
+    if best in (0, len(value) - 1):
+        where = f"at the {'highest' if best else 'lowest'}, an end of the sweep"
     return (
-        f"MAST's AUC is {sweep['value'].iloc[0]:.1f}% at the lowest temperature and "
-        f"{sweep['value'].iloc[-1]:.1f}% at the highest; it is largest at "
-        f"{best['temperature']:.2g}."
+        f"MAST's AUC is {value[0]:.1f}% at T = {temperature[0]:g} and {value[-1]:.1f}% at "
+        f"T = {temperature[-1]:g}; it is largest {where}."
     )
 
 
@@ -167,12 +174,13 @@ def table_1_picture(table: pd.DataFrame) -> str:
 
 def peaks_picture(table: pd.DataFrame) -> str:
     """Alternative text."""
-    wide = table.pivot_table(index=["n", "attack"], columns="metric", values="value").dropna()
+    both = table[table["attack"].isin(["MALT", "MATT"])]
+    wide = both.pivot_table(index=["n", "attack"], columns="metric", values="value")
     above = "above" if (wide[ACCURACY] > wide[OTHER]).all() else "not everywhere above"
     return (
-        "Two panels of attack accuracy against n for MALT and MATT. Peak accuracy lies "
-        f"{above} the accuracy at a threshold from other records; a line shows what random scores "
-        "reach."
+        "Two panels of attack accuracy against n, MALT and MATT, on one scale. Accuracy with the "
+        f"best threshold lies {above} that with a threshold from other records; further lines "
+        "show the 0-1 attack and what random scores reach."
     )
 
 
