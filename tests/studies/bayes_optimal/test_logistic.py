@@ -217,9 +217,9 @@ def test_scores_without_information_measure_the_null_and_a_coin():
     """Random scores: the peak is the null, and the threshold of another half gives 50%."""
     rng = np.random.default_rng(0)
     member = np.arange(200) < 100
-    measured = pd.DataFrame(
-        [logistic._measure(rng.normal(size=200), member, rng) for _ in range(300)]
-    )
+    names = ("attack_accuracy(%)", "attack_accuracy_other_threshold(%)")
+    drawn = [(rng.normal(size=200), member, rng.permutation(200) % 2 == 0) for _ in range(300)]
+    measured = pd.DataFrame([{n: logistic.MEASURES[n](*one) for n in names} for one in drawn])
     error = measured.std() / np.sqrt(300)
     peak = 100 * metrics.peak_accuracy_null(100, 100)
     assert abs(measured["attack_accuracy(%)"].mean() - peak) < 4 * error["attack_accuracy(%)"]

@@ -15,6 +15,7 @@ SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
 def small(monkeypatch):
     monkeypatch.setattr(simulated, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
     monkeypatch.setattr(simulated, "BACKGROUNDS", (250, 4000))
+    monkeypatch.setattr(simulated, "QUANTILES_OF_K", 20)
 
 
 def test_curves_are_read_off_against_the_attacker():

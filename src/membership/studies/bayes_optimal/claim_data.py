@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from membership import published
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, overall
-from membership.studies.bayes_optimal import cnn, logistic
-from membership.studies.bayes_optimal.exhibits import game, trials
+from membership.studies.bayes_optimal import logistic, names
+from membership.studies.bayes_optimal.exhibits import per_target
 
 TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
 POWERS = "bayes-optimal-ctl-11"
@@ -58,14 +59,20 @@ def _models_alike(table: Any) -> bool:
 
 def contrast(source: Any, n: int, first: Cell, second: Cell, what: str) -> Contrast:
     """One number less another at a size of Table 1, paired by split."""
-    each = logistic.paired(trials(source), n, first, second)
+    each = _less(source, n, first, second)
     return Contrast.of_units(each, f"{what}, n = {n}")
 
 
 def of_pairs(source: Any, n: int, pairs: Sequence[tuple[Cell, Cell]], what: str) -> Contrast:
     """One difference less another, paired by split."""
-    each = [logistic.paired(trials(source), n, *pair) for pair in pairs]
+    each = [_less(source, n, *pair) for pair in pairs]
     return Contrast.of_units(each[0] - each[1], f"{what}, n = {n}")
+
+
+def _less(source: Any, n: int, first: Cell, second: Cell) -> FloatArray:
+    """One number less another, split by split."""
+    one = source.evidence(names.logistic(n))
+    return logistic.number(one, *first) - logistic.number(one, *second)
 
 
 def mean(source: Any, n: int, cell: Cell) -> Contrast:
@@ -87,7 +94,7 @@ def row(found: Any, label: str) -> Contrast:
 
 def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
     """One number of Table 2 less another, paired by target."""
-    wide = cnn.per_target(game(source)).pivot_table(
+    wide = per_target(source).pivot_table(
         index="target", columns=["attack", "metric"], values="value"
     )
     return Contrast.of_units(wide[first] - wide[second], label)

@@ -45,6 +45,12 @@ def trials(source: Source) -> pd.DataFrame:
     return logistic.trials([source.evidence(name) for name in _logistic_names(source.settings)])
 
 
+@functools.lru_cache(maxsize=4)
+def per_target(source: Source) -> pd.DataFrame:
+    """Every number of Table 2 by target, of one run."""
+    return cnn.per_target(game(source))
+
+
 def _gaussian_games(settings: Any) -> dict[str, pd.DataFrame]:
     """MAST in the paper's game and in one that is harder to win, by what the table calls them."""
     return {

@@ -1,6 +1,8 @@
 """Table 1: two classes, logistic regression, and the controls that belong to it."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -16,10 +18,8 @@ SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
 GAIN = "best threshold less that of others"
 PAPER_SPLITS = 100
-# The trials of one size by the digest of its evidence. Exhibits and claims read the same ones, and
-# each claim asks for those of the paper-size run and of the reader's in turn.
-_KEPT: dict[str, pd.DataFrame] = {}
-_MOST_KEPT = 24
+MODEL, AGREEMENT, TERMS = "(model)", f"{MATT} and {TWIN}", "second order / first order"
+ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
 
 
 def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -43,20 +43,31 @@ def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 
 def _measured(one: xr.Dataset) -> pd.DataFrame:
-    """The trials of one size, made once."""
-    key = evidence.digest(one)
-    if key not in _KEPT:
-        while len(_KEPT) >= _MOST_KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        splits = range(one.sizes["target"])
-        _KEPT[key] = pd.DataFrame([row for split in splits for row in _trial(one, split)])
-    return _KEPT[key]
+    """The trials of one size."""
+    names = [
+        (MODEL, "train_accuracy(%)"),
+        (MODEL, "validation_accuracy(%)"),
+        (AGREEMENT, "rank_correlation"),
+        (TERMS, "std_ratio"),
+        *((attack, metric) for attack in ATTACKS for metric in MEASURES),
+    ]
+    parts = [
+        {"attack": attack, "metric": metric, "value": number(one, attack, metric)}
+        for attack, metric in names
+    ]
+    own = {"n": one.sizes["query"], "repeat": one["target"].values}
+    return pd.concat([pd.DataFrame({**own, **part}) for part in parts], ignore_index=True)
+
+
+def number(one: xr.Dataset, attack: str, metric: str) -> np.ndarray:
+    """One number of every split of one size, shape (splits,); a claim asks for few of them."""
+    return _number(_Known(evidence.digest(one), one), attack, metric)
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n."""
     shown = {
-        "(model)": ["train_accuracy(%)", "validation_accuracy(%)"],
+        MODEL: ["train_accuracy(%)", "validation_accuracy(%)"],
         "0-1": ["attack_accuracy(%)"],
         "MALT": ["attack_accuracy(%)", "mAP_test(%)", "mAP_train(%)"],
         MATT: ["attack_accuracy(%)", "mAP_test(%)", "mAP_train(%)"],
@@ -113,7 +124,7 @@ def twin(table: pd.DataFrame) -> pd.DataFrame:
     linearisation at theta_0. The last rows are the paired differences of the AUCs. Parameters and
     columns as :func:`table_1`.
     """
-    shown = {MATT: ["auc(%)"], TWIN: ["auc(%)"], f"{MATT} and {TWIN}": ["rank_correlation"]}
+    shown = {MATT: ["auc(%)"], TWIN: ["auc(%)"], AGREEMENT: ["rank_correlation"]}
     return _with_differences(table, shown, [(MATT, TWIN)])
 
 
@@ -128,30 +139,58 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
         MATT: ["auc(%)"],
         SECOND_ORDER: ["auc(%)"],
         CORRECTED: ["auc(%)"],
-        "second order / first order": ["std_ratio"],
+        TERMS: ["std_ratio"],
     }
     return _with_differences(table, shown, [(SECOND_ORDER, MATT), (CORRECTED, MATT)])
 
 
-def _trial(one: xr.Dataset, split: int) -> list[dict]:
-    """All measurements of one split."""
-    seen = one.isel(target=split)
-    n, repeat, seed = one.sizes["query"], int(one["target"][split]), one.attrs["seed"]
-    member, correct = seen["member"].values, seen["log_odds"].values > 0
-    scores, ratio = attack_scores(seen)
-    rows = [
-        ("(model)", "train_accuracy(%)", 100 * correct[member].mean()),
-        ("(model)", "validation_accuracy(%)", 100 * correct[~member].mean()),
-        (f"{MATT} and {TWIN}", "rank_correlation", spearmanr(scores[MATT], scores[TWIN])[0]),
-        ("second order / first order", "std_ratio", ratio),
-    ]
-    rng = np.random.default_rng([seed, n, repeat, 1])
-    for attack, score in scores.items():
-        rows += [(attack, metric, value) for metric, value in _measure(score, member, rng).items()]
-    return [
-        {"n": n, "repeat": repeat, "attack": attack, "metric": metric, "value": float(value)}
-        for attack, metric, value in rows
-    ]
+@dataclass(frozen=True)
+class _Known:
+    """Evidence that is told from other evidence by its digest."""
+
+    digest: str
+    one: xr.Dataset = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """What one split's numbers are made from; the halves that choose thresholds are by attack."""
+
+    member: np.ndarray
+    correct: np.ndarray
+    scores: dict[str, np.ndarray]
+    ratio: float
+    half: dict[str, np.ndarray]
+
+
+# Exhibits and claims read the same numbers, and each claim asks for those of the paper-size run and
+# of the reader's in turn.
+@functools.lru_cache(maxsize=10)
+def _splits(known: _Known) -> list[_Split]:
+    one, found = known.one, []
+    n, seed = one.sizes["query"], one.attrs["seed"]
+    for place, repeat in enumerate(one["target"].values):
+        seen = one.isel(target=place)
+        scores, ratio = attack_scores(seen)
+        rng = np.random.default_rng([seed, n, int(repeat), 1])
+        half = {attack: _half(rng, n) for attack in scores}
+        correct = seen["log_odds"].values > 0
+        found.append(_Split(seen["member"].values, correct, scores, ratio, half))
+    return found
+
+
+@functools.lru_cache(maxsize=2048)
+def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
+    special: dict[tuple[str, str], Callable[[_Split], float]] = {
+        (MODEL, "train_accuracy(%)"): lambda s: 100 * s.correct[s.member].mean(),
+        (MODEL, "validation_accuracy(%)"): lambda s: 100 * s.correct[~s.member].mean(),
+        (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
+        (TERMS, "std_ratio"): lambda s: s.ratio,
+    }
+    measure = special.get((attack, metric)) or (
+        lambda s: MEASURES[metric](s.scores[attack], s.member, s.half[attack])
+    )
+    return np.array([float(measure(split)) for split in _splits(known)])
 
 
 def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
@@ -173,22 +212,33 @@ def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
     return scores, float(np.std(second - first) / np.std(first))
 
 
-def _measure(score: np.ndarray, member: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
-    """The paper's metrics for one attack, in percent, and accuracy at another half's threshold."""
-    half = rng.permutation(len(score)) % 2 == 0
+def _half(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.permutation(n) % 2 == 0
+
+
+def _crossed(score: np.ndarray, member: np.ndarray, half: np.ndarray) -> float:
+    """Accuracy of either half at the other half's threshold."""
     crossed = [
         metrics.balanced_accuracy(
             score[use], member[use], threshold=metrics.best_threshold(score[~use], member[~use])
         )
         for use in (half, ~half)
     ]
-    return {
-        "attack_accuracy(%)": 100 * metrics.balanced_accuracy(score, member),
-        "attack_accuracy_other_threshold(%)": 100 * float(np.mean(crossed)),
-        "auc(%)": 100 * metrics.auc(score, member),
-        "mAP_test(%)": 100 * metrics.average_precision(score, member, positive="non-member"),
-        "mAP_train(%)": 100 * metrics.average_precision(score, member, positive="member"),
-    }
+    return 100 * float(np.mean(crossed))
+
+
+# The paper's metrics, in percent, and accuracy at another half's threshold.
+MEASURES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
+    "attack_accuracy(%)": lambda score, member, _: 100 * metrics.balanced_accuracy(score, member),
+    "attack_accuracy_other_threshold(%)": _crossed,
+    "auc(%)": lambda score, member, _: 100 * metrics.auc(score, member),
+    "mAP_test(%)": lambda score, member, _: (
+        100 * metrics.average_precision(score, member, positive="non-member")
+    ),
+    "mAP_train(%)": lambda score, member, _: (
+        100 * metrics.average_precision(score, member, positive="member")
+    ),
+}
 
 
 def _with_differences(

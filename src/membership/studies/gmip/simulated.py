@@ -23,6 +23,8 @@ QUERIES = 2000
 NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
 CORRELATIONS = (0.0, 0.9, 0.99)
+QUANTILES_OF_K = 100
+"""They stand for the law of K."""
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
 
@@ -80,9 +82,8 @@ def figure_4(settings: Any) -> pd.DataFrame:
     for stream, (name, (d, n, draw)) in enumerate(ABLATIONS.items()):
         rng = np.random.default_rng([settings.seed, 4, stream])
         scores, member = _repeats(rng, d, n, settings, draw)
-        # A hundred quantiles stand for the law of K.
         some = np.square(draw(rng, (20_000, d))).sum(axis=1)
-        k = np.quantile(some, (np.arange(100) + 0.5) / 100)
+        k = np.quantile(some, (np.arange(QUANTILES_OF_K) + 0.5) / QUANTILES_OF_K)
         drawn = np.mean([privacy.mip_tpr(curves.GRID, d, n, value) for value in k], axis=0)
         parts += [
             curves.measured({"panel": name, "series": "GLiR"}, scores, member),
