@@ -214,6 +214,10 @@ def book(project):
     return project
 
 
+# What nobody could clear up after, and what was heard: a site is built again after one of each.
+REBUILT = ("SIGKILL", "SIGTERM")
+
+
 @pytest.mark.parametrize("name", SIGNALS)
 @pytest.mark.parametrize("whom", ["command", "sphinx"])
 def test_the_building_of_the_site_is_stopped(book, traces, whom, name):
@@ -227,8 +231,9 @@ def test_the_building_of_the_site_is_stopped(book, traces, whom, name):
     else:
         assert told == "killed" or "the building of the site was interrupted" in told
     nothing_left(traces, pids)
-    (book.root / "_config.yml").write_text(CONFIG.replace("slow", "sphinx.ext.todo"))
-    assert book.run("build").returncode == 0
+    if name in REBUILT:
+        (book.root / "_config.yml").write_text(CONFIG.replace("slow", "sphinx.ext.todo"))
+        assert book.run("build").returncode == 0
 
 
 @pytest.mark.parametrize("name", SIGNALS[1:])
