@@ -73,6 +73,19 @@ def test_an_average_over_cells_is_that_of_their_targets(source, seen, settings):
     assert found["n_repeats"] == settings.n_targets
 
 
+def test_what_references_add_is_paired_and_the_models_accuracy_stands_beside(source, seen):
+    table = source.table("comparison-fig-1")
+    for one in seen:
+        rows = table[(table["dataset"] == one.set) & (table["target"] == one.target)]
+        value = rows.set_index(["attack", "metric"])["value"]
+        lead = value["LiRA", "AUC"] - value["LOSS", "AUC"]
+        assert value["LiRA less LOSS", "AUC gained"] == pytest.approx(lead)
+        right = one.outputs["correct"].values & one.outputs["member"].values
+        members = one.outputs["member"].values.sum(axis=1)
+        share = 100 * (right.sum(axis=1) / members)[one.targets].mean()
+        assert value["(model)", "accuracy on members (%)"] == pytest.approx(share)
+
+
 def test_canaries_are_in_no_other_table(seen):
     one = seen[0]
     assert one.table.member.shape[1] == int((~one.canary).sum())

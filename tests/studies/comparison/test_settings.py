@@ -23,6 +23,10 @@ from membership.studies.comparison.settings import PROFILES, Settings
             "also_models 'cnn@mnist': after @ goes one of also_datasets: digits",
         ),
         ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
+        (
+            {"also_datasets": '["digits", "purchase_like:400"]', "also_models": '["cnn@digits"]'},
+            "also_models has no kind for purchase_like:400; add one, as 'logistic@purchase_like:400'",
+        ),
     ],
 )
 def test_what_cannot_work_is_named_at_once(given, said):
@@ -47,6 +51,16 @@ def test_a_kind_can_be_asked_for_on_one_of_the_further_data_sets():
     settings = Settings.from_values({"profile": "tiny", "models": ["small"], **given})
     words = [one.word for one in names.cells(settings)]
     assert words == ["digits-small", "adult-logistic", "mnist-odd-logistic", "mnist-odd-cnn"]
+
+
+def test_kinds_go_with_the_data_sets_that_are_asked_for():
+    given = {"profile": "paper", "dataset": "digits", "also_datasets": ["purchase_like:1000"]}
+    settings = Settings.for_run(given)
+    assert [one.word for one in names.cells(settings)][-1] == "purchase-like-1000-logistic"
+    assert "also_datasets are purchase_like:1000" in settings.notes[-1]
+    settings = Settings.for_run({**given, "also_models": ["small"]})
+    assert settings.also_models == ["small"]
+    assert settings.notes == ()
 
 
 def test_pictures_are_of_the_first_data_set_that_has_them(own):

@@ -57,7 +57,8 @@ def _leaders(table: pd.DataFrame) -> "Figure":
 def _cells(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
-    shown = table.assign(cell=table["dataset"] + ", " + table["target"])
+    area = table[table["metric"] == sentences.AREA]
+    shown = area.assign(cell=area["dataset"] + ", " + area["target"])
     return plots.dots_by_row(shown, "cell", baseline=0.5, label="AUC")
 
 

@@ -160,16 +160,23 @@ def _note(which: str) -> str:
 
 
 def by_cell(source: Any) -> pd.DataFrame:
-    """Figure 1: the AUC of some attacks in every cell."""
+    """Figure 1: some attacks in every cell, what references add to the loss, and the models."""
     some, rows = read(source), []
     for one in some:
         for name in SHOWN:
             if name in one.table.score:
                 key = {**one.key, "attack": attacks.registry()[name].display, "metric": AREA}
                 rows.append({**key, **contrast(plain([one]), {name: 1.0}, "auc", source.settings)})
+        key = {**one.key, "attack": LEAD, "metric": AREA_GAINED}
+        rows.append({**key, **contrast(plain([one]), BOTH, "auc", source.settings)})
+        for metric, side in ACCURACY.items():
+            right = metrics.summary(one.outputs[side].values[one.targets], lowest=0.0, highest=100.0)
+            rows.append({**one.key, "attack": "(model)", "metric": metric, **right})
     return tidy(rows, origin(some))
 
 
+LEAD, AREA_GAINED, BOTH = "LiRA less LOSS", "AUC gained", {"lira": 1.0, "loss": -1.0}
+ACCURACY = {"accuracy on members (%)": "train_accuracy", "accuracy on others (%)": "test_accuracy"}
 SHOWN = ("loss", "qmia", "difference", "bmia-mixture", "attack-r", "rmia-tuned", "lira")
 """What Figure 1 draws: one of each family."""
 

@@ -14,6 +14,7 @@ LABELS = {
     "adult": "Adult",
     "mnist-odd": "MNIST-Odd",
     "fashion_mnist": "Fashion-MNIST",
+    "cifar10": "CIFAR-10",
 }
 MAIN = ("outputs", "posterior")
 """What is gathered of every cell; of small models also "white-box"."""
@@ -120,7 +121,7 @@ def typical(settings: Any) -> tuple[Cell, ...]:
     return tuple(found.values())
 
 
-IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST")
+IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST", "CIFAR-10")
 
 
 def pictured(settings: Any) -> tuple[Cell, ...]:

@@ -43,16 +43,25 @@ def of_references(table: pd.DataFrame) -> str:
 
 
 def of_cells(table: pd.DataFrame) -> str:
-    """Which attack leads how many cells, and the extremes."""
-    best = table.loc[table.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
+    """Which attack leads how many cells, the extremes, and what references add to the loss."""
+    area, gained = _picked(table, AREA), _picked(table, "AUC gained")
+    best = area.loc[area.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
     counts = best["attack"].value_counts()
     told = [f"{name} in {count}" for name, count in counts.items()]
     high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
     return (
         f"Of {len(best)} cells, {_listed(told)} has the largest AUC: from {low['value']:.3f} "
         f"({low['dataset']}, {low['target']}) to {high['value']:.3f} "
-        f"({high['dataset']}, {high['target']})."
+        f"({high['dataset']}, {high['target']}). LiRA is clearly ahead of LOSS in "
+        f"{int((gained['low'] > 0).sum())}: least by {_led(gained, 'idxmin')}, most by "
+        f"{_led(gained, 'idxmax')}."
     )
+
+
+def _led(gained: pd.DataFrame, which: str) -> str:
+    one = gained.loc[getattr(gained["value"], which)()]
+    ends = f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+    return f"{ends} ({one['dataset']}, {one['target']})"
 
 
 def of_others(table: pd.DataFrame) -> str:

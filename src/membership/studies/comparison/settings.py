@@ -34,9 +34,9 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "dataset": "location30",
-        "also_datasets": ["adult", "mnist-odd"],
-        "models": ["logistic", "small", "private", "wide", "overfitted"],
-        "also_models": ["logistic"],
+        "also_datasets": ["adult", "mnist-odd", "cifar10"],
+        "models": ["logistic", "small", "private", "wide", "regularised", "overfitted"],
+        "also_models": ["logistic@adult", "logistic@mnist-odd", "cnn@cifar10"],
         "n_jobs": 1,
         "n_targets": 10,
         "n_reference": 64,
@@ -104,7 +104,7 @@ class Settings(ChapterSettings):
         return needs.takes()
 
     def fitted(self, asked: Collection[str]) -> Self:
-        """Leave out of the profile's models those that take images, where there are none."""
+        """Give the profile's kinds of target to the data sets that were asked for."""
         from membership.studies.comparison import needs
 
         return needs.fitted(self, asked)
