@@ -22,14 +22,14 @@ class Recipe:
         As tables call it.
     hidden : tuple of int
         Widths of the hidden layers; none is logistic regression.
-    longer : int
+    longer : float
         By how much its training is longer than the others'.
     weight_decay : float
     """
 
     display: str
     hidden: tuple[int, ...] = ()
-    longer: int = 1
+    longer: float = 1
     weight_decay: float = 5e-4
 
 
@@ -40,7 +40,7 @@ RECIPES = {
     "regularised": Recipe("strongly regularised MLP", (64,), weight_decay=2e-2),
     "overfitted": Recipe("overfitted MLP", (64,), longer=4, weight_decay=0.0),
     "private": Recipe("private softmax layer"),
-    "cnn": Recipe("small CNN"),
+    "cnn": Recipe("small CNN", longer=0.5),
 }
 
 
@@ -64,7 +64,7 @@ def config(kind: str, profile: str, n_members: int) -> training.TrainingConfig:
     """The optimisation of a kind; the private one's length and batch are these too."""
     recipe, batch = RECIPES[kind], PRIVATE_BATCH if kind == "private" else BATCH
     return training.TrainingConfig(
-        epochs=EPOCHS[profile] * recipe.longer,
+        epochs=max(EPOCHS["tiny"], round(EPOCHS[profile] * recipe.longer)),
         batch_size=min(batch, max(2, n_members // 4)),
         learning_rate=0.05,
         momentum=0.9,
