@@ -25,7 +25,7 @@ from membership.studies.comparison.settings import PROFILES, Settings
         ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
         (
             {"also_datasets": '["digits", "purchase_like:400"]', "also_models": '["cnn@digits"]'},
-            "also_models has no kind for purchase_like:400; add one, as 'logistic@purchase_like:400'",
+            "also_models has no kind for purchase_like:400; add one, as 'logistic@",
         ),
     ],
 )

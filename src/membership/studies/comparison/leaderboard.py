@@ -170,7 +170,8 @@ def by_cell(source: Any) -> pd.DataFrame:
         key = {**one.key, "attack": LEAD, "metric": AREA_GAINED}
         rows.append({**key, **contrast(plain([one]), BOTH, "auc", source.settings)})
         for metric, side in ACCURACY.items():
-            right = metrics.summary(one.outputs[side].values[one.targets], lowest=0.0, highest=100.0)
+            each = one.outputs[side].values[one.targets]
+            right = metrics.summary(each, lowest=0.0, highest=100.0)
             rows.append({**one.key, "attack": "(model)", "metric": metric, **right})
     return tidy(rows, origin(some))
 
