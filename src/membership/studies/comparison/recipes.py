@@ -40,7 +40,7 @@ RECIPES = {
     "regularised": Recipe("strongly regularised MLP", (64,), weight_decay=2e-2),
     "overfitted": Recipe("overfitted MLP", (64,), longer=4, weight_decay=0.0),
     "private": Recipe("private softmax layer"),
-    "cnn": Recipe("small CNN", longer=0.5),
+    "cnn": Recipe("small CNN", longer=0.25),
 }
 
 

@@ -34,9 +34,9 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "dataset": "location30",
-        "also_datasets": ["adult", "mnist-odd", "cifar10"],
+        "also_datasets": ["adult", "mnist-odd"],
         "models": ["logistic", "small", "private", "wide", "regularised", "overfitted"],
-        "also_models": ["logistic@adult", "logistic@mnist-odd", "cnn@cifar10"],
+        "also_models": ["logistic", "cnn@mnist-odd"],
         "n_jobs": 1,
         "n_targets": 10,
         "n_reference": 64,
