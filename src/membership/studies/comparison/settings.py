@@ -36,7 +36,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "dataset": "location30",
         "also_datasets": ["adult", "mnist-odd"],
         "models": ["logistic", "small", "private", "wide", "regularised", "overfitted"],
-        "also_models": ["logistic", "cnn@mnist-odd"],
+        "also_models": ["logistic"],
         "n_jobs": 1,
         "n_targets": 10,
         "n_reference": 64,
