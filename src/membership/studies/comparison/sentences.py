@@ -52,9 +52,9 @@ def of_cells(table: pd.DataFrame) -> str:
     return (
         f"Of {len(best)} cells, {_listed(told)} has the largest AUC: from {low['value']:.3f} "
         f"({low['dataset']}, {low['target']}) to {high['value']:.3f} "
-        f"({high['dataset']}, {high['target']}). LiRA is clearly ahead of LOSS in "
-        f"{int((gained['low'] > 0).sum())}: least by {_led(gained, 'idxmin')}, most by "
-        f"{_led(gained, 'idxmax')}."
+        f"({high['dataset']}, {high['target']}). LiRA's AUC less LOSS's is "
+        f"{_led(gained, 'idxmin')} to {_led(gained, 'idxmax')}, clearly above 0 in "
+        f"{int((gained['low'] > 0).sum())}."
     )
 
 
