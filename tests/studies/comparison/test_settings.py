@@ -53,16 +53,6 @@ def test_a_kind_can_be_asked_for_on_one_of_the_further_data_sets():
     assert words == ["digits-small", "adult-logistic", "mnist-odd-logistic", "mnist-odd-cnn"]
 
 
-def test_kinds_go_with_the_data_sets_that_are_asked_for():
-    given = {"profile": "paper", "dataset": "digits", "also_datasets": ["purchase_like:1000"]}
-    settings = Settings.for_run(given)
-    assert [one.word for one in names.cells(settings)][-1] == "purchase-like-1000-logistic"
-    assert "also_datasets are purchase_like:1000" in settings.notes[-1]
-    settings = Settings.for_run({**given, "also_models": ["small"]})
-    assert settings.also_models == ["small"]
-    assert settings.notes == ()
-
-
 def test_pictures_are_of_the_first_data_set_that_has_them(own):
     given = {"dataset": "adult", "also_datasets": ["purchase_like:4000", "digits", "mnist-odd"]}
     settings = Settings.from_values({"profile": "tiny", **given, "also_models": ["logistic"]})

@@ -51,29 +51,12 @@ def takes() -> Takes:
 
 
 def fitted(settings: Any, asked: Collection[str]) -> Any:
-    """Give the profile's kinds of target to the data sets that were asked for.
-
-    Those that take images are left out where there are none, and those of further data sets that
-    are not there; a further data set that the profile has no kind for gets its first.
-    """
+    """Leave out of the profile's models those that take images, where there are none."""
     root = settings.data_root or None
     data.require_known([settings.dataset, *settings.also_datasets], root)
     found = data.outline(settings.dataset, root)
     settings = settings.noting(*filter(None, [data.uneven(found)]))
-    why = f"also_datasets are {', '.join(settings.also_datasets)}"
-    settings = settings.cut(asked, {"also_models": _further(settings)}, why)
     if found.is_image:
         return settings
     models = [name for name in settings.models if name != "cnn"]
     return settings.cut(asked, {"models": models}, f"{found.name} holds no images")
-
-
-def _further(settings: Any) -> list[str]:
-    """The kinds on further data sets without those whose data set is not there."""
-    given, sets = settings.also_models, settings.also_datasets
-    if not (given and sets):
-        return given
-    found = [one for one in given if one.partition("@")[2] in ("", *sets)]
-    named = {one.partition("@")[2] for one in found}
-    first = given[0].partition("@")[0]
-    return found if "" in named else found + [f"{first}@{one}" for one in sets if one not in named]

@@ -104,7 +104,7 @@ class Settings(ChapterSettings):
         return needs.takes()
 
     def fitted(self, asked: Collection[str]) -> Self:
-        """Give the profile's kinds of target to the data sets that were asked for."""
+        """Leave out of the profile's models those that take images, where there are none."""
         from membership.studies.comparison import needs
 
         return needs.fitted(self, asked)
