@@ -56,9 +56,11 @@ FLIPS = [
 ON_EACH = [
     ("bmia-c02", "bmia-ctl-12", moved(-60, metric="less BMIA's"), "Location-30: supported"),
     ("bmia-c05", "bmia-ctl-12", moved(90, attack="Attack-P"), "Location-30: contradicted"),
+    ("bmia-c08", "bmia-ctl-14", moved(-60, metric="less BMIA's"), "mlp-256-128: contradicted"),
     ("bmia-c10", "bmia-ctl-13", moved(1, quantity="Kolmogorov"), "Location-30: contradicted"),
     ("bmia-c17", "bmia-ctl-13", moved(9, quantity="LLN less MC"), "Location-30: supported"),
     ("bmia-c11", "variants", most_for_fewest, "Location-30: contradicted"),
+    ("bmia-c18", "bmia-ctl-15", moved(-90, metric="less BMIA's"), "mlp-256-128: contradicted"),
 ]
 
 

@@ -11,7 +11,7 @@ budgets, calibration, draws, hard_record, mismatch, predictive = later(
     __package__, "budgets", "calibration", "draws", "hard_record", "mismatch", "predictive"
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
-(toy_seeds,) = later(__package__, "toy_seeds")
+toy_seeds, truth, abundant = later(__package__, "toy_seeds", "truth", "abundant")
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -142,5 +142,17 @@ EXHIBITS = (
         needs=_needs("times"),
         judge=times.control_10_comparison,
         says=sentences.of_control_10,
+    ),
+    exhibit(
+        "ctl-14",
+        truth.control_14,
+        needs=functools.partial(names.of_last, (*names.MANY, names.QUANTILES)),
+        says=sentences.of_control_14,
+    ),
+    exhibit(
+        "ctl-15",
+        abundant.control_15,
+        needs=functools.partial(names.of_last, names.MANY),
+        says=sentences.of_control_15,
     ),
 )

@@ -3,7 +3,8 @@
 The names of the files are `<kind>-<data set>`: outputs and posterior, which every attack reads;
 variants (posteriors of Figures 3, 5, 6 and 7), measured (Controls 2 and 7), times (Control 10).
 Figure 4 has outputs and posterior of each architecture, Table 2 of strangers. `many` adds what
-only the last data set has; `toy_seeds` has a file of its own.
+only the last data set has, `retrained` models of it with many references; `toy_seeds` has a file
+of its own.
 """
 
 import functools
@@ -61,10 +62,12 @@ def sources(settings: Any) -> dict[str, Gather]:
         names.of_strangers(settings), (_strangers_outputs, _strangers_posterior), strict=True
     ):
         found[name] = functools.partial(function, settings)
-    from membership.studies.bmia import many, toy_seeds
+    from membership.studies.bmia import many, retrained, toy_seeds
 
     kinds = (many.population, many.distances, many.samplings)
-    files = names.of_last((names.POPULATION, *names.DRAWS), settings)
+    kinds += (retrained.outputs, retrained.posterior, retrained.quantiles)
+    its_own = (names.POPULATION, *names.DRAWS, *names.MANY, names.QUANTILES)
+    files = names.of_last(its_own, settings)
     for file, function in zip(files, kinds, strict=True):
         found[file] = functools.partial(function, last, settings)
     found[names.TOY] = functools.partial(toy_seeds.gather, settings)

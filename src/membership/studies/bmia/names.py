@@ -9,6 +9,9 @@ MAIN = ("outputs", "posterior")
 POPULATION = "outputs-population"
 DRAWS = ("measured-distances", "measured-samplings")
 """With the one above: of the last data set only."""
+MANY = ("outputs-many", "posterior-many")
+QUANTILES = "measured-quantiles"
+"""Of the last data set with many references, of a network that trains in seconds."""
 TOY = "measured-toy"
 
 

@@ -92,6 +92,23 @@ def of_control_13(table: pd.DataFrame) -> str:
     )
 
 
+def of_control_14(table: pd.DataFrame) -> str:
+    """How far off each threshold is."""
+    off = table[table["metric"] == "mean |true rate - 5%| (points)"]
+    found = [f"{row.threshold} {row.value:.1f}" for row in off.itertuples()]
+    return _joined(found, "Mean distance of the true rate from 5%, in points: ")
+
+
+def of_control_15(table: pd.DataFrame) -> str:
+    """Every rate with the most references, beside BMIA's."""
+    rates = table[table["metric"] == RATE]
+    ours = rates[rates["attack"] == "BMIA"]["value"].iloc[0]
+    most = rates[rates["n_reference"] == rates["n_reference"].max()]
+    found = [f"{row.value:.1f}% for {row.attack}" for row in most.itertuples()]
+    several = f"{most['n_reference'].iloc[0]} references"
+    return f"TPR at 1% FPR: {ours:.1f}% for BMIA; with {several} {', '.join(found)}."
+
+
 def laws(table: pd.DataFrame) -> str:
     """Where each law of Figure 2 peaks, against the target's score."""
     found = []

@@ -1,0 +1,119 @@
+"""Models with many references, for those who ask what retrained models would say.
+
+Of the last data set only, and of a network that trains in seconds.
+"""
+
+import functools
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from membership import evidence, training
+from membership.arrays import FloatArray
+from membership.studies.bmia.gather import about
+from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.trained import Trained, train
+from membership.studies.bmia.worlds import world
+
+REFERENCES = {"tiny": 65, "quick": 65, "paper": 65}
+"""One for BMIA and 64 that it has not seen."""
+NETWORKS = {"digits": "mlp-32", "location30": "mlp-256-128"}
+"""What trains in seconds; of other data there are the run's own models and no more."""
+ALPHA = 0.05
+
+
+def outputs(name: str, settings: Any) -> xr.Dataset:
+    """What all models answer for the queries; of held records those that thresholds take."""
+    trained = _trained(name, _key(settings))
+    shape = (len(trained.ensemble), len(trained.records))
+    member = np.zeros(shape, dtype=bool)
+    member[: trained.n_targets] = trained.member
+    held = np.full_like(trained.held.hinge, np.nan)
+    used = [*range(trained.n_targets), *trained.firsts]
+    held[used] = trained.held.hinge[used]
+    return evidence.dataset(
+        "outputs",
+        {
+            "log_odds": trained.answers.log_odds,
+            "hinge": trained.answers.hinge,
+            "member": member,
+            "label": trained.y,
+            "held_hinge": held,
+        },
+        {"model": np.arange(shape[0]), "record": trained.records},
+        **_about(trained),
+    )
+
+
+def posterior(name: str, settings: Any) -> xr.Dataset:
+    """Moments of the hinge by draws (of first references) and of QMIA (of targets)."""
+    trained = _trained(name, _key(settings))
+    functions = {
+        "kron": (trained.sampled, trained.firsts),
+        "qmia": (trained.qmia, range(trained.n_targets)),
+    }
+    models = [*range(trained.n_targets), *trained.firsts]
+    shape = (len(models), len(functions), len(trained.records))
+    mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
+    for at, (function, own) in enumerate(functions.values()):
+        for model in own:
+            place = models.index(model)
+            mean[place, at], sd[place, at] = function(model)
+    return evidence.dataset(
+        "posterior",
+        {"mean": mean, "sd": sd},
+        {"reference": models, "variant": list(functions), "record": trained.records},
+        **_about(trained),
+    )
+
+
+def quantiles(name: str, settings: Any) -> xr.Dataset:
+    """The 5% threshold of every query by a regression of each target's quantiles."""
+    trained = _trained(name, _key(settings))
+    rows, dataset = trained.world.validation, trained.world.dataset
+    given, asked = (
+        _with_label(x, y, dataset.n_classes)
+        for x, y in ((dataset.x[rows], dataset.y[rows]), (trained.x, trained.y))
+    )
+    found = []
+    for hinge in trained.held.hinge[: trained.n_targets]:
+        seed = trained.world.settings.seed
+        model = training.fit_qmia(given, hinge, head="pinball", seed=seed)
+        found.append(model.threshold(asked, ALPHA))
+    threshold = np.array(found, dtype=np.float32)
+    return evidence.dataset(
+        "measured",
+        {"threshold": (("target", "record"), threshold)},
+        {"record": trained.records},
+        **_about(trained),
+    )
+
+
+def _with_label(x: np.ndarray, y: np.ndarray, n_classes: int) -> FloatArray:
+    flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
+    return np.c_[flat, np.eye(n_classes)[y]]
+
+
+def _about(trained: Trained) -> dict[str, Any]:
+    """As of the run's other evidence; the set is told apart by the network where that is ours."""
+    found, world = about(trained), trained.world
+    if world.name in NETWORKS:
+        found["set"] += f", {world.recipe.architecture}"
+    return found
+
+
+def _key(settings: Any) -> str:
+    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
+    return json.dumps(given, sort_keys=True)
+
+
+@functools.lru_cache(maxsize=1)
+def _trained(name: str, key: str) -> Trained:
+    settings = Settings.from_values(json.loads(key))
+    network = NETWORKS.get(name.partition(":")[0])
+    if network:
+        n = max(settings.n_reference, REFERENCES[settings.profile])
+        settings = settings.model_copy(update={"n_reference": n, "architecture": network})
+    return train(world(name, settings))

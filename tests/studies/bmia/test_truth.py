@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from membership.studies.bmia import truth
+
+
+@pytest.fixture(scope="module")
+def table(source):
+    return source.table("bmia-ctl-14")
+
+
+@pytest.fixture(scope="module")
+def value(table):
+    return table.set_index(["threshold", "metric"])["value"]
+
+
+def test_thresholds_are_quantiles(source):
+    seen = truth.read_many(source)
+    target, regressed = seen.targets[1], np.arange(float(seen.hinge.shape[1]))
+    laws = truth.thresholds(seen, target, regressed)
+    mean, sd = seen.moments(seen.first(target))
+    np.testing.assert_allclose(laws["BMIA"][0], stats.norm(mean, sd).isf(0.05))
+    np.testing.assert_array_equal(laws[truth.QUANTILES][0], regressed)
+    held = seen.outputs["held_hinge"].values[target]
+    assert (held >= laws[truth.MARGINAL][0][0]).mean() == pytest.approx(0.05, abs=1 / len(held))
+    assert [used for _, used in laws.values()] == [1, 1, 8, 1, 1, 1]
+
+
+def test_exceedances_are_counted_by_models_that_made_no_threshold(source, value):
+    seen = truth.read_many(source)
+    off = []
+    for target in seen.targets:
+        models = seen.references(target, seen.n_reference)
+        few = seen.hinge[models[:8]].astype(float)
+        level = few.mean(axis=0) + stats.norm.isf(0.05) * few.std(axis=0, ddof=1)
+        each = []
+        for record in np.flatnonzero(~seen.member[target]):
+            above = sum(seen.hinge[model, record] >= level[record] for model in models[8:])
+            each.append(abs(above / (len(models) - 8) - 0.05))
+        off.append(100 * np.mean(each))
+    assert value["LiRA (n=8)", truth.OFF] == pytest.approx(np.mean(off))
+
+
+def test_a_difference_to_bmias_is_by_the_same_models(value):
+    less = value[truth.MARGINAL, truth.LESS_BMIA]
+    assert less == pytest.approx(value[truth.MARGINAL, truth.OFF] - value["BMIA", truth.OFF])
+    assert ("BMIA", truth.LESS_BMIA) not in value.index
+
+
+def test_an_exact_threshold_is_off_by_its_binomial(table, value):
+    n = int(table.attrs["sizes"][truth.MODELS])
+    share = np.random.default_rng(0).binomial(n, 0.05, 200_000) / n
+    assert value[truth.FLOOR, truth.OFF] == pytest.approx(
+        100 * np.abs(share - 0.05).mean(), rel=0.02
+    )
