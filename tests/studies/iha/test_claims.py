@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from membership.exhibits import declared, load
+from membership.published import Contrast
 from membership.studies.iha import game, names, retrained
 from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
@@ -119,6 +120,7 @@ FLIPS = {
     "iha-o04": (lead(0.6, 0.5), lead(0.5, 0.6)),
     "iha-o05": (gain(0.06), gain(0.0)),
     "iha-o07": (auc(**{THREE: 0.6, ALL: 0.6}), auc(**{THREE: 0.5, ALL: 0.6})),
+    "iha-o10": (lead(0.6, 0.5, second="SIF"), lead(0.4, 0.5, second="SIF")),
 }
 
 
@@ -237,13 +239,18 @@ def test_a_paired_difference_is_that_of_the_scores(source, audits):
 
 
 def test_the_game_pairs_its_draws(experiment):
-    value, error = game.difference(experiment, "IHA", "LOSS", 0)
-    table = game.play([experiment], SimpleNamespace(seed=0))
-    auc_of = table[table["metric"] == "AUC"].set_index("attack")["value"]
-    assert value == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
-    assert error > 0
-    same, none = game.difference(experiment, "IHA", "IHA", 0)
-    assert same == none == 0.0
+    found = game.difference(experiment, "IHA", "LOSS", 0)
+    table = game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
+    auc_of = table["value"].xs("AUC", level="metric")
+    assert found.difference == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
+    assert found.standard_error > 0
+    row = table.loc["IHA less LOSS, pooled", game.PAIRED]
+    assert (row["value"], row["low"], row["high"]) == (found.difference, found.low, found.high)
+    each = table["value"].xs(game.METRICS[1], level="metric")
+    row = table.loc["IHA less LOSS, record by record", game.PAIRED]
+    assert row["value"] == pytest.approx(each["IHA"] - each["LOSS"])
+    same = game.difference(experiment, "IHA", "IHA", 0)
+    assert same.difference == same.standard_error == 0.0
 
 
 def test_the_game_is_tested_where_its_evidence_is(settings):
@@ -259,6 +266,6 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
 )
 def test_the_game_follows_its_differences(monkeypatch, source, value, error, word):
-    monkeypatch.setattr(game, "difference", lambda *_: (value, error))
+    monkeypatch.setattr(game, "difference", lambda *_: Contrast("x", value, error, 15.0, 16))
     for name in ("iha-o08", "iha-o09"):
         assert CLAIM[name].outcome(source).word == word

@@ -64,6 +64,16 @@ def test_a_sentence_follows_the_intervals():
     assert "intervals of the two overlap" in sentences.compared(_two(wide, high), "A", "B")
 
 
+def test_a_sentence_takes_differences_from_the_paired_rows():
+    ends = {"IHA less LOSS, pooled": (0.1, 0.3), "LiRA-L, online less IHA, pooled": (-0.1, 0.3)}
+    rows = [("X", name, "AUC, paired difference", *both) for name, both in ends.items()]
+    columns = ["dataset", "attack", "metric", "low", "high"]
+    table = pd.DataFrame([*rows, ("X", "IHA", "AUC", 0.0, 0.9)], columns=columns)
+    told = sentences.of_control_5(table)
+    assert told.startswith("Paired differences in AUC. IHA less LOSS, pooled: above 0 on X;")
+    assert told.endswith("LiRA-L, online less IHA, pooled: undecided on X.")
+
+
 def test_the_first_curve_at_one_percent_is_named():
     grid = np.array([0.001, 0.01, 0.1])
     parts = [

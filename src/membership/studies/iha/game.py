@@ -14,6 +14,7 @@ import pandas as pd
 from membership import attacks
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
+from membership.published import Contrast
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
 
@@ -21,6 +22,17 @@ RESAMPLES = 400
 METRICS = ("AUC", "AUC, record by record")
 WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
 NORM = "norm of the others' gradient"
+PAIRED = "AUC, paired difference"
+# One attack less another, and which of `METRICS` (in words: pooled, or record by record).
+COUNTED = ("pooled", "record by record")
+CONTRASTS = (
+    ("IHA", "LOSS", 0),
+    ("IHA", "LOSS", 1),
+    ("IHA*", "IHA", 0),
+    ("IHA", "IHA, identity", 0),
+    ("LiRA-L, online", "IHA", 0),
+    ("LiRA-L, online", "IHA", 1),
+)
 
 Scores = dict[str, FloatArray]
 
@@ -29,7 +41,7 @@ def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
     """iha-ctl-5: every attack in the clean game, and the norm that a per-model curve rewards.
 
     Half of the models retrained on D' and on D' + z are played for; the other half are the
-    references of the attacks that need some.
+    references of the attacks that need some. After the attacks, their paired differences.
     """
     found = []
     for experiment in some:
@@ -37,6 +49,12 @@ def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
         for name, score in scores.items():
             key = {"dataset": experiment.label, "attack": name}
             found += _numbers(key, score, trained_on, settings.seed)
+        for first, second, place in CONTRASTS:
+            name = f"{first} less {second}, {COUNTED[place]}"
+            one = _less(scores, trained_on, first, second, settings.seed, place)
+            key = {"dataset": experiment.label, "attack": name, "metric": PAIRED}
+            ends = {"low": one.low, "high": one.high, "n_repeats": one.units}
+            found.append({**key, "value": one.difference, **ends})
     return tidy(found, origin_of(some))
 
 
@@ -113,22 +131,30 @@ def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
     return compared.same.mean(axis=(1, 2))
 
 
-def difference(experiment: Experiment, first: str, second: str, seed: int) -> tuple[float, float]:
-    """AUC of one attack less another, records pooled, and the standard error of that.
+def difference(experiment: Experiment, first: str, second: str, seed: int) -> Contrast:
+    """AUC of one attack less another, records pooled.
 
     Both attacks see the same draws of records and models.
     """
-    scores, trained_on = scored(experiment)
+    return _less(*scored(experiment), first, second, seed)
+
+
+def _less(
+    scores: Scores, trained_on: BoolArray, first: str, second: str, seed: int, place: int = 0
+) -> Contrast:
+    """One attack less another by one of `METRICS`; the records are the units."""
     some = [
         _Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
         for name in (first, second)
     ]
-    a, b = (one.numbers(*one.ones)[0] for one in some)
+    a, b = (one.numbers(*one.ones)[place] for one in some)
     draws = [
-        some[0].numbers(*weights)[0] - some[1].numbers(*weights)[0]
+        some[0].numbers(*weights)[place] - some[1].numbers(*weights)[place]
         for weights in some[0].redrawn(seed)
     ]
-    return a - b, float(np.std(draws, ddof=1))
+    count = len(scores[first])
+    label = f"AUC of {first} less {second}, {COUNTED[place]}"
+    return Contrast(label, a - b, float(np.std(draws, ddof=1)), count - 1.0, count)
 
 
 def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:

@@ -11,6 +11,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.experiment import Experiment, origin_of
+from membership.studies.iha.game import PAIRED
 from membership.studies.iha.rows import KEYS
 
 RATES = (0.05, 0.3)
@@ -23,6 +24,12 @@ SECTION_4_4 = {
     "LiRA-L, one-sided": "LiRA-L (offline, LOO refs)",
 }
 TPR_30 = "TPR@30%FPR"
+RESAMPLES = 200
+CONTRASTS = (
+    ("L-attack", "IHA"),
+    ("residual norm", "L-attack"),
+    ("L-attack", "LiRA-L, one-sided"),
+)
 _SHARE = {"lowest": 0.0, "highest": 1.0}
 
 
@@ -69,7 +76,11 @@ def protocol(experiment: Experiment, settings: Any) -> Protocol:
 
 
 def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
-    """Attacks with leave-one-out references beside IHA (Section 4.4)."""
+    """Attacks with leave-one-out references beside IHA (Section 4.4), then paired differences.
+
+    The intervals of single attacks are over the targets; those of differences over the targets
+    and the records, which are few.
+    """
     found = []
     for one in played:
         for name, scores in one.scores.items():
@@ -83,7 +94,16 @@ def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
             )
             at_30 = [metrics.tpr_at_fpr(s, one.member, 0.3) for s in scores]
             found.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
+        found += [_less(one, first, second) for first, second in CONTRASTS]
     return tidy(found, origin_of([one.experiment for one in played]))
+
+
+def _less(one: Protocol, first: str, second: str) -> dict[str, Any]:
+    member = np.tile(one.member, (len(one.scores[first]), 1))
+    scores = one.scores[first], one.scores[second]
+    found = vars(metrics.paired_interval("auc", *scores, member, resamples=RESAMPLES)).copy()
+    key = {"dataset": one.experiment.label, "attack": f"{first} less {second}", "metric": PAIRED}
+    return {**key, "value": found.pop("difference"), "n_repeats": found.pop("units"), **found}
 
 
 def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:

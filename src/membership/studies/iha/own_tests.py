@@ -2,7 +2,7 @@
 
 from membership.errors import InputError
 from membership.exhibits import Source
-from membership.published import Contrast, Outcome
+from membership.published import Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every
 from membership.studies.iha import experiment, game, names
@@ -30,6 +30,13 @@ def own_reference(rows: Rows, parts: int) -> Outcome:
 def ahead_without(rows: Rows, parts: int) -> Outcome:
     """Without the target among LiRA's references, IHA is ahead of it."""
     return better(rows.lead("IHA (Exact)", "LiRA", MAIN), 0.01, parts=parts)
+
+
+@over("iha-tab-2", IMAGES, parts=2)
+def ahead_on_images(rows: Rows, parts: int) -> Outcome:
+    """IHA is ahead of LOSS and of SIF."""
+    leads = [rows.lead("IHA (Exact)", name, MAIN) for name in ("LOSS", "SIF")]
+    return every([better(one, 0.01, parts=parts) for one in leads])
 
 
 @over("iha-ctl-4", IMAGES)
@@ -79,8 +86,7 @@ def _in_the_game(source: Source, first: str, second: str) -> Outcome:
         raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
     found = []
     for one in experiment.experiments(source):
-        label = f"AUC of {first} less {second}, pooled, {one.label}"
-        value, error = game.difference(one, first, second, source.settings.seed)
-        contrast = Contrast(label, value, error, len(one.outside) - 1.0, len(one.outside))
-        found.append(better(contrast, 0.01, parts=2).on(one.size.partition(" (the paper")[0]))
+        contrast = game.difference(one, first, second, source.settings.seed)
+        named = contrast.minus(0.0, f"{contrast.label}, {one.label}")
+        found.append(better(named, 0.01, parts=2).on(one.size.partition(" (the paper")[0]))
     return every(found)
