@@ -42,7 +42,7 @@ class Correlation(Contrast):
 
 
 def interval(row: Mapping[str, Any] | pd.Series, label: str) -> Contrast:
-    """A number with its interval."""
+    """A row's number, in its own unit, its standard error from the normal 95% interval."""
     error = (row["high"] - row["low"]) / (2 * stats.norm.ppf(0.975))
     return Contrast(label, float(row["value"]), float(error))
 
@@ -134,7 +134,7 @@ def of_size(source: Any, outcome: Outcome, name: str, left_out: int) -> Outcome:
 
 
 def noted(outcome: Outcome, *said: str) -> Outcome:
-    """The outcome with more to its reason."""
+    """The outcome, its word kept and the non-empty of what is `said` added to its reason."""
     return replace(outcome, reason="; ".join(one for one in (outcome.reason, *said) if one))
 
 
