@@ -139,7 +139,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from membership import paths, processes
-from membership.errors import InputError, RunError
+from membership.errors import InputError
 from membership.exhibits import files
 from membership.settings import ChapterSettings
 
@@ -168,8 +168,6 @@ def perform(settings):
         raise ArithmeticError("first line\\nthe last line")
     if settings.act == "refuse":
         raise InputError("parameter 'act' = 'refuse': cannot be done")
-    if settings.act == "diverge":
-        raise RunError("training diverged in epoch 2; a learning_rate below 1 would do")
     if settings.act == "memory":
         bytearray(2**60)
     if settings.act == "die":

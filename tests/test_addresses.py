@@ -41,9 +41,11 @@ def test_it_is_put_together_as_it_was(place, label, standardise, parity):
 
 def test_a_run_puts_label_and_scale_into_own_addresses_only():
     named = {"dataset": "a.csv", "also_datasets": ["digits", "b.npz", "c.csv:kind-odd"]}
-    assert addresses.asked(named, "y", True) == {
+    named["also_models"] = ["small", "cnn@digits", "cnn@b.npz"]
+    assert addresses.asked({**named, "models": ["d.csv"], "seed": 3}, "y", True) == {
         "dataset": "a.csv:y-standardised",
         "also_datasets": ["digits", "b.npz-standardised", "c.csv:kind-standardised-odd"],
+        "also_models": ["small", "cnn@digits", "cnn@b.npz-standardised"],
     }
     again = addresses.asked(addresses.asked(named, "y", True), "y", True)
     assert again == addresses.asked(named, "y", True)

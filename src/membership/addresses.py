@@ -2,14 +2,17 @@
 
 import os
 import re
-from collections.abc import Mapping
-from typing import NamedTuple, Self
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Self
 
 from membership.errors import InputError
 
 PARITY, STANDARDISED = "-odd", "-standardised"
 TABLES = (".csv", ".parquet")
 FORMATS = (".npz", *TABLES)
+# Parameters that name data sets, and those whose entries name one behind an @, as 'cnn@digits'.
+PARAMETERS = ("dataset", "also_datasets", "ood_dataset")
+MARKED = ("also_models",)
 _TABLE = re.compile("(?P<place>.+?[.](?:csv|parquet))(?::(?P<label>.+))?", re.IGNORECASE)
 
 
@@ -96,18 +99,35 @@ def read(text: str | os.PathLike[str]) -> Address:
     return Address(place, label, standardise, parity)
 
 
-def asked(
-    named: Mapping[str, str | list[str]], label: str, standardise: bool
-) -> dict[str, str | list[str]]:
-    """Addresses by parameter, a reader's own ones with label column and standardised.
+def changed(parameters: Mapping[str, Any], change: Callable[[Address], Address]) -> dict[str, Any]:
+    """Those parameters that name data sets, with every address of a reader's own changed."""
+
+    def one(text: Any, marked: bool) -> Any:
+        if not isinstance(text, str):
+            return text
+        mark, at, place = text.partition("@") if marked else ("", "", text)
+        address = read(place)
+        return mark + at + str(change(address)) if address.is_own else text
+
+    return {
+        name: [one(text, name in MARKED) for text in value]
+        if isinstance(value, list)
+        else one(value, name in MARKED)
+        for name, value in parameters.items()
+        if name in (*PARAMETERS, *MARKED)
+    }
+
+
+def asked(parameters: Mapping[str, Any], label: str, standardise: bool) -> dict[str, Any]:
+    """As `changed`: with the label column where a file has named ones, and standardised.
 
     Raises
     ------
     InputError
         There is no address of the reader's own that this could be meant for.
     """
-    every = [one for value in named.values() for one in _listed(value)]
-    own = [address for address in map(read, every) if address.is_own]
+    own: list[Address] = []
+    changed(parameters, lambda address: own.append(address) or address)
     if label and not any(address.is_table_file for address in own):
         raise InputError(
             f"label = {label!r} names a column of your own .csv or .parquet, and no parameter "
@@ -118,16 +138,4 @@ def asked(
             "standardise = True is for your own data, and no parameter names any; give "
             "`-p dataset FILE` too"
         )
-
-    def one(text: str) -> str:
-        address = read(text)
-        return str(address.asked(label, standardise)) if address.is_own else text
-
-    return {
-        name: one(value) if isinstance(value, str) else [one(text) for text in value]
-        for name, value in named.items()
-    }
-
-
-def _listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
+    return changed(parameters, lambda address: address.asked(label, standardise))

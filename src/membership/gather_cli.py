@@ -108,7 +108,8 @@ def gather(
     found = workflow.gatherer(settings, evidence)
     began, is_there = time.monotonic(), found.address(evidence).is_file()
     if share is not None and not is_there:
-        found.gatherers()[evidence]()
+        with found.advising():
+            found.gatherers()[evidence]()
         click.echo(f"share {share} of {chapter} {evidence} is done")
         return
     file = found.gather(evidence)

@@ -33,8 +33,6 @@ UNSHOWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _GPU_DRIVER = "/dev/nvidiactl"
 # Parameters that change no result; the last two end in the address of the data set.
 INCIDENTAL = ("results_dir", "data_root", "n_jobs", "label", "standardise")
-# Parameters that name data sets.
-DATA = ("dataset", "also_datasets", "ood_dataset")
 
 
 class Parameter(NamedTuple):
@@ -155,7 +153,7 @@ class ChapterSettings(BaseModel):
         """
         settings = cls.from_values(values)
         asked = {n for n, value in values.items() if n in cls.model_fields and not _neutral(value)}
-        if asked & set(DATA):
+        if asked & set(addresses.PARAMETERS):
             fitted = settings.fitted(asked)
             settings = fitted.resolve().noting(*fitted.notes)
         settings.check_run()
@@ -273,8 +271,8 @@ class ChapterSettings(BaseModel):
         """Put `label` and `standardise` into the addresses of the reader's own data."""
         if not (self.label or self.standardise):
             return self
-        listed = {name: getattr(self, name) for name in DATA if name in type(self).model_fields}
-        return self.model_copy(update=addresses.asked(listed, self.label, self.standardise))
+        own = addresses.asked(self.parameters(), self.label, self.standardise)
+        return self.model_copy(update=own)
 
     def check_run(self) -> None:
         """See that the machine has what a run with these settings needs; nothing is written.

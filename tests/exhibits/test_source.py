@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from membership import paths
-from membership.errors import InputError
+from membership.errors import InputError, RunError
 from membership.exhibits import Exhibit, Source
 from membership.exhibits.declaration import declared
 
@@ -55,6 +55,24 @@ def test_evidence_is_gathered_with_what_determines_it_and_read_once(settings, mo
     assert source.table("gmip-tab-1") == {"models": 0} == source.evidence("outputs")
     folder = paths.results_dir() / "quick" / "gmip"
     assert asked == [("outputs", {"profile": "quick", "models": 7}, folder)]
+
+
+@pytest.mark.parametrize("reader", ["a run", "a command", "a table"])
+def test_where_training_diverges_the_chapter_says_what_would_do(settings, monkeypatch, toy, reader):
+    def diverging(*_):
+        raise RunError("training diverged in epoch 2 (model with seed 4); a learning_rate below 1")
+
+    settings.against_divergence = "give fewer layers: `-p depth 2`"
+    for name in ("membership.evidence.gathered", "membership.evidence.gathering.in_cache"):
+        monkeypatch.setattr(name, diverging)
+    toy.install(monkeypatch, gather={"sources": lambda settings: {"outputs": diverging}})
+    source = Source(settings, (exhibit("gmip-tab-1", diverging),))
+    read = {"a run": source.evidence, "a command": source.gather}.get(reader)
+    with pytest.raises(RunError) as found:
+        read("outputs") if read else source.table("gmip-tab-1")
+    assert str(found.value) == (
+        "training diverged in epoch 2 (model with seed 4); give fewer layers: `-p depth 2`"
+    )
 
 
 def test_evidence_that_was_not_declared_is_refused(settings, monkeypatch, toy):

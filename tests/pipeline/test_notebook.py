@@ -77,7 +77,6 @@ def test_a_second_run_is_skipped_until_something_changes(project):
     [
         ("raise", 1, "failed in 'The work': ArithmeticError: the last line; the log is logs/"),
         ("refuse", 2, "parameter 'act' = 'refuse': cannot be done"),
-        ("diverge", 1, "failed in 'The work': training diverged in epoch 2; bring your own data"),
         (
             "memory",
             1,

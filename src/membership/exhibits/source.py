@@ -1,14 +1,15 @@
 """What an exhibit is computed from: the settings, a chapter's evidence, and its other tables."""
 
+import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from membership import manifest, paths
-from membership.errors import InputError
+from membership.errors import InputError, RunError
 from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit
 from membership.settings import INCIDENTAL
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SUFFIX = ".evidence"
-# Where a run writes and how fast it was, not what was observed.
+# What training says where a loss became infinite, before what would do were its rate a parameter.
+_DIVERGED = "training diverged"
 
 
 class Source:
@@ -91,7 +93,19 @@ class Source:
         """Gather evidence into the cache and nowhere else, unless it is there; its file."""
         from membership.evidence import gathering
 
-        return gathering.in_cache(name, self._functions[name], self._inputs())
+        with self.advising():
+            return gathering.in_cache(name, self._functions[name], self._inputs())
+
+    @contextlib.contextmanager
+    def advising(self) -> Iterator[None]:
+        """Where training diverges within, say which of the chapter's parameters would do."""
+        try:
+            yield
+        except RunError as error:
+            what, _, _ = str(error).partition(";")
+            if not what.startswith(_DIVERGED):
+                raise
+            raise RunError(f"{what}; {self.settings.against_divergence}") from None
 
     def table(self, exhibit_id: str) -> pd.DataFrame:
         """The table of one of the chapter's exhibits, computed once; do not change it.
@@ -131,7 +145,8 @@ class Source:
         try:
             for name in exhibit.evidence(self.settings):
                 self.evidence(name)
-            return exhibit.compute(self)
+            with self.advising():
+                return exhibit.compute(self)
         finally:
             self._computing.pop()
 
@@ -146,7 +161,8 @@ class Source:
         from membership import evidence
 
         if name in self._functions:
-            return evidence.gathered(name, self._functions[name], self._inputs(), self._folder)
+            with self.advising():
+                return evidence.gathered(name, self._functions[name], self._inputs(), self._folder)
         if not self._path(name).is_file():
             known = ", ".join(sorted(self._functions)) or "none"
             raise InputError(f"no evidence {name!r} in {self._folder}; that of its run is: {known}")

@@ -37,8 +37,6 @@ _KERNEL = {
     "MALLOC_TOP_PAD_": str(2**28),
     "GOMP_SPINCOUNT": "1000",
 }
-# What it says where a loss became infinite, before what would do if the rate were the caller's.
-_DIVERGED = "training diverged"
 # What the kernel says where one of its processes was stopped from outside.
 _ENDED = {
     "KeyboardInterrupt": "the kernel was interrupted",
@@ -188,8 +186,6 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, qui
                 what = _ENDED[error.ename]
             elif _is_of_memory(error.ename, what):
                 what = "out of memory; free some, or choose a smaller profile or smaller sizes"
-            elif error.ename == RunError.__name__ and what.startswith(_DIVERGED):
-                what = f"{what.partition(';')[0]}; {settings.against_divergence}"
             elif error.ename != RunError.__name__:
                 what = f"{error.ename}: {what}"
             details = f"{error}\n\nin the cell\n\n{error.source}"
@@ -312,19 +308,11 @@ def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("data_root", "results_dir"):
         if isinstance(anchored.get(name), str) and anchored[name]:
             anchored[name] = str(paths.own_path(anchored[name]).absolute())
-    for name in ("dataset", "ood_dataset"):
-        if name in anchored:
-            anchored[name] = _absolute_data_set(anchored[name])
-    if isinstance(anchored.get("also_datasets"), list):
-        anchored["also_datasets"] = [_absolute_data_set(v) for v in anchored["also_datasets"]]
-    return anchored
+    return anchored | addresses.changed(anchored, _absolute)
 
 
-def _absolute_data_set(value: Any) -> Any:
-    """A data set is a path under the same rule as in `membership.data.load`."""
-    if not isinstance(value, str) or not (address := addresses.read(value)).is_own:
-        return value
-    return str(address._replace(place=str(paths.own_path(address.place).absolute())))
+def _absolute(address: addresses.Address) -> addresses.Address:
+    return address._replace(place=str(paths.own_path(address.place).absolute()))
 
 
 def _as_json(notebook: Any) -> str:

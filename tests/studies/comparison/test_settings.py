@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from membership import data
+from membership import data, pipeline
 from membership.errors import InputError
 from membership.exhibits import Source, declared
 from membership.studies.comparison import found, names, recipes, sentences
@@ -51,6 +51,18 @@ def test_a_kind_can_be_asked_for_on_one_of_the_further_data_sets():
     settings = Settings.from_values({"profile": "tiny", "models": ["small"], **given})
     words = [one.word for one in names.cells(settings)]
     assert words == ["digits-small", "adult-logistic", "mnist-odd-logistic", "mnist-odd-cnn"]
+
+
+@pytest.mark.parametrize("scaled", [{}, {"standardise": True}])
+def test_a_kind_can_be_asked_for_on_a_file_beside_the_user(tmp_path, monkeypatch, scaled):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    np.savez("own.npz", x=rng.normal(size=(600, 20)), y=np.arange(600) % 3)
+    given = {"also_datasets": ["own.npz"], "also_models": ["logistic@own.npz"], **scaled}
+    settings = pipeline.check("comparison", {"profile": "tiny", "models": ["small"], **given})
+    assert settings.also_models == [f"logistic@{settings.also_datasets[0]}"]
+    assert settings.also_datasets[0].startswith(str(tmp_path / "own.npz"))
+    assert [one.word for one in names.cells(settings)] == ["digits-small", "own-logistic"]
 
 
 def test_pictures_are_of_the_first_data_set_that_has_them(own):
