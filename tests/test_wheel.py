@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from membership import __version__
+from membership.exhibits import declared
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "book")
@@ -67,7 +68,9 @@ def test_the_sdist_has_what_the_wheel_is_made_from_and_the_tests(dist):
     assert [name for name in names if name.startswith("results/")] == []
 
 
-def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(installed, tmp_path):
+@pytest.fixture
+def run(installed, tmp_path):
+    """A function that runs the installed command in an empty folder."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
 
     def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -80,6 +83,18 @@ def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(in
             check=False,
         )
 
+    return run
+
+
+def test_a_chapter_runs_in_an_empty_folder(run, tmp_path):
+    done = run("run", "loss_enough", "--profile", "tiny", "-p", "n_games", "2", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()) == tmp_path / "book" / "chapters" / "loss_enough.ipynb"
+    found = {file.stem for file in tmp_path.glob("results/tiny/loss_enough/*.json")}
+    assert found == {exhibit.id for exhibit in declared("loss_enough")}
+
+
+def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(run, tmp_path):
     listed = run("list")
     assert listed.returncode == 0, listed.stderr
     assert {path.stem for path in (ROOT / "notebooks").glob("*.md")} <= set(listed.stdout.split())
