@@ -36,12 +36,15 @@ def settings():
 
 @pytest.fixture(scope="module")
 def gathered(settings, tmp_path_factory):
-    """Every evidence of a run, as a file gives it back."""
-    folder = tmp_path_factory.mktemp("evidence")
-    return {
-        name: evidence.load(evidence.save(folder / f"{name}.evidence", function()))
-        for name, function in gather.sources(settings).items()
-    }
+    """Every evidence of a run, as a file gives it back, gathered when a test asks for it."""
+    folder, functions = tmp_path_factory.mktemp("evidence"), gather.sources(settings)
+
+    class Gathered(dict):
+        def __missing__(self, name):
+            path = evidence.save(folder / f"{name}.evidence", functions[name]())
+            return self.setdefault(name, evidence.load(path))
+
+    return Gathered()
 
 
 @pytest.fixture(scope="module")
