@@ -32,6 +32,7 @@ from membership.attacks.registry import registry, requirements
 from membership.attacks.residual import residual, residual_from_view
 from membership.attacks.rmia import rmia, rmia_tune
 from membership.attacks.scores import Scores, ScoreTable, score_table, scores
+from membership.attacks.shadow import shadow
 
 __all__ = [
     "KNOWLEDGE",
@@ -78,6 +79,7 @@ __all__ = [
     "sampled_hinge",
     "score_table",
     "scores",
+    "shadow",
     "sif",
     "sif_from_forms",
     "sif_from_view",

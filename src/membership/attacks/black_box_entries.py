@@ -24,6 +24,7 @@ from membership.attacks.scoring import (
     out_of,
     rmia_score,
 )
+from membership.attacks.shadow import shadow
 
 OUT, BOTH = "other records", "random halves, with and without the record"
 ALL_BUT_ONE = "all other records"
@@ -241,12 +242,12 @@ BLACK_BOX = (
     Attack(
         "shokri",
         "shadow attack",
-        learned,
+        shadow,
         ("shokri",),
         _SEE_LOGITS,
         OUT,
         "shokri2017",
-        "attack models",
+        "Sections V-C and V-D",
         lambda seen: learned(seen["shokri"]),
         "shadow attack",
     ),

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 import xarray as xr
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from membership import data, evidence, limits, models, signals, training
+from membership import attacks, data, evidence, limits, models, signals, training
 from membership.studies.bayes_optimal import names
 from membership.studies.bayes_optimal.features import Features, two_classes
 from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit, with_one
@@ -151,6 +152,10 @@ def _networks(settings: Any) -> xr.Dataset:
             "log_odds": signals.scaled_logit(logits, None, dataset.y),
             "correct": signals.correct(logits, None, dataset.y) > 0,
             "member": member,
+            "label": dataset.y,
+            "shokri": shadow_scores(
+                torch.log_softmax(logits, -1).numpy(), dataset.y, member, settings.seed
+            ),
         },
         targets=list(range(n_models)),
         complements=[None] * n_models,
@@ -158,6 +163,18 @@ def _networks(settings: Any) -> xr.Dataset:
         device=str(ensemble.device),
         **network_origin(settings, whole),
     )
+
+
+def shadow_scores(
+    output: np.ndarray, label: np.ndarray, member: np.ndarray, seed: int
+) -> np.ndarray:
+    """The shadow attack on each network, (models, records), all others being its shadow models."""
+    everyone = np.arange(len(member))
+    found = []
+    for row in everyone:
+        others = everyone[everyone != row]
+        found.append(attacks.shadow(output[row], label, output[others], member[others], seed))
+    return np.stack(found)
 
 
 def _network(dataset: data.Dataset) -> functools.partial:

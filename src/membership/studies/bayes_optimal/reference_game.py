@@ -18,6 +18,8 @@ class Target:
         Of the target: cross-entropy, whether it is right, and the truth to be inferred.
     reference_loss, reference_member : numpy.ndarray, shape (models, records)
         Of the reference models.
+    shadow : numpy.ndarray, shape (records,), optional
+        What attack models learnt from the same reference models say; higher for members.
     """
 
     loss: np.ndarray
@@ -25,6 +27,7 @@ class Target:
     member: np.ndarray
     reference_loss: np.ndarray
     reference_member: np.ndarray
+    shadow: np.ndarray | None = None
 
     def mast(self, tau: str, temperature: float = 1.0) -> np.ndarray:
         """MAST with all reference models, shape (records,)."""
@@ -49,12 +52,15 @@ class ReferenceGame:
         Which records each network was trained on: exactly half.
     attrs : dict
         Origin of the numbers, as a table carries it.
+    shadow : numpy.ndarray, shape (models, records), optional
+        Score of the shadow attack on each network, all others being its shadow models.
     """
 
     loss: np.ndarray
     correct: np.ndarray
     member: np.ndarray
     attrs: dict
+    shadow: np.ndarray | None = None
 
     @classmethod
     def of(cls, networks: xr.Dataset) -> "ReferenceGame":
@@ -66,6 +72,7 @@ class ReferenceGame:
             networks["correct"].values.astype(float),
             networks["member"].values,
             attrs | {"setup": {"networks": said["setup"]}},
+            networks["shokri"].values if "shokri" in networks else None,
         )
 
     def targets(self):
@@ -84,4 +91,5 @@ class ReferenceGame:
                 self.member[row, queried],
                 self.loss[np.ix_(others, queried)],
                 seen[:, queried],
+                None if self.shadow is None else self.shadow[row, queried],
             )

@@ -1,0 +1,105 @@
+"""The shadow attack of Shokri et al. (2017): attack models learnt on what shadow models answer."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
+from membership.errors import InputError
+
+# The paper's attack model has one hidden layer of 64 with ReLU; it does not say how it is trained.
+HIDDEN = 64
+EPOCHS = 50
+LEARNING_RATE = 0.01
+
+
+def shadow(
+    target_output: Any,
+    label: Any,
+    reference_output: Any,
+    reference_member: Any,
+    seed: int = 0,
+) -> FloatArray:
+    """Score a record by a network that has learnt members' outputs from those of others.
+
+    The adversary knows the label, what the target model answers, and shadow models: models of the
+    adversary's own, what they answer, and what they were trained on. For each class a network with
+    one hidden layer is trained on the answers of all shadow models to the records of that class,
+    to tell their members from the others (Sections V-C and V-D).
+
+    Parameters
+    ----------
+    target_output : array of shape (records, numbers)
+        What the target answers: the paper has the probabilities of all classes. Their logarithms,
+        or fewer numbers of the same answer, do as well. Finite.
+    label : array of int, shape (records,)
+        The class of each record, which chooses the attack model.
+    reference_output : array of shape (models, records, numbers)
+        The same of each shadow model, on the same records.
+    reference_member : bool array of shape (models, records)
+        Which shadow model was trained on which record.
+    seed : int
+        Of the attack models' starts and batches.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        The attack model's probability of membership; the attack says "member" above 1/2. Where
+        no shadow model's members of a class can be set against others, their share.
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, or entries are not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> member = np.random.default_rng(0).random((8, 40)) < 0.5
+    >>> output = np.where(member, 3.0, 1.0)[..., None]
+    >>> score = attacks.shadow(output[0], np.arange(40) % 2, output[1:], member[1:])
+    >>> bool(score[member[0]].min() > 0.5 > score[~member[0]].max())
+    True
+    """
+    target = as_float64("target_output", target_output, 2)
+    references = as_float64("reference_output", reference_output, 3)
+    if references.shape[1:] != target.shape:
+        raise InputError(
+            f"reference_output has shape {references.shape}; give (models, {len(target)} records, "
+            f"{target.shape[1]} numbers)"
+        )
+    member = as_bool("reference_member", reference_member, references.shape[:2])
+    classes = as_float64("label", label, 1)
+    if classes.size != len(target):
+        raise InputError(f"label has {classes.size} entries for {len(target)} records")
+    score = np.empty(len(target))
+    with threadpool_limits(limits=1, user_api="blas"):
+        for one in np.unique(classes):
+            rows = classes == one
+            answers = references[:, rows].reshape(-1, target.shape[1])
+            score[rows] = _learnt(answers, member[:, rows].ravel(), target[rows], seed)
+    return score
+
+
+def _learnt(answers: FloatArray, member: BoolArray, asked: FloatArray, seed: int) -> FloatArray:
+    """What the attack model of one class says of the target's answers."""
+    # Slow to import.
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if member.all() or not member.any():
+        return np.full(len(asked), member.mean())
+    network = MLPClassifier(
+        (HIDDEN,), learning_rate_init=LEARNING_RATE, max_iter=EPOCHS, random_state=seed
+    )
+    fitted = make_pipeline(StandardScaler(), network)
+    with warnings.catch_warnings():
+        # It stops after so many epochs whether or not the loss has settled.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted.fit(answers, member)
+    return fitted.predict_proba(asked)[:, 1]
