@@ -1,5 +1,7 @@
 """Table 2's game on simulated losses, where the right answer is known, and on tiny networks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game, sentences
 from membership.studies.bayes_optimal.settings import Settings
+from tests.studies.altered import committed_run
 
 ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
 
@@ -69,6 +72,37 @@ def test_table_2_agrees_with_a_loop_over_targets():
         mast.append(metrics.balanced_accuracy(score, truth, threshold=0.0))
     assert table["MALT", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(malt))
     assert table["MAST", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(mast))
+
+
+def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
+    rng = np.random.default_rng(1)
+    game = simulated()
+    chance = np.clip(0.3 * game.member + rng.random(game.member.shape) - 0.1, 0, 1)
+    told = {"networks": {"attacks": {"shadow attack": "of less"}}}
+    game = replace(game, shadow=chance, attrs=game.attrs | {"setup": told})
+    table = cnn.table_2(game)
+    assert table.attrs["deviations"] == ["made up", "shadow attack: of less"]
+    value = table.set_index(["attack", "metric"])["value"]
+    right = [
+        ((one.shadow >= 0.5) == one.member)[one.member == side].mean()
+        for one in game.targets()
+        for side in (False, True)
+    ]
+    assert value["shadow attack", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(right))
+    for metric in ("attack_accuracy(%)", "peak_accuracy(%)"):
+        for first, second in (("MALT", "shadow attack"), ("MAST", "MALT")):
+            lead = value[first, metric] - value[second, metric]
+            assert value[f"{first} less {second}", metric] == pytest.approx(lead)
+
+
+def test_the_committed_scores_follow_from_the_same_file():
+    """The networks are gone: the attack models saw the two numbers that were kept."""
+    networks = committed_run("bayes_optimal").evidence("networks")
+    rows = networks["label"].values == 0
+    kept = np.stack([networks["log_odds"].values, networks["correct"].values], axis=-1)[:, rows]
+    label, member = networks["label"].values[rows], networks["member"].values[:, rows]
+    score = attacks.shadow(kept[0], label, kept[1:], member[1:])
+    assert np.corrcoef(score, networks["shokri"].values[0, rows])[0, 1] > 0.98
 
 
 def test_per_record_thresholds_help_where_records_differ_in_difficulty():
@@ -139,6 +173,7 @@ def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, 
     assert (game.member.sum(1) == 40).all()
     assert game.attrs["setup"]["networks"]["members"] == 40
     assert game.attrs["sizes"]["Reference models"] == "4 (paper: 30)"
+    assert ((game.shadow >= 0) & (game.shadow <= 1)).all()
     assert evidence.digest(gathered(tmp_path)) == evidence.digest(found)
 
 

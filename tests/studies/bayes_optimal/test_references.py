@@ -60,3 +60,15 @@ def test_the_sentence_has_the_paired_leads_at_both_ends(table):
         shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
         assert f"{count} references: {shown} cut at zero" in said
     assert "8 references" not in said
+
+
+def test_a_histogram_counts_every_record_once(game):
+    found = reference_tables.histograms(game)
+    assert (found.groupby("quantity")["value"].sum() - 100).abs().max() < 1e-9
+    bins = reference_tables.BINS
+    row = found[(found["quantity"] == "loss") & (found["nats"].between(1, 10**0.5))]
+    shares = [100 * np.mean((one.loss >= 1) & (one.loss < bins[13])) for one in game.targets()]
+    assert row["value"].item() == pytest.approx(np.mean(shares))
+    said = more_sentences.of_histograms(found)
+    assert f"of the losses, {found[found['quantity'] == 'loss']['value'].max():.0f}%" in said
+    assert more_sentences.histograms_picture(found).endswith("% of their areas overlap.")

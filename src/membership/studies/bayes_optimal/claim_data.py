@@ -100,13 +100,18 @@ def of_networks(source: Any, first: Cell, second: Cell, label: str) -> Contrast:
     return Contrast.of_units(wide[first] - wide[second], label)
 
 
-def on_images(source: Any, outcome: Outcome, references: int = 0) -> Outcome:
-    """An outcome on networks: as one of the paper's where it has its data, recipe, references."""
+def on_images(source: Any, outcome: Outcome, references: int = 0, attack: str = "") -> Outcome:
+    """An outcome on networks: as one of the paper's where it has its data, recipe, references.
+
+    Nor is it the paper's where the run says that an attack is another.
+    """
     told, alike = networks(source)
     table = source.table(TABLE_2)
     setup = table.attrs["setup"]["networks"]
     if setup["reference_models"] < references:
         alike, told = False, f"{told} of {references}"
+    if attack in setup.get("attacks", {}):
+        alike, told = False, f"{told}, {attack} from fewer outputs"
     return overall({IMAGES if alike else told: outcome.on(told)}, [IMAGES])
 
 

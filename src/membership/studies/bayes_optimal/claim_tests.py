@@ -7,7 +7,7 @@ from scipy.stats import iqr, spearmanr
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, claim_rules
-from membership.published.outcomes import NOT_TESTED, every
+from membership.published.outcomes import NOT_TESTED, every, untested
 from membership.studies.bayes_optimal import (
     claim_data,
     enumeration,
@@ -18,13 +18,14 @@ from membership.studies.bayes_optimal import (
 )
 from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC, OTHER, by_size, contrast
 from membership.studies.bayes_optimal.exhibits import game
-from membership.studies.bayes_optimal.names import RATIO, SLOPE
+from membership.studies.bayes_optimal.names import RATIO, SHADOW, SLOPE
 
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
 INFORMATION = "bayes-optimal-ctl-9"
 TEST, TRAIN = "mAP_test(%)", "mAP_train(%)"
 # AUC and accuracy in points.
 MARGIN = 1.0
+LEAST_SHADOWS = 20
 SMALL_GAMES = "small random games"
 
 
@@ -214,11 +215,22 @@ def _better(source: Any, n: int, pair: tuple, label: str, parts: int) -> Outcome
 
 def beats_shadow_models(source: Any) -> Outcome:
     """c13."""
-    pair = (("MALT", ACCURACY), ("0-1", ACCURACY))
-    lead = claim_data.of_networks(source, *pair, "accuracy, MALT less 0-1, points")
-    half = claim_data.on_images(source, claim_rules.better(lead, MARGIN))
-    reason = f"no shadow attack is trained here; of the other half, MALT against 0-1: {half.word}"
-    return Outcome(NOT_TESTED, half.datasets, half.numbers, reason)
+    if game(source).shadow is None:
+        return untested("the evidence has no shadow attack")
+    found = [
+        claim_rules.better(
+            claim_data.of_networks(
+                source,
+                ("MALT", ACCURACY),
+                (other, ACCURACY),
+                f"accuracy, MALT less {other}, points",
+            ),
+            MARGIN,
+            parts=2,
+        )
+        for other in (SHADOW, "0-1")
+    ]
+    return claim_data.on_images(source, every(found), references=LEAST_SHADOWS, attack=SHADOW)
 
 
 def mast_slightly_better(source: Any) -> Outcome:

@@ -5,18 +5,25 @@ import pandas as pd
 
 from membership import attacks, metrics, published
 from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal.reference_game import ReferenceGame
+from membership.studies.bayes_optimal.names import ACCURACY, PEAK, SHADOW
+from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
+PAIRS = (("MALT", SHADOW), ("MAST", "MALT"))
 
 
 def table_2(game: ReferenceGame) -> pd.DataFrame:
-    """Accuracy of 0-1, MALT and MAST, each network in turn as the target.
+    """Accuracy of 0-1, the shadow attack, MALT and MAST, each network in turn as the target.
 
-    MALT's threshold is the one that separates members from non-members best over the reference
-    models; MAST's is each record's own, from the same models (Section 6.3).
+    The shadow attack's cut is where its attack models think both equally likely. MALT's threshold
+    is the one that separates members from non-members best over the reference models; MAST's is
+    each record's own, from the same models (Section 6.3). The last rows are paired by target.
     """
-    return _over_targets(per_target(game), ["attack", "metric"], game)
+    table = _over_targets(per_target(game), ["attack", "metric"], game)
+    other = game.attrs["setup"].get("networks", {}).get("attacks", {})
+    said = [f"{attack}: {sentence}" for attack, sentence in other.items()]
+    table.attrs = game.attrs | {"deviations": [*game.attrs["deviations"], *said]}
+    return table
 
 
 def per_target(game: ReferenceGame) -> pd.DataFrame:
@@ -24,14 +31,6 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
     rows = []
     for number, target in enumerate(game.targets()):
         member = target.member
-        threshold = metrics.best_threshold(
-            attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
-        )
-        scores = {
-            "0-1": (attacks.zero_one(target.correct), 0.5),
-            "MALT": (attacks.malt(target.loss), threshold),
-            "MAST": (target.mast("best-separating"), 0.0),
-        }
         inside, outside = target.correct[member], target.correct[~member]
         rows += [
             {
@@ -42,12 +41,41 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
             }
             for name, part in (("train_accuracy(%)", inside), ("test_accuracy(%)", outside))
         ]
-        for attack, (score, cut) in scores.items():
-            accuracy = metrics.balanced_accuracy(score, member, threshold=cut)
+        accuracy = {}
+        for attack, (score, cut) in _scores(target).items():
+            accuracy[attack] = {
+                ACCURACY: 100 * metrics.balanced_accuracy(score, member, threshold=cut),
+                PEAK: 100 * metrics.balanced_accuracy(score, member),
+            }
             own = {"target": number, "attack": attack}
-            rows.append(own | {"metric": "attack_accuracy(%)", "value": 100 * accuracy})
+            rows += [own | {"metric": name, "value": v} for name, v in accuracy[attack].items()]
             rows += [own | row for row in _curve_numbers(attack, score, member)]
+        rows += [
+            {
+                "target": number,
+                "attack": f"{first} less {second}",
+                "metric": name,
+                "value": accuracy[first][name] - accuracy[second][name],
+            }
+            for first, second in PAIRS
+            if {first, second} <= set(accuracy)
+            for name in (ACCURACY, PEAK)
+        ]
     return pd.DataFrame(rows)
+
+
+def _scores(target: Target) -> dict[str, tuple[np.ndarray, float]]:
+    """The score of each attack, and from where on it says "member"."""
+    threshold = metrics.best_threshold(
+        attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
+    )
+    found = {"0-1": (attacks.zero_one(target.correct), 0.5)}
+    if target.shadow is not None:
+        found[SHADOW] = (attacks.learned(target.shadow), 0.5)
+    return found | {
+        "MALT": (attacks.malt(target.loss), threshold),
+        "MAST": (target.mast("best-separating"), 0.0),
+    }
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:

@@ -209,5 +209,20 @@ EXHIBITS = (
         says=more_sentences.of_references,
         alt=more_sentences.references_picture,
     ),
+    exhibit(
+        "ctl-13",
+        lambda source: reference_tables.histograms(game(source)),
+        needs=NETWORKS,
+        draw=drawn(
+            "lines_with_intervals",
+            x="nats",
+            by="quantity",
+            log_x=True,
+            x_label="threshold or loss (nats)",
+            y_label="share of records (%)",
+        ),
+        says=more_sentences.of_histograms,
+        alt=more_sentences.histograms_picture,
+    ),
     exhibit("tab-3", _table_3, needs=("imagenet",), judge=_table_3_judged),
 )

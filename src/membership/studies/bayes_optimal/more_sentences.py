@@ -4,6 +4,8 @@ import pandas as pd
 
 from membership.studies.bayes_optimal.names import ACCURACY, LEADS, PEAK, RATIO, SLOPE, SPREAD
 
+NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
+
 
 def of_ladder(table: pd.DataFrame) -> str:
     """The gap and both attacks at the smallest n, by features."""
@@ -58,6 +60,25 @@ def references_picture(table: pd.DataFrame) -> str:
         "Two panels of attack accuracy against the number of reference models, on one scale, with "
         f"lines for MALT and MAST. Cut at zero, MAST's accuracy {trend} from the fewest references "
         "to the most."
+    )
+
+
+def of_histograms(table: pd.DataFrame) -> str:
+    """Where thresholds and losses are the most, and what share of each lies there."""
+    found = []
+    for name, rows in table.groupby("quantity", sort=False):
+        row = rows.loc[rows["value"].idxmax()]
+        found.append(f"of the {NAMED[name]}, {row['value']:.0f}% lie about {row['nats']:.1g} nats")
+    return f"In the fullest of the bins, each of half a decade: {'; '.join(found)}."
+
+
+def histograms_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    wide = table.pivot_table(index="nats", columns="quantity", values="value")
+    overlap = wide.min(axis=1).sum()
+    return (
+        "Two histograms as lines on one logarithmic axis of nats, MAST's thresholds and the "
+        f"target's losses. {overlap:.0f}% of their areas overlap."
     )
 
 

@@ -4,6 +4,7 @@ NETWORKS = "networks"
 LADDER = "ladder"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
+SHADOW = "shadow attack"
 OTHER = "attack_accuracy_other_threshold(%)"
 SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"

@@ -12,6 +12,9 @@ from membership.studies.bayes_optimal.reference_game import ReferenceGame, Targe
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
 FEWEST, STEP = 5, 3
 QUARTILES = (25, 50, 75)
+SHARE = "records(%)"
+# Two a decade, in nats; what lies beyond falls in the last bin of its side.
+BINS = 10.0 ** np.arange(-6, 2, 0.5)
 
 
 def by_references(game: ReferenceGame) -> pd.DataFrame:
@@ -40,6 +43,28 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
         key = {"references": most, "target": number}
         rows += [key | one for one in _thresholds(target)]
     return pd.DataFrame(rows)
+
+
+def histograms(game: ReferenceGame) -> pd.DataFrame:
+    """How MAST's thresholds, with all references, and the losses spread over bins of nats."""
+    middle = np.sqrt(BINS[1:] * BINS[:-1])
+    rows = []
+    for target in game.targets():
+        tau = target.mast("best-separating") + target.loss
+        for name, values in ((TAU, tau), ("loss", target.loss)):
+            held, _ = np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)
+            share = 100 * held / len(values)
+            rows += [
+                {"quantity": name, "nats": x, "value": y}
+                for x, y in zip(middle, share, strict=True)
+            ]
+    found = [
+        {"quantity": name, "nats": x, "metric": SHARE} | metrics.summary(values.to_numpy())
+        for (name, x), values in pd.DataFrame(rows).groupby(["quantity", "nats"], sort=False)[
+            "value"
+        ]
+    ]
+    return tidy(found, game.attrs)
 
 
 def _attacks(target: Target) -> list[dict]:

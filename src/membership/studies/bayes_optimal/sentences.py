@@ -4,6 +4,7 @@ import pandas as pd
 
 from membership import metrics
 from membership.studies.bayes_optimal import enumeration, information
+from membership.studies.bayes_optimal.names import SHADOW
 
 ACCURACY, OTHER, AUC = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)", "auc(%)"
 RATE = "TPR@1%FPR(%)"
@@ -99,8 +100,11 @@ def of_second_order(table: pd.DataFrame) -> str:
 def of_table_2(table: pd.DataFrame) -> str:
     """Accuracy, AUC and the low rates, where they part."""
     value = table.set_index(["attack", "metric"])["value"]
+    shadow = ""
+    if (SHADOW, ACCURACY) in value:
+        shadow = f"The shadow attack is right {value[SHADOW, ACCURACY]:.1f}% of the time. "
     return (
-        f"MALT is right {value['MALT', ACCURACY]:.1f}% of the time and MAST "
+        f"{shadow}MALT is right {value['MALT', ACCURACY]:.1f}% of the time and MAST "
         f"{value['MAST', ACCURACY]:.1f}%, with AUCs of {value['MALT', AUC]:.1f}% and "
         f"{value['MAST', AUC]:.1f}%; at 1% false positives MALT finds "
         f"{value['MALT', RATE]:.1f}% of the members and MAST {value['MAST', RATE]:.1f}%."
