@@ -63,12 +63,22 @@ def test_the_sentence_has_the_paired_leads_at_both_ends(table):
 
 
 def test_a_histogram_counts_every_record_once(game):
-    found = reference_tables.histograms(game)
+    table = reference_tables.histograms(game)
+    found = table[table["metric"] == names.SHARE]
     assert (found.groupby("quantity")["value"].sum() - 100).abs().max() < 1e-9
     bins = reference_tables.BINS
-    row = found[(found["quantity"] == "loss") & (found["nats"].between(1, 10**0.5))]
-    shares = [100 * np.mean((one.loss >= 1) & (one.loss < bins[13])) for one in game.targets()]
-    assert row["value"].item() == pytest.approx(np.mean(shares))
-    said = more_sentences.of_histograms(found)
-    assert f"of the losses, {found[found['quantity'] == 'loss']['value'].max():.0f}%" in said
-    assert more_sentences.histograms_picture(found).endswith("% of their areas overlap.")
+    held = [(one.loss >= 1) & (one.loss < bins[13]) for one in game.targets()]
+    members = [one.member[rows].mean() for one, rows in zip(game.targets(), held, strict=True)]
+    at = table[(table["quantity"] == "loss") & table["nats"].between(1, bins[13])]
+    value = at.set_index("metric")["value"]
+    assert value[names.SHARE] == pytest.approx(100 * np.mean([rows.mean() for rows in held]))
+    assert value[names.MEMBERS] == pytest.approx(100 * np.mean(members))
+    assert len(table[table["metric"] == names.MEMBERS]) < len(bins) - 1
+
+
+def test_the_sentence_says_whether_the_least_losses_are_members(game):
+    table = reference_tables.histograms(game)
+    members = table[table["metric"] == names.MEMBERS].sort_values("nats")
+    said = more_sentences.of_histograms(table)
+    assert said.endswith(f"{members['nats'].iloc[0]:.1g} nats {members['value'].iloc[0]:.0f}%.")
+    assert "% of their areas overlap" in more_sentences.histograms_picture(table)

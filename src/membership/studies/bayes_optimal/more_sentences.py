@@ -2,7 +2,16 @@
 
 import pandas as pd
 
-from membership.studies.bayes_optimal.names import ACCURACY, LEADS, PEAK, RATIO, SLOPE, SPREAD
+from membership.studies.bayes_optimal.names import (
+    ACCURACY,
+    LEADS,
+    MEMBERS,
+    PEAK,
+    RATIO,
+    SHARE,
+    SLOPE,
+    SPREAD,
+)
 
 NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
 
@@ -64,21 +73,33 @@ def references_picture(table: pd.DataFrame) -> str:
 
 
 def of_histograms(table: pd.DataFrame) -> str:
-    """Where thresholds and losses are the most, and what share of each lies there."""
+    """Where thresholds and losses are the most, and whether the least losses are the members'."""
     found = []
-    for name, rows in table.groupby("quantity", sort=False):
+    for name, rows in table[table["metric"] == SHARE].groupby("quantity", sort=False):
         row = rows.loc[rows["value"].idxmax()]
-        found.append(f"of the {NAMED[name]}, {row['value']:.0f}% lie about {row['nats']:.1g} nats")
-    return f"In the fullest of the bins, each of half a decade: {'; '.join(found)}."
+        found.append(f"{row['value']:.0f}% of the {NAMED[name]} about {row['nats']:.1g} nats")
+    members = table[table["metric"] == MEMBERS].sort_values("nats")
+    most = members.loc[members["value"].idxmax()]
+    least = members.iloc[0]
+    return (
+        f"The fullest bins have {' and '.join(found)}. Of the records with a loss about "
+        f"{most['nats']:.1g} nats {most['value']:.0f}% are members, of those about "
+        f"{least['nats']:.1g} nats {least['value']:.0f}%."
+    )
 
 
 def histograms_picture(table: pd.DataFrame) -> str:
     """Alternative text."""
-    wide = table.pivot_table(index="nats", columns="quantity", values="value")
-    overlap = wide.min(axis=1).sum()
+    shares = table[table["metric"] == SHARE]
+    overlap = shares.pivot_table(index="nats", columns="quantity", values="value").min(axis=1)
+    members = table[table["metric"] == MEMBERS].sort_values("nats")["value"].reset_index(drop=True)
+    shape = (
+        "is largest between the ends" if 0 < members.idxmax() < len(members) - 1 else "has no peak"
+    )
     return (
-        "Two histograms as lines on one logarithmic axis of nats, MAST's thresholds and the "
-        f"target's losses. {overlap:.0f}% of their areas overlap."
+        "Two panels on one logarithmic axis of nats. Left: histograms of MAST's thresholds and of "
+        f"the target's losses as lines; {overlap.sum():.0f}% of their areas overlap. Right: the "
+        f"share of members among the records of each loss, which {shape}."
     )
 
 

@@ -6,13 +6,12 @@ from scipy.stats import iqr, spearmanr
 
 from membership import attacks, metrics
 from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK, SPREAD
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, MEMBERS, PEAK, SHARE, SPREAD
 from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
 
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
 FEWEST, STEP = 5, 3
 QUARTILES = (25, 50, 75)
-SHARE = "records(%)"
 # Two a decade, in nats; what lies beyond falls in the last bin of its side.
 BINS = 10.0 ** np.arange(-6, 2, 0.5)
 
@@ -46,25 +45,35 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
 
 
 def histograms(game: ReferenceGame) -> pd.DataFrame:
-    """How MAST's thresholds, with all references, and the losses spread over bins of nats."""
-    middle = np.sqrt(BINS[1:] * BINS[:-1])
+    """How MAST's thresholds, with all references, and the losses spread over bins of nats.
+
+    And how many of the records of a bin of losses are members, where every target has some.
+    """
     rows = []
     for target in game.targets():
         tau = target.mast("best-separating") + target.loss
         for name, values in ((TAU, tau), ("loss", target.loss)):
-            held, _ = np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)
-            share = 100 * held / len(values)
-            rows += [
-                {"quantity": name, "nats": x, "value": y}
-                for x, y in zip(middle, share, strict=True)
-            ]
+            rows += _binned(name, SHARE, 100 * _counts(values) / len(values))
+        held, members = _counts(target.loss), _counts(target.loss[target.member])
+        with np.errstate(invalid="ignore"):
+            rows += _binned("loss", MEMBERS, 100 * members / held)
+    keys = ["metric", "quantity", "nats"]
     found = [
-        {"quantity": name, "nats": x, "metric": SHARE} | metrics.summary(values.to_numpy())
-        for (name, x), values in pd.DataFrame(rows).groupby(["quantity", "nats"], sort=False)[
-            "value"
-        ]
+        dict(zip(keys, key, strict=True)) | metrics.summary(values.to_numpy())
+        for key, values in pd.DataFrame(rows).groupby(keys, sort=False)["value"]
+        if values.notna().all()
     ]
     return tidy(found, game.attrs)
+
+
+def _counts(values: np.ndarray) -> np.ndarray:
+    return np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)[0]
+
+
+def _binned(quantity: str, metric: str, values: np.ndarray) -> list[dict]:
+    middle = np.sqrt(BINS[1:] * BINS[:-1])
+    key = {"quantity": quantity, "metric": metric}
+    return [key | {"nats": x, "value": y} for x, y in zip(middle, values, strict=True)]
 
 
 def _attacks(target: Target) -> list[dict]:
