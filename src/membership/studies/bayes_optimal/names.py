@@ -4,7 +4,7 @@ NETWORKS = "networks"
 LADDER = "ladder"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
-SHARE, MEMBERS = "share of all records(%)", "members among them(%)"
+SHARE, MEMBERS = "share of all records(%)", "members(%)"
 SHADOW = "shadow attack"
 OTHER = "attack_accuracy_other_threshold(%)"
 SLOPE = "slope over n"
