@@ -4,7 +4,7 @@ A score holds one number a queried record, higher meaning "member"; `member` hol
 Scores that tie are never split: a decision takes the whole tied group or none of it.
 """
 
-from membership.metrics.bands import roc_band, tpr_on
+from membership.metrics.bands import curve_band, roc_band, tpr_on
 from membership.metrics.crossed import (
     CrossedInterval,
     PairedInterval,
@@ -37,6 +37,7 @@ __all__ = [
     "best_threshold",
     "contrast_interval",
     "crossed_interval",
+    "curve_band",
     "exactly",
     "interval",
     "paired_interval",

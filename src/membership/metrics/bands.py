@@ -45,7 +45,24 @@ def roc_band(pairs: Iterable[tuple[Any, Any]], rates: FloatArray) -> dict[str, A
         fpr, tpr, low, high and standard_error of shape (rates,), and n_repeats. The interval, and
         not the standard error, is cut to [0, 1].
     """
-    curves = np.stack([tpr_on(score, member, rates) for score, member in pairs])
+    return curve_band(np.stack([tpr_on(score, member, rates) for score, member in pairs]), rates)
+
+
+def curve_band(curves: FloatArray, rates: FloatArray) -> dict[str, Any]:
+    """As `roc_band`, of the repeats' curves at these rates.
+
+    Parameters
+    ----------
+    curves : ndarray of shape (repeats, rates)
+        True-positive rates, in [0, 1], of two independent repeats or more.
+    rates : ndarray of shape (rates,)
+        In [0, 1].
+
+    Returns
+    -------
+    dict
+        As `roc_band`.
+    """
     mean, error = curves.mean(axis=0), stats.sem(curves, axis=0)
     half = stats.t.ppf(0.975, len(curves) - 1) * error
     return {

@@ -5,7 +5,7 @@ import pytest
 
 from membership import privacy
 from membership.published import outcomes
-from membership.studies.gmip import simulated
+from membership.studies.gmip import panels
 from membership.studies.gmip.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run, moved, swap
 
@@ -20,7 +20,7 @@ def committed():
 
 def on_the_curve(table):
     """GLiR exactly at Corollary 5.1."""
-    for panel, (d, n, _) in simulated.ABLATIONS.items():
+    for panel, (d, n, _) in panels.ABLATIONS.items():
         rows = (table["panel"] == panel) & (table["series"] == "GLiR")
         exact = privacy.gaussian_tpr(table.loc[rows, "fpr"], privacy.mip_mu_step(d, n, d))
         table.loc[rows, ["tpr", "low", "high"]] = np.stack([exact] * 3, axis=1)

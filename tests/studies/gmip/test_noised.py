@@ -8,7 +8,7 @@ from scipy import stats
 
 from membership import evidence, privacy
 from membership.attacks.glir import glir_log_ratio
-from membership.studies.gmip import gather, noised, simulated
+from membership.studies.gmip import gather, noised, panels
 from membership.studies.gmip.settings import Settings
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
@@ -16,7 +16,7 @@ SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(simulated, "SIZES", {"CIFAR-10": (130, 100)})
+    monkeypatch.setattr(panels, "SIZES", {"CIFAR-10": (130, 100)})
     monkeypatch.setattr(noised, "CLIPPED", ((65, 50, 0.5), (2, 20, 0.1)))
 
 

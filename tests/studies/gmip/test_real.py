@@ -170,8 +170,8 @@ def test_the_rank_is_that_of_one_class_less(audits):
     assert table["mu by the eigenvalues"] < table["mu by the paper's bound"]
 
 
-def test_five_steps_say_hardly_more_than_one(audits, settings):
-    table = gradients.figure_2(audits, settings)
+def test_five_steps_say_hardly_more_than_one(audits, gathered):
+    table = gradients.figure_2(audits, gathered["simulated-panels"])
     assert table["panel"].nunique() == 5
     areas = controls.control_2(audits).set_index("quantity")["value"]
     gain = areas["AUC of GLiR, all steps (%)"] - areas["AUC of GLiR, one step (%)"]

@@ -13,7 +13,7 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, untested
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.gmip import gradients, simulated, theory
+from membership.studies.gmip import gradients, panels, theory
 from membership.studies.gmip.claim_numbers import on_simulation, over_data, summed_up
 
 ONE_STEP, AUC = "AUC of GLiR, one step (%)", 0.01
@@ -48,7 +48,7 @@ def grows_gaussian(source: Any) -> Outcome:
     ]
     small = [
         chance(Contrast(f"gap at d = {d}, n = {n}", _gap(d, n)), 0.01, parts=6)
-        for d, n in simulated.SIZES.values()
+        for d, n in panels.SIZES.values()
     ]
     return every([*falls, *small]).on("closed form")
 
@@ -108,7 +108,7 @@ def five_steps_of_glir(source: Any) -> Outcome:
 
 def optimal(source: Any) -> Outcome:
     """c08: the optimal composition's TPR at 0.1% FPR over GLiR's, less 1.25."""
-    d, n = simulated.SIZES["CIFAR-10"]
+    d, n = panels.SIZES["CIFAR-10"]
     normal = stats.chi2.ppf((np.arange(200) + 0.5) / 200, d)
     found = {"simulation": chance(_composition_gain(normal, d, n, "K of normal gradients"), 0.0)}
     table = source.table("gmip-ctl-2")
@@ -144,7 +144,7 @@ def beats_losses(source: Any) -> Outcome:
 def robust(source: Any) -> Outcome:
     """c11: GLiR for few dimensions, small batches and other laws against Corollary 5.1."""
     table = source.table("gmip-fig-4")
-    sizes = {name: size[:2] for name, size in simulated.ABLATIONS.items()}
+    sizes = {name: size[:2] for name, size in panels.ABLATIONS.items()}
 
     def predicted(part: pd.DataFrame, panel: str) -> np.ndarray:
         (d, n), fpr = sizes[panel], rows_at(part, series="GLiR")["fpr"].to_numpy()

@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 augmentation, clipped, composed, controls, cost, gap = later(
     __package__, "augmentation", "clipped", "composed", "controls", "cost", "gap"
 )
-gradients, law_of_k, loss_attack, noised, simulated = later(
-    __package__, "gradients", "law_of_k", "loss_attack", "noised", "simulated"
+gradients, law_of_k, loss_attack, noised, panels, simulated = later(
+    __package__, "gradients", "law_of_k", "loss_attack", "noised", "panels", "simulated"
 )
 
 STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
 CLIPPED, COMPOSED, STARTS = ("clipped-{}",), ("composed-{}",), ("starts-{}",)
 JOINT, NOISED, TIMES = ("joint-{}",), ("noised-{}",), ("times-{}",)
+PANELS = ("simulated-panels",)
 OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in tasks.LENGTHS)
 
 
 def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
     """The evidence of these patterns for each data set of a run."""
+    if patterns == PANELS:
+        return patterns
     words = tasks.words(settings).values()
     if patterns == COMPOSED:
         words = tasks.small_words(settings).values()
@@ -56,6 +59,14 @@ def _of_steps_and_settings(
 
 def _of_measured(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
     return lambda source: function(_read(source, MEASURED))
+
+
+def _figure_2(source: Source) -> pd.DataFrame:
+    return gradients.figure_2(_read(source, STEPS), *_read(source, PANELS))
+
+
+def _figure_4(source: Source) -> pd.DataFrame:
+    return panels.figure_4(*_read(source, PANELS))
 
 
 def _figure_5(source: Source) -> pd.DataFrame:
@@ -108,8 +119,8 @@ EXHIBITS = (
     exhibit("ctl-1", of_settings(theory.control_1), says=sentences.of_control_1),
     exhibit(
         "fig-2",
-        _of_steps_and_settings(gradients.figure_2),
-        needs=_needs(*STEPS),
+        _figure_2,
+        needs=lambda settings: (*_names(STEPS, settings), *PANELS),
         draw=drawn("roc_panels"),
         says=sentences.of_figure_2,
         alt=sentences.roc,
@@ -117,7 +128,7 @@ EXHIBITS = (
     exhibit(
         "fig-5",
         _figure_5,
-        needs=_needs(*STEPS),
+        needs=lambda settings: (*_names(STEPS, settings), *PANELS),
         draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_5,
         alt=sentences.log_roc,
@@ -188,7 +199,14 @@ EXHIBITS = (
     exhibit(
         "ctl-15", _of_clipped(clipped.costs), needs=_needs(*CLIPPED), says=sentences.of_control_15
     ),
-    exhibit("fig-4", of_settings(simulated.figure_4), draw=drawn("roc_panels"), alt=sentences.roc),
+    exhibit(
+        "fig-4",
+        _figure_4,
+        needs=_needs(*PANELS),
+        draw=drawn("roc_panels"),
+        says=sentences.of_figure_4,
+        alt=sentences.roc,
+    ),
     exhibit(
         "fig-6",
         _figure_6,

@@ -17,6 +17,7 @@ from membership.studies.gmip import (
     loss_attack,
     noised,
     observations,
+    panels,
 )
 from membership.studies.gmip.tasks import LENGTHS, Task, first_word, small_words, task, words
 from membership.studies.gmip.theory import levels, needed_noise
@@ -32,7 +33,9 @@ STRONG = 0.4
 
 def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
-    found: dict[str, Callable[[], xr.Dataset]] = {}
+    found: dict[str, Callable[[], xr.Dataset]] = {
+        panels.NAME: functools.partial(panels.gather, settings)
+    }
     for name, word in words(settings).items():
         found[f"steps-{word}"] = functools.partial(_steps, name, settings)
         for length in LENGTHS:

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from membership.attacks.glir import glir_from_distance, released_score
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves
 from membership.studies.gmip.origin import observed, recipe_of
-from membership.studies.gmip.simulated import figure_2a
+from membership.studies.gmip.panels import figure_2a
 
 NOMINAL = (0.05, 0.01, 0.001)
 
@@ -61,9 +60,9 @@ def members(audit: xr.Dataset) -> BoolArray:
     return audit["member"].values[0]
 
 
-def figure_2(audits: Audits, settings: Any) -> pd.DataFrame:
+def figure_2(audits: Audits, played: xr.Dataset) -> pd.DataFrame:
     """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones."""
-    simulated = figure_2a(settings)
+    simulated = figure_2a(played)
     table = pd.concat([simulated, *map(_roc, audits)], ignore_index=True)
     table.attrs = observed(audits, note=simulated.attrs["note"])
     table.attrs["sizes"] = simulated.attrs["sizes"] | table.attrs["sizes"]

@@ -11,7 +11,7 @@ from membership import metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import observations, simulated
+from membership.studies.gmip import observations, panels
 from membership.studies.gmip.origin import computed, observed
 from membership.studies.gmip.tasks import Task
 from membership.studies.gmip.theory import RATES
@@ -100,7 +100,7 @@ def _lost(key: dict[str, str], pairs: FloatArray) -> list[dict[str, Any]]:
 
 def _simulated_halving(settings: Any) -> list[dict[str, Any]]:
     """Normal gradients with covariance I, so that the largest eigenvalue is C^2 = 1."""
-    d, n = simulated.SIZES["CIFAR-10"]
+    d, n = panels.SIZES["CIFAR-10"]
     tau = halving_noise(d, n, 1.0)
     key = {"data": f"simulated, d = {d}, n = {n}", "case": HALVED}
     pairs = []

@@ -125,6 +125,11 @@ class Settings(ChapterSettings):
         needs.check(self)
 
     @property
+    def panel_repeats(self) -> int:
+        """Repeats of Figures 2a and 4, whose claims are judged at 207 and 483 rates at once."""
+        return self.simulated_repeats * (4 if self.profile == "paper" else 1)
+
+    @property
     def n_levels(self) -> int:
         """Privacy levels of Figure 3: the paper's 20, fewer only in tests."""
         return 4 if self.profile == "tiny" else 20

@@ -1,10 +1,5 @@
-"""Audits on simulated gradients: Figures 2a and 4, and the controls that need a known truth.
+"""Audits on simulated gradients: the controls that need a known truth."""
 
-GLiR does not change when all gradients are multiplied by one invertible matrix, so gradients with
-covariance I stand for any other where the covariance is known.
-"""
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,93 +7,17 @@ import pandas as pd
 
 from membership import metrics, privacy
 from membership.arrays import FloatArray
-from membership.attacks.glir import glir, glir_from_distance, glir_whitened
+from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import curves
 from membership.studies.gmip.origin import computed
+from membership.studies.gmip.panels import SIZES, normal, one_round
 
-SIZES = {"CIFAR-10": (650, 500), "Purchase": (2580, 1970), "Adult": (1026, 790)}
 QUERIES = 2000
 NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
 CORRELATIONS = (0.0, 0.9, 0.99)
-QUANTILES_OF_K = 100
-"""They stand for the law of K."""
-
-Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
-
-
-def _normal(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    return rng.standard_normal(shape)
-
-
-def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    return rng.uniform(-np.sqrt(3), np.sqrt(3), shape)
-
-
-def _exponential(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    return rng.exponential(size=shape) - 1
-
-
-def _heavy(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    return rng.standard_t(5, shape) / np.sqrt(5 / 3)
-
-
-ABLATIONS: dict[str, tuple[int, int, Draw]] = {
-    "d = 5, n = 500": (5, 500, _normal),
-    "d = 10, n = 20": (10, 20, _normal),
-    "d = 20, n = 10": (20, 10, _normal),
-    "d = 10, n = 5": (10, 5, _normal),
-    "uniform": (650, 500, _uniform),
-    "exponential": (650, 500, _exponential),
-    "Student's t, 5 d.f.": (650, 500, _heavy),
-}
-
-
-def figure_2a(settings: Any) -> pd.DataFrame:
-    """GLiR on simulated gradients with the analytic curve, at the paper's three (d, n)."""
-    parts = []
-    for stream, (name, (d, n)) in enumerate(SIZES.items()):
-        rng = np.random.default_rng([settings.seed, 3, stream])
-        scores, member = _repeats(rng, d, n, settings, _normal)
-        key = {"panel": f"{name}: d = {d}, n = {n}", "dataset": name}
-        parts.append(curves.measured({**key, "series": "GLiR"}, scores, member))
-        mu = privacy.mip_mu_step(d, n, d)
-        parts.append(curves.gaussian({**key, "series": "level at K = d"}, mu))
-    return tidy(
-        parts,
-        _of_panels(
-            settings,
-            note="The level is mu = 1.14 in all three simulations. The authors' notebook has "
-            "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580.",
-        ),
-    )
-
-
-def figure_4(settings: Any) -> pd.DataFrame:
-    """GLiR for small d, small n and gradients that are not normal (Figure 4)."""
-    parts = []
-    for stream, (name, (d, n, draw)) in enumerate(ABLATIONS.items()):
-        rng = np.random.default_rng([settings.seed, 4, stream])
-        scores, member = _repeats(rng, d, n, settings, draw)
-        some = np.square(draw(rng, (20_000, d))).sum(axis=1)
-        k = np.quantile(some, (np.arange(QUANTILES_OF_K) + 0.5) / QUANTILES_OF_K)
-        drawn = np.mean([privacy.mip_tpr(curves.GRID, d, n, value) for value in k], axis=0)
-        parts += [
-            curves.measured({"panel": name, "series": "GLiR"}, scores, member),
-            curves.analytic(
-                {"panel": name, "series": "Theorem 5.1, K = d"},
-                privacy.mip_tpr(curves.GRID, d, n, d),
-            ),
-            curves.analytic({"panel": name, "series": "Theorem 5.1, K as drawn"}, drawn),
-        ]
-    return tidy(
-        parts,
-        _of_panels(
-            settings, note="The settings are chosen here; the paper's are lost in our copy."
-        ),
-    )
 
 
 def calibration(settings: Any) -> pd.DataFrame:
@@ -108,7 +27,7 @@ def calibration(settings: Any) -> pd.DataFrame:
     found: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
     member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
     for _ in range(settings.simulated_repeats):
-        rounds = [_round(rng, d, n, _normal) for _ in range(QUERIES // n + 1)]
+        rounds = [one_round(rng, d, n, normal) for _ in range(QUERIES // n + 1)]
         for convention, scores in found.items():
             scores.append(
                 np.concatenate(
@@ -168,7 +87,7 @@ def background(settings: Any) -> pd.DataFrame:
     scores: dict[tuple[int, str], list[FloatArray]] = {}
     for repeat in range(settings.simulated_repeats):
         rng = np.random.default_rng([settings.seed, 7, repeat])
-        rounds = [_round(rng, d, n, _normal) for _ in range(QUERIES // n + 1)]
+        rounds = [one_round(rng, d, n, normal) for _ in range(QUERIES // n + 1)]
         everything = rng.standard_normal((max(BACKGROUNDS), d)) * scale
         truth = np.concatenate([glir_whitened(m, x, n) for m, x in rounds])
         scores.setdefault((0, "known"), []).append(truth)
@@ -211,32 +130,6 @@ def susceptible_records(settings: Any) -> pd.DataFrame:
     return tidy(rows, computed())
 
 
-def _round(rng: np.random.Generator, d: int, n: int, draw: Draw) -> tuple[FloatArray, FloatArray]:
-    """One published mean, and n members followed by n others."""
-    x = draw(rng, (2 * n, d))
-    return x[:n].mean(axis=0), x
-
-
-def _repeats(
-    rng: np.random.Generator, d: int, n: int, settings: Any, draw: Draw
-) -> tuple[list[FloatArray], FloatArray]:
-    rounds = -(-settings.simulated_records // n)
-    scores = []
-    for _ in range(settings.simulated_repeats):
-        each = (_round(rng, d, n, draw) for _ in range(rounds))
-        parts = [(np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)) for m, x in each]
-        distance, susceptibility = (np.concatenate(part) for part in zip(*parts, strict=True))
-        scores.append(glir_from_distance(distance, susceptibility, n, d))
-    return scores, np.tile(np.arange(2 * n) < n, rounds)
-
-
 def _origin(settings: Any, **more: Any) -> dict[str, Any]:
     """The attributes of a table of simulated repeats."""
     return computed(sizes={"Simulated repeats": str(settings.simulated_repeats)}, **more)
-
-
-def _of_panels(settings: Any, **more: Any) -> dict[str, Any]:
-    """The attributes of Figures 2a and 4."""
-    found = _origin(settings, **more)
-    found["sizes"]["Simulated non-members a repeat"] = f"{settings.simulated_records:,}"
-    return found

@@ -1,0 +1,96 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from membership import evidence, metrics, privacy
+from membership.studies.gmip import curves, panels, sentences
+from membership.studies.gmip.settings import PROFILES, Settings
+
+SETTINGS = SimpleNamespace(seed=0, panel_repeats=3, simulated_records=2000)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(panels, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
+        patch.setattr(panels, "QUANTILES_OF_K", 20)
+        folder = tmp_path_factory.mktemp("panels")
+        yield evidence.load(evidence.save(folder / "panels.evidence", panels.gather(SETTINGS)))
+
+
+def test_curves_are_read_off_against_the_attacker():
+    score, member = np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])
+    table = curves.measured({"a": 1}, [score, score], member)
+    at = table.set_index(table["fpr"].round(6))["tpr"]
+    assert at[0.48] == 0.5
+    assert at[0.5] == 1.0
+    assert (table["low"] == table["high"]).all()
+
+
+def test_figure_2a_meets_the_bound(played):
+    table = panels.figure_2a(played)
+    for _, part in table.groupby("panel"):
+        measured = part[part["series"] == "GLiR"]["tpr"].to_numpy()
+        bound = part[part["series"] != "GLiR"]["tpr"].to_numpy()
+        # Some 2,000 members a repeat, 3 repeats; batches share their noise.
+        assert np.abs(measured - bound).max() < 0.06
+
+
+def test_figure_4_has_every_setting(played):
+    table = panels.figure_4(played)
+    assert set(table["panel"]) == set(panels.ABLATIONS)
+    for name, part in table.groupby("panel"):
+        curve = part.pivot(index="fpr", columns="series", values="tpr")
+        gap = (curve["GLiR"] - curve["Theorem 5.1, K as drawn"]).abs().max()
+        assert gap < 0.08, name
+
+
+def test_the_curve_is_the_mean_of_what_was_played(played):
+    name = next(iter(panels.ABLATIONS))
+    rows = panels.figure_4(played).query("panel == @name and series == 'GLiR'")
+    own = played["tpr"].sel(panel=name).values
+    assert rows["tpr"].to_numpy() == pytest.approx(own.mean(axis=0), abs=1e-6)
+    assert set(rows["n_repeats"]) == {3}
+    half = stats.t.ppf(0.975, 2) * own.std(axis=0, ddof=1) / np.sqrt(3)
+    assert (rows["high"] - rows["tpr"]).max() <= half.max() + 1e-6
+
+
+@pytest.mark.parametrize(("gap", "words"), [(0.0, "in 2 of 2 panels."), (0.03, "3 points (near)")])
+def test_the_band_is_one_for_all_rates_at_once(gap, words):
+    fpr = np.array([0.1, 0.5, 0.9, 1.0])
+    rows = [
+        {"panel": panel, "fpr": x, "series": series, "tpr": x + shift, "standard_error": se}
+        for panel, off in (("near", gap), ("far", 0.0))
+        for series, shift, se in (("GLiR", off, 0.005), ("Theorem 5.1, K as drawn", 0.0, 0.0))
+        for x in fpr
+    ]
+    table = pd.DataFrame(rows).assign(n_repeats=20)
+    # At each rate alone 2.1 standard errors would do, at three at once 2.6.
+    assert words in sentences.of_figure_4(table)
+
+
+def test_the_paper_profile_repeats_the_panels_more_often():
+    for profile, times in (("tiny", 1), ("quick", 1), ("paper", 4)):
+        made = Settings.from_values({"profile": profile})
+        assert made.panel_repeats == times * PROFILES[profile]["simulated_repeats"]
+
+
+def test_an_empirical_rate_leans_upwards_by_less_than_a_tenth():
+    """0.1% of a repeat's non-members are ten; the true rate above the eleventh is a beta's."""
+    n, rate, mu = PROFILES["paper"]["simulated_records"], 0.001, 1.14
+    accused = round(n * rate)
+    # The middle of each percent of the law of the true rate.
+    true = stats.beta.ppf((np.arange(100) + 0.5) / 100, accused + 1, n - accused)
+    bias = privacy.gaussian_tpr(true, mu).mean() / privacy.gaussian_tpr(rate, mu) - 1
+    assert 0 < bias < 0.1
+    rng = np.random.default_rng(0)
+    member = np.arange(2 * n) < n
+    found = [
+        metrics.tpr_at_fpr(rng.standard_normal(2 * n) + mu * member, member, rate)
+        for _ in range(100)
+    ]
+    excess = np.array(found) / privacy.gaussian_tpr(rate, mu) - 1
+    assert abs(excess.mean() - bias) < 4 * excess.std() / 10
