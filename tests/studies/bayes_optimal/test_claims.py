@@ -133,8 +133,33 @@ def test_eleven_references_decide_nothing_about_thirty(committed):
     assert decided.numbers == found.numbers
 
 
+def shadow_scores(score):
+    """What the shadow attack says of each network's records, from the truth."""
+
+    def change(networks):
+        member = networks["member"].values
+        rng = np.random.default_rng(0)
+        return networks.assign(shokri=(("model", "record"), score(member, rng).astype(np.float32)))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("score", "word"),
+    [
+        (lambda member, rng: rng.random(member.shape), SUPPORTED),
+        (lambda member, rng: np.where(rng.random(member.shape) < 0.9, member, 0.5), CONTRADICTED),
+    ],
+)
+def test_a_shadow_attack_of_fewer_outputs_decides_nothing(score, word, committed):
+    found = BY_ID["c13"].outcome(Altered(committed, "networks", shadow_scores(score)))
+    assert found.word == UNDECIDED
+    assert f"11 references of 20, shadow attack from fewer outputs: {word}" in found.reason
+
+
 def test_networks_without_a_shadow_attack_leave_c13_untested(committed):
-    assert BY_ID["c13"].outcome(committed).word == NOT_TESTED
+    bare = Altered(committed, "networks", lambda networks: networks.drop_vars("shokri"))
+    assert BY_ID["c13"].outcome(bare).word == NOT_TESTED
 
 
 def splits(shift, n=400, count=6, seed=0):

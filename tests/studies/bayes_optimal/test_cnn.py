@@ -10,6 +10,7 @@ from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game, sentences
 from membership.studies.bayes_optimal.settings import Settings
+from tests.studies.altered import committed_run
 
 ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
 
@@ -92,6 +93,16 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
         for first, second in (("MALT", "shadow attack"), ("MAST", "MALT")):
             lead = value[first, metric] - value[second, metric]
             assert value[f"{first} less {second}", metric] == pytest.approx(lead)
+
+
+def test_the_committed_scores_follow_from_the_same_file():
+    """The networks are gone: the attack models saw the two numbers that were kept."""
+    networks = committed_run("bayes_optimal").evidence("networks")
+    rows = networks["label"].values == 0
+    kept = np.stack([networks["log_odds"].values, networks["correct"].values], axis=-1)[:, rows]
+    label, member = networks["label"].values[rows], networks["member"].values[:, rows]
+    score = attacks.shadow(kept[0], label, kept[1:], member[1:])
+    assert np.corrcoef(score, networks["shokri"].values[0, rows])[0, 1] > 0.98
 
 
 def test_per_record_thresholds_help_where_records_differ_in_difficulty():
