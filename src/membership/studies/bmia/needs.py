@@ -6,6 +6,7 @@ from typing import Any
 from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
+from membership.studies.bmia import described
 from membership.studies.bmia.settings import is_for_images
 
 LEAST_RECORDS = 100
@@ -27,8 +28,8 @@ def check(settings: Any) -> None:
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
     strangers = [] if settings.ood_dataset == SHIFTED else [settings.ood_dataset]
-    data.require_known([*names, *strangers], root)
-    every = [data.outline(name, root) for name in names]
+    described.require_known([*names, *strangers], root)
+    every = [described.outline(name, root) for name in names]
     for found in every:
         if found.n_records < LEAST_RECORDS:
             raise InputError(
@@ -40,9 +41,8 @@ def check(settings: Any) -> None:
         _check_network("architecture", settings.architecture or usual, found)
     for architecture in settings.architectures:
         _check_network("architectures", architecture, every[0])
-    images = [found for found in every if found.is_image]
     for name in strangers:
-        members = images[0] if images else data.outline(DIGITS)
+        members = every[0] if every[0].is_image else data.outline(DIGITS)
         _check_strangers(data.outline(name, root), members)
 
 
@@ -55,8 +55,8 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     """Note tables whose features differ widely in scale; no size depends on the data."""
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
-    data.require_known(list(names), root)
-    return settings.noting(*filter(None, (data.uneven(data.outline(n, root)) for n in names)))
+    described.require_known(list(names), root)
+    return settings.noting(*filter(None, (data.uneven(described.outline(n, root)) for n in names)))
 
 
 def _check_network(parameter: str, architecture: str, found: data.Outline) -> None:

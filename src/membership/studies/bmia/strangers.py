@@ -7,7 +7,7 @@ import numpy as np
 from membership import data
 from membership.errors import InputError
 from membership.studies.bmia.needs import DIGITS, SHIFTED
-from membership.studies.bmia.worlds import World, world, worlds
+from membership.studies.bmia.worlds import World, world
 
 Found = tuple[World, np.ndarray, np.ndarray, dict[str, str]]
 
@@ -15,13 +15,13 @@ Found = tuple[World, np.ndarray, np.ndarray, dict[str, str]]
 def strangers(settings: Any) -> Found:
     """The members' world, the strangers, their labels, and the digest of the file they are from.
 
-    Members are images: those of the first data set of the run that holds images, else digits. The
+    Members are images: those of the run's own data set where it holds images, else digits. The
     others are named by ``ood_dataset``: "shifted" moves the same data set's validation images by
     a pixel to the right; a data set's name takes its images, averaged down to the size
     of the members' where they are larger.
     """
-    images = [each for each in worlds(settings) if each.dataset.x.ndim == 4]
-    members = images[0] if images else world(DIGITS, settings)
+    own = world(settings.dataset, settings)
+    members = own if own.dataset.x.ndim == 4 else world(DIGITS, settings)
     if settings.ood_dataset == SHIFTED:
         held = members.validation
         return members, np.roll(members.dataset.x[held], 1, axis=3), members.dataset.y[held], {}

@@ -8,7 +8,7 @@ from membership import published
 from membership.exhibits.tidy import tidy
 from membership.studies.bmia.predictive import STRUCTURES
 from membership.studies.bmia.seen import further, origin
-from membership.studies.bmia.tables import ON, PAPERS_NAMES
+from membership.studies.bmia.tables import ON, printed_1
 
 TIME = "time_min"
 
@@ -36,9 +36,7 @@ def control_10(source: Any) -> pd.DataFrame:
 
 def control_10_comparison(table: pd.DataFrame) -> pd.DataFrame:
     """Each time beside the published one, on other hardware."""
-    printed = published.reference("bmia_table1")
-    printed["dataset"] = printed["dataset"].replace(PAPERS_NAMES)
-    return published.compare(table, printed, ON)
+    return published.compare(table, printed_1(), ON)
 
 
 def _row(label: str, attack: str, n: int, metric: str, value: float) -> dict[str, Any]:

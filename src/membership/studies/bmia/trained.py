@@ -10,7 +10,7 @@ from membership import curvature, signals, training
 from membership.arrays import FloatArray
 from membership.attacks.gaussian_hinge import runner_up
 from membership.errors import InputError
-from membership.studies.bmia.worlds import World
+from membership.studies.bmia.worlds import World, some_of
 from membership.training import Ensemble
 
 # Logits drawn at once.
@@ -161,7 +161,7 @@ class Trained:
     @cached_property
     def some(self) -> np.ndarray:
         """The places of at most `SOME` queries, in order."""
-        return _some(self.world, len(self.y))
+        return some_of(self.world.settings.seed, len(self.y), SOME)
 
     def by_size(self, model: int) -> dict[int, Moments]:
         """Moments of a reference's first so many draws under its Kronecker-factored posterior."""
@@ -210,25 +210,19 @@ def sizes_up_to(n_samples: int) -> list[int]:
     return [n for n in SAMPLES if n < n_samples] + [n_samples]
 
 
-def _some(world: World, n: int) -> np.ndarray:
-    """The places of at most `SOME` of n queries, in order."""
-    rng = np.random.default_rng([world.settings.seed, 22])
-    return np.sort(rng.choice(n, SOME, replace=False)) if n > SOME else np.arange(n)
-
-
 def moments(drawn: FloatArray) -> Moments:
     """Mean and standard deviation of draws, query by query."""
     return drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
 
 
 def train(world: World, architecture: str = "") -> Trained:
-    """Train the models of a world and query them on its pool.
+    """Train the models of a world and query them on what is asked of its pool.
 
     Of another architecture (Figure 4) there are no more references than targets, asked about
     `SOME` of the queries.
     """
     few = min(len(world.targets), len(world.references)) if architecture else 0
-    places = _some(world, len(world.pool)) if architecture else np.arange(len(world.pool))
+    places = some_of(world.settings.seed, len(world.pool), SOME) if architecture else world.asked
     records, member = world.pool[places], world.member[:, places]
     x, y = world.dataset.x[records], world.dataset.y[records]
     ensemble = world.train(architecture, few)

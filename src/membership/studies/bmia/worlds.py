@@ -9,6 +9,7 @@ import numpy as np
 
 from membership import data, models, training
 from membership.errors import InputError
+from membership.studies.bmia import described
 from membership.studies.bmia.needs import LEAST_RECORDS
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
@@ -16,13 +17,24 @@ IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
 EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
 DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
 IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
+ON_A_CPU = {"fashion_mnist": 20, described.PATCHES: 20}
+"""Epochs of an mlp-256-128 at paper size, on images that two cores get through."""
+ASKED = 10_000
+"""Queries of those, and twice the records for validation: what is kept of them stays small."""
 LABELS = {
     "purchase_like": "Purchase-like (simulated)",
     "location30": "Location-30",
     "cifar10": "CIFAR-10",
+    described.PATCHES: "CIFAR-10 (patch features)",
+    "fashion_mnist": "Fashion-MNIST",
     "cifar100_20k": "CIFAR-100 (20,000 records)",
 }
-PUBLISHED = {"purchase_like": "Purchase-100", "cifar10": "CIFAR-10", "cifar100_20k": "CIFAR-100"}
+PUBLISHED = {
+    "purchase_like": "Purchase-100",
+    "cifar10": "CIFAR-10",
+    described.PATCHES: "CIFAR-10",
+    "cifar100_20k": "CIFAR-100",
+}
 """The paper's names for data sets that are its own, or stand for them."""
 NETWORKS: dict[str, Callable[..., Any]] = {
     "resnet18": partial(models.resnet, 18),
@@ -73,11 +85,13 @@ class World:
         Of the data set.
     dataset : Dataset
     pool : int array of shape (queries,)
-        The records that are queried: each target is trained on a random half of them.
+        Each target is trained on a random half of these records; of them queries are drawn.
     population : int array
         Each reference is trained on a random half of these; none is ever queried.
     validation : int array
         Records no model is trained on: QMIA's training set and RMIA's Z.
+    asked : int array
+        The places in the pool of the records that are queried, in order.
     targets, references : bool array of shape (models, records of the data set)
         Who is trained on which record.
     member : bool array of shape (targets, queries)
@@ -91,6 +105,7 @@ class World:
     pool: np.ndarray
     population: np.ndarray
     validation: np.ndarray
+    asked: np.ndarray
     targets: np.ndarray
     references: np.ndarray
     recipe: Recipe
@@ -115,17 +130,22 @@ class World:
             found.insert(0, "simulated data for Purchase-100")
         elif self.name == "cifar100_20k":
             found.insert(0, "20,000 of the 60,000 records")
+        elif self.name == described.PATCHES:
+            found.insert(0, f"{self.dataset.x.shape[1]} fixed features of the images")
         elif self.name == "cifar10":
             full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
             found = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else found
         else:
             found.insert(0, "none of the paper's data sets")
+        if len(self.asked) < len(self.pool):
+            found.append(f"{len(self.asked):,} of the records queried")
         return [f"{self.label}: {text}" for text in found]
 
     @property
     def setup(self) -> dict[str, Any]:
         """What verdicts compare with the paper's set-up."""
         half, config = len(self.pool) // 2, self.recipe.config
+        member = self.member[:, self.asked]
         return {
             "published": PUBLISHED.get(self.name, ""),
             "data": self.label,
@@ -138,8 +158,8 @@ class World:
                 "weight_decay": config.weight_decay,
             },
             "reference_models": len(self.references),
-            "queried_members": half,
-            "queried_non_members": half,
+            "queried_members": int(member.sum(axis=1).min()),
+            "queried_non_members": int((~member).sum(axis=1).min()),
             "attacks": {
                 "RMIA": "a = 0.3, not tuned",
                 "QMIA": "a small network without search of hyper-parameters",
@@ -170,18 +190,13 @@ class World:
         )
 
 
-def worlds(settings: Any) -> list[World]:
-    """The data sets of a run, split; nothing is trained yet."""
-    names = dict.fromkeys([settings.dataset, *settings.also_datasets])
-    return [world(name, settings) for name in names]
-
-
 def world(name: str, settings: Any) -> World:
-    """One data set split 20 : 20 : 40 : 20; parameters and errors as for `worlds`."""
-    loaded = data.load(name, root=settings.data_root or None)
+    """One data set split 20 : 20 : 40 : 20; nothing is trained yet."""
+    loaded = described.load(name, settings.data_root or None)
     data.require(loaded, n_records=LEAST_RECORDS)
     recipe = recipe_of(loaded, settings)
     factory(recipe.architecture, loaded)
+    few = settings.profile == "paper" and loaded.name in ON_A_CPU
     order = np.random.default_rng([settings.seed, 20]).permutation(len(loaded))
     fifth = len(loaded) // 5
     pool, population = order[: 2 * fifth], order[2 * fifth : 4 * fifth]
@@ -190,7 +205,8 @@ def world(name: str, settings: Any) -> World:
         dataset=loaded,
         pool=pool,
         population=population,
-        validation=order[4 * fifth :],
+        validation=order[4 * fifth :][: ASKED // 2 if few else None],
+        asked=some_of(settings.seed, 2 * fifth, ASKED) if few else np.arange(2 * fifth),
         targets=_halves(pool, settings.n_targets, len(loaded), 2 * settings.seed),
         references=_halves(population, settings.n_reference, len(loaded), 2 * settings.seed + 1),
         recipe=recipe,
@@ -204,6 +220,8 @@ def recipe_of(dataset: data.Dataset, settings: Any) -> Recipe:
     image = dataset.x.ndim == 4 and not digits
     if digits:
         architecture, epochs = "mlp-32", DIGITS_EPOCHS[settings.profile]
+    elif settings.profile == "paper" and dataset.name in ON_A_CPU:
+        architecture, epochs, image = "mlp-256-128", ON_A_CPU[dataset.name], True
     elif image:
         large = IMAGES.get(dataset.name, "resnet18")
         architecture = large if settings.profile == "paper" else "small-cnn"
@@ -236,6 +254,12 @@ def factory(architecture: str, dataset: data.Dataset) -> Callable[[], Any]:
     if architecture == "small-cnn":
         return partial(models.small_cnn, dataset.x.shape[1:], classes)
     return partial(NETWORKS[architecture], classes, in_channels=dataset.x.shape[1])
+
+
+def some_of(seed: int, n: int, most: int) -> np.ndarray:
+    """At most so many of n places, in order."""
+    rng = np.random.default_rng([seed, 22])
+    return np.sort(rng.choice(n, most, replace=False)) if n > most else np.arange(n)
 
 
 def _halves(records: np.ndarray, n_models: int, n_records: int, seed: int) -> np.ndarray:

@@ -1,0 +1,139 @@
+"""CIFAR-10 described by fixed filters, so that a small network learns it on two cores.
+
+The address is ``cifar10-patches``. No filter is trained: each is a patch of a CIFAR-100 image, and
+the principal components are of CIFAR-100 images too, so that nothing of any query is in them.
+"""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from membership import data
+from membership.arrays import FloatArray
+from membership.training.cache import Cache
+
+PATCHES = "cifar10-patches"
+_IMAGES, _FILTERS_FROM = "cifar10", "cifar100_20k"
+SIDE, STRIDE, FILTERS, COMPONENTS = 6, 1, 256, 512
+# Patches that whiten, and images that give the principal components.
+_WHITENING, _REDUCING = 100_000, 5000
+_SMALL_VARIANCE, _SMALL_EIGENVALUE = 10 / 255**2, 0.1
+_AT_ONCE = 32
+_VERSION = "patches 1"
+
+
+def load(name: str, root: Any = None) -> data.Dataset:
+    """A data set of the registry or a reader's own; or CIFAR-10 described, kept in the cache."""
+    return _described(root) if name == PATCHES else data.load(name, root=root)
+
+
+def outline(name: str, root: Any = None) -> data.Outline:
+    """The measures of a data set; nothing is described for it."""
+    if name != PATCHES:
+        return data.outline(name, root)
+    data.outline(_FILTERS_FROM, root)
+    images = data.outline(_IMAGES, root)
+    n = images.n_records
+    return data.Outline(PATCHES, n, n, (COMPONENTS,), images.n_classes, None)
+
+
+def require_known(names: list[str], root: Any = None) -> None:
+    """Refuse names that no data set has, before any is loaded."""
+    plain = [name for name in names if name != PATCHES]
+    data.require_known(plain + [_IMAGES, _FILTERS_FROM] * (len(plain) < len(names)), root)
+
+
+def _described(root: Any) -> data.Dataset:
+    import torch
+
+    images, others = data.load(_IMAGES, root=root), data.load(_FILTERS_FROM, root=root)
+    sizes = (SIDE, STRIDE, FILTERS, COMPONENTS, _WHITENING, _REDUCING, _VERSION)
+    key = hashlib.sha256(f"{images.digest} {others.digest} {sizes}".encode()).hexdigest()
+    cache = Cache()
+    with cache.lock(key):
+        kept = cache.load(key)
+        if kept is None:
+            kept = {"x": torch.tensor(reduced(images.x, others.x))}
+            cache.save(key, kept)
+    source = f"{images.source} Described by {FILTERS} patches of CIFAR-100 images."
+    return replace(
+        images, x=kept["x"].numpy(), name=PATCHES, source=source, digest=key, verified=False
+    )
+
+
+def reduced(x: FloatArray, others: FloatArray) -> FloatArray:
+    """Principal components of images' responses, of other images' variance; mean square 1."""
+    filters = Filters(others)
+    some = np.random.default_rng(1).permutation(len(others))[:_REDUCING]
+    known = filters.responses(others[some]).astype(np.float64)
+    mean, scale = known.mean(axis=0), known.std(axis=0) + 1e-6
+    known = (known - mean) / scale
+    values, vectors = np.linalg.eigh(known.T @ known / len(known))
+    onto = vectors[:, -COMPONENTS:] / np.sqrt(values[-COMPONENTS:].mean())
+    found = [
+        ((filters.responses(part) - mean) / scale) @ onto
+        for part in np.array_split(x, max(1, len(x) // 2000))
+    ]
+    return np.concatenate(found).astype(np.float32)
+
+
+class Filters:
+    """Whitened patches of some images, to be compared with every patch of others.
+
+    After Coates, Lee and Ng (2011), who find that patches drawn at random do nearly as well as
+    learnt filters: a patch is brought to mean 0 and variance 1 and whitened; its product with a
+    filter counts beyond 1, in either direction, averaged over each quarter of the image.
+    """
+
+    def __init__(self, images: FloatArray) -> None:
+        rng = np.random.default_rng(0)
+        patches = _normalised(_patches(images, _WHITENING, rng))
+        self.mean = patches.mean(axis=0)
+        values, vectors = np.linalg.eigh(np.cov(patches.T))
+        whiten = (vectors / np.sqrt(values + _SMALL_EIGENVALUE)) @ vectors.T
+        own = (_normalised(_patches(images, FILTERS, rng)) - self.mean) @ whiten
+        own /= np.linalg.norm(own, axis=1, keepdims=True)
+        self.weight = own @ whiten
+        self.channels = images.shape[1]
+
+    def responses(self, x: FloatArray) -> FloatArray:
+        """Of shape (images, 8 x filters)."""
+        import torch
+        from torch.nn import functional
+
+        filters = torch.tensor(self.weight, dtype=torch.float32)
+        kernel = filters.reshape(-1, self.channels, SIDE, SIDE)
+        total, shift = (v[None, :, None, None] for v in (filters.sum(1), filters @ self._mean()))
+        found = []
+        for part in torch.tensor(np.asarray(x), dtype=torch.float32).split(_AT_ONCE):
+            mean, square = (
+                functional.avg_pool2d(v, SIDE, STRIDE).mean(1, keepdim=True)
+                for v in (part, part**2)
+            )
+            sd = torch.sqrt((square - mean**2).clamp_min(0) + _SMALL_VARIANCE)
+            # A filter's product with a patch brought to mean 0 and variance 1, and whitened.
+            product = (functional.conv2d(part, kernel, stride=STRIDE) - mean * total) / sd - shift
+            both = (functional.relu(one - 1) for one in (product, -product))
+            found += [torch.cat([functional.adaptive_avg_pool2d(b, 2).flatten(1) for b in both], 1)]
+        return torch.cat(found).numpy()
+
+    def _mean(self) -> Any:
+        import torch
+
+        return torch.tensor(self.mean, dtype=torch.float32)
+
+
+def _patches(images: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    which = rng.integers(len(images), size=n)
+    top, left = rng.integers(images.shape[2] - SIDE + 1, size=(2, n))
+    cut = [
+        images[i, :, a : a + SIDE, b : b + SIDE] for i, a, b in zip(which, top, left, strict=True)
+    ]
+    return np.stack(cut).reshape(n, -1).astype(np.float64)
+
+
+def _normalised(patches: FloatArray) -> FloatArray:
+    centred = patches - patches.mean(axis=1, keepdims=True)
+    return centred / np.sqrt(patches.var(axis=1, keepdims=True) + _SMALL_VARIANCE)

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from membership.studies.bmia import described, worlds
+from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.trained import train
+
+
+@pytest.fixture(scope="module")
+def images():
+    return np.random.default_rng(0).random((60, 3, 32, 32)).astype(np.float32)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    for name, n in (("_WHITENING", 400), ("FILTERS", 6), ("_REDUCING", 40), ("COMPONENTS", 5)):
+        monkeypatch.setattr(described, name, n)
+
+
+def one_by_one(filters, image):
+    """The responses to one image, patch by patch, in float64."""
+    places = range(0, 32 - described.SIDE + 1, described.STRIDE)
+    cut = [
+        image[:, a : a + described.SIDE, b : b + described.SIDE].ravel()
+        for a in places
+        for b in places
+    ]
+    product = (described._normalised(np.array(cut, dtype=float)) - filters.mean) @ filters.weight.T
+    grid = product.reshape(len(places), len(places), -1)
+    first, second = slice((len(places) + 1) // 2), slice(len(places) // 2, None)
+    found = []
+    for sign in (1, -1):
+        beyond = np.maximum(sign * grid - 1, 0)
+        parts = [
+            [beyond[rows, columns].mean(axis=(0, 1)) for columns in (first, second)]
+            for rows in (first, second)
+        ]
+        found.append(np.moveaxis(np.array(parts), 2, 0).ravel())
+    return np.concatenate(found)
+
+
+def test_responses_are_those_of_each_patch(images, few):
+    filters = described.Filters(images)
+    expected = [one_by_one(filters, image) for image in images[:3]]
+    np.testing.assert_allclose(filters.responses(images[:3]), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_what_describes_an_image_does_not_depend_on_the_others(images, few):
+    one, all_ = (described.reduced(images[:n], images[20:]) for n in (3, 20))
+    np.testing.assert_allclose(one, all_[:3], rtol=1e-3, atol=1e-4)
+    assert np.square(described.reduced(images[20:], images[20:])).mean() == pytest.approx(1, 0.2)
+
+
+def test_described_images_are_found_again_and_have_a_recipe(images, few, monkeypatch, tmp_path):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    y = np.arange(60) % 4
+    given = {
+        name: described.data.Dataset(images[part], y[part], name, 4, "noise", digest=name)
+        for name, part in (("cifar10", slice(30)), ("cifar100_20k", slice(30, 60)))
+    }
+    monkeypatch.setattr(described.data, "load", lambda name, root=None: given[name])
+    first, again = described.load(described.PATCHES), described.load(described.PATCHES)
+    np.testing.assert_array_equal(first.x, again.x)
+    assert (first.x.shape, first.name) == ((30, 5), "cifar10-patches")
+    recipe = worlds.recipe_of(first, Settings.from_values({"profile": "paper"}))
+    assert (recipe.architecture, recipe.milestones) == ("mlp-256-128", (10, 15))
+
+
+def test_of_a_large_pool_some_records_are_asked(settings, cache, monkeypatch):
+    monkeypatch.setattr(worlds, "ON_A_CPU", {"digits": 1})
+    monkeypatch.setattr(worlds, "ASKED", 300)
+    values = {**settings.parameters(), "profile": "paper", "epochs": 1, "n_reference": 4}
+    world = worlds.world("digits", Settings.from_values(values))
+    found = train(world)
+    assert (len(found.y), len(world.validation)) == (300, 150)
+    np.testing.assert_array_equal(found.member, world.targets[:, found.records])
+    assert world.setup["queried_members"] == found.member.sum(axis=1).min()
+    assert world.setup["members"] == len(world.pool) // 2
