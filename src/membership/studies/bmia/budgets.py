@@ -154,7 +154,7 @@ def _tuned(seen: Seen, population: xr.Dataset, odds: FloatArray, held: FloatArra
 
 
 def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words: str) -> list:
-    """The rate at 1% and the AUC less another attack's, target by target."""
+    """Both rates and the AUC less another attack's, target by target."""
     found = measured(pairs)
     return [
         {
@@ -162,7 +162,7 @@ def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words
             "metric": f"{name}, {words}",
             **metrics.summary(np.subtract(found[name], base[name])),
         }
-        for name in (RATE, AUC)
+        for name in (rate_name(0.001), RATE, AUC)
     ]
 
 

@@ -12,6 +12,7 @@ budgets, calibration, draws, hard_record, mismatch, predictive = later(
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
 toy_seeds, truth, abundant = later(__package__, "toy_seeds", "truth", "abundant")
+(accuracy,) = later(__package__, "accuracy")
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -60,6 +61,17 @@ EXHIBITS = (
         alt=lambda table: (
             "A panel a data set: true-positive rate at 1% against the number of references. "
             + sentences.of_control_12(table)
+        ),
+    ),
+    exhibit(
+        "ctl-16",
+        accuracy.control_16,
+        needs=names.of_accuracy,
+        draw=accuracy.draw,
+        says=sentences.of_control_16,
+        alt=lambda table: (
+            "Panels of what the posterior gains against test accuracy. "
+            + sentences.of_control_16(table)
         ),
     ),
     exhibit(

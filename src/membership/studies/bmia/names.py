@@ -53,3 +53,8 @@ def of_last(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
 def of_budgets(settings: Any) -> tuple[str, ...]:
     """Names of what all attacks read, of other posteriors, and of the last data set's own."""
     return *files((*MAIN, "variants"), settings), *of_last((POPULATION,), settings)
+
+
+def of_accuracy(settings: Any) -> tuple[str, ...]:
+    """Names of what all attacks read, and of the evidence of Figure 4."""
+    return *files(MAIN, settings), *of_architectures(settings)
