@@ -63,7 +63,7 @@ def test_described_images_are_found_again_and_have_a_recipe(images, few, monkeyp
     np.testing.assert_array_equal(first.x, again.x)
     assert (first.x.shape, first.name) == ((30, 5), "cifar10-patches")
     recipe = worlds.recipe_of(first, Settings.from_values({"profile": "paper"}))
-    assert (recipe.architecture, recipe.milestones) == ("mlp-256-128", (10, 15))
+    assert (recipe.architecture, recipe.milestones) == ("mlp-128", (10, 15))
 
 
 def test_of_a_large_pool_some_records_are_asked(settings, cache, monkeypatch):
