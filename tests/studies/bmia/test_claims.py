@@ -44,10 +44,10 @@ FLIPS = [
     ("bmia-c04", "bmia-ctl-11", moved(-30, metric="width"), CONTRADICTED),
     ("bmia-c09", "bmia-ctl-2", swap("series", "published", "corrected"), SUPPORTED),
     ("bmia-o01", "bmia-ctl-1", moved(-30), CONTRADICTED),
-    ("bmia-o02", "bmia-tab-1", swap("attack", "Attack-P", "BMIA"), CONTRADICTED),
+    ("bmia-o02", "bmia-tab-1", moved(30, attack="Attack-P"), SUPPORTED),
     ("bmia-o03", "bmia-ctl-2", swap("series", "published", "corrected"), CONTRADICTED),
     ("bmia-o04", "bmia-ctl-3", swap("ranking", "z", "p, as 1 - F(t)"), CONTRADICTED),
-    ("bmia-o05", "bmia-ctl-5", moved(2, quantity="retraining / Laplace"), CONTRADICTED),
+    ("bmia-o05", "bmia-ctl-5", moved(-2, quantity="retraining / Laplace"), SUPPORTED),
     ("bmia-o06", "bmia-ctl-9", moved(-20, quantity="TPR (%), marginal"), CONTRADICTED),
     ("bmia-o07", "bmia-ctl-8", as_printed, CONTRADICTED),
 ]

@@ -1,6 +1,6 @@
 """What the posterior gains against how well the networks generalise (Control 16)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,6 @@ from membership.exhibits.tidy import tidy
 from membership.studies.bmia import names
 from membership.studies.bmia.seen import Seen, origin, pairs_of, read
 from membership.studies.bmia.summaries import measured
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEST = "test accuracy (%)"
 ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
@@ -40,16 +37,6 @@ def control_16(source: Any) -> pd.DataFrame:
             {**key, "metric": name, **metrics.summary(values)} for name, values in own.items()
         ]
     return tidy(listed, origin(some))
-
-
-def draw(table: pd.DataFrame) -> "Figure":
-    """The gains against the accuracy."""
-    from membership import plots
-
-    gains = table[table["metric"].str.endswith("gained")]
-    return plots.lines_with_intervals(
-        gains, x=TEST, by="dataset", panel="metric", x_label="accuracy on other records (%)"
-    )
 
 
 def _of(seen: Seen) -> dict[str, Any]:

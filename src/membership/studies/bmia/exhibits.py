@@ -67,12 +67,7 @@ EXHIBITS = (
         "ctl-16",
         accuracy.control_16,
         needs=names.of_accuracy,
-        draw=accuracy.draw,
         says=sentences.of_control_16,
-        alt=lambda table: (
-            "Panels of what the posterior gains against test accuracy. "
-            + sentences.of_control_16(table)
-        ),
     ),
     exhibit(
         "fig-2",
