@@ -12,7 +12,7 @@ COMMITTED = sorted(PAPER.glob("*/*.evidence"))
 # LOOD has four exhibits more than was planned for, GMIP a third data set and four controls, IHA ten
 # targets a set; BMIA has three data sets.
 MEGABYTES = {
-    **{"iha": 20.5, "comparison": 10.8, "bmia": 11.4, "bayes_optimal": 9, "gmip": 4.6, "lood": 3.5},
+    **{"iha": 20.5, "comparison": 10.8, "bmia": 11.4, "bayes_optimal": 9, "gmip": 4.7, "lood": 3.5},
     "all": 60,
 }
 
