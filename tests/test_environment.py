@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import membership
@@ -82,6 +83,15 @@ def test_jupyterlab_s_lock_holds_what_its_extra_pins_and_nothing_that_the_other_
 def test_the_lock_is_what_is_installed():
     wanted = pins(LOCK)
     assert {name: importlib.metadata.version(name) for name in wanted} == wanted
+
+
+def test_what_is_locked_can_be_installed_on_the_first_python_that_is_new_enough():
+    """Debian 12 has Python 3.11.2, where a version that asks for 3.11.5 is not found."""
+    assert PROJECT["requires-python"].startswith(">=3.11")
+    asked = {name: importlib.metadata.metadata(name)["Requires-Python"] for name in pins(LOCK)}
+    assert {
+        name: need for name, need in asked.items() if "3.11.0" not in SpecifierSet(need or "")
+    } == {}
 
 
 def test_the_lock_is_closed_and_holds_nothing_that_nothing_asks_for():
