@@ -16,6 +16,17 @@ LOADED = """async () => {
         image.onload = image.onerror = done;
     })));
 }"""
+# Formulas and pictures move what is below them while they are drawn, for seconds on a busy machine.
+SETTLED = """() => new Promise((done) => {
+    let last = 0, same = 0;
+    const look = () => {
+        const now = document.documentElement.scrollHeight;
+        same = now === last ? same + 1 : 0;
+        last = now;
+        if (same >= 5) done(); else setTimeout(look, 200);
+    };
+    look();
+})"""
 MEASURED = """() => {
     const tall = (found) => found.getBoundingClientRect().height;
     const cards = [...document.querySelectorAll("article.exhibit")].map(tall);
@@ -37,6 +48,7 @@ def test_a_chapter_with_closed_folds_is_not_too_long(
     page = open_page(viewport={"width": 1366, "height": 768})
     page.goto(f"{address}/book/chapters/{chapter}.html", wait_until="networkidle")
     page.evaluate(LOADED)
+    page.evaluate(SETTLED)
     found = page.evaluate(MEASURED)
     assert 0 < found["cards"] < found["page"] / 2
     assert found["page"] <= TALLEST
