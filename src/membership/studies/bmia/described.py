@@ -12,7 +12,6 @@ import numpy as np
 
 from membership import data
 from membership.arrays import FloatArray
-from membership.training.cache import Cache
 
 PATCHES = "cifar10-patches"
 _IMAGES, _FILTERS_FROM = "cifar10", "cifar100_20k"
@@ -47,6 +46,8 @@ def require_known(names: list[str], root: Any = None) -> None:
 
 def _described(root: Any) -> data.Dataset:
     import torch
+
+    from membership.training.cache import Cache
 
     images, others = data.load(_IMAGES, root=root), data.load(_FILTERS_FROM, root=root)
     sizes = (SIDE, STRIDE, FILTERS, COMPONENTS, _WHITENING, _REDUCING, _VERSION)
