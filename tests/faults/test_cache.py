@@ -110,7 +110,8 @@ def shared():
         for path in [Path(folder), *Path(folder).rglob("*")]:
             path.chmod(0o777)
         yield cache
-        for path in [cache.folder, *cache.folder.iterdir()]:
+        cache.folder.chmod(0o777)
+        for path in cache.folder.iterdir():
             path.chmod(0o777)
 
 
