@@ -7,6 +7,7 @@ import random
 import struct
 import tracemalloc
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -78,6 +79,35 @@ def test_the_digest_is_that_of_the_content(path):
     ):
         assert evidence.digest(changed) != found
     assert len(found) == 64
+
+
+def test_large_arrays_are_packed_by_lzma_and_smaller(path):
+    made = outputs(16, 20_000)
+    assert made["log_odds"].nbytes >= files.LARGE > made["member"].nbytes
+    assert evidence.load(evidence.save(path, made)).identical(made)
+    with zipfile.ZipFile(path) as archive:
+        packed = {one.filename: one for one in archive.infolist()}
+        content = archive.read("log_odds")
+    assert packed["log_odds"].compress_type == zipfile.ZIP_LZMA
+    assert packed["member"].compress_type == zipfile.ZIP_DEFLATED
+    assert packed["log_odds"].compress_size < len(zlib.compress(content, 6))
+
+
+def test_a_window_that_takes_all_memory_is_refused(path):
+    whole = files.to_bytes(outputs(16, 20_000))
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        start = archive.getinfo("log_odds").header_offset
+    # The last five bytes before the packed content: a byte of settings and the window.
+    place = start + 30 + len("log_odds") + 5
+    window = struct.unpack_from("<I", whole, place)[0]
+    assert 0 < window <= files.MOST_WINDOW
+    body = bytearray(whole[:-64])
+    struct.pack_into("<I", body, place, 2**32 - 1)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="'log_odds' asks for more memory"):
+        files.from_bytes(signed(bytes(body)))
+    assert tracemalloc.get_traced_memory()[1] < 2**25
+    tracemalloc.stop()
 
 
 def test_a_zip_program_can_look_inside(path):

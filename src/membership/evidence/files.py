@@ -8,6 +8,7 @@ declares is checked before memory is taken, and nothing in it is run or written 
 import hashlib
 import io
 import json
+import lzma
 import math
 import struct
 import zipfile
@@ -29,10 +30,14 @@ HEADER = "header.json"
 COMMITTED_BYTES = 10 * 10**6
 """The most that a committed file may take."""
 MOST_FILE, MOST_HEADER, MOST_ARRAYS = 1 << 28, 1 << 24, 1 << 30
+# Arrays of so many bytes are packed by LZMA, a twentieth smaller than deflated and slower to write.
+# It is given as much memory to unpack as a file asks for; what is written here asks for half of it.
+LARGE, MOST_WINDOW = 1 << 19, 1 << 24
 _DIGEST = 64
 # What reading a zip or a header that was made to deceive may raise.
 _BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, RecursionError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(RecursionError, MemoryError),
     *(ValueError, TypeError, KeyError, AttributeError, OverflowError, RuntimeError),
 )
 
@@ -121,7 +126,8 @@ def to_bytes(dataset: xr.Dataset) -> bytes:
         archive.comment = b"0" * _DIGEST
         archive.writestr(_member(HEADER), canonical(_header(kept)))
         for name in _arrays(kept):
-            archive.writestr(_member(name), encode(kept[name].values))
+            content = encode(kept[name].values)
+            archive.writestr(_member(name, len(content) >= LARGE), content)
     body = whole.getvalue()[:-_DIGEST]
     return body + hashlib.sha256(body).hexdigest().encode()
 
@@ -147,10 +153,10 @@ def from_bytes(payload: bytes) -> xr.Dataset:
         raise InputError(f"no evidence, or made wrongly ({said})") from None
 
 
-def _member(name: str) -> zipfile.ZipInfo:
+def _member(name: str, large: bool = False) -> zipfile.ZipInfo:
     """A member whose header says nothing of when or where it was written."""
     info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    info.compress_type = zipfile.ZIP_DEFLATED
+    info.compress_type = zipfile.ZIP_LZMA if large else zipfile.ZIP_DEFLATED
     info.create_system = 3
     return info
 
@@ -225,8 +231,23 @@ def _content(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     info = archive.getinfo(name)
     if info.file_size > most:
         raise InputError(f"{name!r:.80} has {info.file_size:,} bytes; {most:,} are due")
+    if info.compress_type == zipfile.ZIP_LZMA and _window(archive, info) > MOST_WINDOW:
+        raise InputError(f"{name!r:.80} asks for more memory to unpack than evidence takes")
     with archive.open(info) as member:
         return member.read(most + 1)
+
+
+def _window(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+    """Bytes of memory that unpacking a member of LZMA begins with taking.
+
+    After a header of 30 bytes, the member's name and what it says more come a version and a length,
+    two bytes each, one byte and this number.
+    """
+    whole = archive.fp
+    whole.seek(info.header_offset + 26)
+    lengths = struct.unpack("<HH", whole.read(4))
+    whole.seek(info.header_offset + 30 + sum(lengths) + 5)
+    return struct.unpack("<I", whole.read(4))[0]
 
 
 def _refuse(constant: str) -> None:

@@ -142,6 +142,9 @@ def _pairs() -> Kind:
             "loss": Variable(one, "float32", "of the record itself"),
             "damping": Variable((*one, "inverse"), "float64", "damping used"),
             "influence": Variable(("record", "query", "output"), "float32", "estimated effect"),
+            "accuracy": Variable(
+                ("asked", "replicate"), "float64", "with every record, on sets of them, in percent"
+            ),
         },
     )
 

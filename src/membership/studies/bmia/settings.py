@@ -31,7 +31,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "dataset": "purchase_like:25000",
-        "also_datasets": ["fashion_mnist", "location30"],
+        "also_datasets": ["fashion_mnist", "cifar10-patches", "location30"],
         "n_targets": 5,
         "n_reference": 8,
         "n_samples": 200,
