@@ -30,9 +30,27 @@ def test_weights_have_the_stated_variance(activation, w_std):
         assert variance == pytest.approx(1, abs=5 * (2 / count) ** 0.5)
 
 
+def test_fan_in_changes_the_scale_of_the_first_layer_alone():
+    starts = []
+    for fan_in in (None, 6, 24):
+        torch.manual_seed(2)
+        starts.append(models.scaled_mlp(6, 2, 5, 2, fan_in=fan_in))
+    default, same, four_times = (list(start.parameters()) for start in starts)
+    for one, other in zip(default, same, strict=True):
+        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(four_times[0], default[0] / 2)
+    for one, other in zip(default[1:], four_times[1:], strict=True):
+        torch.testing.assert_close(one, other)
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
-    [({"depth": 0}, "depth"), ({"activation": "tanh"}, "activation"), ({"w_std": 0.0}, "w_std")],
+    [
+        ({"depth": 0}, "depth"),
+        ({"activation": "tanh"}, "activation"),
+        ({"w_std": 0.0}, "w_std"),
+        ({"fan_in": 0}, "fan_in"),
+    ],
 )
 def test_bad_input_is_named(change, named):
     good = {"n_features": 4, "depth": 1, "width": 3, "n_classes": 2}

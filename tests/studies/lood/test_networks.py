@@ -34,11 +34,12 @@ def test_logits_belong_to_the_record_that_was_left_out(retrained, settings):
     assert inside.shape == outside.shape == shape
     record, network = 2, 3
     module = retrained.outside.module(record * settings.n_networks + network)
+    own = torch.tensor(retrained.space.coordinates(queries[record]))
     with torch.no_grad():
-        expected = module(torch.tensor(queries[record]))
+        expected = module(own)
     np.testing.assert_allclose(outside[record, network], expected, atol=1e-5)
     with torch.no_grad():
-        expected = retrained.inside.module(network)(torch.tensor(queries[record]))
+        expected = retrained.inside.module(network)(own)
     np.testing.assert_allclose(inside[record, network], expected, atol=1e-5)
 
 
@@ -85,7 +86,8 @@ def test_too_few_networks_fit_no_law():
 def test_influence_equals_its_definition(retrained):
     """The Hessian and its inverse written out, with all parameters of a small network."""
     module = retrained.inside.module(0)
-    x, y = retrained.records.dataset.x, retrained.records.dataset.y
+    seen = retrained.space.seen(retrained.records)
+    x, y = seen.x, seen.y
     names, parameters = zip(*module.named_parameters(), strict=True)
 
     def outputs(*state):

@@ -31,7 +31,13 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     networks = points("networks", "networks", relu["record"].values, found[0][0], found[1][0])
     networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
-    table.attrs["sizes"] = _sizes(activations, relu)
+    right = {"ReLU": read.accuracy(relu), "GeLU": read.accuracy(gelu)}
+    table.attrs["sizes"] = _sizes(activations, relu) | {
+        f"Networks right on {asked}": ", ".join(
+            f"{name} {each[asked]['value']:.1f}%" for name, each in right.items()
+        )
+        for asked in right["ReLU"]
+    }
     return table
 
 

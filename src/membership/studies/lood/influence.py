@@ -57,7 +57,8 @@ def _of_model(retrained: Retrained, module: torch.nn.Module) -> tuple[FloatArray
     With J the Jacobian of the log-odds and b = p (1 - p), the Hessian is J' diag(b) J / n; the
     inverse of H + damping and LiSSA's polynomial are functions of b^(1/2) J J' b^(1/2) / n alone.
     """
-    x, y, chosen = retrained.records.dataset.x, retrained.records.dataset.y, retrained.left_out
+    seen, chosen = retrained.space.seen(retrained.records), retrained.left_out
+    x, y = seen.x, seen.y
     with torch.no_grad():
         p = module(torch.tensor(x)).double().softmax(-1).numpy()[:, 1]
     kernel, root = tangent_kernel(module, x), np.sqrt(p * (1 - p))
@@ -85,13 +86,13 @@ def _tracin(retrained: Retrained, settings: Any, model: int) -> FloatArray:
     """Sum of learning rate times the squared gradient over states of one network's training."""
     from membership import training
 
-    inside = retrained.inside
+    inside, seen = retrained.inside, retrained.space.seen(retrained.records)
     epochs = inside.config.epochs
     marks = sorted({max(1, round(epochs * (i + 1) / CHECKPOINTS)) for i in range(CHECKPOINTS)})
     states = partial(
         training.train,
         inside.factory,
-        retrained.records.dataset,
+        seen,
         inside.membership[model][None],
         seeds=[inside.seeds[model]],
         device=settings.device,
@@ -99,7 +100,7 @@ def _tracin(retrained: Retrained, settings: Any, model: int) -> FloatArray:
         progress=False,
     )
     chosen = retrained.left_out
-    x, y = retrained.records.dataset.x[chosen], retrained.records.dataset.y[chosen]
+    x, y = seen.x[chosen], seen.y[chosen]
     total = np.zeros(len(chosen))
     for mark in marks:
         config = networks.recipe(retrained.records, settings, epochs=mark)

@@ -97,6 +97,10 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
         if truth == "prediction difference":
             roots = correlation(np.sqrt(x), np.sqrt(y))
             rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
+    rows += [
+        {"estimate": "networks with ReLU", "of": asked, "metric": "right (%)", **found}
+        for asked, found in read.accuracy(pairs).items()
+    ]
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = _sizes(records, pairs)
     return table

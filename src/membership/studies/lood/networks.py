@@ -12,6 +12,7 @@ from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.studies.lood.records import Records
 from membership.studies.lood.sharpness import sharpness
+from membership.studies.lood.span import Span, span
 
 # The standard deviations of the released code: sqrt(2) for ReLU, 1.9822 for GeLU networks.
 NETWORK_W_STD = {"relu": 2**0.5, "gelu": 1.9822}
@@ -39,17 +40,20 @@ class Retrained:
         Rows of the records that are left out, one at a time.
     inside, outside : training.Ensemble
         ``n_networks`` with all records; ``n_networks`` without each of `left_out`, in order.
+    space : Span
+        The coordinates in which they read records.
     """
 
     records: Records
     left_out: np.ndarray
     inside: Any
     outside: Any
+    space: Span
 
     def logits(self, queries: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """What both sides answer to queries of each left-out record's own."""
         count, each = queries.shape[:2]
-        flat = queries.reshape(count * each, *queries.shape[2:]).astype(np.float32)
+        flat = self.space.coordinates(queries.reshape(count * each, *queries.shape[2:]))
         sides = []
         for ensemble in (self.inside, self.outside):
             found = ensemble.logits(flat).double().numpy()
@@ -79,10 +83,11 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
         np.random.default_rng([settings.seed, 2]).permutation(n)[: settings.n_retrained]
     )
     masks = data.leave_one_out(n, left_out).repeat(settings.n_networks, axis=0)
+    space = span(records, left_out, settings)
     trained = [
         training.train(
-            factory(records, settings, activation),
-            records.dataset,
+            factory(records, settings, activation, space.dimensions),
+            space.seen(records),
             rows,
             recipe(records, settings, activation),
             seeds,
@@ -91,21 +96,23 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
         )
         for rows, seeds in _sides(masks, settings)
     ]
-    return Retrained(records, left_out, *trained)
+    return Retrained(records, left_out, *trained, space)
 
 
-def factory(records: Records, settings: Any, activation: str) -> Any:
-    """Makes an untrained network of the run's depth and width for these records."""
+def factory(records: Records, settings: Any, activation: str, dimensions: int = 0) -> Any:
+    """Makes an untrained network of the run's depth and width, for fewer coordinates if given."""
     from membership import models
 
+    features = int(np.prod(records.shape))
     return partial(
         models.scaled_mlp,
-        int(np.prod(records.shape)),
+        dimensions or features,
         settings.depth,
         settings.network_width,
         records.dataset.n_classes,
         activation,
         NETWORK_W_STD[activation],
+        features,
     )
 
 

@@ -12,11 +12,13 @@ import xarray as xr
 
 from membership import data, evidence, lood
 from membership.studies.lood import influence
+from membership.studies.lood.accuracy import ASKED, accuracy
 from membership.studies.lood.kernels import every_record, kernel_of, square
 from membership.studies.lood.networks import factory, recipe, retrain
-from membership.studies.lood.observed_records import directly, lines
+from membership.studies.lood.observed_records import directly
 from membership.studies.lood.origin import of_networks, of_records
-from membership.studies.lood.records import OFFSETS, Records, load
+from membership.studies.lood.records import OFFSETS, Records, lines, load
+from membership.studies.lood.span import span
 
 N_TIMED = 3
 README_RECORDS = 10_000
@@ -37,8 +39,11 @@ def pairs(activation: str, settings: Any) -> xr.Dataset:
     answer = np.stack(retrained.logits(queries), axis=1)
     return evidence.dataset(
         "pairs",
-        {"answer": answer},
-        {"record": retrained.left_out},
+        {
+            "answer": answer,
+            "accuracy": accuracy(retrained, settings, activation),
+        },
+        {"record": retrained.left_out, "asked": list(ASKED)},
         **_origin(retrained.records, settings, activation),
         offsets=offsets,
         labels=retrained.records.dataset.y[retrained.left_out].tolist(),
@@ -148,11 +153,14 @@ def _retraining(own: Records, settings: Any) -> float:
     seeds = list(range(len(masks)))
     with tempfile.TemporaryDirectory() as folder:
         run = {"cache_folder": Path(folder), "progress": False, "n_jobs": 1}
-        make, config = factory(few, settings, "relu"), recipe(few, settings)
-        place = {"device": settings.device}
-        return _timed(
-            lambda: training.train(make, few.dataset, masks, config, seeds, **place, **run)
-        )[1]
+        config, place = recipe(few, settings), {"device": settings.device}
+
+        def both_sides() -> None:
+            space = span(few, [0], settings)
+            make = factory(few, settings, "relu", space.dimensions)
+            training.train(make, space.seen(few), masks, config, seeds, **place, **run)
+
+        return _timed(both_sides)[1]
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -13,7 +13,15 @@ from membership.studies.lood import pictures
 from membership.studies.lood.kernels import every_record, kernel_of, kernels, square, stacked
 from membership.studies.lood.networks import NETWORK_W_STD
 from membership.studies.lood.origin import of_records
-from membership.studies.lood.records import MOST_RECORDS, OFFSETS, SCALINGS, SHOWN, Records, load
+from membership.studies.lood.records import (
+    MOST_RECORDS,
+    OFFSETS,
+    SCALINGS,
+    SHOWN,
+    Records,
+    lines,
+    load,
+)
 from membership.studies.lood.search import Pictures, prepare
 
 N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
@@ -72,13 +80,6 @@ def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:
         order = members[np.argsort(-kl[members], kind="stable")]
         kept += [*order[:SHOWN], *order[-SHOWN:]]
     return np.unique(kept)
-
-
-def lines(x: np.ndarray, settings: Any) -> np.ndarray:
-    """Queries around each record as in the released code, (records, offsets, *record)."""
-    rng = np.random.default_rng([settings.seed, 6])
-    step = rng.uniform(-1, 1, size=x.shape) / 255
-    return x[:, None] + OFFSETS.reshape(-1, *[1] * (x.ndim - 1)) * step[:, None]
 
 
 def along_lines(settings: Any) -> xr.Dataset:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import binomtest
 
-from membership import lood
+from membership import lood, metrics
 from membership.arrays import FloatArray
 from membership.studies.lood.kernels import MAIN
 from membership.studies.lood.networks import fitted_auc
@@ -54,6 +54,18 @@ def share(hit: FloatArray) -> dict[str, float]:
         "high": 100 * interval.high,
         "n": n,
     }
+
+
+def accuracy(pairs: xr.Dataset) -> dict[str, dict[str, float]]:
+    """How often networks with every record are right, in percent, on their records and others."""
+    found = {}
+    for asked in pairs["asked"].values:
+        values = pairs["accuracy"].sel(asked=asked).values
+        if np.isfinite(values).all():
+            several = metrics.summary(values, lowest=0.0, highest=100.0)
+            known = {name: several[name] for name in ("value", "low", "high")}
+            found[str(asked)] = known | {"n": several["n_repeats"]}
+    return found
 
 
 def prediction_difference(pairs: xr.Dataset) -> FloatArray:

@@ -78,6 +78,13 @@ def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Re
     return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
 
 
+def lines(x: np.ndarray, settings: Any) -> np.ndarray:
+    """Queries around each record as in the released code, (records, offsets, *record)."""
+    rng = np.random.default_rng([settings.seed, 6])
+    step = rng.uniform(-1, 1, size=x.shape) / 255
+    return x[:, None] + OFFSETS.reshape(-1, *[1] * (x.ndim - 1)) * step[:, None]
+
+
 def parts(settings: Any, name: str, n_records: int) -> int:
     """How many training sets of this size share no record, up to the profile's number."""
     there = len(two_classes(data.load(name, root=settings.data_root or None)))

@@ -15,7 +15,7 @@ _NAMES = ("dataset", *_SIZES, "network_records", "network_width")
 _PROFILES = {
     "tiny": ("digits", 60, 2, 0.05, 2, 4, 4, 30, 16),
     "quick": ("digits", 200, 2, 0.05, 20, 50, 20, 100, 64),
-    "paper": ("cifar10", 1000, 2, 0.05, 20, 50, 12, 100, 32),
+    "paper": ("cifar10", 1000, 2, 0.05, 20, 100, 50, 500, 256),
 }
 PROFILES: dict[str, dict[str, Any]] = {
     profile: dict(zip(_NAMES, values, strict=True)) for profile, values in _PROFILES.items()
