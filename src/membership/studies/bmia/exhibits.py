@@ -53,6 +53,13 @@ EXHIBITS = (
     ),
     exhibit("ctl-1", tables.control_1, needs=MAIN, says=sentences.of_control_1),
     exhibit(
+        "ctl-10",
+        times.control_10,
+        needs=_needs("times"),
+        judge=times.control_10_comparison,
+        says=sentences.of_control_10,
+    ),
+    exhibit(
         "ctl-12",
         budgets.control_12,
         needs=names.of_budgets,
@@ -143,13 +150,6 @@ EXHIBITS = (
     ),
     exhibit("ctl-8", of_settings(misprints.control_8)),
     exhibit("ctl-9", of_settings(propositions.control_9), says=sentences.of_control_9),
-    exhibit(
-        "ctl-10",
-        times.control_10,
-        needs=_needs("times"),
-        judge=times.control_10_comparison,
-        says=sentences.of_control_10,
-    ),
     exhibit(
         "ctl-14",
         truth.control_14,

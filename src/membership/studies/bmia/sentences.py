@@ -87,9 +87,9 @@ def of_control_12(table: pd.DataFrame) -> str:
             f"{row.value:.1f} [{row.low:.1f}, {row.high:.1f}] of {row.attack}"
             for row in part.itertuples()
         ]
-        most = part["n_reference"].iloc[0]
-        found.append(f"{name} (1 to {most} tried) {', '.join(each)}")
-    return _joined(found, "References with which an attack has one posterior's TPR at 1% FPR: ")
+        found.append(f"{name} {', '.join(each)}")
+    tried = f"of 1 to {rows['n_reference'].max()}"
+    return _joined(found, f"References, {tried}, with one posterior's TPR at 1% FPR: ")
 
 
 def of_control_13(table: pd.DataFrame) -> str:
