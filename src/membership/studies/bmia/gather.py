@@ -33,8 +33,7 @@ from membership.studies.bmia.worlds import world
 Gather = Callable[[], xr.Dataset]
 
 VARIANTS = ("kron", "closed form", "qmia")
-FULL_PARAMETERS = {"paper": 13_000}
-OTHERWISE = 6000
+FULL_PARAMETERS = 6000
 """With more, the full posterior takes minutes and gigabytes a model and is left out."""
 
 
@@ -106,8 +105,7 @@ def _variants(name: str, settings: Any) -> xr.Dataset:
     trained = _trained(name, "", _key(settings))
     layer = trained.layer(trained.firsts[0], "fit")
     parameters = layer.weight.size + layer.bias.size
-    most = FULL_PARAMETERS.get(settings.profile, OTHERWISE)
-    full = parameters <= most and len(layer.features) > layer.weight.shape[1]
+    full = parameters <= FULL_PARAMETERS and len(layer.features) > layer.weight.shape[1]
     each = [_of_reference(trained, model, full) for model in trained.firsts]
     records = trained.records[trained.some]
     precision = [[_precision(trained, m, variant) for variant in each[0]] for m in trained.firsts]

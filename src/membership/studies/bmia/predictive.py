@@ -53,9 +53,10 @@ def figure_5(source: Any) -> pd.DataFrame:
         else:
             left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
         parts.append(_plain(seen))
-    note = [f"Full less KFAC at 1% FPR, target by target, in points: {'; '.join(less)}."] * any(
-        less
-    )
+    note = []
+    if less:
+        each = "; ".join(less)
+        note.append(f"Full less KFAC at 1% FPR, target by target, in points: {each}.")
     if left_out:
         note.append(f"The full posterior is left out for {', '.join(left_out)}.")
     table = pd.concat(parts, ignore_index=True)
