@@ -1,10 +1,15 @@
 """What someone who watches a run is told."""
 
 import re
+import tempfile
+from pathlib import Path
 
+import papermill
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from membership.pipeline.engine import Progress
+from membership import processes
+from membership.pipeline.engine import NAME, Progress
 from membership.pipeline.layout import section_titles
 
 NOTEBOOK = new_notebook(
@@ -44,3 +49,24 @@ def test_quiet_progress_remembers_the_section_and_prints_nothing(capsys):
     progress(2, NOTEBOOK)
     assert progress.section == "One"
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("deeper", "transport"), [("", "ipc"), ("x" * 90, "tcp")])
+def test_a_kernel_needs_no_port_where_the_folder_of_the_run_can_hold_sockets(deeper, transport):
+    asked = "from ipykernel import get_connection_info\nget_connection_info(unpack=True)"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
+    with tempfile.TemporaryDirectory(prefix="m") as folder:
+        run = processes.Run(Path(folder) / deeper)
+        run.folder.mkdir(exist_ok=True)
+        found = papermill.execute_notebook(
+            new_notebook(cells=[new_code_cell(asked)], metadata=kernel),
+            None,
+            engine_name=NAME,
+            run=run,
+            on_cell=lambda index, nb: None,
+            kernel_log=run.folder / "log",
+            progress_bar=False,
+        )
+        left = [path.name for path in run.folder.iterdir() if path.name.startswith("kernel")]
+    assert f"'transport': '{transport}'" in found.cells[0].outputs[0].data["text/plain"]
+    assert left == []

@@ -1,5 +1,7 @@
 """papermill's engine, told which section it is in."""
 
+import contextlib
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -25,9 +27,28 @@ class _Client(PapermillNotebookClient):
         super().__init__(*given, **options)
         self.run = run
 
+    def create_kernel_manager(self) -> Any:
+        super().create_kernel_manager()
+        sockets = self.run.folder / "kernel"
+        if _holds_sockets(sockets):
+            # A free TCP port may be another's by the time the kernel binds it; where that is the
+            # one it publishes on, the kernel lives on and never answers.
+            self.km.transport, self.km.ip = "ipc", str(sockets)
+        return self.km
+
     def start_new_kernel(self, **options: Any) -> None:
         super().start_new_kernel(**options)
         self.run.adopt(self.km.provisioner.pid)
+
+
+def _holds_sockets(name: Path) -> bool:
+    """Whether sockets of such a name can be: paths of sockets are short, and not on every disk."""
+    tried = name.with_name(f"{name.name}-0")
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tried))
+        tried.unlink()
+        return True
+    return False
 
 
 class SectionEngine(NBClientEngine):

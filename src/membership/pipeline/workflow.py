@@ -20,7 +20,7 @@ from membership.training.cache import Cache
 
 # What trains comes before what looks at the trained models again: (kind, after which kind).
 AFTER = {
-    **dict.fromkeys(("posterior", "variants", "measured", "times", "costs"), "outputs"),
+    **dict.fromkeys(("posterior", "variants", "measured", "times", "costs", "qmia"), "outputs"),
     **dict.fromkeys(("white-box", "solvers"), "outputs"),
     **dict.fromkeys(("sweep", "known"), "white-box"),
 }
