@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from membership import attacks
-from membership.studies.bmia import budgets
+from membership import attacks, metrics
+from membership.studies.bmia import budgets, names
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +14,14 @@ def table(source):
 def rate(table, attack, n):
     part = table[(table["attack"] == attack) & (table["n_reference"] == n)]
     return part.set_index("metric")["value"]
+
+
+def test_regressed_quantiles_need_no_reference(table, source, seen):
+    found = rate(table, "QMIA, quantiles", 0)
+    (name,) = names.files((names.QMIA,), source.settings)
+    score = source.evidence(name)["score"].values.astype(float)
+    each = [metrics.auc(score[t], seen.member[t]) for t in seen.targets]
+    assert found[budgets.AUC] == pytest.approx(100 * np.mean(each))
 
 
 def test_all_attacks_stand_at_all_budgets(table):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from membership import attacks
-from membership.studies.bmia import calibration, hard_record, retraining
+from membership.studies.bmia import calibration, hard_record, names, retraining
 
 
 def test_the_published_p_value_accuses_half_and_the_corrected_one_a_hundredth(source):
@@ -70,6 +70,19 @@ def test_the_retraining_controls(source):
         raw = rows["value"]["correlation of the logarithms"]
         expected = raw / np.sqrt(reliability["value"])
         assert rows["value"]["corrected for noise"] == pytest.approx(expected)
+
+
+def test_the_full_posterior_stands_beside_the_factored_one(source, seen):
+    rows = source.table("bmia-ctl-5").set_index("quantity")["value"]
+    (name,) = names.files(("variants",), source.settings)
+    variants = source.evidence(name)
+    some = seen.on(variants["record"].values)
+    over = np.exp(retraining._log_sd(some.hinge[seen.outputs.attrs["references"]]))
+    sd = [variants["sd"].sel(variant="full", reference=seen.first(t)).values for t in seen.targets]
+    ratio = np.mean([np.exp(np.mean(np.log(over / one))) for one in sd])
+    related = np.mean([np.corrcoef(np.log(over), np.log(one))[0, 1] for one in sd])
+    assert rows[f"{retraining.RATIO}, full posterior"] == pytest.approx(ratio)
+    assert rows[f"{retraining.RELATED}, full posterior"] == pytest.approx(related)
 
 
 def test_freezing_the_runner_up_raises_the_mean(source):

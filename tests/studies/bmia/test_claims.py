@@ -60,6 +60,7 @@ ON_EACH = [
     ("bmia-c10", "bmia-ctl-13", moved(1, quantity="Kolmogorov"), "Location-30: contradicted"),
     ("bmia-c17", "bmia-ctl-13", moved(9, quantity="LLN less MC"), "Location-30: supported"),
     ("bmia-c11", "variants", most_for_fewest, "Location-30: contradicted"),
+    ("bmia-c03", "bmia-ctl-10", moved(9, metric="inference / training"), "30: contradicted"),
     ("bmia-c18", "bmia-ctl-15", moved(-90, metric="less BMIA's"), "mlp-256-128: contradicted"),
 ]
 

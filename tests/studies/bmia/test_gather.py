@@ -8,6 +8,7 @@ from membership.studies.bmia import gather, names
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import out_of_distribution
+from membership.training import fit_qmia
 
 
 def test_files_are_named_after_their_data_sets(tmp_path):
@@ -52,6 +53,20 @@ def test_draws_have_the_law_of_the_posteriors_covariance(small):
     )
     assert np.abs(error).max() < 5
     assert np.abs(np.log(drawn.std(axis=0) / expected.std(axis=0))).max() < 0.15
+
+
+def test_regressed_quantiles_are_fitted_to_records_that_no_model_has_seen(small):
+    dataset, rows = small.world.dataset, small.world.validation
+    assert not small.ensemble.membership[:, rows].any()
+
+    def with_label(x, y):
+        return np.c_[x.reshape(len(x), -1).astype(float), np.eye(dataset.n_classes)[y]]
+
+    model = fit_qmia(
+        with_label(dataset.x[rows], dataset.y[rows]), small.held.hinge[1], "pinball", seed=0
+    )
+    expected = model.score(with_label(small.x, small.y), small.answers.hinge[1])
+    np.testing.assert_allclose(small.quantile_score(1), expected)
 
 
 def test_no_draw_has_a_higher_mean_than_the_network(small):

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from membership import published
 from membership.errors import InputError
@@ -101,9 +102,22 @@ def test_times_are_marked_as_such(source):
     table = source.table("bmia-ctl-10")
     assert table.attrs["timing"] is True
     assert (table["value"] > 0).all()
+    assert set(table["n_repeats"]) == {3}
     minutes = table[table["metric"] == "time_min"].set_index(["attack", "n_reference"])["value"]
     assert minutes["LiRA", 8] == pytest.approx(8 * minutes["BMIA", 1])
     assert set(times.control_10_comparison(table)["verdict"]) == {""}
+
+
+def test_ratios_of_times_are_taken_within_one_timing():
+    training, took = np.array([10.0, 20.0, 40.0]), np.array([[1.0, 2.0], [1.0, 4.0], [2.0, 8.0]])
+    inference = xr.DataArray(took, dims=("timing", "draws"), coords={"draws": [10, 200]})
+    rows = pd.DataFrame(times._of_structure("digits", "KFAC", inference, training))
+    value = rows.set_index(["attack", "metric"])["value"]
+    name = "BMIA, KFAC, 200 samples"
+    assert value[name, "inference(s)"] == pytest.approx(14 / 3)
+    assert value[name, times.SHARE] == pytest.approx(0.2)
+    assert value[name, times.LIRA] == pytest.approx(1.2 / 8)
+    assert value[name, times.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
 
 
 def test_every_picture_and_sentence_can_be_made(source):

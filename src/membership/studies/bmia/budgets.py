@@ -46,8 +46,10 @@ def control_12(source: Any) -> pd.DataFrame:
     some, listed, notes = read(source), [], []
     known = {some[-1].label: source.evidence(name)}
     full = {one.attrs["set"]: one for one in further(source, "variants")}
-    for seen in some:
+    for seen, regressed in zip(some, further(source, names.QMIA), strict=True):
         found = _scores(seen, known.get(seen.label))
+        scores = regressed["score"].values.astype(float)
+        found["QMIA, quantiles", 0] = seen.each(lambda t, scores=scores: scores[t])
         variants = full.get(seen.label)
         # Asked about all queries, and not only about some of them.
         if variants is not None and _is_full(seen, variants):

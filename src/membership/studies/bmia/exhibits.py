@@ -110,7 +110,7 @@ EXHIBITS = (
         says=sentences.of_control_4,
         alt=lambda table: "A cloud of points a data set. " + sentences.of_control_4(table),
     ),
-    exhibit("ctl-5", retraining.control_5, needs=MAIN, says=sentences.of_control_5),
+    exhibit("ctl-5", retraining.control_5, needs=VARIANTS, says=sentences.of_control_5),
     exhibit("ctl-6", tables.control_6, needs=MAIN, says=sentences.of_control_6),
     exhibit("ctl-7", retraining.control_7, needs=MEASURED, says=sentences.of_control_7),
     exhibit(

@@ -13,6 +13,8 @@ MANY = ("outputs-many", "posterior-many")
 QUANTILES = "measured-quantiles"
 """Of the last data set with many references, of a network that trains in seconds."""
 TOY = "measured-toy"
+QMIA = "qmia"
+"""What begins the name of each data set's file of it."""
 
 
 def words(settings: Any) -> dict[str, str]:
@@ -52,7 +54,7 @@ def of_last(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
 
 def of_budgets(settings: Any) -> tuple[str, ...]:
     """Names of what all attacks read, of other posteriors, and of the last data set's own."""
-    return *files((*MAIN, "variants"), settings), *of_last((POPULATION,), settings)
+    return *files((*MAIN, "variants", QMIA), settings), *of_last((POPULATION,), settings)
 
 
 def of_accuracy(settings: Any) -> tuple[str, ...]:

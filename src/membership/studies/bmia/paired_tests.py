@@ -11,8 +11,9 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, best, much_better
 from membership.published.outcomes import every, overall
 from membership.published.rows import number, rows_at
-from membership.studies.bmia import budgets, draws, predictive, scores, tables, toy_seeds
+from membership.studies.bmia import budgets, draws, predictive, scores, tables, times, toy_seeds
 from membership.studies.bmia.claim_tests import PAPER, SIMULATED, over_data
+from membership.studies.bmia.cost_tests import below
 from membership.studies.bmia.seen import Seen
 from membership.studies.bmia.summaries import Pairs, auc, tpr
 
@@ -107,7 +108,8 @@ def linearised_is_better(source: Any) -> Outcome:
 
 
 def more_samples(source: Any) -> Outcome:
-    """c11: the rate with the most draws less that with ten, both structures."""
+    """c11: the rate with the most draws less that with ten, and their times; both structures."""
+    costs = source.table("bmia-ctl-10")
 
     def test(seen: Seen, variants: xr.Dataset) -> Outcome:
         sizes = predictive.sizes(variants)
@@ -117,7 +119,9 @@ def more_samples(source: Any) -> Outcome:
                 predictive.scored(seen, variants, f"{structure}, {n}") for n in (sizes[-1], 10)
             )
             label = f"TPR (%) at 1% FPR, {sizes[-1]} less 10 draws, {words}, {seen.label}"
-            found.append(much_better(_gain(label, many, few), 0.0, parts=2))
+            found.append(much_better(_gain(label, many, few), 0.0, parts=4))
+            whose = {"dataset": seen.label, "attack": times.name(words, sizes[-1])}
+            found.append(below(costs, times.DRAWS, 1.25, 4, **whose))
         return every(found)
 
     return _on_variants(source, test)

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.bmia.seen import Seen, further, origin, read
+from membership.studies.bmia.seen import Seen, further, moments, origin, read
 from membership.studies.bmia.summaries import auc
 
+RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"
 SHOWN = 1000
 SPLITS = 35
 RESAMPLES = 200
@@ -43,10 +45,11 @@ def control_5(source: Any) -> pd.DataFrame:
     the logarithms between two halves of the models, stepped up to all of them (Spearman and
     Brown) and averaged over splits; dividing by its square root gives the correlation that a
     noiseless estimate would have. Where the reliability is not above zero, or might not be, that
-    correlation is not identified: it is left out, and the note says so.
+    correlation is not identified: it is left out, and the note says so. The full posterior, where
+    there is one, stands beside on the queries that it was asked about.
     """
     some, listed, unknown = read(source), [], []
-    for seen in some:
+    for seen, variants in zip(some, further(source, "variants"), strict=True):
         reliability, low, high = _reliability(_retrained(seen))
         if low <= 0:
             unknown.append(seen.label)
@@ -54,6 +57,7 @@ def control_5(source: Any) -> pd.DataFrame:
         for target in seen.targets:
             for name, value in _related(seen, target, reliability if low > 0 else np.nan).items():
                 found.setdefault(name, []).append(float(value))
+        found |= _of_full(seen, variants)
         key = {"dataset": seen.label}
         exact = {"value": reliability, "low": low, "high": high, "n_repeats": 1}
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
@@ -68,6 +72,18 @@ def control_5(source: Any) -> pd.DataFrame:
     return table
 
 
+def _of_full(seen: Seen, variants: xr.Dataset) -> dict[str, list[float]]:
+    """Two of the quantities with the full posterior's standard deviation, by target."""
+    if "full" not in variants["variant"].values:
+        return {}
+    log_over = _log_sd(_retrained(seen.on(variants["record"].values)))
+    each = [np.log(moments(variants, seen.first(t), "full")[1]) for t in seen.targets]
+    return {
+        f"{RELATED}, full posterior": [np.corrcoef(one, log_over)[0, 1] for one in each],
+        f"{RATIO}, full posterior": [np.exp((log_over - one).mean()) for one in each],
+    }
+
+
 def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
     """The quantities of Control 5 for one target's reference."""
     hinge, (mean, sd) = _retrained(seen), seen.moments(seen.first(target))
@@ -75,9 +91,9 @@ def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
     raw = float(np.corrcoef(np.log(sd), log_over)[0, 1])
     z = ((seen.hinge[target] - mean) / sd)[~seen.member[target]]
     return {
-        "correlation of the logarithms": raw,
+        RELATED: raw,
         "corrected for noise": raw / np.sqrt(reliability),
-        "retraining / Laplace, geometric mean": np.exp((log_over - np.log(sd)).mean()),
+        RATIO: np.exp((log_over - np.log(sd)).mean()),
         "Laplace sd and score, rank correlation": _rank(sd, mean),
         "retraining sd and score, rank correlation": _rank(log_over, hinge.mean(axis=0)),
         "mean z of non-members": z.mean(),

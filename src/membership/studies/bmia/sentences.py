@@ -6,7 +6,7 @@ import pandas as pd
 from membership.exhibits.numbers import number
 
 RATE = "TPR(%)@FPR=1%"
-_DATASETS = "dataset"
+_DATASETS, _SHARE = "dataset", "inference / training"
 
 
 def _joined(parts: list[str], before: str = "", after: str = ".") -> str:
@@ -255,10 +255,14 @@ def of_control_9(table: pd.DataFrame) -> str:
 
 
 def of_control_10(table: pd.DataFrame) -> str:
-    """Inference beside the training of one reference."""
+    """The fit and the scores as a share of one reference's training."""
     found = []
-    for name, part in table.groupby(_DATASETS, sort=False):
-        inference = part[part["metric"] == "inference(s)"]["value"].max()
-        training = 60 * part[(part["attack"] == "BMIA") & (part["metric"] == "time_min")]["value"]
-        found.append(f"{name} {inference:.1f} s of inference, {training.iloc[0]:.0f} s of training")
-    return _joined(found, "The slowest variant: ")
+    shares = table[(table["metric"] == _SHARE) & table["attack"].str.contains("KFAC")]
+    for row in shares.itertuples():
+        training = table[(table["dataset"] == row.dataset) & (table["attack"] == "BMIA")]
+        found.append(
+            f"{row.dataset} {100 * row.value:.0f}% [{100 * row.low:.0f}, {100 * row.high:.0f}] "
+            f"of {60 * training['value'].iloc[0]:.0f} s"
+        )
+    name = shares["attack"].iat[0].removeprefix("BMIA, ")
+    return _joined(found, f"Fit and scores ({name}) beside training one reference: ")

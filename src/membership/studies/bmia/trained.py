@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from membership import curvature, signals, training
+from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
 from membership.attacks.gaussian_hinge import runner_up
 from membership.errors import InputError
@@ -199,6 +199,18 @@ class Trained:
     def qmia(self, target: int) -> Moments:
         """Mean and standard deviation that the regression predicts for every query."""
         return self.qmia_model(target).predict(self._with_label(self.x, self.y))
+
+    def quantile_score(self, target: int) -> FloatArray:
+        """QMIA's score of every query by regressed quantiles; see `attacks.qmia`."""
+        rows, dataset = self.world.validation, self.world.dataset
+        return attacks.qmia(
+            self._with_label(dataset.x[rows], dataset.y[rows]),
+            self.held.hinge[target],
+            self._with_label(self.x, self.y),
+            self.answers.hinge[target],
+            head="pinball",
+            seed=self.world.settings.seed,
+        )
 
     def _with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
         flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
