@@ -1,4 +1,4 @@
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -93,3 +93,14 @@ def test_a_listed_claim_says_what_it_takes_in_shared_words():
 def test_an_id_occurs_once():
     with pytest.raises(ValueError, match="iha-c04 occurs twice"):
         claims.table([CLAIM, CLAIM], source(1, 2))
+
+
+def test_two_modules_with_a_test_of_one_name_are_refused():
+    from membership.studies.gmip import attack_tests, claim_tests, own_tests
+
+    other = ModuleType("other")
+    assert claims.read("gmip", attack_tests, claim_tests, own_tests, other)
+    one = claims.read("gmip", attack_tests, claim_tests, own_tests)[0].test
+    setattr(other, one.__name__, lambda source: None)
+    with pytest.raises(ValueError, match=f"other has another test of these .*{one.__name__}"):
+        claims.read("gmip", attack_tests, claim_tests, own_tests, other)

@@ -7,49 +7,53 @@ import torch
 from membership import data
 from membership.errors import InputError
 from membership.training import TrainingConfig, train
-from membership.training.augmentation import PADDING, drawn, flip_and_crop
+from membership.training.augmentation import REACH, drawn, moved
 from tests.training.test_loop import blobs, convolutional, mlp
 
 
-def one_image(image, down, across, mirrored):
+def one_image(image, down, across, mirrored, reach):
     """Slowly: pad, cut, mirror."""
     channels, height, width = image.shape
-    padded = np.zeros((channels, height + 2 * PADDING, width + 2 * PADDING), image.dtype)
-    padded[:, PADDING : PADDING + height, PADDING : PADDING + width] = image
+    padded = np.zeros((channels, height + 2 * reach, width + 2 * reach), image.dtype)
+    padded[:, reach : reach + height, reach : reach + width] = image
     cut = padded[:, down : down + height, across : across + width]
     return cut[:, :, ::-1] if mirrored else cut
 
 
-def test_windows_are_those_of_one_image_at_a_time():
+@pytest.mark.parametrize("reach", REACH.values())
+def test_windows_are_those_of_one_image_at_a_time(reach):
     images = np.random.default_rng(0).normal(size=(50, 3, 6, 9)).astype(np.float32)
-    moves = drawn(3, 7, 50)
-    found = flip_and_crop(torch.tensor(images), torch.tensor(moves))
+    moves = drawn(3, 7, 50, reach)
+    found = moved(torch.tensor(images), torch.tensor(moves), reach)
     for image, move, changed in zip(images, moves, found, strict=True):
-        np.testing.assert_array_equal(changed.numpy(), one_image(image, *move))
+        np.testing.assert_array_equal(changed.numpy(), one_image(image, *move, reach))
 
 
-def test_the_middle_window_is_the_image():
+@pytest.mark.parametrize("reach", REACH.values())
+def test_the_middle_window_is_the_image(reach):
     images = torch.randn(4, 1, 5, 5)
-    still = torch.tensor([[PADDING, PADDING, 0]]).expand(4, 3)
-    torch.testing.assert_close(flip_and_crop(images, still), images, rtol=0, atol=0)
+    still = torch.tensor([[reach, reach, 0]]).expand(4, 3)
+    torch.testing.assert_close(moved(images, still, reach), images, rtol=0, atol=0)
 
 
-def test_moves_depend_on_seed_and_epoch_and_are_uniform():
-    moves = drawn(1, 2, 90_000)
-    np.testing.assert_array_equal(moves, drawn(1, 2, 90_000))
-    assert not np.array_equal(moves[:100], drawn(1, 3, 100))
-    assert not np.array_equal(moves[:100], drawn(2, 2, 100))
-    for column, values in ((0, 9), (1, 9), (2, 2)):
+@pytest.mark.parametrize("reach", REACH.values())
+def test_moves_depend_on_seed_and_epoch_and_are_uniform(reach):
+    moves = drawn(1, 2, 90_000, reach)
+    np.testing.assert_array_equal(moves, drawn(1, 2, 90_000, reach))
+    assert not np.array_equal(moves[:100], drawn(1, 3, 100, reach))
+    assert not np.array_equal(moves[:100], drawn(2, 2, 100, reach))
+    for column, values in ((0, 2 * reach + 1), (1, 2 * reach + 1), (2, 2)):
         counts = np.bincount(moves[:, column], minlength=values)
         assert len(counts) == values
         # Five standard errors of a count.
         assert np.abs(counts - 90_000 / values).max() < 5 * np.sqrt(90_000 / values)
 
 
-def test_training_sees_moved_images_and_each_model_its_own(tmp_path):
+@pytest.mark.parametrize("augmentation", REACH)
+def test_training_sees_moved_images_and_each_model_its_own(augmentation, tmp_path):
     dataset = blobs(shape=(1, 4, 4))
     mask = data.random_halves(2, len(dataset.y), seed=1)
-    config = TrainingConfig(epochs=3, batch_size=8, learning_rate=0.1, augmentation="flip-and-crop")
+    config = TrainingConfig(epochs=3, batch_size=8, learning_rate=0.1, augmentation=augmentation)
     arguments = {"cache_folder": tmp_path, "progress": False}
     both = train(convolutional, dataset, mask, config, [0, 1], **arguments)
     single = train(convolutional, dataset, mask[1:], config, [1], progress=False)

@@ -110,12 +110,16 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     Raises
     ------
     ValueError
-        A claim names both, neither, or a function that is in none of the modules.
+        A claim names both, neither, or a function that is in none of the modules, or in two.
     """
     path = files("membership.published") / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
     words, known = listed.get("words", {}), {}
+    tests = {one.get("test") for one in listed["claims"]}
     for module in modules:
+        twice = tests & known.keys() & vars(module).keys()
+        if any(known[name] is not vars(module)[name] for name in twice):
+            raise ValueError(f"{module.__name__} has another test of these names: {sorted(twice)}")
         known |= vars(module)
     return tuple(_read(one, words, known) for one in listed["claims"])
 

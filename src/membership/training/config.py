@@ -47,9 +47,9 @@ class TrainingConfig:
     precision : {"float32", "bfloat16"}
         In which convolutions and matrix products are computed while training; parameters, the
         optimiser and the loss are float32 either way (torch's autocast).
-    augmentation : {"none", "flip-and-crop"}
-        "flip-and-crop": each time a member is seen it is a random window of the image, padded with
-        4 zeros on each side, mirrored half the time.
+    augmentation : {"none", "flip-and-shift", "flip-and-crop"}
+        Each time a member is seen it is a random window of the image, padded with zeros on each
+        side, mirrored half the time: "flip-and-shift" pads by 1, "flip-and-crop" by 4.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class TrainingConfig:
     optimiser: Literal["sgd", "adam"] = "sgd"
     loss: Literal["cross-entropy", "squared-error"] = "cross-entropy"
     precision: Literal["float32", "bfloat16"] = "float32"
-    augmentation: Literal["none", "flip-and-crop"] = "none"
+    augmentation: Literal["none", "flip-and-shift", "flip-and-crop"] = "none"
 
     def __post_init__(self) -> None:
         checks = [

@@ -17,7 +17,7 @@ from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
 from membership.training import capacity
-from membership.training.augmentation import drawn, flip_and_crop
+from membership.training.augmentation import REACH, drawn, moved
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import (
     Ensemble,
@@ -247,7 +247,8 @@ def _moves(fits: Fits, rows: list[int], epoch: int, n_members: int) -> np.ndarra
     """How every member is flipped and cropped in one epoch, shape (models, members, 3)."""
     if fits.config.augmentation == "none":
         return None
-    return np.stack([drawn(fits.seeds[i], epoch, n_members) for i in rows])
+    reach = REACH[fits.config.augmentation]
+    return np.stack([drawn(fits.seeds[i], epoch, n_members, reach) for i in rows])
 
 
 def _epoch(
@@ -270,7 +271,8 @@ def _epoch(
         optimiser.zero_grad(set_to_none=True)
         rows = x.index_select(0, batch.flatten())
         if moves is not None:
-            rows = flip_and_crop(rows, torch.as_tensor(moves[:, step]).to(x.device).flatten(0, 1))
+            windows = torch.as_tensor(moves[:, step]).to(x.device).flatten(0, 1)
+            rows = moved(rows, windows, REACH[config.augmentation])
         rows = rows.unflatten(0, batch.shape)
         with torch.autocast(x.device.type, torch.bfloat16, config.precision == "bfloat16"):
             logits = forward(module, parameters, buffers, rows)

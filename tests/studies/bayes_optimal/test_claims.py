@@ -7,6 +7,7 @@ from membership import evidence
 from membership.published import outcomes
 from membership.studies.bayes_optimal import names
 from membership.studies.bayes_optimal.claims import CLAIMS
+from membership.studies.bayes_optimal.names import SHADOW
 from tests.studies.altered import Altered, committed_run, moved
 
 BY_ID = {claim.id.removeprefix("bayes-optimal-"): claim for claim in CLAIMS}
@@ -115,22 +116,27 @@ def test_other_models_decide_nothing_about_the_papers(name, with_their_models, c
     assert BY_ID[name].outcome(alike).word == with_their_models
 
 
-def test_eleven_references_decide_nothing_about_thirty(committed):
-    found = BY_ID["c14"].outcome(committed)
-    assert (found.word, "11 references of 30" in found.reason) == (UNDECIDED, True)
+def with_references(count):
+    """Table 2 of a run with so many reference models."""
 
-    def thirty(table):
-        setup = {**table.attrs["setup"]["networks"], "reference_models": 30}
-        table.attrs["setup"] = {"networks": setup}
-        return table
-
-    class Thirty(Altered):
+    class Fewer(Altered):
         def table(self, exhibit_id):
-            return thirty(self.source.table(exhibit_id).copy())
+            table = self.source.table(exhibit_id).copy()
+            setup = {**table.attrs["setup"]["networks"], "reference_models": count}
+            table.attrs["setup"] = {"networks": setup}
+            return table
 
-    decided = BY_ID["c14"].outcome(Thirty(committed, "bayes-optimal-tab-2", None))
-    assert "of 30" not in decided.reason
-    assert decided.numbers == found.numbers
+    return Fewer
+
+
+@pytest.mark.parametrize("name", ["c14", "c15"])
+def test_eleven_references_decide_nothing_about_thirty(name, committed):
+    found = BY_ID[name].outcome(committed)
+    assert "of 30" not in found.reason
+    fewer = with_references(11)(committed, "bayes-optimal-tab-2", None)
+    undecided = BY_ID[name].outcome(fewer)
+    assert (undecided.word, "11 references of 30" in undecided.reason) == (UNDECIDED, True)
+    assert undecided.numbers == found.numbers
 
 
 def shadow_scores(score):
@@ -151,10 +157,21 @@ def shadow_scores(score):
         (lambda member, rng: np.where(rng.random(member.shape) < 0.9, member, 0.5), CONTRADICTED),
     ],
 )
-def test_a_shadow_attack_of_fewer_outputs_decides_nothing(score, word, committed):
+def test_the_shadow_attack_is_weighed_against_malt(score, word, committed):
     found = BY_ID["c13"].outcome(Altered(committed, "networks", shadow_scores(score)))
-    assert found.word == UNDECIDED
-    assert f"11 references of 20, shadow attack from fewer outputs: {word}" in found.reason
+    assert found.word == word
+
+
+def test_a_shadow_attack_of_fewer_outputs_decides_nothing(committed):
+    class Fewer(Altered):
+        def table(self, exhibit_id):
+            table = self.source.table(exhibit_id).copy()
+            setup = {**table.attrs["setup"]["networks"], "attacks": {SHADOW: "fewer outputs"}}
+            table.attrs["setup"] = {"networks": setup}
+            return table
+
+    found = BY_ID["c13"].outcome(Fewer(committed, "bayes-optimal-tab-2", None))
+    assert (found.word, "shadow attack from fewer outputs" in found.reason) == (UNDECIDED, True)
 
 
 def test_networks_without_a_shadow_attack_leave_c13_untested(committed):
@@ -174,7 +191,6 @@ def splits(shift, n=400, count=6, seed=0):
             "reference_log_odds": start,
             "leverage": np.full((count, n), 0.1),
             "member": member,
-            "record": np.tile(np.arange(n), (count, 1)),
         },
         {"target": list(range(count)), "query": list(range(n))},
         set="made up",
@@ -219,5 +235,4 @@ def test_thresholds_that_vary_contradict_c15(committed):
     )
     found = BY_ID["c15"].outcome(Gathered(committed, {"networks": networks}))
     assert ": contradicted" in found.reason
-    found = BY_ID["c15"].outcome(committed)
-    assert (found.word, "11 references of 30: contradicted" in found.reason) == (UNDECIDED, True)
+    assert BY_ID["c15"].outcome(committed).word == CONTRADICTED

@@ -21,7 +21,9 @@ def simulated(n_models=7, n_records=600, seed=0):
     member = rng.random((n_models, n_records)) < 0.5
     difficulty = 3 * rng.random(n_records)
     loss = difficulty + rng.gamma(2.0, 0.3, member.shape) + (~member)
-    return reference_game.ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
+    return reference_game.ReferenceGame(
+        loss, (loss < 2.5).astype(float), member, ATTRS, tuple(range(len(loss)))
+    )
 
 
 def test_a_target_is_never_among_its_own_reference_models():
@@ -45,7 +47,7 @@ def test_which_records_are_queried_says_nothing_about_the_target():
     game = simulated(n_models=4)
     flipped = game.member.copy()
     flipped[0] = ~flipped[0]
-    other = reference_game.ReferenceGame(game.loss, game.correct, flipped, ATTRS)
+    other = replace(game, member=flipped)
     first, second = next(iter(game.targets())), next(iter(other.targets()))
     assert np.array_equal(first.loss, second.loss)
     assert np.array_equal(first.member, ~second.member)
@@ -95,14 +97,12 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
             assert value[f"{first} less {second}", metric] == pytest.approx(lead)
 
 
-def test_the_committed_scores_follow_from_the_same_file():
-    """The networks are gone: the attack models saw the two numbers that were kept."""
+def test_the_committed_scores_are_probabilities_of_the_targets_records():
     networks = committed_run("bayes_optimal").evidence("networks")
-    rows = networks["label"].values == 0
-    kept = np.stack([networks["log_odds"].values, networks["correct"].values], axis=-1)[:, rows]
-    label, member = networks["label"].values[rows], networks["member"].values[:, rows]
-    score = attacks.shadow(kept[0], label, kept[1:], member[1:])
-    assert np.corrcoef(score, networks["shokri"].values[0, rows])[0, 1] > 0.98
+    targets, score = networks.attrs["targets"], networks["shokri"].values
+    assert (len(targets), len(score)) == (10, 31)
+    assert ((score[targets] >= 0) & (score[targets] <= 1)).all()
+    assert np.isnan(np.delete(score, targets, axis=0)).all()
 
 
 def test_per_record_thresholds_help_where_records_differ_in_difficulty():
@@ -175,6 +175,22 @@ def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, 
     assert game.attrs["sizes"]["Reference models"] == "4 (paper: 30)"
     assert ((game.shadow >= 0) & (game.shadow <= 1)).all()
     assert evidence.digest(gathered(tmp_path)) == evidence.digest(found)
+
+
+def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    every = reference_game.ReferenceGame.of(gathered(tmp_path))
+    monkeypatch.setattr(gather, "TARGETS", 2)
+    found = gathered(tmp_path)
+    game = reference_game.ReferenceGame.of(found)
+    assert game.attacked == (0, 1)
+    assert game.attrs["sizes"]["Target models, each of them"] == "2"
+    assert np.isnan(game.shadow[2:]).all()
+    np.testing.assert_array_equal(game.shadow[:2], every.shadow[:2])
+    for one, same in zip(game.targets(), list(every.targets())[:2], strict=True):
+        np.testing.assert_array_equal(one.loss, same.loss)
+        assert one.reference_loss.shape[0] == 4
+    assert len(list(game.targets())) == 2
 
 
 def test_the_loss_of_the_evidence_is_that_of_the_networks(tmp_path, monkeypatch):

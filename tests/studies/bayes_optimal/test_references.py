@@ -14,7 +14,7 @@ def game():
     rng = np.random.default_rng(0)
     member = rng.random((11, 200)) < 0.5
     loss = 3 * rng.random(200) + rng.gamma(2.0, 0.3, member.shape) + (~member)
-    return ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS)
+    return ReferenceGame(loss, (loss < 2.5).astype(float), member, ATTRS, tuple(range(len(loss))))
 
 
 @pytest.fixture(scope="module")

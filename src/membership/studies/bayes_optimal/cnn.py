@@ -13,7 +13,7 @@ PAIRS = (("MALT", SHADOW), ("MAST", "MALT"))
 
 
 def table_2(game: ReferenceGame) -> pd.DataFrame:
-    """Accuracy of 0-1, the shadow attack, MALT and MAST, each network in turn as the target.
+    """Accuracy of 0-1, the shadow attack, MALT and MAST, over the target networks.
 
     The shadow attack's cut is where its attack models think both equally likely. MALT's threshold
     is the one that separates members from non-members best over the reference models; MAST's is

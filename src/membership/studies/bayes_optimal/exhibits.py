@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
-ladder_tables, reference_tables = later(__package__, "ladder_tables", "reference_tables")
+augmented_tables, ladder_tables = later(__package__, "augmented_tables", "ladder_tables")
+(reference_tables,) = later(__package__, "reference_tables")
 
 NETWORKS = (names.NETWORKS,)
 
@@ -223,6 +224,14 @@ EXHIBITS = (
         ),
         says=more_sentences.of_histograms,
         alt=more_sentences.histograms_picture,
+    ),
+    exhibit(
+        "ctl-14",
+        lambda source: augmented_tables.by_augmentation(
+            [source.evidence(name) for name in names.augmented(source.settings)]
+        ),
+        needs=names.augmented,
+        says=more_sentences.of_augmentation,
     ),
     exhibit("tab-3", _table_3, needs=("imagenet",), judge=_table_3_judged),
 )

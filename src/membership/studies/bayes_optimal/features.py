@@ -92,7 +92,7 @@ def _network(settings, root: str | None):
         "resnet18-cifar": partial(models.resnet, 18, source.n_classes, stem="cifar"),
         "small-cnn": partial(models.small_cnn, shape, source.n_classes),
     }[settings.feature_network]
-    config = replace(PRETRAINING, epochs=settings.feature_epochs, precision=settings.precision)
+    config = replace(PRETRAINING, epochs=settings.feature_epochs)
     seen = _seen(source, settings.seed)
     ensemble = training.train(
         factory,

@@ -119,3 +119,17 @@ def of_powers(table: pd.DataFrame) -> str:
         )
         found.append(f"{name[0].upper()}{name[1:]}: {each or 'none'}.")
     return f"Slopes of the logarithm over that of n. {' '.join(found)}"
+
+
+def of_augmentation(table: pd.DataFrame) -> str:
+    """MALT and 0-1 by augmentation, one network after the other."""
+    rows = table[table["metric"] == ACCURACY]
+    found = []
+    for network, part in rows.groupby("network", sort=False):
+        value = part.set_index(["attack", "augmentation"])["value"]
+        each = "; ".join(
+            f"{name} {value['MALT', name]:.1f}% and {value['0-1', name]:.1f}%"
+            for name in dict.fromkeys(part["augmentation"])
+        )
+        found.append(f"{network}: {each}.")
+    return f"Right by MALT and by 0-1. {' '.join(found)}"

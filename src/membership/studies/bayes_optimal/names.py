@@ -1,7 +1,10 @@
 """What evidence files, metrics and rows are called, for those who make and those who read them."""
 
+from typing import Any
+
 NETWORKS = "networks"
 LADDER = "ladder"
+AUGMENTED, RESIDUAL = "augmented-small", "augmented-residual"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
 SHARE, MEMBERS = "share of all records(%)", "members(%)"
@@ -16,3 +19,9 @@ SPREAD = "interquartile_range_over_losses"
 def logistic(n: int) -> str:
     """The file of one size of Table 1."""
     return f"logistic-{n}"
+
+
+def augmented(settings: Any) -> tuple[str, ...]:
+    """The files of Table 3's stand-in, one a network; the residual one takes CIFAR-10's time."""
+    large = settings.profile == "paper" and settings.dataset == "cifar10"
+    return (AUGMENTED, RESIDUAL) if large else (AUGMENTED,)

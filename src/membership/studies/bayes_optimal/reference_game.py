@@ -52,14 +52,17 @@ class ReferenceGame:
         Which records each network was trained on: exactly half.
     attrs : dict
         Origin of the numbers, as a table carries it.
+    attacked : tuple of int
+        The networks that are targets.
     shadow : numpy.ndarray, shape (models, records), optional
-        Score of the shadow attack on each network, all others being its shadow models.
+        Score of the shadow attack on each target, others being its shadow models.
     """
 
     loss: np.ndarray
     correct: np.ndarray
     member: np.ndarray
     attrs: dict
+    attacked: tuple[int, ...]
     shadow: np.ndarray | None = None
 
     @classmethod
@@ -72,16 +75,17 @@ class ReferenceGame:
             networks["correct"].values.astype(float),
             networks["member"].values,
             attrs | {"setup": {"networks": said["setup"]}},
+            tuple(said["targets"]),
             networks["shokri"].values if "shokri" in networks else None,
         )
 
     def targets(self):
-        """Each network in turn as the target model, all others as its reference models.
+        """Each target model, all other networks being its reference models.
 
         Only records that some reference model saw and another did not are queried: which they are
         says nothing about the target, whose half was drawn independently.
         """
-        for row in range(len(self.loss)):
+        for row in self.attacked:
             others = np.delete(np.arange(len(self.loss)), row)
             seen = self.member[others]
             queried = seen.any(0) & ~seen.all(0)

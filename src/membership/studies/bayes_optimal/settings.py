@@ -50,9 +50,6 @@ LARGEST_SIZE = 1_000_000
 CLASSES: dict[str, list[int]] = {"digits": [3, 8], "cifar10": [9, 8]}
 FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18-pooled"}
 
-# What recent processors multiply at a third of the time.
-PRECISION: dict[str, str] = {"tiny": "float32", "quick": "float32", "paper": "bfloat16"}
-
 
 class Settings(ChapterSettings):
     """Parameters of the chapter; the notebook's parameters cell mirrors them."""
@@ -150,11 +147,6 @@ class Settings(ChapterSettings):
     def posterior_draws(self) -> int:
         """Draws of the other records in the one-dimensional game."""
         return 5000 * self.n_repeats
-
-    @property
-    def precision(self) -> str:
-        """In which precision networks are trained."""
-        return PRECISION[self.profile]
 
     def resolve(self) -> Self:
         """Fill in the profile's sizes, larger where the data outnumber the embedded digits."""

@@ -36,10 +36,22 @@ def test_small_crops_move_by_up_to_five_pixels_each_way():
     assert np.unique(corners[:, 1]).tolist() == list(range(16 - 5, 16 + 6))
 
 
-def test_small_crops_stay_inside_the_image():
-    corners = _corners((40, 35), 32, SMALL)
-    assert np.unique(corners[:, 0]).tolist() == list(range(9))
-    assert np.unique(corners[:, 1]).tolist() == [0, 1, 2, 3]
+@pytest.mark.parametrize("crop", [32, 33, 45, 64, 96, 160, 224, 448])
+def test_small_crops_are_never_cut_off_and_move_less_than_large_ones(crop):
+    shorter = round(crop * 256 / 224)
+    size = images.resized(Image.new("RGB", (400, 300)), shorter).size
+    small, large = (_corners(size, crop, name) for name in (SMALL, LARGE))
+    middle = _corners(size, crop, NONE, 1)[0]
+    reach = max(1, round(5 * crop / 224))
+    for axis in (0, 1):
+        places, counts = np.unique(small[:, axis] - middle[axis], return_counts=True)
+        assert places.tolist() == list(range(-reach, reach + 1))
+        # Equally likely, the ends as well: five standard deviations of a binomial count.
+        expected = len(small) / len(places)
+        assert np.abs(counts - expected).max() < 5 * np.sqrt(expected)
+        assert small[:, axis].min() >= 0
+        assert small[:, axis].max() <= size[axis] - crop
+        assert small[:, axis].std() < large[:, axis].std()
 
 
 def test_large_crops_lie_anywhere_with_equal_probability():

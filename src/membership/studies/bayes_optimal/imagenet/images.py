@@ -12,7 +12,8 @@ from membership.errors import InputError
 
 # As Table 3 spells them, by increasing intensity.
 AUGMENTATIONS = ("None", r"Flip, Crop $\pm 5$", "Flip, Crop")
-SHIFT = 5
+SHIFT, SHIFTED = 5, 224
+"""Pixels either way, of a crop of so many."""
 
 # The usual means and standard deviations of ImageNet's red, green and blue, for pixels in [0, 1].
 MEAN = torch.tensor([0.485, 0.456, 0.406])[:, None, None]
@@ -30,8 +31,9 @@ class Crops(Dataset):
         256 for 224.
     augmentation : str
         One of `AUGMENTATIONS`. "None": the central crop. The second: the central crop moved by
-        -5..5 pixels each way, as far as the image goes, and mirrored with probability one half.
-        "Flip, Crop": any crop of the resized image, all equally likely, mirrored likewise.
+        -5..5 pixels of 224 each way (of smaller crops in proportion, one at least), and mirrored
+        with probability one half. "Flip, Crop": any crop of the resized image, all equally
+        likely, mirrored likewise.
     seed : tuple of int
         Draws for a record depend on this and on the record, not on the order or the worker.
     """
@@ -72,7 +74,9 @@ def corner(
     elif augmentation == "Flip, Crop":
         place = rng.integers(0, free + 1)
     else:
-        place = np.clip(free // 2 + rng.integers(-SHIFT, SHIFT + 1, size=2), 0, free)
+        # A seventh of the crop is free, more than three times what it moves.
+        most = max(1, round(SHIFT * size / SHIFTED))
+        place = free // 2 + rng.integers(-most, most + 1, size=2)
     return int(place[0]), int(place[1])
 
 
