@@ -10,10 +10,12 @@ chain rule gives for :math:`l \le m`
    = a_l[j]\, \Bigl( D[l i, m p]\, a_m[q] + \delta_m[p]\, J[m q, l i] \Bigr).
 
 The bracket is how the gradients of one record move with the shift of unit (l, i). So the rows of
-unit (l, i), over all records, are one product of the layer's inputs with the brackets.
+unit (l, i), over all records, are one product of the layer's inputs with the brackets. Where a unit
+is dead for a record, as half of them are behind a ReLU, its brackets are 0 and are left out.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -98,33 +100,42 @@ def _add_records(matrix, goal, chain: LinearChain, x: torch.Tensor, y: torch.Ten
         n_out, n_in = layer.weight.shape
         bias_row = row + n_out * n_in
         for i in range(n_out):
+            alive = _alive(second[:, unit + i], [part[:, :, unit + i] for part in jacobian[1:]])
+            here = [second[alive, unit + i], delta[alive]]
+            here += [[part[alive] for part in read]]
+            here += [[None, *(part[alive, :, unit + i] for part in jacobian[1:])]]
             first = row + i * n_in
-            brackets = store[:, first:]
-            _fill_brackets(brackets, chain, index, i, unit + i, read, delta, second, jacobian)
-            matrix[first : first + n_in, first:].addmm_(read[index].T, brackets)
+            brackets = store[: len(delta[alive]), first:]
+            _fill_brackets(brackets, chain, index, i, unit, *here)
+            matrix[first : first + n_in, first:].addmm_(here[2][index].T, brackets)
             if layer.bias is not None:
                 matrix[bias_row + i, bias_row:] += brackets[:, bias_row - first :].sum(0)
         row = bias_row + (0 if layer.bias is None else n_out)
         unit += n_out
 
 
-def _fill_brackets(brackets, chain, index, i, unit, read, delta, second, jacobian) -> None:
+def _alive(second: torch.Tensor, jacobian: list[torch.Tensor]) -> Any:
+    """The records for which a unit's shift moves anything; all of them without a copy."""
+    moves = torch.stack([part.ne(0).any(1) for part in (second, *jacobian)]).any(0)
+    return slice(None) if moves.all() else moves.nonzero().flatten()
+
+
+def _fill_brackets(brackets, chain, index, i, shift, second, delta, read, jacobian) -> None:
     """Brackets (records, ...) of unit i of a layer: its own layer from row i on, all later ones."""
     column = 0
-    shift = unit - i
     for later, layer in enumerate(chain.linear[index:], start=index):
         n_out, n_in = layer.weight.shape
         start = i if later == index else 0
         units = slice(shift + start, shift + n_out)
         width = (n_out - start) * n_in
         block = brackets[:, column : column + width].view(len(delta), n_out - start, n_in)
-        torch.mul(second[:, unit, units, None], read[later][:, None, :], out=block)
+        torch.mul(second[:, units, None], read[later][:, None, :], out=block)
         if later > index:
-            block.addcmul_(delta[:, units, None], jacobian[later][:, None, :, unit])
+            block.addcmul_(delta[:, units, None], jacobian[later][:, None])
         column += width
         if layer.bias is not None:
             own = slice(shift, shift + n_out)
-            brackets[:, column : column + n_out] = second[:, unit, own]
+            brackets[:, column : column + n_out] = second[:, own]
             column += n_out
         shift += n_out
 
