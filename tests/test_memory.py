@@ -1,5 +1,10 @@
 """The machine says how much memory it has, whatever the system tells."""
 
+import math
+
+import numpy as np
+import pytest
+
 from membership import memory
 
 
@@ -7,3 +12,19 @@ def test_the_available_memory_is_some(monkeypatch, tmp_path):
     assert memory.available() > 2**20
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
     assert memory.available() > 2**20
+
+
+@pytest.mark.skipif(not memory._CLEAR.exists(), reason="only Linux tells")
+def test_the_peak_is_counted_anew():
+    before = memory.reset_peak()
+    assert np.ones(30_000_000).sum() == 30_000_000  # 240 MB, given back at once
+    assert 200e6 < memory.peak() - before < 400e6
+    now = memory.reset_peak()
+    assert memory.peak() - now < 50e6
+
+
+def test_a_system_that_does_not_tell_gives_no_number(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_CLEAR", tmp_path / "absent" / "clear_refs")
+    monkeypatch.setattr(memory, "_STATUS", tmp_path / "absent" / "status")
+    assert math.isnan(memory.reset_peak())
+    assert math.isnan(memory.peak())

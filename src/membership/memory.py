@@ -1,5 +1,6 @@
 """How much memory there is, and the refusal of work that would not fit."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from membership.errors import InputError
 
 _MEMINFO = Path("/proc/meminfo")
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def available(device: Any = "cpu") -> float:
@@ -30,3 +32,24 @@ def require(needed: float, what: str, instead: str, device: Any = "cpu") -> None
             f"{what} needs about {needed / 1e9:.1f} gigabytes of memory, and {free / 1e9:.1f} are "
             f"free; {instead}"
         )
+
+
+def reset_peak() -> float:
+    """The bytes that this process holds now, from which `peak` counts anew; NaN off Linux."""
+    try:
+        _CLEAR.write_text("5")
+    except OSError:
+        return math.nan
+    return _of_process("VmRSS:")
+
+
+def peak() -> float:
+    """The most bytes that this process has held since `reset_peak`; NaN off Linux."""
+    return _of_process("VmHWM:")
+
+
+def _of_process(name: str) -> float:
+    if not _STATUS.exists():
+        return math.nan
+    found = (line.split() for line in _STATUS.read_text().splitlines())
+    return next(float(words[1]) * 1024 for words in found if words and words[0] == name)

@@ -65,6 +65,22 @@ def test_blocks_of_records_do_not_show(problem, reference, monkeypatch):
     np.testing.assert_allclose(generic.numpy(), reference, atol=1e-10)
 
 
+def test_dead_units_are_left_out_and_do_not_show():
+    torch.manual_seed(3)
+    model = models.mlp(5, (6, 4), 3).double()
+    first, second = [part for part in model.modules() if isinstance(part, nn.Linear)][:2]
+    with torch.no_grad():
+        first.bias[:2] = -100.0  # dead for every record
+        first.bias[2:] = 0.0  # dead for some
+        second.bias[0] = -100.0
+    x, y = torch.randn(40, 5, dtype=torch.float64), torch.randint(0, 3, (40,))
+    goal = objective(model, cross_entropy, x, y)
+    expected = hessians.hessian_by_products(goal, x, y)
+    found = curvature.hessian(model, cross_entropy, x, y)
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-12)
+    assert not found[0].any()
+
+
 def test_curvlinops_has_the_same_operator():
     torch.manual_seed(1)
     model = models.mlp(6, (5,), 3).double()

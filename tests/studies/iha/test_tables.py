@@ -12,11 +12,14 @@ from membership.studies.iha import audit as reading
 from membership.studies.iha import (
     controls,
     inconsistencies,
+    names,
     requirements,
     rows,
+    sentences,
     solvers,
     tables,
 )
+from membership.studies.iha.settings import Settings
 
 KEYS = ["dataset", "attack", "metric"]
 
@@ -179,11 +182,29 @@ def test_what_is_printed_twice_is_read_from_the_tables():
 
 def test_both_solvers_agree(source, audits, settings):
     solved = [source.evidence(f"solvers-{name}") for name in ("digits-odd", "digits")]
-    table = solvers.table_3(audits, solved, settings).set_index(KEYS)["value"]
+    table = solvers.table_3(audits, solved, settings)
+    found = table.set_index(KEYS)["value"]
     for audit in audits:
-        assert table[audit.label, "IHA (CG)", "largest difference from exact, relative"] < 1e-4
-        exact, cg = (table[audit.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
-        assert cg == pytest.approx(exact, abs=0.01)
+        assert 0 < found[audit.label, "IHA (CG)", "largest difference from exact, relative"] < 1e-4
+        for metric in rows.METRICS:
+            exact, cg = (found[audit.label, f"IHA ({s})", metric] for s in ("Exact", "CG"))
+            assert cg == pytest.approx(exact, abs=0.01)
+        asked = table.attrs["setup"][audit.label]
+        assert asked["queried_members"] + asked["queried_non_members"] <= 60
+
+
+def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(source, audits, settings):
+    solved = [
+        source.evidence(f"solvers-{name}").copy(deep=True) for name in ("digits-odd", "digits")
+    ]
+    audit, one = audits[0], solved[0]
+    at = np.searchsorted(audit.outputs["record"].values, one["query"].values)
+    # A solver that turns every score round has the AUC turned round.
+    exact = np.stack([scores[at] for scores in audit.scores("IHA")])
+    one["difference"].values[:] = -2 * exact
+    found = solvers.table_3(audits, solved, settings).set_index(KEYS)["value"]
+    exact, cg = (found[audit.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
+    assert cg == pytest.approx(1 - exact, abs=1e-6)
 
 
 def test_published_times_stand_beside_without_a_verdict(audits):
@@ -201,8 +222,36 @@ def test_table_6_is_marked_as_measured(source, settings):
     printed = set(published.table("iha_table6")["metric"])
     assert printed <= set(table["metric"])
     assert (table["value"] >= 0).all()
-    ratio = table[table["metric"].str.startswith("time for 1000") & (table["attack"] == "IHA")]
+    ratio = table[(table["metric"] == names.RATIO) & (table["attack"] == "IHA")]
     assert ratio["value"].tolist() == [1.0]
+    assert table.attrs["setup"]["Digits"]["reference_models"] == settings.n_models
+    assert not any("models (the paper: 128)" in text for text in table.attrs["deviations"][:-2])
+
+
+def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings):
+    costs = source.evidence("costs-digits").copy(deep=True)
+    case = list(costs["attack"].values).index("LiRA")
+    costs["before"].values[case], costs["each"].values[case] = [10.0, 20.0, 30.0], 0.001
+    costs["held"].values[case], costs["held_after"].values[case] = [1e6, 3e6, 0.0], 2e6
+    exact = list(costs["attack"].values).index("IHA")
+    costs["before"].values[exact], costs["each"].values[exact] = 1.0, 0.009
+    table = solvers.table_6(costs, settings)
+    rows_of = table[table["attack"] == "LiRA"].set_index("metric")
+    assert rows_of.loc["precompute time (s)", "value"] == pytest.approx(20.0)
+    assert rows_of.loc["precompute time (s)", "n_repeats"] == 3
+    assert rows_of.loc["time for 1000 samples (s)", "value"] == pytest.approx(21.0)
+    assert rows_of.loc[names.RATIO, "value"] == pytest.approx(2.1)
+    assert rows_of.loc["memory precompute (MB)", "value"] == 3.0
+    assert rows_of.loc["memory max (MB)", "value"] == 3.0
+    assert "2.1 times as long as exact IHA" in sentences.of_table_6(table)
+
+
+def test_the_papers_size_is_timed_at_paper_size_only():
+    assert names.timed(Settings.from_values({"profile": "quick"})).name == "purchase_like:8000"
+    found = names.timed(Settings.from_values({"profile": "paper"}))
+    assert (found.name, found.most_parameters) == ("purchase_like:160000", 22_532)
+    own = Settings.from_values({"profile": "paper", "also_datasets": ["digits"]})
+    assert names.timed(own).name == "digits"
 
 
 def test_variants_are_larger_and_deeper(source, settings):

@@ -28,9 +28,11 @@ from membership.studies.iha.claim_numbers import (
     over,
     summed,
 )
+from membership.studies.iha.names import RATIO, TIMED_PARAMETERS
 
 AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
 LEAST_RETRAININGS, MOST_SOLVED = 2000, 10_000
+TIMED_MEMBERS, MODELS, LEAST_TIMINGS = 80_000, 128, 3
 SIDES = ("members", "non_members")
 EXACT, BEST = "IHA (Exact)", "IHA (damping eps=2e-1)"
 EVERYONE = "IHA, gradient over D for everyone"
@@ -159,6 +161,23 @@ def all_records(rows: Rows, parts: int) -> Outcome:
 
 
 OTHERS = [name for name in tables.CONDITIONINGS if name != BEST]
+
+
+def cheaper(source: Source) -> Outcome:
+    """iha-c14: at the paper's sizes the records' values do not matter."""
+    table = source.table("iha-tab-6")
+    ((label, facts),) = table.attrs["setup"].items()
+    wanted = {"members": TIMED_MEMBERS, "parameters": TIMED_PARAMETERS, "reference_models": MODELS}
+    if any(facts.get(name) != value for name, value in wanted.items()):
+        here = ", ".join(f"{facts.get(name, 0):,} {name.replace('_', ' ')}" for name in wanted)
+        return untested(f"asks for {TIMED_MEMBERS:,} members and {MODELS} models; here {here}")
+    single, many = (
+        number(table, f"time of {name} over that of IHA", attack=name, metric=RATIO)
+        for name in ("LiRA", "LiRA, side by side")
+    )
+    if single.units < LEAST_TIMINGS:
+        return untested(f"asks for {LEAST_TIMINGS} timings; here {single.units}")
+    return beside(much_better(single, 1.0), [many]).on(f"{label}, {single.units} timings")
 
 
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))

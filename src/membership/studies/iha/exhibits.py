@@ -32,7 +32,7 @@ _main, _every = _needs(names.MAIN), _needs((*names.MAIN, "sweep"))
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
-    return names.files(("costs",), names.subjects(settings)[-1:])
+    return names.files(("costs",), [names.timed(settings)])
 
 
 def _variants(settings: Any) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
+from membership.studies.iha import costs as of_costs
 from membership.studies.iha import left_out, measured, white_box
 from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
-from membership.studies.iha.names import Subject, subjects, variants
+from membership.studies.iha.names import Subject, subjects, timed, variants
 from membership.studies.iha.names import left_out as left_out_subjects
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.tasks import Task, about_task, task
@@ -42,7 +43,7 @@ def sources(settings: Any) -> dict[str, Gather]:
         enter({**every, "sweep": sweep} if one.deep else every, one)
     for one in left_out_subjects(settings):
         enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
-    enter({"costs": costs}, subjects(settings)[-1])
+    enter({"costs": costs}, timed(settings))
     return found
 
 
@@ -120,18 +121,17 @@ def known(one: Subject, settings: Any) -> xr.Dataset:
 
 
 def solvers(one: Subject, settings: Any) -> xr.Dataset:
-    """Scores by conjugate gradients, which are no function of the forms."""
+    """What conjugate gradients change, which is no function of the forms."""
     trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
-    dampings = [float(each["amount"][0]) for each in found]
-    return evidence.dataset(
-        "measured", measured.by_cg(trained, dampings, settings), **about(trained)
-    )
+    solved = measured.by_cg(trained, found, settings)
+    return evidence.dataset("measured", solved, **about(trained))
 
 
 def costs(one: Subject, settings: Any) -> xr.Dataset:
-    """Seconds that the attacks took on this machine."""
+    """Seconds that the attacks took on this machine, and what memory."""
     trained = _trained(one, _key(settings))
-    return evidence.dataset("measured", measured.seconds(trained, settings), **about(trained))
+    found = of_costs.measured(trained, settings)
+    return evidence.dataset("measured", found, **about(trained))
 
 
 def left_out_outputs(one: Subject, settings: Any) -> xr.Dataset:
@@ -161,7 +161,14 @@ def _key(settings: Any) -> str:
 
 
 def _task(one: Subject, settings: Any) -> Task:
-    return task(one.name, settings, deep=one.deep, large=one.large, n_models=one.n_models)
+    return task(
+        one.name,
+        settings,
+        deep=one.deep,
+        large=one.large,
+        n_models=one.n_models,
+        most_parameters=one.most_parameters,
+    )
 
 
 # The pool of a data set may be large: only the last one is kept in memory.

@@ -12,6 +12,9 @@ from membership.studies.iha.needs import LARGER
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
+RATIO = "time for 1000 samples, ratio to IHA"
+# The size of the paper's Table 6, half of the records members; one model is attacked.
+TIMED, TIMED_PARAMETERS, TIMED_MODELS = "purchase_like:160000", 22_532, 2
 # Table 7's two further trainings have fewer models.
 FEWER = 16
 
@@ -26,7 +29,7 @@ class Subject:
         As `data.load` takes it.
     deep, large : bool
         As `tasks.task` takes them.
-    n_models : int
+    n_models, most_parameters : int
         0: the settings'.
     """
 
@@ -34,6 +37,7 @@ class Subject:
     deep: bool = False
     large: bool = False
     n_models: int = 0
+    most_parameters: int = 0
 
     @property
     def slug(self) -> str:
@@ -80,6 +84,14 @@ def variants(settings: Any) -> list[Subject]:
     if not name.endswith(PARITY):
         made.append(Subject(name, True, False, count))
     return made
+
+
+def timed(settings: Any) -> Subject:
+    """The data set on which attacks are timed: Table 6's size where it is simulated anyway."""
+    last = subjects(settings)[-1]
+    if settings.profile != "paper" or not is_purchase_like(last.name):
+        return last
+    return Subject(TIMED, large=True, n_models=TIMED_MODELS, most_parameters=TIMED_PARAMETERS)
 
 
 def left_out(settings: Any) -> list[Subject]:

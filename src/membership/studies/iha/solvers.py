@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from membership import metrics, published
-from membership.studies.iha import rows
+from membership.studies.iha import names, rows
 from membership.studies.iha.audit import Audit, design, origin, table_of
 
 MEGABYTE = 1e6
@@ -16,30 +16,32 @@ MEGABYTE = 1e6
 
 def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any) -> pd.DataFrame:
     """Exact scores against conjugate gradients on the same records (Table 3)."""
-    found, said = [], []
+    found, said, asked = [], [], {}
     for audit, one in zip(audits, solved, strict=True):
-        exact, member = _exact(audit, one)
-        scores = {"IHA (Exact)": exact, "IHA (CG)": list(one["score"].values)}
-        for attack, parts in scores.items():
-            key = {"dataset": audit.label, "attack": attack}
-            found += rows.measured(key, parts, member, ["AUC"])
+        places = np.searchsorted(audit.outputs["record"].values, one["query"].values)
+        exact = [scores[places] for scores in audit.scores("IHA")]
+        member = [truth[places] for truth in audit.member]
+        cg = [a + b for a, b in zip(exact, one["difference"].values.astype(float), strict=True)]
+        for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
+            found += rows.measured({"dataset": audit.label, "attack": attack}, parts, member)
         apart = [
-            float(np.max(np.abs(cg - exact)) / np.max(np.abs(exact)))
-            for exact, cg in zip(*scores.values(), strict=True)
+            float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
         ]
         metric = {"metric": "largest difference from exact, relative"}
         found.append(
             {"dataset": audit.label, "attack": "IHA (CG)", **metric, **rows.over_models(apart)}
         )
         said.append(
-            f"{audit.label}: {one.sizes['query']} records asked of each of {one.sizes['target']} "
-            "models (the paper: 10,000 records)"
+            f"{audit.label}: {len(places):,} records asked of each of {len(exact)} models (the "
+            "paper: 10,000 records)"
         )
+        asked[audit.label] = {
+            "queried_members": min(int(truth.sum()) for truth in member),
+            "queried_non_members": min(int((~truth).sum()) for truth in member),
+        }
     table = table_of(found, audits, said)
-    for audit, one in zip(audits, solved, strict=True):
-        half = one.sizes["query"] // 2
-        asked = {"queried_members": half, "queried_non_members": half}
-        table.attrs["setup"][audit.label] |= asked
+    for label, facts in asked.items():
+        table.attrs["setup"][label] |= facts
     return table
 
 
@@ -56,53 +58,43 @@ def table_6_judged(table: pd.DataFrame) -> pd.DataFrame:
 def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
     reference = published.reference(name)
     # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.
-    reference["dataset"] = reference["dataset"].replace({"Purchase-100": "Purchase-100(S)"})
+    if "Purchase-100" not in {setup["published"] for setup in table.attrs["setup"].values()}:
+        reference["dataset"] = reference["dataset"].replace({"Purchase-100": "Purchase-100(S)"})
     return rows.judged(table, reference)
 
 
 def table_6(costs: xr.Dataset, settings: Any) -> pd.DataFrame:
     """Time and memory of the attacks on one model (Table 6), as measured when it was gathered."""
-    p, count = costs.attrs["recipe"]["parameters"], int(costs["queries"])
-    models = costs.attrs["n_models"]
-    # Float64 matrices of the Hessian and of its decomposition; float32 parameters of the models.
-    memory = {
-        "IHA": (32 * p**2, 8 * p**2 + 8 * p * count),
-        "IHA (Approx)": (0, 40 * p * count),
-        "LiRA": (4 * p * models, 4 * models * count),
-        "LOSS": (0, 4 * p),
-    }
-    times = {
-        str(attack): (float(before), float(each))
-        for attack, before, each in zip(
-            *(costs[name].values for name in ("attack", "before", "each")), strict=True
-        )
-    }
-    exact = sum(part * size for part, size in zip(times["IHA"], (1, 1000), strict=True))
+    models, p = int(costs["reference_models"]), costs.attrs["recipe"]["parameters"]
+    times = {part: costs[part].values for part in ("before", "each", "held", "held_after")}
+    whole = times["before"] + 1000 * times["each"]
+    exact = whole[list(costs["attack"].values).index("IHA")]
     found = []
-    for attack, (before, each) in times.items():
+    for case, attack in enumerate(map(str, costs["attack"].values)):
+        held = [float(np.max(times[part][case])) / MEGABYTE for part in ("held", "held_after")]
         numbers = {
-            "precompute time (s)": before,
-            "time per sample (s)": each,
-            "time for 1000 samples, ratio to IHA": (before + 1000 * each) / exact,
-            "memory precompute (MB)": memory[attack][0] / MEGABYTE,
-            "memory runtime (MB)": memory[attack][1] / MEGABYTE,
-            "memory max (MB)": max(memory[attack]) / MEGABYTE,
+            "precompute time (s)": times["before"][case],
+            "time per sample (s)": times["each"][case],
+            "time for 1000 samples (s)": whole[case],
+            names.RATIO: whole[case] / exact,
+            "memory precompute (MB)": held[:1],
+            "memory runtime (MB)": held[1:],
+            "memory max (MB)": [max(held)],
         }
         key = {"dataset": costs.attrs["set"], "attack": attack}
-        found += [{**key, "metric": m, **metrics.exactly(v)} for m, v in numbers.items()]
-    table = pd.DataFrame(found).drop(columns="n_repeats")
-    said = [f"{p:,} parameters (the paper: 22,532)", *design([])]
-    table.attrs = {**origin([costs.attrs], said), "timing": True}
+        found += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
+    table = pd.DataFrame(found).dropna(subset="value")
+    size = f"{p:,} parameters (the paper: 22,532), {models} reference models (the paper: 128)"
+    # One model is attacked; the others are timed and not kept.
+    kept = [text for text in costs.attrs["deviations"] if "models (the paper" not in text]
+    attributes = origin([{**costs.attrs, "deviations": kept}], [size, *design([])])
+    attributes["setup"][costs.attrs["set"]] |= {"reference_models": models, "parameters": p}
+    table.attrs = {**attributes, "timing": True}
     return table
 
 
-def _exact(audit: Audit, solved: xr.Dataset) -> tuple[list, list]:
-    """The audit's own scores, and the truth, of the records asked of the iterative solver."""
-    records = audit.outputs["record"].values
-    places = [np.searchsorted(records, asked) for asked in solved["record"].values]
-    targets = [list(audit.attrs["targets"]).index(target) for target in solved["asked"].values]
-    pairs = list(zip(targets, places, strict=True))
-    return (
-        [audit.found[target]["IHA"][at] for target, at in pairs],
-        [audit.member[target][at] for target, at in pairs],
-    )
+def _over_timings(values: Any) -> dict[str, float]:
+    """The mean of several timings with its interval; one number stands by itself."""
+    if len(values) == 1 or np.ptp(values) == 0:
+        return metrics.exactly(float(values[0]))
+    return metrics.summary(values, lowest=0.0)
