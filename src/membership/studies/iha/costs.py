@@ -143,10 +143,11 @@ def _lira(trained: Trained, settings: Any, at_once: int) -> Cost:
     scaled, answered, held_after = _timed(
         lambda: scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])
     )
-    # As many answers as there are reference models; the time of a fit does not hang on its values.
-    rows = np.arange(count) % some
-    among = np.arange(count)[:, None] % 2 == np.arange(len(queries)) % 2
-    _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], scaled[rows], among))
+    # As many answers as there are reference models, no two alike: a fit takes as long with any.
+    models = np.arange(count)
+    answers = scaled[models % some] + 1e-3 * models[:, None]
+    among = models[:, None] % 2 == np.arange(len(queries)) % 2
+    _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], answers, among))
     return Cost(before, answered * count / some + fitted, held, held_after, len(queries))
 
 
