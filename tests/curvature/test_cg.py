@@ -117,10 +117,12 @@ def test_ranges_are_checked():
         conjugate_gradients(counted(matrix()), systems(), 0.2, max_iterations=0)
 
 
+@pytest.mark.parametrize("formed", [False, True])
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
-def test_a_solver_solves_with_a_model_s_hessian(problem, reference, tolerance):
+def test_a_solver_solves_with_a_model_s_hessian(problem, reference, tolerance, formed):
     goal = objective(*problem)
-    solver = Solver(goal, *goal.records(*problem[2:]), n_systems=100)
+    n_systems = goal.size + 1 if formed else 10
+    solver = Solver(goal, *goal.records(*problem[2:]), n_systems=n_systems)
     right = torch.randn(140, goal.size, dtype=torch.float64)
     damping = 0.1 - min(0.0, np.linalg.eigvalsh(reference)[0])
     found = solver.solve(right, damping, tolerance)

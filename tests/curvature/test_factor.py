@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from membership import curvature
 from membership.curvature import factor as room
-from membership.curvature.factor import Factor, factor, factorised
+from membership.curvature.factor import Factor, factor, factorised, least_eigenvalue
 from membership.curvature.objective import objective
 from membership.errors import InputError
 
@@ -44,6 +44,18 @@ def test_solutions_are_those_of_the_matrix_and_leave_the_right_side_alone(size, 
     np.testing.assert_allclose(solved, np.linalg.solve(expected, kept.T).T, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose((half * half).sum(1), (kept * solved).sum(1), rtol=1e-8)
     assert torch.equal(right, kept)
+
+
+@settings(max_examples=25, deadline=None)
+@given(size=st.integers(2, 40), seed=st.integers(0, 99))
+def test_the_least_eigenvalue_is_found_from_the_factor_of_the_damped_matrix(size, seed):
+    rows = np.random.default_rng(seed).standard_normal((size, size))
+    matrix = (rows + rows.T) / 2
+    least = np.linalg.eigvalsh(matrix)[0]
+    damping = 0.5 - least
+    damped = torch.tensor(matrix + damping * np.eye(size))
+    assert factorised(damped)
+    np.testing.assert_allclose(least_eigenvalue(Factor(damped), damping), least, atol=0.005)
 
 
 def test_only_the_lower_triangle_is_touched_and_no_second_matrix_is_made(small_blocks):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from membership import memory
 from membership.curvature.eigen import require_positive
@@ -88,6 +88,28 @@ def factorised(matrix: torch.Tensor) -> bool:
         matrix[columns, columns] = corner
         matrix[below, columns] = _divided(matrix[below, columns], corner.T, upper=True)
     return True
+
+
+def least_eigenvalue(factor: Factor, damping: float) -> float:
+    """The smallest eigenvalue of the matrix whose damped one was factorised, to a few digits.
+
+    It is the largest of the damped inverse, which a few solutions find.
+    """
+    start = np.random.default_rng(0).standard_normal(len(factor.matrix))
+    how = {"which": "LA", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
+    return 1 / float(eigsh(_Inverse(factor), 1, **how)[0]) - damping
+
+
+class _Inverse(LinearOperator):
+    """Solutions with a factor, as scipy asks for them."""
+
+    def __init__(self, factor: Factor) -> None:
+        super().__init__(np.float64, factor.matrix.shape)
+        self.factor = factor
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        sent = torch.as_tensor(x.reshape(1, -1)).to(self.factor.matrix.device)
+        return self.factor.solve(sent)[0].cpu().numpy()
 
 
 def _divided(left: torch.Tensor, triangle: torch.Tensor, upper: bool) -> torch.Tensor:

@@ -67,7 +67,7 @@ def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
         membership=np.zeros((paper.n_models, 1)),
         origin={},
         deviations=(),
-        n_targets=10,
+        targets=tuple(range(10)),
         most_queries=recipe.pool,
     )
     assert tasks._deviations(made, recipe, (), ()) == []
@@ -133,7 +133,7 @@ def test_the_papers_own_set_ups_are_comparable():
     factory = partial(tasks.one_logit, 784)
     made = tasks.Task(
         *(recipe.label, recipe.published, pool, None, factory, config, membership, {}, ()),
-        n_targets=10,
+        targets=tuple(range(10)),
         most_queries=recipe.pool,
     )
     assert published.comparability(stated, made.setup, attack="LiRA") == []

@@ -68,7 +68,9 @@ def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
             )
             for place, target, kept in _targets(audit, forms)
         ]
-        numbers = {one: _auc([part[one] for part in each], audit.member) for one in EVERY}
+        numbers = {
+            one: _auc([part[one] for part in each], audit.member, audit.units) for one in EVERY
+        }
         for place, factor in enumerate(FACTORS):
             for version in [one for one in EVERY if one[place]]:
                 key = {"dataset": audit.label, "contrast": _contrast(factor, version)}
@@ -99,7 +101,7 @@ def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: A
                 place = FACTORS.index(factor)
                 for one in (version, _without(version, place)):
                     if one not in numbers:
-                        numbers[one] = _auc([part[one] for part in each], member)
+                        numbers[one] = _auc([part[one] for part in each], member, audit.units)
                 key = {"panel": audit.label, "damping": damping}
                 # None has the loss term: in the picture that goes without saying.
                 series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
@@ -112,9 +114,9 @@ def control_13(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
     found = []
     for audit, forms in some:
         each = [alone(kept) for _, _, kept in _targets(audit, forms)]
-        loss = _auc(audit.scores("LOSS"), audit.member)
+        loss = _auc(audit.scores("LOSS"), audit.member, audit.units)
         for name in ALONE:
-            own = _auc([part[name] for part in each], audit.member)
+            own = _auc([part[name] for part in each], audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
             found.append({**key, "AUC": own.value.mean(), **_row(own + loss * -1.0)})
     return tidy(found, _about(some))
@@ -137,11 +139,13 @@ def _targets(audit: Audit, forms: xr.Dataset, rows: Any = slice(None)):
         yield place, target, of.by_inverse(forms, place, rows)
 
 
-def _auc(scores: Sequence[FloatArray], member: Sequence[BoolArray]) -> metrics.Resampled:
-    """The AUC of each pair of complementary targets, and under resamples of the records."""
+def _auc(
+    scores: Sequence[FloatArray], member: Sequence[BoolArray], units: np.ndarray
+) -> metrics.Resampled:
+    """The AUC of each unit of targets, and under resamples of the records."""
     found = metrics.resampled("auc", np.stack(scores), np.stack(member), resamples=RESAMPLES)
-    units = np.arange(len(scores)) // 2
-    merge = np.equal.outer(np.unique(units), units) / np.bincount(units)[:, None]
+    kept, units, size = np.unique(units, return_inverse=True, return_counts=True)
+    merge = np.equal.outer(np.arange(len(kept)), units) / size[:, None]
     return metrics.Resampled(merge @ found.value, merge @ found.under)
 
 

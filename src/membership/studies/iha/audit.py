@@ -60,6 +60,11 @@ class Audit:
         return {**self.attrs["setup"], **asked, "paired_targets": True}
 
     @property
+    def units(self) -> np.ndarray:
+        """Which targets are one unit: those trained on complementary records."""
+        return np.array(self.attrs["targets"]) // 2
+
+    @property
     def recipe(self) -> dict[str, Any]:
         """How the models were trained, with ``members`` and ``parameters``."""
         return self.attrs["recipe"]
@@ -84,7 +89,7 @@ class Audit:
     def rows(self, attack: str, name: str = "", metrics: Sequence[str] = rows.METRICS) -> list:
         """Tidy rows of one attack, called `attack` in the table."""
         key = {"dataset": self.label, "attack": attack}
-        return rows.measured(key, self.scores(name or attack), self.member, metrics)
+        return rows.measured(key, self.scores(name or attack), self.member, metrics, self.units)
 
 
 def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
@@ -97,9 +102,10 @@ def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
         white = scores.white_box(of_target, norm, loss, member, outputs.attrs["recipe"])
         more = {
             "damping": forms["damping"].values[place],
-            "eigenvalues": forms["eigenvalue"].values[place],
             "norms": norm,
         }
+        if "eigenvalue" in forms:
+            more["eigenvalues"] = forms["eigenvalue"].values[place]
         found.append({**white, **scores.black_box(outputs, target), **more})
     return Audit(outputs, found, list(forms["member"].values))
 
@@ -165,9 +171,17 @@ def audits(source: Any) -> tuple[Audit, ...]:
 
 
 @functools.lru_cache(maxsize=8)
+def compared_audits(source: Any) -> tuple[Audit, ...]:
+    """The data sets of the main comparison: see `names.compared`."""
+    some = names.subjects(source.settings)
+    more = names.compared(source.settings)[len(some) :]
+    return (*audits(source), *_read(source, audit, names.MAIN, more))
+
+
+@functools.lru_cache(maxsize=8)
 def swept_audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run over dampings and ranks."""
-    return _read(source, swept, names.SWEPT, names.subjects(source.settings))
+    """Every data set of a run whose Hessians were decomposed, over dampings and ranks."""
+    return _read(source, swept, names.SWEPT, names.decomposed(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
@@ -178,8 +192,9 @@ def known_audits(source: Any) -> tuple[Audit, ...]:
 
 def variant_audits(source: Any) -> tuple[Audit, ...]:
     """The last data set of a run, then its variants (Table 7)."""
-    more = names.variants(source.settings)
-    return (audits(source)[-1], *_read(source, audit, names.MAIN, more))
+    more = [one for one in names.variants(source.settings) if not one.full]
+    last = compared_audits(source)[len(audits(source)) - 1 :]
+    return (*last, *_read(source, audit, names.MAIN, more))
 
 
 def deep_sweep(source: Any) -> tuple[Audit, ...]:

@@ -84,13 +84,13 @@ Test = Callable[[Source], Outcome]
 
 def paired(source: Source, label: str, first: str, second: str, said: str) -> Contrast:
     """The difference in AUC of two attacks on the same targets and records, from evidence."""
-    (one,) = (found for found in audit.audits(source) if found.label == label)
+    (one,) = (found for found in audit.compared_audits(source) if found.label == label)
     scores = [np.stack(one.scores(name)) for name in (first, second)]
     found = metrics.paired_interval(
         "auc",
         *scores,
         np.stack(one.member),
-        units=np.arange(len(one.member)) // 2,
+        units=one.units,
         asked_share=len(one.member[0]) / one.attrs["pool"],
         resamples=RESAMPLES,
     )
@@ -167,7 +167,7 @@ def _targets(table: pd.DataFrame, label: str) -> int:
 
 
 def _has_evidence(source: Source) -> bool:
-    needed = names.files(names.MAIN, names.subjects(source.settings))
+    needed = names.files(names.MAIN, names.compared(source.settings))
     return all(source.has(name) for name in needed)
 
 

@@ -44,7 +44,7 @@ def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
                 if audit.has(f"{name}, damping {damping:g}"):
                     key = {"panel": f"{audit.label}: AUC", "damping": damping, "series": name}
                     scores = audit.scores(f"{name}, damping {damping:g}")
-                    found += rows.measured(key, scores, audit.member, ["AUC"])
+                    found += rows.measured(key, scores, audit.member, ["AUC"], audit.units)
     return table_of(found, audits)
 
 
@@ -83,32 +83,37 @@ def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
     return rows.judged(table, every, unjudged=why)
 
 
+def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) -> list[dict]:
+    """How many eigenvalues of the targets' Hessians are above the damping."""
+    above = [float((one > damping).sum()) for one in values]
+    share = [float((one > damping).mean()) for one in values]
+    return [
+        {**key, "quantity": "eigenvalues above the damping", **rows.over_models(above)},
+        {**key, "quantity": "as a share of all", **rows.over_models(share, 1.0)},
+    ]
+
+
 def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
     found = []
     for audit in audits:
-        key = {"dataset": audit.label}
+        key, units = {"dataset": audit.label}, audit.units
         numbers = {
             name: [metrics.auc(s, m) for s, m in zip(audit.scores(name), audit.member, strict=True)]
             for name in LEARNT_BY
         }
         for name, values in numbers.items():
-            found.append({**key, "quantity": f"AUC of {name}", **rows.over_models(values, 1.0)})
+            found.append(
+                {**key, "quantity": f"AUC of {name}", **rows.over_models(values, 1.0, units=units)}
+            )
         gain = np.subtract(numbers["IHA*"], numbers["IHA"])
-        found.append(
-            {**key, "quantity": "AUC, IHA* less IHA", **rows.over_models(gain.tolist(), 1.0, -1.0)}
-        )
+        less = rows.over_models(gain.tolist(), 1.0, -1.0, units=units)
+        found.append({**key, "quantity": "AUC, IHA* less IHA", **less})
         norms = np.stack(audit.scores("norms"))
         names = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
         for column, quantity in enumerate(names):
-            found.append(
-                {**key, "quantity": quantity, **rows.over_models(norms[:, column].tolist())}
-            )
-        values = audit.scores("eigenvalues")
-        above = [float((one > settings.damping).sum()) for one in values]
-        found.append(
-            {**key, "quantity": "eigenvalues above the damping", **rows.over_models(above)}
-        )
-        share = [float((one > settings.damping).mean()) for one in values]
-        found.append({**key, "quantity": "as a share of all", **rows.over_models(share, 1.0)})
+            length = rows.over_models(norms[:, column].tolist(), units=units)
+            found.append({**key, "quantity": quantity, **length})
+        if audit.has("eigenvalues"):
+            found += _above(key, audit.scores("eigenvalues"), settings.damping)
     return table_of(found, audits)

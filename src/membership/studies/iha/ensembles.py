@@ -76,7 +76,7 @@ def train(task: Task, settings: Any) -> Trained:
     return Trained(
         task,
         ensemble,
-        list(range(task.n_targets)),
+        list(task.targets),
         min(settings.n_queries, task.most_queries, len(task.pool)),
         settings.seed,
         str(ensemble.device),

@@ -23,12 +23,17 @@ requirements, retrained, solvers, tables, theory = later(
 )
 
 
-def _needs(kinds: tuple[str, ...]) -> Callable[[Any], tuple[str, ...]]:
-    """The evidence of these kinds of every data set of a run."""
-    return lambda settings: names.files(kinds, names.subjects(settings))
+def _needs(
+    kinds: tuple[str, ...], some: Callable[[Any], list] = names.subjects
+) -> Callable[[Any], tuple[str, ...]]:
+    """The evidence of these kinds of every data set of a run, or of some."""
+    return lambda settings: names.files(kinds, some(settings))
 
 
-_main, _every = _needs(names.MAIN), _needs((*names.MAIN, "sweep"))
+_main, _compared = _needs(names.MAIN), _needs(names.MAIN, names.compared)
+_swept, _solved, _every = (
+    _needs(kinds, names.decomposed) for kinds in (names.SWEPT, names.SOLVED, (*names.MAIN, "sweep"))
+)
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
@@ -53,14 +58,16 @@ def _of(
 
 
 _of_main = functools.partial(_of, audit.audits)
+_of_compared = functools.partial(_of, audit.compared_audits)
 _of_swept = functools.partial(_of, audit.swept_audits)
 _of_known = functools.partial(_of, audit.known_audits)
 _of_left_out = functools.partial(_of, experiment.experiments)
 
 
 def _table_3(source: Source) -> pd.DataFrame:
-    solved = map(source.evidence, names.files(("solvers",), names.subjects(source.settings)))
-    return solvers.table_3(audit.audits(source), list(solved), source.settings)
+    some = names.decomposed(source.settings)
+    solved = [source.evidence(name) for name in names.files(("solvers",), some)]
+    return solvers.table_3(audit.audits(source)[: len(some)], solved, source.settings)
 
 
 def _table_6(source: Source) -> pd.DataFrame:
@@ -80,6 +87,7 @@ def _with_forms(*kinds: str) -> Callable[[Source], Any]:
         return [
             (one, *(source.evidence(f"{kind}-{subject.slug}") for kind in kinds))
             for one, subject in some
+            if "sweep" not in kinds or not subject.full
         ]
 
     return read
@@ -105,16 +113,16 @@ EXHIBITS = (
     exhibit("tab-1", of_settings(requirements.table_1), says=sentences.of_table_1),
     exhibit(
         "fig-1",
-        _of_main(tables.figure_1),
-        needs=_main,
+        _of_compared(tables.figure_1),
+        needs=_compared,
         draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_1,
         alt=sentences.of_curves,
     ),
     exhibit(
         "tab-2",
-        _of_main(tables.table_2),
-        needs=_main,
+        _of_compared(tables.table_2),
+        needs=_compared,
         judge=tables.table_2_judged,
         says=sentences.of_table_2,
     ),
@@ -128,7 +136,7 @@ EXHIBITS = (
     exhibit(
         "ctl-2",
         _of_swept(controls.control_2),
-        needs=_needs(names.SWEPT),
+        needs=_swept,
         draw=_dampings,
         says=sentences.of_control_2,
         alt=sentences.of_dampings,
@@ -136,14 +144,14 @@ EXHIBITS = (
     exhibit(
         "tab-8",
         _of_swept(tables.table_8),
-        needs=_needs(names.SWEPT),
+        needs=_swept,
         judge=tables.table_8_judged,
         says=sentences.of_table_8,
     ),
     exhibit(
         "ctl-3",
-        _of_main(controls.control_3),
-        needs=_main,
+        _of_compared(controls.control_3),
+        needs=_compared,
         judge=controls.control_3_judged,
         says=sentences.of_control_3,
     ),
@@ -203,7 +211,7 @@ EXHIBITS = (
     exhibit(
         "tab-3",
         _table_3,
-        needs=_needs(names.SOLVED),
+        needs=_solved,
         judge=solvers.table_3_judged,
         says=sentences.of_table_3,
     ),

@@ -17,7 +17,7 @@ import xarray as xr
 from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import costs as of_costs
-from membership.studies.iha import left_out, measured, white_box
+from membership.studies.iha import factored, left_out, measured, white_box
 from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
 from membership.studies.iha.names import Subject, subjects, timed, variants
 from membership.studies.iha.names import left_out as left_out_subjects
@@ -30,7 +30,8 @@ Gather = Callable[[], xr.Dataset]
 def sources(settings: Any) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
     every = {"outputs": outputs, "white-box": forms}
-    plain = {**every, "sweep": sweep, "known": known, "solvers": solvers}
+    full = {**every, "known": known}
+    plain = {**full, "sweep": sweep, "solvers": solvers}
     found: dict[str, Gather] = {}
 
     def enter(kinds: dict[str, Callable], one: Subject) -> None:
@@ -38,7 +39,7 @@ def sources(settings: Any) -> dict[str, Gather]:
             found[f"{kind}-{one.slug}"] = functools.partial(function, one, settings)
 
     for one in subjects(settings):
-        enter(plain, one)
+        enter(full if one.full else plain, one)
     for one in variants(settings):
         enter({**every, "sweep": sweep} if one.deep else every, one)
     for one in left_out_subjects(settings):
@@ -68,13 +69,12 @@ def outputs(one: Subject, settings: Any) -> xr.Dataset:
 def forms(one: Subject, settings: Any) -> xr.Dataset:
     """Quadratic forms at the chapter's damping, and lengths, of every target."""
     trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    kept = {"damping": "amount", "eigenvalue": "eigenvalue", "norm": "norm"}
     return evidence.dataset(
         "white_box",
         {
             **_forms(trained, found, "main", trained.queries),
-            "damping": [each["amount"] for each in found],
-            "eigenvalue": [each["eigenvalue"] for each in found],
-            "norm": [each["norm"] for each in found],
+            **{v: [each[k] for each in found] for v, k in kept.items() if k in found[0]},
         },
         {
             **_labels(trained, trained.queries),
@@ -166,6 +166,7 @@ def _task(one: Subject, settings: Any) -> Task:
         settings,
         deep=one.deep,
         large=one.large,
+        full=one.full,
         n_models=one.n_models,
         most_parameters=one.most_parameters,
     )
@@ -185,7 +186,8 @@ def _observed(one: Subject, parameters: str) -> list[dict[str, np.ndarray]]:
     task, weights = trained.task, trained.ensemble.parameters
     asked = [task.pool.x, task.pool.y, task.membership, trained.queries, trained.seed]
     damping = Settings.damping
-    look = functools.partial(white_box.observe, trained, damping=damping)
+    observe = factored.observe if one.full else white_box.observe
+    look = functools.partial(observe, trained, damping=damping)
     determined = (damping, asdict(task.config), *asked, *weights.values())
     return evidence.in_parts(look, trained.targets, *determined)
 

@@ -13,10 +13,12 @@ MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 RATIO = "time for 1000 samples, ratio to IHA"
-# The size of the paper's Table 6, half of the records members; one model is attacked.
-TIMED, TIMED_PARAMETERS, TIMED_MODELS = "purchase_like:160000", 22_532, 2
-# Table 7's two further trainings have fewer models.
-FEWER = 16
+# The paper's Purchase-100, half of the records members, and its network there. Table 6 attacks one
+# model.
+PURCHASE, FULL_PARAMETERS, TIMED_MODELS = "purchase_like:160000", 22_532, 2
+# Table 7's further trainings have fewer models; at the paper's size 32 beside a target and its
+# complement.
+FEWER, FEWER_FULL = 16, 34
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,13 @@ class Subject:
     ----------
     name : str
         As `data.load` takes it.
-    deep, large : bool
-        As `tasks.task` takes them.
+    deep : bool
+        A network with more layers.
+    large : bool
+        The recipe for Purchase-100 instead of its small version.
+    full : bool
+        The paper's own network, too large to decompose its Hessian: no sweep, no conjugate
+        gradients beside it, and one target of each pair.
     n_models, most_parameters : int
         0: the settings'.
     """
@@ -36,6 +43,7 @@ class Subject:
     name: str
     deep: bool = False
     large: bool = False
+    full: bool = False
     n_models: int = 0
     most_parameters: int = 0
 
@@ -47,7 +55,7 @@ class Subject:
 
 
 def subjects(settings: Any) -> list[Subject]:
-    """Every data set of a run.
+    """Every data set of a run; simulated Purchase, last in the paper profile, at the paper's size.
 
     Parameters
     ----------
@@ -69,7 +77,28 @@ def subjects(settings: Any) -> list[Subject]:
         same = [other.name for other in found if other.slug == one.slug]
         if len(same) > 1:
             raise InputError(f"datasets {' and '.join(same)}: rename one, they are called alike")
+    if _is_full(settings):
+        found[-1] = Subject(found[-1].name, full=True, most_parameters=FULL_PARAMETERS)
     return found
+
+
+def decomposed(settings: Any) -> list[Subject]:
+    """The data sets whose networks' Hessians are decomposed, for any damping and rank."""
+    return [one for one in subjects(settings) if not one.full]
+
+
+def compared(settings: Any) -> list[Subject]:
+    """The data sets of the paper's main comparison: at its size Purchase-100 is one of them."""
+    return [*subjects(settings), *([_purchase(settings)] if _is_full(settings) else [])]
+
+
+def _is_full(settings: Any) -> bool:
+    return is_purchase_like(settings.datasets[-1]) and settings.profile == "paper"
+
+
+def _purchase(settings: Any) -> Subject:
+    count = min(settings.n_models, FEWER_FULL)
+    return Subject(PURCHASE, False, True, True, count, FULL_PARAMETERS)
 
 
 def variants(settings: Any) -> list[Subject]:
@@ -79,19 +108,22 @@ def variants(settings: Any) -> list[Subject]:
     """
     name, made = settings.datasets[-1], []
     count = min(settings.n_models, FEWER)
-    if is_purchase_like(name):
-        made.append(Subject(f"purchase_like:{LARGER * purchase_records(name)}", False, True, count))
+    if _is_full(settings):
+        made.append(_purchase(settings))
+    elif is_purchase_like(name):
+        larger = f"purchase_like:{LARGER * purchase_records(name)}"
+        made.append(Subject(larger, large=True, n_models=count))
     if not name.endswith(PARITY):
-        made.append(Subject(name, True, False, count))
+        made.append(Subject(name, deep=True, n_models=count))
     return made
 
 
 def timed(settings: Any) -> Subject:
     """The data set on which attacks are timed: Table 6's size where it is simulated anyway."""
     last = subjects(settings)[-1]
-    if settings.profile != "paper" or not is_purchase_like(last.name):
+    if not _is_full(settings):
         return last
-    return Subject(TIMED, large=True, n_models=TIMED_MODELS, most_parameters=TIMED_PARAMETERS)
+    return Subject(PURCHASE, large=True, n_models=TIMED_MODELS, most_parameters=FULL_PARAMETERS)
 
 
 def left_out(settings: Any) -> list[Subject]:

@@ -18,7 +18,11 @@ KEYS = ("dataset", "attack", "metric")
 
 
 def measured(
-    key: dict[str, Any], scores: Scores, member: Sequence[BoolArray], names: Sequence[str] = METRICS
+    key: dict[str, Any],
+    scores: Scores,
+    member: Sequence[BoolArray],
+    names: Sequence[str] = METRICS,
+    units: Any = None,
 ) -> list[dict[str, Any]]:
     """One row a metric: the mean over targets, summarised as `over_models`."""
     rate = {"asked": sum(int(truth.sum()) for truth in member), "scale": 100.0}
@@ -30,6 +34,7 @@ def measured(
                 [_number(name, s, m) for s, m in zip(scores, member, strict=True)],
                 **({} if name == "AUC" else rate),
                 highest=1.0 if name == "AUC" else 100.0,
+                units=units,
             ),
         }
         for name in names
@@ -37,7 +42,11 @@ def measured(
 
 
 def curve(
-    key: dict[str, Any], scores: Scores, member: Sequence[BoolArray], grid: FloatArray
+    key: dict[str, Any],
+    scores: Scores,
+    member: Sequence[BoolArray],
+    grid: FloatArray,
+    units: Any = None,
 ) -> list[dict[str, Any]]:
     """One row a false positive rate: the mean true positive rate over targets, as `measured`."""
     pairs = zip(scores, member, strict=True)
@@ -45,21 +54,26 @@ def curve(
     asked = sum(int(truth.sum()) for truth in member)
     found = []
     for fpr, values in zip(grid, curves, strict=True):
-        told = over_models(values, highest=1.0, asked=asked)
+        told = over_models(values, highest=1.0, units=units, asked=asked)
         ends = {name: told[name] for name in ("low", "high", "n_repeats")}
         found.append({**key, "fpr": fpr, "tpr": told["value"], **ends})
     return found
 
 
 def over_models(
-    values: Sequence[float], highest: float = np.inf, lowest: float = 0.0, **rate: Any
+    values: Sequence[float],
+    highest: float = np.inf,
+    lowest: float = 0.0,
+    units: Any = None,
+    **rate: Any,
 ) -> dict[str, float]:
-    """Summary of one number a model in the order of training, as the columns of a row.
+    """Summary of one number a model, as the columns of a row.
 
-    Every model is followed by the one trained on the complementary records (see `tasks.halves`);
-    the two are one unit.
+    `units` says which models are one unit. Without it the models are all, in the order of training:
+    every one is followed by that trained on the complementary records (see `tasks.halves`), and the
+    two are one unit.
     """
-    units = np.arange(len(values)) // 2
+    units = np.arange(len(values)) // 2 if units is None else units
     return metrics.summary(values, units, lowest=lowest, highest=highest, **rate)
 
 

@@ -23,13 +23,20 @@ def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any
         member = [truth[places] for truth in audit.member]
         cg = [a + b for a, b in zip(exact, one["difference"].values.astype(float), strict=True)]
         for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
-            found += rows.measured({"dataset": audit.label, "attack": attack}, parts, member)
+            found += rows.measured(
+                {"dataset": audit.label, "attack": attack}, parts, member, units=audit.units
+            )
         apart = [
             float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
         ]
         metric = {"metric": "largest difference from exact, relative"}
         found.append(
-            {"dataset": audit.label, "attack": "IHA (CG)", **metric, **rows.over_models(apart)}
+            {
+                "dataset": audit.label,
+                "attack": "IHA (CG)",
+                **metric,
+                **rows.over_models(apart, units=audit.units),
+            }
         )
         said.append(
             f"{audit.label}: {len(places):,} records asked of each of {len(exact)} models (the "

@@ -45,7 +45,7 @@ def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
         grid = GRID[least <= GRID]
         for name in FIGURE_1:
             key = {"panel": audit.label, "series": name}
-            parts += rows.curve(key, audit.scores(name), audit.member, grid)
+            parts += rows.curve(key, audit.scores(name), audit.member, grid, audit.units)
     return table_of(parts, audits)
 
 
@@ -85,7 +85,7 @@ def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
                 sum(weight * one[term] for term, weight in weights.items()) for one in audit.found
             ]
             key = {"dataset": audit.label, "attack": attack}
-            found += rows.measured(key, scores, audit.member)
+            found += rows.measured(key, scores, audit.member, units=audit.units)
     return table_of(found, audits)
 
 
@@ -140,13 +140,15 @@ def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
             key = {"dataset": audit.label, "fraction": fraction}
             for attack, name in KNOWN.items():
                 scores = audit.scores(f"{name} {fraction:g}")
-                found += rows.measured({**key, "attack": attack}, scores, audit.member)
+                named = {**key, "attack": attack}
+                found += rows.measured(named, scores, audit.member, units=audit.units)
             pairs = [audit.scores("IHA"), audit.scores("IHA, everyone"), audit.member]
             mixed = [
                 fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
                 for full, none, truth in zip(*pairs, strict=True)
             ]
-            found.append({**key, "attack": "coin", "metric": "AUC", **rows.over_models(mixed, 1.0)})
+            coin = rows.over_models(mixed, 1.0, units=audit.units)
+            found.append({**key, "attack": "coin", "metric": "AUC", **coin})
     return table_of(found, audits)
 
 

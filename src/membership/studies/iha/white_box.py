@@ -109,10 +109,15 @@ class Opened:
         return quadratic_forms(view, self.spectrum.values, self.weight_decay, *how)
 
     def norms(self, view: WhiteBoxView) -> list[float]:
-        """Lengths of the gradient, of it with the weight decay, and of the weight decay."""
-        decay = self.weight_decay * view.weight
-        some = (view.mean_gradient, view.mean_gradient + decay, decay)
-        return [float(np.linalg.norm(vector)) for vector in some]
+        """As `norms_of`."""
+        return norms_of(view, self.weight_decay)
+
+
+def norms_of(view: WhiteBoxView, weight_decay: float) -> list[float]:
+    """Lengths of the gradient, of it with the weight decay, and of the weight decay."""
+    decay = weight_decay * view.weight
+    some = (view.mean_gradient, view.mean_gradient + decay, decay)
+    return [float(np.linalg.norm(vector)) for vector in some]
 
 
 def opened(model: nn.Module, config: Any, train: tuple) -> Opened:
@@ -199,11 +204,15 @@ def _within(view: WhiteBoxView, rows: slice, wanted: np.ndarray) -> tuple[WhiteB
 
 def _known(trained: Trained, target: int, how: Opened) -> list[tuple[np.ndarray, FloatArray]]:
     """For each fraction: the members known, and their mean gradient in the eigenbasis."""
-    rng = np.random.default_rng([trained.seed, 13, target])
-    order = rng.permutation(np.flatnonzero(trained.task.membership[target]))
     found = []
-    for fraction in FRACTIONS:
-        chosen = order[: max(2, round(fraction * len(order)))]
+    for chosen in known_members(trained, target):
         mean = mean_gradient(how.goal, *how.goal.records(*records(trained, chosen)))
         found.append((chosen, how.spectrum.rotate(mean).cpu().numpy()))
     return found
+
+
+def known_members(trained: Trained, target: int) -> list[np.ndarray]:
+    """For each fraction the members known, at random; a larger one holds the smaller."""
+    rng = np.random.default_rng([trained.seed, 13, target])
+    order = rng.permutation(np.flatnonzero(trained.task.membership[target]))
+    return [order[: max(2, round(fraction * len(order)))] for fraction in FRACTIONS]
