@@ -1,13 +1,18 @@
 """Data sets, recipes, memberships: what is the paper's, and what is said where it is not."""
 
+import io
+import tarfile
+from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from membership import data, published
+from membership.data import tables
 from membership.errors import InputError
-from membership.studies.iha import loo, recipes, tasks
+from membership.studies.iha import loo, names, recipes, tasks
 from membership.studies.iha.settings import Settings
 
 
@@ -102,6 +107,62 @@ def test_an_odd_number_of_records_loses_one(settings):
     made = tasks.task("digits", settings)
     assert len(made.pool) == 1796
     assert made.n_members == 898
+
+
+@pytest.fixture
+def purchase(tmp_path, monkeypatch):
+    """A small file of the form of Purchase-100, read by its parser, in the real one's place."""
+    x = np.random.default_rng(0).integers(0, 2, (300, 600))
+    rows = "".join(f"{i % 100 + 1},{','.join(map(str, row))}\n" for i, row in enumerate(x.tolist()))
+    with tarfile.open(tmp_path / "dataset_purchase.tgz", "w:gz") as archive:
+        header = tarfile.TarInfo("dataset_purchase")
+        header.size = len(rows)
+        archive.addfile(header, io.BytesIO(rows.encode()))
+    found = tables.purchase100(tmp_path)
+    x, y = found.x.astype(np.float32), found.y.astype(np.int64)
+    small = data.Dataset(x, y, "purchase100", 100, "a test", "0" * 64)
+    monkeypatch.setattr(data, "load", lambda name, root=None: small)
+    return small
+
+
+@pytest.mark.parametrize(("large", "size"), [(False, 120), (True, 200)])
+def test_purchase_100_itself_is_trained_on_by_the_paper_s_recipe(
+    purchase, settings, monkeypatch, large, size
+):
+    recipe = replace(recipes.recipe_of("purchase100", "purchase100", large), pool=size)
+    monkeypatch.setattr(tasks, "recipe_of", lambda *_: recipe)
+    full = {"large": large, "full": True, "n_models": 6, "most_parameters": 22_532}
+    made = tasks.task("purchase100", settings, **full)
+    assert made.label == made.published == ("Purchase-100" if large else "Purchase-100(S)")
+    assert (len(made.pool), len(made.test)) == (size, 300 - size)
+    assert made.n_parameters == 22_532
+    assert made.setup["architecture"] == "600-32-100"
+    assert made.targets == (0, 2)
+    assert not any("simulated" in said or "classes" in said for said in made.deviations)
+    stated = published.setup("iha")[made.published]["recipe"]
+    for name in ("epochs", "batch_size", "learning_rate"):
+        assert getattr(recipe, name) == stated[name]
+
+
+def test_fewer_records_of_purchase_100_are_all_trained_on(purchase, settings):
+    made = tasks.task("purchase100", settings, full=True, most_parameters=22_532)
+    assert made.test is None
+    assert "a pool of 300 records (the paper: 50,000)" in made.deviations
+
+
+def test_in_the_paper_profile_purchase_is_as_large_as_the_paper_s():
+    for name, large in (("purchase_like:50000", "purchase_like:160000"), ("purchase100",) * 2):
+        settings = SimpleNamespace(profile="paper", datasets=["digits", name], n_models=128)
+        *plain, last, more = names.compared(settings)
+        assert [one.name for one in plain] == ["digits"]
+        assert (last.name, more.name) == (name, large)
+        assert last.full
+        assert more.full
+        assert last.slug != more.slug
+        assert names.decomposed(settings) == plain
+        assert [one.large for one in names.variants(settings)] == [True, False]
+    other = SimpleNamespace(profile="quick", datasets=["purchase_like:8000"], n_models=24)
+    assert names.compared(other) == names.subjects(other) == names.decomposed(other)
 
 
 def test_too_few_records_are_refused(settings, tmp_path):

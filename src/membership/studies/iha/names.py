@@ -8,6 +8,7 @@ from membership.addresses import PARITY
 from membership.data.loading import is_purchase_like, purchase_records
 from membership.errors import InputError
 from membership.studies.iha.needs import LARGER
+from membership.studies.iha.recipes import is_purchase
 
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
@@ -51,11 +52,13 @@ class Subject:
     def slug(self) -> str:
         """The end of its files' names."""
         base = re.sub(r"[^A-Za-z0-9]+", "-", self.name.rsplit("/", maxsplit=1)[-1]).strip("-")
-        return f"{base.lower()}-deep" if self.deep else base.lower()
+        # Of simulated records there are more under another name.
+        more = "-deep" if self.deep else "-large" if self.large and ":" not in self.name else ""
+        return base.lower() + more
 
 
 def subjects(settings: Any) -> list[Subject]:
-    """Every data set of a run; simulated Purchase, last in the paper profile, at the paper's size.
+    """Every data set of a run; Purchase, last in the paper profile, at the paper's size.
 
     Parameters
     ----------
@@ -93,12 +96,13 @@ def compared(settings: Any) -> list[Subject]:
 
 
 def _is_full(settings: Any) -> bool:
-    return is_purchase_like(settings.datasets[-1]) and settings.profile == "paper"
+    return is_purchase(settings.datasets[-1]) and settings.profile == "paper"
 
 
 def _purchase(settings: Any) -> Subject:
-    count = min(settings.n_models, FEWER_FULL)
-    return Subject(PURCHASE, False, True, True, count, FULL_PARAMETERS)
+    name = settings.datasets[-1]
+    name, count = PURCHASE if is_purchase_like(name) else name, min(settings.n_models, FEWER_FULL)
+    return Subject(name, False, True, True, count, FULL_PARAMETERS)
 
 
 def variants(settings: Any) -> list[Subject]:
@@ -119,7 +123,7 @@ def variants(settings: Any) -> list[Subject]:
 
 
 def timed(settings: Any) -> Subject:
-    """The data set on which attacks are timed: Table 6's size where it is simulated anyway."""
+    """The data set on which attacks are timed: at the paper's size simulated records do as well."""
     last = subjects(settings)[-1]
     if not _is_full(settings):
         return last

@@ -42,10 +42,16 @@ RECIPES = {
     "mnist-odd": Recipe("MNIST-Odd", "MNIST-Odd", (), 0.01, 128, 80, 60_000),
     "fashion_mnist": Recipe("FashionMNIST", "FashionMNIST", (6,), 0.01, 256, 120, 60_000),
     "purchase_like": Recipe("Purchase-like(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
+    "purchase100": Recipe("Purchase-100(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
     "digits-odd": Recipe("Digits-Odd", "", (), 0.01, 32, 200),
     "digits": Recipe("Digits", "", (16,), 0.01, 32, 400),
 }
 DEEP = (512, 256, 128, 64)
+
+
+def is_purchase(name: str) -> bool:
+    """Whether records are of Purchase-100, or simulated in its place."""
+    return name.split(":", maxsplit=1)[0] in ("purchase_like", "purchase100")
 
 
 def recipe_of(name: str, known_as: str, large: bool = False) -> Recipe:
@@ -55,7 +61,8 @@ def recipe_of(name: str, known_as: str, large: bool = False) -> Recipe:
     found = RECIPES.get(base, Recipe(known_as, "", hidden, 0.01, 128, 120))
     if not large:
         return found
-    return replace(found, label="Purchase-like", published="Purchase-100", pool=160_000)
+    label = found.label.removesuffix("(S)")
+    return replace(found, label=label, published="Purchase-100", pool=160_000)
 
 
 def fitting(

@@ -16,6 +16,7 @@ from membership.studies.iha.recipes import (
     LEAST_RECORDS,
     Recipe,
     fitting,
+    is_purchase,
     recipe_of,
     size_of,
 )
@@ -114,18 +115,20 @@ def task(
     """One data set, ready to train on; deep, large and full as of `names.Subject`."""
     loaded = data.load(name, root=settings.data_root or None)
     recipe = recipe_of(name, loaded.name, large)
-    pool, test = _split(loaded)
+    pool, test = _split(loaded, recipe, settings.seed)
     limit = most_parameters or settings.most_parameters
-    if name.startswith("purchase_like"):
+    if is_purchase(name):
         pool = _learnable(pool, recipe, limit)
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     count, n_targets = n_models or settings.n_models, settings.n_targets
     most_queries = len(pool)
-    if name.startswith("purchase_like"):
-        most_queries = FULL_QUERIES if full else SIMULATED_QUERIES
-        count = count if full else min(count, SIMULATED_MODELS)
-        n_targets = min(n_targets, TARGETS_OF_OTHERS) if (deep or large) and not full else n_targets
+    if full:
+        most_queries = FULL_QUERIES
+    elif name.startswith("purchase_like"):
+        most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
+    if (deep or large) and not full and is_purchase(name):
+        n_targets = min(n_targets, TARGETS_OF_OTHERS)
     single = name.endswith(PARITY)
     deep = deep and not single
     wanted = DEEP if deep else recipe.hidden
@@ -205,8 +208,16 @@ def _learnable(pool: data.Dataset, recipe: Recipe, most_parameters: int) -> data
     return data.keep_classes(pool, by_size[:FEW_CLASSES].tolist())
 
 
-def _split(loaded: data.Dataset) -> tuple[data.Dataset, data.Dataset | None]:
-    """The official training records, and the test records where there is a split."""
+def _split(
+    loaded: data.Dataset, recipe: Recipe, seed: int
+) -> tuple[data.Dataset, data.Dataset | None]:
+    """The records to train on, and others to test on where there are some.
+
+    Those of an official split; of Purchase-100, which has none, the paper takes a part at random.
+    """
+    if loaded.name == "purchase100" and len(loaded) > recipe.pool:
+        order = np.random.default_rng([seed, 37]).permutation(len(loaded))
+        return tuple(loaded.select(rows) for rows in np.split(order, [recipe.pool]))
     if loaded.official_train is None:
         return loaded, None
     return loaded.select(loaded.official_train), loaded.select(~loaded.official_train)
@@ -219,9 +230,10 @@ def _deviations(
     if not recipe.published:
         return ["none of the paper's data sets"]
     said = []
-    if recipe.published.startswith("Purchase"):
-        classes = "" if made.pool.n_classes == 100 else f", {made.pool.n_classes} of 100 classes"
-        said.append(f"simulated records instead of {recipe.published}{classes}")
+    if recipe.label != recipe.published:
+        said.append(f"simulated records instead of {recipe.published}")
+    if recipe.published.startswith("Purchase") and made.pool.n_classes != 100:
+        said.append(f"{made.pool.n_classes} of 100 classes")
     if len(made.pool) != recipe.pool:
         said.append(f"a pool of {len(made.pool):,} records (the paper: {recipe.pool:,})")
     if made.config.epochs != recipe.epochs:
