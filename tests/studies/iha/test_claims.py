@@ -159,6 +159,37 @@ def test_more_data_is_compared_between_two_sets():
         assert CLAIM["iha-c17"].outcome(run).word == word
 
 
+def simulated(run, stands_for):
+    """The same run with simulated records, so called, in the place of some of the paper's."""
+    table = run.table("")
+    setup = {stands_for.get(name, name): facts for name, facts in table.attrs["setup"].items()}
+    renamed = table.assign(dataset=table["dataset"].replace(stands_for))
+    renamed.attrs["setup"] = setup
+    run.table = lambda name: renamed
+    return run
+
+
+@pytest.mark.parametrize("name", ["iha-c03", "iha-c10", "iha-c12", "iha-c18"])
+def test_simulated_records_decide_nothing_and_what_they_say_is_told(name):
+    stands_for = {"Purchase-100": "Purchase-like", "Purchase-100(S)": "Purchase-like(S)"}
+    for numbers, word in zip(FLIPS[name], ("supported", "contradicted"), strict=True):
+        found = CLAIM[name].outcome(simulated(run_of(numbers), stands_for))
+        assert found.word == "not tested here"
+        assert found.reason.startswith("simulated data decide nothing here (Purchase-like")
+        assert found.reason.endswith(f": {word})")
+        assert found.numbers
+
+
+def test_more_data_of_simulated_records_decide_nothing_either():
+    key = ("LOSS", "LiRA", "IHA (Ours)")
+    sets = {"Purchase-100(S)": "Purchase-like(S)", "Purchase-100": "Purchase-like"}
+    run = simulated(run_of(auc(**dict.fromkeys(key, 0.7)), tuple(sets)), sets)
+    found = CLAIM["iha-c17"].outcome(run)
+    assert found.word == "not tested here"
+    assert "Purchase-like(S) and Purchase-like: contradicted" in found.reason
+    assert len(found.numbers) == 3
+
+
 def timings(single, members=80_000, models=128, repeats=3):
     """A run of Table 6 in which LiRA takes so many times as long as IHA."""
     rows = [

@@ -12,7 +12,7 @@ from membership import metrics
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
-from membership.published.outcomes import every, untested
+from membership.published.outcomes import every, overall, untested
 from membership.studies.iha import audit, names
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
@@ -136,7 +136,17 @@ def _on_one(
     if lacking:
         stands = labels[0] if labels[0] == name else f"{labels[0]} stands in for {name}"
         return untested(f"{stands}: {lacking}")
-    return judge(rows, parts).on(_described(table, labels[0], facts))
+    return decided(judge(rows, parts).on(_described(table, labels[0], facts)), {labels[0]: name})
+
+
+def decided(outcome: Outcome, stands_for: dict[str, str]) -> Outcome:
+    """An outcome as it is, or where simulated records stand for the paper's: they decide nothing.
+
+    `stands_for` has the paper's name of each data set of the run by its own.
+    """
+    own = " and ".join(stands_for)
+    real = all(label == name for label, name in stands_for.items())
+    return outcome if real else overall({own: outcome}, [], simulated=[own])
 
 
 def _lacking(table: pd.DataFrame, label: str, facts: dict[str, Any], members: int) -> str:
