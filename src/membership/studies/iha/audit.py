@@ -165,22 +165,30 @@ def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
+def decomposed_audits(source: Any) -> tuple[Audit, ...]:
+    """Every data set of a run whose Hessians were decomposed, attacked."""
+    return _read(source, audit, names.MAIN, names.decomposed(source.settings))
+
+
+@functools.lru_cache(maxsize=8)
 def audits(source: Any) -> tuple[Audit, ...]:
     """Every data set of a run, attacked; `source` has the evidence named in `names.MAIN`."""
-    return _read(source, audit, names.MAIN, names.subjects(source.settings))
+    first = decomposed_audits(source)
+    more = names.subjects(source.settings)[len(first) :]
+    return (*first, *_read(source, audit, names.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
 def compared_audits(source: Any) -> tuple[Audit, ...]:
     """The data sets of the main comparison: see `names.compared`."""
-    some = names.subjects(source.settings)
-    more = names.compared(source.settings)[len(some) :]
-    return (*audits(source), *_read(source, audit, names.MAIN, more))
+    first = audits(source)
+    more = names.compared(source.settings)[len(first) :]
+    return (*first, *_read(source, audit, names.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
 def swept_audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run whose Hessians were decomposed, over dampings and ranks."""
+    """The same over dampings and ranks."""
     return _read(source, swept, names.SWEPT, names.decomposed(source.settings))
 
 

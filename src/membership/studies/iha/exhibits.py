@@ -67,7 +67,7 @@ _of_left_out = functools.partial(_of, experiment.experiments)
 def _table_3(source: Source) -> pd.DataFrame:
     some = names.decomposed(source.settings)
     solved = [source.evidence(name) for name in names.files(("solvers",), some)]
-    return solvers.table_3(audit.audits(source)[: len(some)], solved, source.settings)
+    return solvers.table_3(audit.decomposed_audits(source), solved, source.settings)
 
 
 def _table_6(source: Source) -> pd.DataFrame:
@@ -83,11 +83,13 @@ def _with_forms(*kinds: str) -> Callable[[Source], Any]:
     """Every data set of a run, attacked, each with its evidence of these kinds."""
 
     def read(source: Source) -> list[tuple]:
-        some = zip(audit.audits(source), names.subjects(source.settings), strict=True)
+        if "sweep" in kinds:
+            found, some = audit.decomposed_audits(source), names.decomposed(source.settings)
+        else:
+            found, some = audit.audits(source), names.subjects(source.settings)
         return [
             (one, *(source.evidence(f"{kind}-{subject.slug}") for kind in kinds))
-            for one, subject in some
-            if "sweep" not in kinds or not subject.full
+            for one, subject in zip(found, some, strict=True)
         ]
 
     return read
