@@ -47,7 +47,7 @@ EXHIBITS = (
     exhibit(
         "tab-1",
         tables.table_1,
-        needs=MAIN,
+        needs=VARIANTS,
         judge=tables.table_1_comparison,
         says=sentences.of_table_1,
     ),
@@ -74,7 +74,12 @@ EXHIBITS = (
         "ctl-16",
         accuracy.control_16,
         needs=names.of_accuracy,
+        draw=accuracy.draw,
         says=sentences.of_control_16,
+        alt=lambda table: (
+            "Two panels of gains against the accuracy on other records, a line a data set. "
+            + sentences.of_control_16(table)
+        ),
     ),
     exhibit(
         "fig-2",

@@ -13,6 +13,7 @@ from scipy import special, stats
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
+from membership.studies.bmia.predictive import FULL
 from membership.studies.bmia.seen import Seen, further, moments, origin, read
 from membership.studies.bmia.summaries import auc
 
@@ -53,15 +54,16 @@ def control_5(source: Any) -> pd.DataFrame:
     some, listed, unknown = read(source), [], []
     for seen, variants in zip(some, further(source, "variants"), strict=True):
         known, low, high = reliability(retrained(seen))
+        key, exact = {"dataset": seen.label}, {"value": known, "low": low, "high": high}
+        exact["n_repeats"] = 1
         if low <= 0:
             unknown.append(seen.label)
+            known = np.nan
         found: dict[str, list[float]] = {}
         for target in seen.targets:
-            for name, value in _related(seen, target, known if low > 0 else np.nan).items():
+            for name, value in _related(seen, target, known).items():
                 found.setdefault(name, []).append(float(value))
-        found |= _of_full(seen, variants)
-        key = {"dataset": seen.label}
-        exact = {"value": known, "low": low, "high": high, "n_repeats": 1}
+        found |= _of_full(seen, variants, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
             {**key, "quantity": name, **metrics.summary(v)}
@@ -74,16 +76,17 @@ def control_5(source: Any) -> pd.DataFrame:
     return table
 
 
-def _of_full(seen: Seen, variants: xr.Dataset) -> dict[str, list[float]]:
-    """Two of the quantities with the full posterior's standard deviation, by target."""
-    if "full" not in variants["variant"].values:
+def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:
+    """What `related` gives of the full posterior, on the queries that it was asked about."""
+    if FULL not in variants["variant"].values:
         return {}
-    log_over = _log_sd(retrained(seen.on(variants["record"].values)))
-    each = [np.log(moments(variants, seen.first(t), "full")[1]) for t in seen.targets]
-    return {
-        f"{RELATED}, full posterior": [np.corrcoef(one, log_over)[0, 1] for one in each],
-        f"{RATIO}, full posterior": [np.exp((log_over - one).mean()) for one in each],
-    }
+    found: dict[str, list[float]] = {}
+    hinge = retrained(seen.on(variants["record"].values))
+    for target in seen.targets:
+        own = moments(variants, seen.first(target), FULL)
+        for name, value in related(hinge, *own, reliability).items():
+            found.setdefault(f"{name}, full posterior", []).append(value)
+    return found
 
 
 def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
@@ -155,6 +158,14 @@ def reliability(hinge: FloatArray) -> tuple[float, float, float]:
     again = [stepped_up(rng.integers(n, size=n)) for _ in range(RESAMPLES)]
     low, high = np.quantile(again, (0.025, 0.975))
     return stepped_up(np.arange(n)), float(low), float(high)
+
+
+def identified(hinge: FloatArray) -> float:
+    """The reliability where it is above 0, of four references or more; else not a number."""
+    if len(hinge) < 4:
+        return np.nan
+    value, low, _ = reliability(hinge)
+    return value if low > 0 else np.nan
 
 
 def _rank(a: FloatArray, b: FloatArray) -> float:

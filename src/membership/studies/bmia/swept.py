@@ -48,7 +48,7 @@ def gather(name: str, network: str, settings: Any) -> xr.Dataset:
     """Rates, AUC and accuracies by target, and how the Laplace deviation is related."""
     trained = train(swept(name, network, settings))
     attacked = [_attacked(trained, t) for t in range(trained.n_targets)]
-    reliability = _known(trained)
+    reliability = retraining.identified(trained.answers.hinge[list(trained.references)])
     related = [_related(trained, t, reliability) for t in range(trained.n_targets)]
     value = [[list(one.values()) for one in each.values()] for each in attacked]
     return evidence.dataset(
@@ -91,12 +91,6 @@ def _attacked(trained: Trained, target: int) -> dict[str, dict[str, float]]:
         name: {metric: v for metric, [v] in measured([(score, trained.member[target])]).items()}
         for name, score in scores.items()
     }
-
-
-def _known(trained: Trained) -> float:
-    """The reliability of the deviation over retraining; not a number where it might be 0."""
-    value, low, _ = retraining.reliability(trained.answers.hinge[list(trained.references)])
-    return value if low > 0 else np.nan
 
 
 def _related(trained: Trained, target: int, reliability: float) -> dict[str, float]:
