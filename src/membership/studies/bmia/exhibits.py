@@ -12,7 +12,7 @@ budgets, calibration, draws, hard_record, mismatch, predictive = later(
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
 toy_seeds, truth, abundant = later(__package__, "toy_seeds", "truth", "abundant")
-(accuracy,) = later(__package__, "accuracy")
+accuracy, accused = later(__package__, "accuracy", "accused")
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -100,6 +100,7 @@ EXHIBITS = (
         ),
     ),
     exhibit("ctl-3", calibration.control_3, needs=MAIN, says=sentences.of_control_3),
+    exhibit("ctl-17", accused.control_17, needs=MAIN, says=sentences.of_control_17),
     exhibit(
         "ctl-4",
         retraining.control_4,

@@ -156,6 +156,15 @@ def of_control_3(table: pd.DataFrame) -> str:
     return _joined(found, "TPR at 1% FPR: ")
 
 
+def of_control_17(table: pd.DataFrame) -> str:
+    """The share of false accusations by each p-value."""
+    rows, found = table[table["metric"].str.startswith("false among")], []
+    for name, part in rows.groupby(_DATASETS, sort=False):
+        each = [f"{row.value:.0f}% by the {row.p_value} p-value" for row in part.itertuples()]
+        found.append(f"{name} {', '.join(each)}")
+    return _joined(found, "Of those accused at 10% false discoveries, not members are: ")
+
+
 def of_control_4(table: pd.DataFrame) -> str:
     """How many points lie right of the line of equal standard deviations."""
     found = [
