@@ -23,7 +23,6 @@ SWEPT = {
         ("purchase_like:50000", "mlp-32"),
         ("purchase_like:125000", "mlp-32"),
         ("purchase_like:197324", "mlp-32"),
-        ("purchase_like:25000", "mlp-256-128"),
         ("cifar100-patches", "mlp-128"),
     ),
 }
