@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from membership.studies.bmia import accuracy, retraining
@@ -40,6 +41,17 @@ def test_accuracies_are_shares(table, seen):
     assert rows["value"].between(0, 100).all()
     own = rows[rows["metric"] == accuracy.ON_OTHERS]
     np.testing.assert_allclose(own["value"], own[accuracy.TEST])
+
+
+def test_the_note_orders_the_gains():
+    rows = [
+        {"dataset": "a", "network": str(n), "members": 1, "metric": metric, "value": value}
+        for n in range(4)
+        for metric, value in ((accuracy.ON_OTHERS, n), (accuracy.RATE, -n))
+    ]
+    note = accuracy._orders(pd.DataFrame(rows))
+    assert note.endswith("with: accuracy on other records (%) -1.00 (4 networks).")
+    assert accuracy._orders(pd.DataFrame(rows[:4])) == ""
 
 
 def test_the_picture_has_both_gains(table):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy import stats
 
 from membership import metrics
 from membership.exhibits.tidy import tidy
@@ -49,7 +50,20 @@ def control_16(source: Any) -> pd.DataFrame:
     ]
     if len(one_design) > 1:
         listed += _falls(one_design)
-    return tidy(listed, origin([*some, *sweep]))
+    return tidy(listed, origin([*some, *sweep], note=_orders(pd.DataFrame(listed))))
+
+
+def _orders(table: pd.DataFrame) -> str:
+    """How the networks' gains at 1% are ordered by the accuracy and by each guess at a cause."""
+    keys = ["dataset", "network", "members"]
+    wide = table.pivot_table(index=keys, columns="metric", values="value")
+    found = []
+    for name in (ON_OTHERS, retraining.SD_AND_SCORE, CORRECTED):
+        pairs = wide.reindex(columns=[name, RATE]).dropna()
+        if len(pairs) > 2:
+            rank = stats.spearmanr(pairs[name], pairs[RATE]).statistic
+            found.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
+    return f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}." if found else ""
 
 
 def draw(table: pd.DataFrame) -> "Figure":
