@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.special import expit
 
 from membership import attacks, metrics
-from membership.studies.bmia import budgets, names
+from membership.studies.bmia import budgets, names, predictive, summaries
+from membership.studies.bmia.seen import further
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +69,25 @@ def test_what_the_sizes_do_not_reach_ends_at_them(level, end):
     gains = np.full((4, 3), level) + np.array([-0.1, 0.0, 0.1])
     found = budgets.worth([1, 2, 4, 8], gains)
     assert list(found.values()) == pytest.approx([end] * 3)
+
+
+def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
+    (variants,) = further(source, "variants")
+    asked, pairs = predictive.full_posterior(seen, variants)
+    found = rate(table, budgets.FULL, 1)
+    assert found[budgets.AUC] == pytest.approx(np.mean(summaries.auc(pairs)))
+    for name, words in (("bmia", budgets.LESS_BMIA), ("difference", budgets.LESS_PLAIN)):
+        other = summaries.auc(asked.attack(name))
+        expected = np.mean(np.subtract(summaries.auc(pairs), other))
+        assert found[f"{budgets.AUC}, {words}"] == pytest.approx(expected)
+    one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]
+    assert one[budgets.FULL, budgets.AUC] == pytest.approx(found[budgets.AUC])
+
+
+def test_queries_of_the_full_posterior_are_counted_where_they_are_fewer(seen):
+    some = seen.on(seen.outputs["record"].values[:40])
+    assert predictive.asked_less([(seen, seen)]) == ""
+    said = predictive.asked_less([(seen, some), (seen, seen)])
+    assert said == f"Queries of the full posterior: digits 40 of {len(seen.hinge[0])}."
+    variants = xr.Dataset(coords={"variant": ["mc"], "record": seen.outputs["record"].values})
+    assert predictive.full_posterior(seen, variants) is None

@@ -45,8 +45,8 @@ def test_the_reliability_of_the_same_spread_is_one_and_of_noise_zero():
     rng = np.random.default_rng(0)
     truth = np.exp(rng.normal(0, 2, 20_000))
     models = rng.standard_normal((40, 2_000))
-    assert retraining._reliability(truth[:2_000] * models)[0] > 0.97
-    value, low, high = retraining._reliability(rng.standard_normal((8, 2_000)))
+    assert retraining.reliability(truth[:2_000] * models)[0] > 0.97
+    value, low, high = retraining.reliability(rng.standard_normal((8, 2_000)))
     assert abs(value) < 0.05
     assert low < value < high
 
@@ -106,3 +106,8 @@ def test_the_hard_record_is_a_non_member_above_the_quantile(source, seen):
     for _, rows in table.groupby("series"):
         area = np.trapezoid(rows["density"], rows["hinge"])
         assert area == pytest.approx(1, abs=0.02)
+
+
+def test_what_too_few_references_say_is_not_identified():
+    hinge = np.random.default_rng(0).normal(size=(3, 50))
+    assert np.isnan(retraining.identified(hinge))

@@ -174,19 +174,6 @@ def test_the_published_tables_contradictions():
     assert 37.5 not in set(published.table("bmia_table1")["value"])
 
 
-def test_gains_stand_beside_accuracies_of_every_network(source, seen, settings):
-    table = source.table("bmia-ctl-16")
-    networks = [seen.outputs.attrs["recipe"]["architecture"], *settings.architectures]
-    assert list(dict.fromkeys(table["network"])) == networks
-    own = table[table["network"] == networks[0]].set_index("metric")
-    gains = source.table("bmia-ctl-1").set_index(["attack", "metric"])["value"]
-    for name in ("TPR(%)@FPR=1% gained", "AUC(%) gained"):
-        assert own["value"][name] == gains["BMIA", name]
-    held = 100 * (seen.outputs["held_hinge"].values[seen.targets] > 0).mean()
-    assert own["test accuracy (%)"].to_list() == pytest.approx([held] * len(own))
-    assert own["value"]["accuracy on other records (%)"] == pytest.approx(held)
-
-
 def test_a_data_sets_printed_rows_stand_under_each_of_its_names():
     printed = tables.printed_1()
     names = {"CIFAR-10", "CIFAR-10 (patch features)"}

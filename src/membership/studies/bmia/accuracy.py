@@ -1,52 +1,171 @@
 """What the posterior gains against how well the networks generalise (Control 16)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
+from scipy import stats
 
 from membership import metrics
 from membership.exhibits.tidy import tidy
-from membership.studies.bmia import names
+from membership.published import Contrast
+from membership.studies.bmia import names, retraining, swept
 from membership.studies.bmia.seen import Seen, origin, pairs_of, read
-from membership.studies.bmia.summaries import measured
+from membership.studies.bmia.summaries import measured, rate_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TEST = "test accuracy (%)"
-ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
+ON_OTHERS, ON_MEMBERS = swept.ON_OTHERS, swept.ON_MEMBERS
+RATE, AUC = f"{rate_name(0.01)} gained", "AUC(%) gained"
+CORRECTED = "Laplace sd and retraining sd, corrected correlation"
+LESS = "at the fewest members less at the most"
+SWEPT = "Purchase-like, mlp-32"
 
 
 def control_16(source: Any) -> pd.DataFrame:
     """BMIA's gains over the plain difference by data set and network, and accuracies (Control 16).
 
-    A hinge above 0 is a right answer. Networks other than a data set's own are those of Figure 4.
+    A hinge above 0 is a right answer. Networks other than a data set's own are those of Figure 4,
+    and those of the sweep: more and more members, and CIFAR-100.
     """
     listed: list[dict[str, Any]] = []
-    known: set[tuple[str, str]] = set()
     others = pairs_of([source.evidence(n) for n in names.of_architectures(source.settings)])
-    some = read(source)
+    some, sweep = read(source), [source.evidence(n) for n in names.of_sweep(source.settings)]
+    known: set[tuple[str, str]] = set()
     for seen in [*some, *others]:
-        network = seen.outputs.attrs["recipe"]["architecture"]
-        if (seen.label, network) in known:
-            continue
-        known.add((seen.label, network))
-        members = int(seen.outputs.attrs["recipe"]["members"])
-        own = _of(seen)
-        tested = float(np.mean(own[ON_OTHERS]))
-        key = {"dataset": seen.label, "network": network, "members": members, TEST: tested}
-        listed += [
-            {**key, "metric": name, **metrics.summary(values)} for name, values in own.items()
-        ]
-    return tidy(listed, origin(some))
+        named = (seen.label, seen.outputs.attrs["recipe"]["architecture"])
+        if named not in known:
+            known.add(named)
+            listed += _rows(seen.outputs.attrs, _of(seen))
+    each = [_of_sweep(found) for found in sweep]
+    for found, own in zip(sweep, each, strict=True):
+        listed += _rows(found.attrs, own)
+    one_design = [
+        (found.attrs, own)
+        for found, own in zip(sweep, each, strict=True)
+        if _design(found) == _design(sweep[0])
+    ]
+    if len(one_design) > 1:
+        listed += _falls(one_design)
+    return tidy(listed, origin([*some, *sweep], note=_orders(pd.DataFrame(listed))))
+
+
+def _orders(table: pd.DataFrame) -> str:
+    """How the networks' gains at 1% are ordered by the accuracy and by each guess at a cause."""
+    keys = ["dataset", "network", "members"]
+    wide = table.pivot_table(index=keys, columns="metric", values="value")
+    found = []
+    for name in (ON_OTHERS, retraining.SD_AND_SCORE, CORRECTED):
+        pairs = wide.reindex(columns=[name, RATE]).dropna()
+        if len(pairs) > 2:
+            rank = stats.spearmanr(pairs[name], pairs[RATE]).statistic
+            found.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
+    return f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}." if found else ""
+
+
+def draw(table: pd.DataFrame) -> "Figure":
+    """Both gains against the accuracy."""
+    from membership import plots
+
+    panels = {RATE: "TPR at 1% FPR gained (points)", AUC: "AUC gained (points)"}
+    shown = table[table["metric"].isin(panels)]
+    simulated = shown["dataset"].str.startswith("Purchase")
+    ours = simulated & (shown["network"] == "mlp-32")
+    series = shown["dataset"].mask(simulated, "Purchase-like, other networks").mask(ours, SWEPT)
+    panel = shown["metric"].map(panels)
+    return plots.lines_with_intervals(
+        shown.assign(series=series, panel=panel).sort_values(TEST),
+        x=TEST,
+        by="series",
+        panel="panel",
+        x_label="accuracy on other records (%)",
+    )
+
+
+def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
+    key = {
+        "dataset": attrs["set"],
+        "network": attrs["recipe"]["architecture"],
+        "members": int(attrs["recipe"]["members"]),
+        TEST: float(np.mean(own[ON_OTHERS])),
+    }
+    return [
+        {**key, "metric": name, **metrics.summary(values)}
+        for name, values in own.items()
+        if not np.isnan(values).any()
+    ]
 
 
 def _of(seen: Seen) -> dict[str, Any]:
     plain, ours = (measured(seen.attack(name)) for name in ("difference", "bmia"))
-    gain = {
-        f"{name.replace('auc', 'AUC')} gained": np.subtract(ours[name], plain[name])
-        for name in ours
-    }
-    found = {**gain, ON_OTHERS: [], ON_MEMBERS: []}
+    found: dict[str, Any] = {_gain(m): np.subtract(ours[m], plain[m]) for m in ours}
+    found |= {ON_OTHERS: [], ON_MEMBERS: [], retraining.SD_AND_SCORE: [], CORRECTED: []}
+    hinge = retraining.retrained(seen)
+    reliability = retraining.identified(hinge)
     for t in seen.targets:
         found[ON_OTHERS].append(100 * (seen.outputs["held_hinge"].values[t] > 0).mean())
         found[ON_MEMBERS].append(100 * (seen.hinge[t][seen.member[t]] > 0).mean())
+        moments = seen.moments(seen.first(t))
+        own = retraining.related(hinge, *moments, reliability)
+        found[retraining.SD_AND_SCORE].append(own[retraining.SD_AND_SCORE])
+        found[CORRECTED].append(own[retraining.CORRECTED])
     return found
+
+
+def _of_sweep(found: xr.Dataset) -> dict[str, Any]:
+    """The same from statistics that the evidence has, and other attacks less BMIA."""
+    value = {str(name): found["value"].sel(attack=name).values.T for name in found["attack"].values}
+    statistics = [str(name) for name in found["metric"].values]
+    gained = value[swept.BMIA] - value[swept.PLAIN]
+    related = {str(n): found["related"].sel(quantity=n).values for n in found["quantity"].values}
+    return {
+        **{_gain(m): gain for m, gain in zip(statistics, gained, strict=True)},
+        ON_OTHERS: related[ON_OTHERS],
+        ON_MEMBERS: related[ON_MEMBERS],
+        retraining.SD_AND_SCORE: related[retraining.SD_AND_SCORE],
+        CORRECTED: related[retraining.CORRECTED],
+        **{
+            f"{m}, {name} less BMIA": less
+            for name in (swept.ATTACK_R, swept.LIRA)
+            for m, less in zip(statistics, value[name] - value[swept.BMIA], strict=True)
+        },
+    }
+
+
+def _gain(metric: str) -> str:
+    return f"{metric.replace('auc', 'AUC')} gained"
+
+
+def _design(found: xr.Dataset) -> tuple[str, dict[str, Any]]:
+    """The data and the recipe but for the number of members."""
+    recipe = {k: v for k, v in found.attrs["recipe"].items() if k != "members"}
+    return found.attrs["set"], recipe
+
+
+def _falls(sweep: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str, Any]]:
+    """What the gains with the fewest members have more than those with the most."""
+    ordered = sorted(sweep, key=lambda one: one[0]["recipe"]["members"])
+    (attrs, fewest), (_, most) = ordered[0], ordered[-1]
+    listed = []
+    for metric in (RATE, AUC):
+        one, other = (Contrast.of_units(own[metric], metric) for own in (fewest, most))
+        less = one.less(other)
+        listed.append(
+            {
+                "dataset": attrs["set"],
+                "network": attrs["recipe"]["architecture"],
+                "members": int(attrs["recipe"]["members"]),
+                TEST: float(np.mean(fewest[ON_OTHERS])),
+                "metric": f"{metric}, {LESS}",
+                "value": less.difference,
+                "low": less.low,
+                "high": less.high,
+                "standard_error": less.standard_error,
+                "degrees_of_freedom": less.degrees_of_freedom,
+                "n_repeats": len(fewest[metric]),
+            }
+        )
+    return listed

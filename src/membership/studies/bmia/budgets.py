@@ -16,8 +16,8 @@ from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import tidy
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import names
-from membership.studies.bmia.predictive import scored
+from membership.studies.bmia import names, scores
+from membership.studies.bmia.predictive import asked_less, full_posterior
 from membership.studies.bmia.seen import Seen, further, origin, read
 from membership.studies.bmia.summaries import Pairs, measured, rate_name, rows
 
@@ -29,7 +29,7 @@ MIXTURES = (1, 2, 4, 8)
 RATE, AUC = rate_name(0.01), "auc(%)"
 POSTERIOR, PLAIN = "BMIA, closed form", "hinge difference"
 LOG_ODDS, LOG_LOSS = "log-odds difference", "log-loss difference"
-LIRA, FULL = "LiRA, a variance a record", "BMIA, full posterior"
+LIRA, FULL = "LiRA, a variance a record", scores.FULL
 DRAWN = (POSTERIOR, PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
 LESS_BMIA, LESS_PLAIN = "less BMIA's", "less the plain difference's"
 WORTH = "references that equal BMIA"
@@ -40,20 +40,17 @@ def control_12(source: Any) -> pd.DataFrame:
     """Rates and AUC of every attack by number of references, and less BMIA's (Control 12).
 
     Mixtures take closed forms, as what they are compared with takes no draws. Which references an
-    attack has grows with their number: the first is the one that BMIA has.
+    attack has grows with their number: the first is the one that BMIA has. Where the full posterior
+    was asked about some queries only, it is compared with others on the same.
     """
     [name] = names.of_last((names.POPULATION,), source.settings)
-    some, listed, notes = read(source), [], []
+    some, listed, notes, fully = read(source), [], [], []
     known = {some[-1].label: source.evidence(name)}
-    full = {one.attrs["set"]: one for one in further(source, "variants")}
-    for seen, regressed in zip(some, further(source, names.QMIA), strict=True):
+    more = (further(source, kind) for kind in (names.QMIA, "variants"))
+    for seen, regressed, variants in zip(some, *more, strict=True):
         found = _scores(seen, known.get(seen.label))
-        scores = regressed["score"].values.astype(float)
-        found["QMIA, quantiles", 0] = seen.each(lambda t, scores=scores: scores[t])
-        variants = full.get(seen.label)
-        # Asked about all queries, and not only about some of them.
-        if variants is not None and _is_full(seen, variants):
-            found[FULL, 1] = scored(seen, variants, "full")
+        upper = regressed["score"].values.astype(float)
+        found["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
         base = measured(found["BMIA", 1])
         for (name, n), pairs in found.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
@@ -63,14 +60,16 @@ def control_12(source: Any) -> pd.DataFrame:
             if name == POSTERIOR:
                 listed += _less(key, pairs, measured(found[PLAIN, n]), LESS_PLAIN)
         listed += _worths(seen.label, found, base[RATE])
+        if full := full_posterior(seen, variants):
+            asked, pairs = full
+            fully.append((seen, asked))
+            key = {"dataset": seen.label, "attack": FULL, "n_reference": 1}
+            listed += rows(key, pairs)
+            listed += _less(key, pairs, measured(asked.attack("bmia")), LESS_BMIA)
+            listed += _less(key, pairs, measured(asked.attack("difference")), LESS_PLAIN)
         notes.append(_accuracy(seen))
-    note = f"Accuracy of the targets: {'; '.join(notes)}."
-    return tidy(listed, origin(some, note=note))
-
-
-def _is_full(seen: Seen, variants: xr.Dataset) -> bool:
-    same = variants.sizes["record"] == seen.outputs.sizes["record"]
-    return same and "full" in variants["variant"].values
+    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(fully)}"
+    return tidy(listed, origin(some, note=note.strip()))
 
 
 def draw(table: pd.DataFrame) -> "Figure":

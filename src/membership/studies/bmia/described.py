@@ -1,7 +1,8 @@
-"""CIFAR-10 described by fixed filters, so that a small network learns it on two cores.
+"""CIFAR described by fixed filters, so that a small network learns it on two cores.
 
-The address is ``cifar10-patches``. No filter is trained: each is a patch of a CIFAR-100 image, and
-the principal components are of CIFAR-100 images too, so that nothing of any query is in them.
+The addresses are ``cifar10-patches`` and ``cifar100-patches``. No filter is trained: each is a
+patch of an image of the *other* set, and the principal components are of those images too, so that
+nothing of any query is in them.
 """
 
 import hashlib
@@ -13,8 +14,10 @@ import numpy as np
 from membership import data
 from membership.arrays import FloatArray
 
-PATCHES = "cifar10-patches"
-_IMAGES, _FILTERS_FROM = "cifar10", "cifar100_20k"
+PATCHES, PATCHES_100 = "cifar10-patches", "cifar100-patches"
+SOURCES = {PATCHES: ("cifar10", "cifar100_20k"), PATCHES_100: ("cifar100_20k", "cifar10")}
+"""Whose images are described, and whose patches describe them."""
+_WORDS = {"cifar10": "CIFAR-10", "cifar100_20k": "CIFAR-100"}
 SIDE, STRIDE, FILTERS, COMPONENTS = 6, 1, 256, 512
 # Patches that whiten, and images that give the principal components.
 _WHITENING, _REDUCING = 100_000, 5000
@@ -24,32 +27,31 @@ _VERSION = "patches 1"
 
 
 def load(name: str, root: Any = None) -> data.Dataset:
-    """A data set of the registry or a reader's own; or CIFAR-10 described, kept in the cache."""
-    return _described(root) if name == PATCHES else data.load(name, root=root)
+    """A data set of the registry or a reader's own; or CIFAR described, kept in the cache."""
+    return _described(name, root) if name in SOURCES else data.load(name, root=root)
 
 
 def outline(name: str, root: Any = None) -> data.Outline:
     """The measures of a data set; nothing is described for it."""
-    if name != PATCHES:
+    if name not in SOURCES:
         return data.outline(name, root)
-    data.outline(_FILTERS_FROM, root)
-    images = data.outline(_IMAGES, root)
+    images, _ = (data.outline(one, root) for one in SOURCES[name])
     n = images.n_records
-    return data.Outline(PATCHES, n, n, (COMPONENTS,), images.n_classes, None)
+    return data.Outline(name, n, n, (COMPONENTS,), images.n_classes, None)
 
 
 def require_known(names: list[str], root: Any = None) -> None:
     """Refuse names that no data set has, before any is loaded."""
-    plain = [name for name in names if name != PATCHES]
-    data.require_known(plain + [_IMAGES, _FILTERS_FROM] * (len(plain) < len(names)), root)
+    plain = [one for name in names for one in SOURCES.get(name, (name,))]
+    data.require_known(plain, root)
 
 
-def _described(root: Any) -> data.Dataset:
+def _described(name: str, root: Any) -> data.Dataset:
     import torch
 
     from membership.training.cache import Cache
 
-    images, others = data.load(_IMAGES, root=root), data.load(_FILTERS_FROM, root=root)
+    images, others = (data.load(one, root=root) for one in SOURCES[name])
     sizes = (SIDE, STRIDE, FILTERS, COMPONENTS, _WHITENING, _REDUCING, _VERSION)
     key = hashlib.sha256(f"{images.digest} {others.digest} {sizes}".encode()).hexdigest()
     cache = Cache()
@@ -58,9 +60,10 @@ def _described(root: Any) -> data.Dataset:
         if kept is None:
             kept = {"x": torch.tensor(reduced(images.x, others.x))}
             cache.save(key, kept)
-    source = f"{images.source} Described by {FILTERS} patches of CIFAR-100 images."
+    patches = f"{FILTERS} patches of {_WORDS[SOURCES[name][1]]} images"
+    source = f"{images.source} Described by {patches}."
     return replace(
-        images, x=kept["x"].numpy(), name=PATCHES, source=source, digest=key, verified=False
+        images, x=kept["x"].numpy(), name=name, source=source, digest=key, verified=False
     )
 
 

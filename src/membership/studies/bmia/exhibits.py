@@ -12,7 +12,7 @@ budgets, calibration, draws, hard_record, mismatch, predictive = later(
 )
 retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
 toy_seeds, truth, abundant = later(__package__, "toy_seeds", "truth", "abundant")
-(accuracy,) = later(__package__, "accuracy")
+accuracy, accused = later(__package__, "accuracy", "accused")
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -47,7 +47,7 @@ EXHIBITS = (
     exhibit(
         "tab-1",
         tables.table_1,
-        needs=MAIN,
+        needs=VARIANTS,
         judge=tables.table_1_comparison,
         says=sentences.of_table_1,
     ),
@@ -74,7 +74,12 @@ EXHIBITS = (
         "ctl-16",
         accuracy.control_16,
         needs=names.of_accuracy,
+        draw=accuracy.draw,
         says=sentences.of_control_16,
+        alt=lambda table: (
+            "Two panels of gains against the accuracy on other records, a line a data set. "
+            + sentences.of_control_16(table)
+        ),
     ),
     exhibit(
         "fig-2",
@@ -95,6 +100,7 @@ EXHIBITS = (
         ),
     ),
     exhibit("ctl-3", calibration.control_3, needs=MAIN, says=sentences.of_control_3),
+    exhibit("ctl-17", accused.control_17, needs=MAIN, says=sentences.of_control_17),
     exhibit(
         "ctl-4",
         retraining.control_4,

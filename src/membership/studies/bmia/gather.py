@@ -5,7 +5,7 @@ variants (posteriors of Figures 3, 5, 6 and 7), measured (Controls 2 and 7), tim
 qmia (regressed quantiles, Control 12).
 Figure 4 has outputs and posterior of each architecture, Table 2 of strangers. `many` adds what
 only the last data set has, `retrained` models of it with many references; `toy_seeds` has a file
-of its own.
+of its own, and `swept` one for each number of members.
 """
 
 import functools
@@ -64,7 +64,7 @@ def sources(settings: Any) -> dict[str, Gather]:
         names.of_strangers(settings), (_strangers_outputs, _strangers_posterior), strict=True
     ):
         found[name] = functools.partial(function, settings)
-    from membership.studies.bmia import many, retrained, toy_seeds
+    from membership.studies.bmia import many, retrained, swept, toy_seeds
 
     kinds = (many.population, many.distances, many.samplings)
     kinds += (retrained.outputs, retrained.posterior, retrained.quantiles)
@@ -73,6 +73,8 @@ def sources(settings: Any) -> dict[str, Gather]:
     for file, function in zip(files, kinds, strict=True):
         found[file] = functools.partial(function, last, settings)
     found[names.TOY] = functools.partial(toy_seeds.gather, settings)
+    for file, (address, network) in swept.sources(settings).items():
+        found[file] = functools.partial(swept.gather, address, network, settings)
     return found
 
 

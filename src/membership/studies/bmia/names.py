@@ -15,15 +15,31 @@ QUANTILES = "measured-quantiles"
 TOY = "measured-toy"
 QMIA = "qmia"
 """What begins the name of each data set's file of it."""
+SWEPT = {
+    "tiny": (("purchase_like:500", "mlp-32"),),
+    "quick": (("purchase_like:2500", "mlp-32"), ("purchase_like:5000", "mlp-32")),
+    "paper": (
+        ("purchase_like:25000", "mlp-32"),
+        ("purchase_like:50000", "mlp-32"),
+        ("purchase_like:125000", "mlp-32"),
+        ("purchase_like:197324", "mlp-32"),
+        ("cifar100-patches", "mlp-128"),
+    ),
+}
+"""Data and network: the same data in several numbers, a fifth of which are members."""
 
 
 def words(settings: Any) -> dict[str, str]:
     """The word for each data set of a run that names its files."""
     found: dict[str, str] = {}
     for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
-        word = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        word = _word(Path(name).stem)
         found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
     return found
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "own"
 
 
 def files(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
@@ -57,6 +73,11 @@ def of_budgets(settings: Any) -> tuple[str, ...]:
     return *files((*MAIN, "variants", QMIA), settings), *of_last((POPULATION,), settings)
 
 
+def of_sweep(settings: Any) -> tuple[str, ...]:
+    """Names of the evidence of one small network on several numbers of members."""
+    return tuple(f"measured-swept-{_word('-'.join(one))}" for one in SWEPT[settings.profile])
+
+
 def of_accuracy(settings: Any) -> tuple[str, ...]:
-    """Names of what all attacks read, and of the evidence of Figure 4."""
-    return *files(MAIN, settings), *of_architectures(settings)
+    """Names of what all attacks read, and of the evidence of Figure 4 and of the sweep."""
+    return *files(MAIN, settings), *of_architectures(settings), *of_sweep(settings)

@@ -13,7 +13,8 @@ from membership.exhibits.tidy import tidy
 from membership.studies.bmia.seen import Seen, further, moments, origin, read
 from membership.studies.bmia.summaries import RATES, Pairs, auc, percent, rate_name, roc, tpr
 
-STRUCTURES = {"full": "full", "kron": "KFAC", "diag": "diagonal"}
+FULL = "full"
+STRUCTURES = {FULL: "full", "kron": "KFAC", "diag": "diagonal"}
 
 
 def read_variants(source: Any) -> list[tuple[Seen, xr.Dataset]]:
@@ -44,7 +45,7 @@ def figure_5(source: Any) -> pd.DataFrame:
     some, parts, left_out, less = read_variants(source), [], [], []
     for seen, variants in some:
         n = variants.attrs["n_samples"]
-        chosen = {"full": "full", "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
+        chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         there = {series: v for series, v in chosen.items() if v in variants["variant"].values}
         found = {series: scored(seen, variants, variant) for series, variant in there.items()}
         parts += [_curve(seen, series, pairs) for series, pairs in found.items()]
@@ -112,6 +113,24 @@ def sizes(variants: xr.Dataset) -> list[int]:
 def scored(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:
     """BMIA with another posterior of the same first references."""
     return seen.each(_score(seen, variants, variant))
+
+
+def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | None:
+    """BMIA with the full posterior, and the queries that it was asked about, where there is one."""
+    if FULL not in variants["variant"].values:
+        return None
+    asked = seen.on(variants["record"].values)
+    return asked, scored(asked, variants, FULL)
+
+
+def asked_less(some: list[tuple[Seen, Seen]]) -> str:
+    """Which data sets' full posteriors were asked about some of the queries, and about how many."""
+    few = [
+        f"{seen.label} {asked.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
+        for seen, asked in some
+        if asked.outputs.sizes["record"] < seen.outputs.sizes["record"]
+    ]
+    return f"Queries of the full posterior: {', '.join(few)}." if few else ""
 
 
 def _score(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:

@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 
 from membership import evidence, training
-from membership.arrays import FloatArray
 from membership.studies.bmia.gather import about
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
@@ -74,7 +73,7 @@ def quantiles(name: str, settings: Any) -> xr.Dataset:
     trained = _trained(name, _key(settings))
     rows, dataset = trained.world.validation, trained.world.dataset
     given, asked = (
-        _with_label(x, y, dataset.n_classes)
+        trained.with_label(x, y)
         for x, y in ((dataset.x[rows], dataset.y[rows]), (trained.x, trained.y))
     )
     found = []
@@ -89,11 +88,6 @@ def quantiles(name: str, settings: Any) -> xr.Dataset:
         {"record": trained.records},
         **_about(trained),
     )
-
-
-def _with_label(x: np.ndarray, y: np.ndarray, n_classes: int) -> FloatArray:
-    flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
-    return np.c_[flat, np.eye(n_classes)[y]]
 
 
 def _about(trained: Trained) -> dict[str, Any]:

@@ -13,10 +13,13 @@ from scipy import special, stats
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
+from membership.studies.bmia.predictive import FULL
 from membership.studies.bmia.seen import Seen, further, moments, origin, read
 from membership.studies.bmia.summaries import auc
 
 RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"
+CORRECTED = "corrected for noise"
+SD_AND_SCORE = "Laplace sd and score, rank correlation"
 SHOWN = 1000
 SPLITS = 35
 RESAMPLES = 200
@@ -32,7 +35,7 @@ def control_4(source: Any) -> pd.DataFrame:
     some, parts = read(source), []
     for seen in some:
         laplace = seen.moments(seen.outputs.attrs["references"][0])[1][:SHOWN]
-        over = np.std(_retrained(seen), axis=0, ddof=1)[:SHOWN]
+        over = np.std(retrained(seen), axis=0, ddof=1)[:SHOWN]
         found = {"dataset": seen.label, "laplace": laplace, "retraining": over}
         parts.append(pd.DataFrame(found))
     return tidy(parts, origin(some))
@@ -50,16 +53,17 @@ def control_5(source: Any) -> pd.DataFrame:
     """
     some, listed, unknown = read(source), [], []
     for seen, variants in zip(some, further(source, "variants"), strict=True):
-        reliability, low, high = _reliability(_retrained(seen))
+        known, low, high = reliability(retrained(seen))
+        key, exact = {"dataset": seen.label}, {"value": known, "low": low, "high": high}
+        exact["n_repeats"] = 1
         if low <= 0:
             unknown.append(seen.label)
+            known = np.nan
         found: dict[str, list[float]] = {}
         for target in seen.targets:
-            for name, value in _related(seen, target, reliability if low > 0 else np.nan).items():
+            for name, value in _related(seen, target, known).items():
                 found.setdefault(name, []).append(float(value))
-        found |= _of_full(seen, variants)
-        key = {"dataset": seen.label}
-        exact = {"value": reliability, "low": low, "high": high, "n_repeats": 1}
+        found |= _of_full(seen, variants, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
             {**key, "quantity": name, **metrics.summary(v)}
@@ -72,32 +76,42 @@ def control_5(source: Any) -> pd.DataFrame:
     return table
 
 
-def _of_full(seen: Seen, variants: xr.Dataset) -> dict[str, list[float]]:
-    """Two of the quantities with the full posterior's standard deviation, by target."""
-    if "full" not in variants["variant"].values:
+def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:
+    """What `related` gives of the full posterior, on the queries that it was asked about."""
+    if FULL not in variants["variant"].values:
         return {}
-    log_over = _log_sd(_retrained(seen.on(variants["record"].values)))
-    each = [np.log(moments(variants, seen.first(t), "full")[1]) for t in seen.targets]
-    return {
-        f"{RELATED}, full posterior": [np.corrcoef(one, log_over)[0, 1] for one in each],
-        f"{RATIO}, full posterior": [np.exp((log_over - one).mean()) for one in each],
-    }
+    found: dict[str, list[float]] = {}
+    hinge = retrained(seen.on(variants["record"].values))
+    for target in seen.targets:
+        own = moments(variants, seen.first(target), FULL)
+        for name, value in related(hinge, *own, reliability).items():
+            found.setdefault(f"{name}, full posterior", []).append(value)
+    return found
 
 
 def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
     """The quantities of Control 5 for one target's reference."""
-    hinge, (mean, sd) = _retrained(seen), seen.moments(seen.first(target))
-    log_over = _log_sd(hinge)
-    raw = float(np.corrcoef(np.log(sd), log_over)[0, 1])
+    hinge, (mean, sd) = retrained(seen), seen.moments(seen.first(target))
     z = ((seen.hinge[target] - mean) / sd)[~seen.member[target]]
     return {
-        RELATED: raw,
-        "corrected for noise": raw / np.sqrt(reliability),
-        RATIO: np.exp((log_over - np.log(sd)).mean()),
-        "Laplace sd and score, rank correlation": _rank(sd, mean),
-        "retraining sd and score, rank correlation": _rank(log_over, hinge.mean(axis=0)),
+        **related(hinge, mean, sd, reliability),
+        "retraining sd and score, rank correlation": _rank(_log_sd(hinge), hinge.mean(axis=0)),
         "mean z of non-members": z.mean(),
         "sd of z of non-members": z.std(ddof=1),
+    }
+
+
+def related(
+    hinge: FloatArray, mean: FloatArray, sd: FloatArray, reliability: float
+) -> dict[str, float]:
+    """A posterior's moments beside the hinges of retrained models, (references, queries)."""
+    log_over, log_sd = _log_sd(hinge), np.log(sd)
+    raw = float(np.corrcoef(log_sd, log_over)[0, 1])
+    return {
+        RELATED: raw,
+        CORRECTED: raw / np.sqrt(reliability),
+        RATIO: float(np.exp((log_over - log_sd).mean())),
+        SD_AND_SCORE: _rank(sd, mean),
     }
 
 
@@ -116,7 +130,7 @@ def control_7(source: Any) -> pd.DataFrame:
     return tidy(listed, origin(some))
 
 
-def _retrained(seen: Seen) -> FloatArray:
+def retrained(seen: Seen) -> FloatArray:
     """Hinges of all references, (references, queries)."""
     return seen.hinge[seen.outputs.attrs["references"]]
 
@@ -128,7 +142,7 @@ def _log_sd(hinge: FloatArray) -> FloatArray:
     return np.log(np.std(hinge, axis=0, ddof=1)) - bias
 
 
-def _reliability(hinge: FloatArray) -> tuple[float, float, float]:
+def reliability(hinge: FloatArray) -> tuple[float, float, float]:
     """Of the log standard deviation of all models, with a 95% interval over the queries."""
     rng, half = np.random.default_rng(0), len(hinge) // 2
     orders = [rng.permutation(len(hinge)) for _ in range(SPLITS)]
@@ -144,6 +158,14 @@ def _reliability(hinge: FloatArray) -> tuple[float, float, float]:
     again = [stepped_up(rng.integers(n, size=n)) for _ in range(RESAMPLES)]
     low, high = np.quantile(again, (0.025, 0.975))
     return stepped_up(np.arange(n)), float(low), float(high)
+
+
+def identified(hinge: FloatArray) -> float:
+    """The reliability where it is above 0, of four references or more; else not a number."""
+    if len(hinge) < 4:
+        return np.nan
+    value, low, _ = reliability(hinge)
+    return value if low > 0 else np.nan
 
 
 def _rank(a: FloatArray, b: FloatArray) -> float:

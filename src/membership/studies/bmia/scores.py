@@ -10,6 +10,7 @@ DIFFERENCE = "difference"
 MIXTURE = "BMIA, mixture"
 CLOSED = "BMIA, closed form"
 CONSTANT = "BMIA, constant sd"
+FULL = "BMIA, full posterior"
 REGISTERED = {
     "Attack-P": "attack-p",
     "QMIA": "qmia",

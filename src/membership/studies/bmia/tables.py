@@ -8,7 +8,8 @@ import pandas as pd
 from membership import metrics, published
 from membership.exhibits.tidy import tidy
 from membership.studies.bmia import names, scores
-from membership.studies.bmia.seen import Seen, origin, pairs_of, read
+from membership.studies.bmia.predictive import asked_less, full_posterior
+from membership.studies.bmia.seen import Seen, further, origin, pairs_of, read
 from membership.studies.bmia.summaries import measured, rows
 from membership.studies.bmia.worlds import LABELS, PUBLISHED
 
@@ -23,16 +24,15 @@ _SETUP = (
 
 def table_1(source: Any) -> pd.DataFrame:
     """True-positive rates of all attacks (Table 1); times are in `times`."""
-    some = read(source)
-    return tidy(
-        [
-            row
-            for seen in some
-            for (name, n), pairs in scores.all_scores(seen).items()
-            for row in rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
-        ],
-        origin(some, _SETUP),
-    )
+    some, listed, fully = read(source), [], []
+    for seen, variants in zip(some, further(source, "variants"), strict=True):
+        found = scores.all_scores(seen)
+        if full := full_posterior(seen, variants):
+            fully.append((seen, full[0]))
+            found[scores.FULL, 1] = full[1]
+        for (name, n), pairs in found.items():
+            listed += rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
+    return tidy(listed, origin(some, _SETUP, note=asked_less(fully)))
 
 
 def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:

@@ -190,7 +190,7 @@ class Trained:
         if ("qmia", target) not in self.kept:
             rows, dataset = self.world.validation, self.world.dataset
             self.kept["qmia", target] = training.fit_qmia(
-                self._with_label(dataset.x[rows], dataset.y[rows]),
+                self.with_label(dataset.x[rows], dataset.y[rows]),
                 self.held.hinge[target],
                 seed=self.world.settings.seed,
             )
@@ -198,21 +198,22 @@ class Trained:
 
     def qmia(self, target: int) -> Moments:
         """Mean and standard deviation that the regression predicts for every query."""
-        return self.qmia_model(target).predict(self._with_label(self.x, self.y))
+        return self.qmia_model(target).predict(self.with_label(self.x, self.y))
 
     def quantile_score(self, target: int) -> FloatArray:
         """QMIA's score of every query by regressed quantiles; see `attacks.qmia`."""
         rows, dataset = self.world.validation, self.world.dataset
         return attacks.qmia(
-            self._with_label(dataset.x[rows], dataset.y[rows]),
+            self.with_label(dataset.x[rows], dataset.y[rows]),
             self.held.hinge[target],
-            self._with_label(self.x, self.y),
+            self.with_label(self.x, self.y),
             self.answers.hinge[target],
             head="pinball",
             seed=self.world.settings.seed,
         )
 
-    def _with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    def with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
+        """What a regression of the target's hinge is given of records: features, and the class."""
         flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
         return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
 

@@ -17,7 +17,7 @@ IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
 EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
 DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
 IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
-ON_A_CPU = {"fashion_mnist": 20, described.PATCHES: 20}
+ON_A_CPU = {"fashion_mnist": 20, described.PATCHES: 20, described.PATCHES_100: 20}
 """Epochs of an mlp-128 at paper size, on images that two cores get through."""
 ASKED = 10_000
 """Queries of those, and twice the records for validation: what is kept of them stays small."""
@@ -28,12 +28,14 @@ LABELS = {
     described.PATCHES: "CIFAR-10 (patch features)",
     "fashion_mnist": "Fashion-MNIST",
     "cifar100_20k": "CIFAR-100 (20,000 records)",
+    described.PATCHES_100: "CIFAR-100 (patch features)",
 }
 PUBLISHED = {
     "purchase_like": "Purchase-100",
     "cifar10": "CIFAR-10",
     described.PATCHES: "CIFAR-10",
     "cifar100_20k": "CIFAR-100",
+    described.PATCHES_100: "CIFAR-100",
 }
 """The paper's names for data sets that are its own, or stand for them."""
 NETWORKS: dict[str, Callable[..., Any]] = {
@@ -130,8 +132,10 @@ class World:
             found.insert(0, "simulated data for Purchase-100")
         elif self.name == "cifar100_20k":
             found.insert(0, "20,000 of the 60,000 records")
-        elif self.name == described.PATCHES:
+        elif self.name in described.SOURCES:
             found.insert(0, f"{self.dataset.x.shape[1]} fixed features of the images")
+            if self.name == described.PATCHES_100:
+                found.insert(0, "20,000 of the 60,000 records")
         elif self.name == "cifar10":
             full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
             found = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else found
