@@ -123,8 +123,13 @@ def test_slopes_are_those_of_the_powers():
 
 
 def test_slopes_at_one_penalty_take_the_models_or_the_sizes_that_have_it():
-    table = ladder_tables.powers(measured(), trials()).set_index(["features", "quantity"])
-    lead = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}, {names.SLOPE}"
+    table = ladder_tables.powers(measured(), trials())
+    one = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}"
+    leads = table[table["quantity"] == one].set_index(["features", "n"])["value"]
+    assert leads["raw"].to_numpy() == pytest.approx(10 / np.array(SIZES))
+    assert leads[ladder_tables.TABLE_1].index.tolist() == ["100", "400"]
+    table = table.set_index(["features", "quantity"])
+    lead = f"{one}, {names.SLOPE}"
     assert table.loc[("raw", lead), "value"] == pytest.approx(-1)
     assert table.loc[("raw", lead), "n"] == "100 to 1600"
     assert table.loc[(ladder_tables.TABLE_1, lead), "n"] == "100 to 400"

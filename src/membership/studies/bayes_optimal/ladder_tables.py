@@ -83,9 +83,10 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     """How fast the second-order term and MATT's lead vanish: slopes of logarithms over log n.
 
     The first rows of a kind of features are the spread of the second-order term over the
-    first-order one's at one C for all n, and its slope, a number a split. The others are slopes of
-    the mean lead, with the error that its means give it: at the C chosen for each n, and at one C,
-    which for Table 1's network is that of most sizes. Where a mean is not above 0 there is none.
+    first-order one's at one C for all n, and its slope, a number a split; then MATT's lead at that
+    C, which for Table 1's network is that of most sizes. The others are slopes of the mean lead,
+    with the error that its means give it: at the C chosen for each n, and at the one C. Where a
+    mean is not above 0 there is none.
     """
     rows = []
     for rung in measured["rung"].values:
@@ -101,7 +102,14 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
             rows.append(key | metrics.summary(slopes(each)))
     leads = against_gap(measured, trials)
     rows += _lead_slopes(leads[leads["attack"] == "MATT less MALT"], "")
-    rows += _lead_slopes(_at_one_penalty(measured, leads, trials), f", {ONE_PENALTY}")
+    same = _at_one_penalty(measured, leads, trials)
+    rows += [
+        {"features": row["features"], "quantity": f"{LEADS[row['metric']]}, {ONE_PENALTY}"}
+        | {"n": str(row["n"])}
+        | {key: row[key] for key in metrics.exactly(0.0)}
+        for row in same.to_dict("records")
+    ]
+    rows += _lead_slopes(same, f", {ONE_PENALTY}")
     key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
     rows.append(key | printed_slope())
     return tidy(rows, _attrs(measured, trials))
