@@ -67,6 +67,9 @@ def test_a_split_has_the_numbers_of_table_1():
     measured = logistic.MEASURES["attack_accuracy(%)"](scores["MATT"], member, half)
     assert found["matt"] == pytest.approx(measured)
     assert found["malt_reference"] <= found["malt"] + 1e-9
+    # The one penalty is this size's own here.
+    for name in ("malt", "matt", "malt_auc", "matt_auc"):
+        assert found[f"fixed_{name}"] == pytest.approx(found[name])
 
 
 def measured(lead=lambda n: 40 * n**-0.5, ratio=lambda n: 30 * n**-0.5):
@@ -77,6 +80,8 @@ def measured(lead=lambda n: 40 * n**-0.5, ratio=lambda n: 30 * n**-0.5):
     values = {name: 60 + noise for name in ladder_tables.NUMBERS.values()}
     values |= {"train": 99 + noise, "validation": 95 - noise, "malt_auc": 55 + 0 * noise}
     values |= {"matt_auc": 55 + lead(size) + noise, "fixed_ratio": ratio(size) + 0 * noise}
+    values |= {"fixed_malt": 55 + 0 * noise, "fixed_matt": 55 - 10 / size + 0 * noise}
+    values |= {"fixed_malt_auc": 55 + 0 * noise, "fixed_matt_auc": 55 + 10 / size + 0 * noise}
     dims = ("rung", "size", "split")
     told = {k: (dims, v) for k, v in values.items()} | {
         "inverse_penalty": (dims[:2], np.ones(shape[:2]))
@@ -104,7 +109,7 @@ def trials(splits=6):
         ]
     ]
     table = pd.DataFrame(rows)
-    table.attrs = {"data": {}}
+    table.attrs = {"data": {}, "penalties": {100: 0.1, 400: 0.1, 1600: 0.01}}
     return table
 
 
@@ -115,6 +120,21 @@ def test_slopes_are_those_of_the_powers():
     lead = f"{names.LEADS['auc(%)']}, {names.SLOPE}"
     assert table.loc[("raw", lead), "value"] == pytest.approx(-0.5, abs=0.01)
     assert table.loc[(ladder_tables.TABLE_1, lead), "value"] == pytest.approx(-1, abs=0.01)
+
+
+def test_slopes_at_one_penalty_take_the_models_or_the_sizes_that_have_it():
+    table = ladder_tables.powers(measured(), trials())
+    one = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}"
+    leads = table[table["quantity"] == one].set_index(["features", "n"])["value"]
+    assert leads["raw"].to_numpy() == pytest.approx(10 / np.array(SIZES))
+    assert leads[ladder_tables.TABLE_1].index.tolist() == ["100", "400"]
+    table = table.set_index(["features", "quantity"])
+    lead = f"{one}, {names.SLOPE}"
+    assert table.loc[("raw", lead), "value"] == pytest.approx(-1)
+    assert table.loc[("raw", lead), "n"] == "100 to 1600"
+    assert table.loc[(ladder_tables.TABLE_1, lead), "n"] == "100 to 400"
+    accuracy = f"{names.LEADS['attack_accuracy(%)']}, {names.ONE_PENALTY}, {names.SLOPE}"
+    assert ("raw", accuracy) not in table.index  # the lead is below 0
 
 
 def test_the_error_of_a_slope_is_that_of_a_simulation():

@@ -182,7 +182,10 @@ def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
         index="repeat", columns=["attack", "metric"], values="value"
     )
     own, other = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)"
+    model = names.MODELS
     expected = {
+        ("MATT less MALT", model): wide["MATT", model] - wide["MALT", model],
+        ("MALT less 0-1", model): wide["MALT", model] - wide["0-1", own],
         ("MATT less MALT", own): wide["MATT", own] - wide["MALT", own],
         ("MATT less MALT", other): wide["MATT", other] - wide["MALT", other],
         ("MALT less 0-1", other): wide["MALT", other] - wide["0-1", own],
@@ -203,7 +206,8 @@ def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table)
     assert [axis.get_ylabel() for axis in figure.axes] == ["MALT accuracy (%)", "MATT accuracy (%)"]
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert labels == {"best threshold", "threshold of other records", "0-1", "random score"}
+    learnt = {"threshold of other records", "threshold of another model"}
+    assert labels == {"best threshold", "0-1", "random score", *learnt}
     lead = control.query(
         "n == 40 and attack == 'MATT less MALT' and metric.str.contains('other')"
     ).iloc[0]
@@ -211,6 +215,21 @@ def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table)
     assert "lies above that with" in sentences.peaks_picture(control)
     below = control.assign(value=control["value"].where(control["metric"] != names.OTHER, 99))
     assert "not everywhere above" in sentences.peaks_picture(below)
+
+
+def test_the_threshold_of_another_model_is_that_of_the_next_split(table):
+    one = observed()[1]
+    splits = logistic._splits(logistic._Known(evidence.digest(one), one))
+    for attack in ("MALT", "MATT"):
+        found = logistic.number(one, attack, names.MODELS)
+        for place, split in enumerate(splits):
+            after = splits[(place + 1) % len(splits)]
+            cut = metrics.best_threshold(after.scores[attack], after.member)
+            said = split.scores[attack] >= cut
+            right = (said[split.member].mean() + (~said)[~split.member].mean()) / 2
+            assert found[place] == pytest.approx(100 * right)
+        peak = logistic.number(one, attack, "attack_accuracy(%)")
+        assert (found <= peak + 1e-9).all()
 
 
 def test_scores_without_information_measure_the_null_and_a_coin():

@@ -1,5 +1,7 @@
 """The number of references, on losses made up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,35 @@ def test_with_all_references_it_is_table_2(game, table):
     lead = most["MAST", "attack_accuracy(%)"] - most["MALT", "attack_accuracy(%)"]
     assert most["MAST less MALT", "attack_accuracy(%)"] == pytest.approx(lead)
     assert most["MAST", "peak_accuracy(%)"] >= most["MAST", "attack_accuracy(%)"]
+
+
+def test_networks_that_do_not_fit_are_left_out_as_targets_and_references(game):
+    correct = np.where(game.member, 1.0, game.correct)
+    correct[[2, 7]] = np.where(game.member[[2, 7]], 0.0, 1.0)
+    some = replace(game, correct=correct)
+    kept = np.delete(np.arange(11), [2, 7])
+    alone = replace(
+        some,
+        loss=game.loss[kept],
+        correct=correct[kept],
+        member=game.member[kept],
+        attacked=tuple(range(9)),
+    )
+    assert some.fits.tolist() == [row not in (2, 7) for row in range(11)]
+    table = reference_tables.by_references(some).set_index(["references", "attack", "metric"])
+    expected = cnn.table_2(alone).set_index(["attack", "metric"])
+    for attack in ("0-1", "MALT", "MAST", "MAST less MALT"):
+        own = (attack, "attack_accuracy(%)")
+        found = table.loc[(8, f"{attack}, {reference_tables.FITTED}", own[1])]
+        assert found["value"] == pytest.approx(expected.loc[own, "value"])
+        assert found["n_repeats"] == 9
+    unfit = table.loc[(10, reference_tables.UNFIT, "train_accuracy(%)")]
+    assert (unfit["value"], unfit["n_repeats"]) == (0, 2)
+
+
+def test_where_all_networks_fit_alike_nothing_is_left_out(game, table):
+    assert not game.fits.any()
+    assert not table["attack"].str.contains(reference_tables.FITTED).any()
 
 
 def test_fewer_references_are_the_first_ones(game, table):

@@ -86,10 +86,14 @@ def _against_n(table: pd.DataFrame) -> "Figure":
 
 
 def _by_threshold(table: pd.DataFrame) -> "Figure":
-    """MALT and MATT, each with both thresholds, beside 0-1 and random scores, on one scale."""
+    """MALT and MATT, each by its threshold, beside 0-1 and random scores, on one scale."""
     from membership import plots
 
-    words = {names.ACCURACY: "best threshold", names.OTHER: "threshold of other records"}
+    words = {
+        names.ACCURACY: "best threshold",
+        names.OTHER: "threshold of other records",
+        names.MODELS: "threshold of another model",
+    }
     own = table.assign(line=table["metric"].map(words))
     beside = ("0-1", "random score")
     panels = [

@@ -156,7 +156,8 @@ def _one_split(
     """Accuracies in percent, and the spread of MATT's second term over its first at one penalty.
 
     ``malt_reference`` takes the threshold that is best for the reference model, whose members and
-    non-members the adversary knows; ``malt``, ``matt`` the best one for the records counted.
+    non-members the adversary knows; ``malt``, ``matt`` the best one for the records counted. Names
+    with ``fixed`` are of models with the one penalty.
     """
     members, outside, reserve, others = gather.split(len(rung.y), n, repeat, seed)
     x, y = rung.x, rung.y
@@ -166,22 +167,29 @@ def _one_split(
     scores, _ = logistic.attack_scores(seen)
     member, correct = np.arange(n) < n // 2, seen["log_odds"].values > 0
     threshold = _reference_threshold(theta0, x, y, reserve, others)
+    target, theta0 = (fit(x[rows], y[rows], fixed) for rows in (members, reserve))
+    small = x.shape[1] <= MOST_FOR_HESSIAN
+    leverage = gather.leverages(theta0, x[queried], x[reserve]) if small else None
+    again, ratio = logistic.attack_scores(_observed(target, theta0, x, y, queried, leverage))
     found = {
         "train": correct[member].mean(),
         "validation": correct[~member].mean(),
         "zero_one": metrics.balanced_accuracy(scores["0-1"], member, threshold=0.5),
-        "malt": metrics.balanced_accuracy(scores["MALT"], member),
         "malt_reference": metrics.balanced_accuracy(scores["MALT"], member, threshold=threshold),
-        "matt": metrics.balanced_accuracy(scores[logistic.MATT], member),
-        "malt_auc": metrics.auc(scores["MALT"], member),
-        "matt_auc": metrics.auc(scores[logistic.MATT], member),
+        **_by_attack(scores, member, ""),
+        **_by_attack(again, member, "fixed_"),
     }
-    ratio = np.nan
-    if x.shape[1] <= MOST_FOR_HESSIAN:
-        target, theta0 = (fit(x[rows], y[rows], fixed) for rows in (members, reserve))
-        leverage = gather.leverages(theta0, x[queried], x[reserve])
-        _, ratio = logistic.attack_scores(_observed(target, theta0, x, y, queried, leverage))
+    ratio = ratio if small else np.nan
     return {**{k: 100 * float(v) for k, v in found.items()}, "fixed_ratio": float(ratio)}
+
+
+def _by_attack(scores: dict[str, np.ndarray], member: np.ndarray, prefix: str) -> dict[str, float]:
+    """Best accuracy and AUC of MALT and MATT."""
+    found = {}
+    for name in ("MALT", logistic.MATT):
+        found[f"{prefix}{name.lower()}"] = metrics.balanced_accuracy(scores[name], member)
+        found[f"{prefix}{name.lower()}_auc"] = metrics.auc(scores[name], member)
+    return found
 
 
 def _observed(

@@ -8,7 +8,14 @@ from scipy.stats import t
 from membership import metrics
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import logistic
-from membership.studies.bayes_optimal.names import ACCURACY, AUC, LEADS, RATIO, SLOPE
+from membership.studies.bayes_optimal.names import (
+    ACCURACY,
+    AUC,
+    LEADS,
+    ONE_PENALTY,
+    RATIO,
+    SLOPE,
+)
 
 HONEST = "attack_accuracy_reference_threshold(%)"
 TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
@@ -76,8 +83,10 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     """How fast the second-order term and MATT's lead vanish: slopes of logarithms over log n.
 
     The first rows of a kind of features are the spread of the second-order term over the
-    first-order one's at one C for all n, and its slope, a number a split. The last is the slope of
-    the mean lead, at the C chosen for each n, with the error that its means give it.
+    first-order one's at one C for all n, and its slope, a number a split; then MATT's lead at that
+    C, which for Table 1's network is that of most sizes. The others are slopes of the mean lead,
+    with the error that its means give it: at the C chosen for each n, and at the one C. Where a
+    mean is not above 0 there is none.
     """
     rows = []
     for rung in measured["rung"].values:
@@ -92,14 +101,47 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
             key = own | {"quantity": f"{RATIO}, {SLOPE}", "n": "all"}
             rows.append(key | metrics.summary(slopes(each)))
     leads = against_gap(measured, trials)
-    leads = leads[leads["attack"] == "MATT less MALT"]
-    for (features, metric), part in leads.groupby(["features", "metric"], sort=False):
-        if len(part) > 1 and (part["value"] > 0).all():
-            key = {"features": features, "quantity": f"{LEADS[metric]}, {SLOPE}", "n": "all"}
-            rows.append(key | lead_slope(part))
+    rows += _lead_slopes(leads[leads["attack"] == "MATT less MALT"], "")
+    same = _at_one_penalty(measured, leads, trials)
+    rows += [
+        {"features": row["features"], "quantity": f"{LEADS[row['metric']]}, {ONE_PENALTY}"}
+        | {"n": str(row["n"])}
+        | {key: row[key] for key in metrics.exactly(0.0)}
+        for row in same.to_dict("records")
+    ]
+    rows += _lead_slopes(same, f", {ONE_PENALTY}")
     key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
     rows.append(key | printed_slope())
     return tidy(rows, _attrs(measured, trials))
+
+
+def _lead_slopes(leads: pd.DataFrame, told: str) -> list[dict]:
+    rows = []
+    for (features, metric), part in leads.groupby(["features", "metric"], sort=False):
+        if len(part) > 1 and (part["value"] > 0).all():
+            sizes = [str(n) for n in part["n"]]
+            key = {"features": features, "quantity": f"{LEADS[metric]}{told}, {SLOPE}"}
+            key["n"] = f"{sizes[0]} to {sizes[-1]}" if told else "all"
+            rows.append(key | lead_slope(part))
+    return rows
+
+
+def _at_one_penalty(
+    measured: xr.Dataset, leads: pd.DataFrame, trials: pd.DataFrame
+) -> pd.DataFrame:
+    """MATT's lead by n at one C: columns as `against_gap` has them."""
+    rows = []
+    for rung in measured["rung"].values:
+        for n in measured["size"].values:
+            one = measured.sel(rung=rung, size=n)
+            for metric, end in ((AUC, "_auc"), (ACCURACY, "")):
+                each = one[f"fixed_matt{end}"].values - one[f"fixed_malt{end}"].values
+                key = {"features": str(rung), "n": int(n), "metric": metric}
+                rows.append(key | metrics.summary(each))
+    penalty = pd.Series(trials.attrs["penalties"])
+    same = penalty.index[penalty == penalty.mode().iloc[0]]
+    own = leads[(leads["features"] == TABLE_1) & (leads["attack"] == "MATT less MALT")]
+    return pd.concat([pd.DataFrame(rows), own[own["n"].isin(same)]], ignore_index=True)
 
 
 def printed_slope() -> dict:

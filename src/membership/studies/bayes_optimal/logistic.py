@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.stats import spearmanr
 
 from membership import attacks, evidence, metrics, published, signals
-from membership.studies.bayes_optimal.names import ACCURACY, OTHER
+from membership.studies.bayes_optimal.names import ACCURACY, MODELS, OTHER
 
 MATT = "MATT"
 TWIN = "loss difference"
@@ -38,6 +38,7 @@ def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
                 f"{one.attrs['recipe']['inverse_penalty']:.3g}" for one in sizes
             ),
         },
+        "penalties": {one.sizes["query"]: one.attrs["recipe"]["inverse_penalty"] for one in sizes},
     }
     return table
 
@@ -50,6 +51,7 @@ def _measured(one: xr.Dataset) -> pd.DataFrame:
         (AGREEMENT, "rank_correlation"),
         (TERMS, "std_ratio"),
         *((attack, metric) for attack in ATTACKS for metric in MEASURES),
+        *((attack, MODELS) for attack in ("MALT", MATT)),
     ]
     parts = [
         {"attack": attack, "metric": metric, "value": number(one, attack, metric)}
@@ -93,7 +95,8 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
     without information reach with their best threshold. The last rows are paired differences: of
     two attacks, and of an attack's two thresholds.
     """
-    shown = {"0-1": [ACCURACY], "MALT": [ACCURACY, OTHER], MATT: [ACCURACY, OTHER]}
+    thresholds = [ACCURACY, OTHER, MODELS]
+    shown = {"0-1": [ACCURACY], "MALT": thresholds, MATT: thresholds}
     summary = _summary(table, shown)
     null = [
         {"n": n, "attack": "random score", "metric": ACCURACY} | metrics.exactly(level)
@@ -101,9 +104,8 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
         for level in [100 * metrics.peak_accuracy_null(int(n) // 2, int(n) // 2, seed=0)]
     ]
     pairs = {
-        (f"{MATT} less MALT", ACCURACY): ((MATT, ACCURACY), ("MALT", ACCURACY)),
-        (f"{MATT} less MALT", OTHER): ((MATT, OTHER), ("MALT", OTHER)),
-        ("MALT less 0-1", OTHER): (("MALT", OTHER), ("0-1", ACCURACY)),
+        **{(f"{MATT} less MALT", m): ((MATT, m), ("MALT", m)) for m in thresholds},
+        **{("MALT less 0-1", m): (("MALT", m), ("0-1", ACCURACY)) for m in (OTHER, MODELS)},
         **{(f"{a}, {GAIN}", ACCURACY): ((a, ACCURACY), (a, OTHER)) for a in ("MALT", MATT)},
     }
     less = [
@@ -181,6 +183,8 @@ def _splits(known: _Known) -> list[_Split]:
 
 @functools.lru_cache(maxsize=2048)
 def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
+    if metric == MODELS:
+        return _with_the_next(_splits(known), attack)
     special: dict[tuple[str, str], Callable[[_Split], float]] = {
         (MODEL, "train_accuracy(%)"): lambda s: 100 * s.correct[s.member].mean(),
         (MODEL, "validation_accuracy(%)"): lambda s: 100 * s.correct[~s.member].mean(),
@@ -225,6 +229,21 @@ def _crossed(score: np.ndarray, member: np.ndarray, half: np.ndarray) -> float:
         for use in (half, ~half)
     ]
     return 100 * float(np.mean(crossed))
+
+
+def _with_the_next(splits: list[_Split], attack: str) -> np.ndarray:
+    """Accuracy on each split at the threshold that is best for the next split's own model.
+
+    An attacker can have it: a model trained on as many records of one's own, whose members one
+    knows. Records may be in both splits.
+    """
+    cuts = [metrics.best_threshold(one.scores[attack], one.member) for one in splits]
+    return np.array(
+        [
+            100 * metrics.balanced_accuracy(one.scores[attack], one.member, threshold=cut)
+            for one, cut in zip(splits, [*cuts[1:], cuts[0]], strict=True)
+        ]
+    )
 
 
 # The paper's metrics, in percent, and accuracy at another half's threshold.

@@ -6,6 +6,7 @@ from membership.studies.bayes_optimal.names import (
     ACCURACY,
     LEADS,
     MEMBERS,
+    ONE_PENALTY,
     PEAK,
     RATIO,
     SHARE,
@@ -110,7 +111,8 @@ def _points(row: pd.Series) -> str:
 def of_powers(table: pd.DataFrame) -> str:
     """The slopes of each kind of features."""
     found = []
-    for name in (RATIO, *LEADS.values()):
+    leads = LEADS.values()
+    for name in (RATIO, *leads, *(f"{lead}, {ONE_PENALTY}" for lead in leads)):
         rows = table[table["quantity"] == f"{name}, {SLOPE}"]
         each = "; ".join(
             f"{row.features} {row.value:.2f}"

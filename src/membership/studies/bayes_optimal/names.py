@@ -10,9 +10,11 @@ ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
 SHARE, MEMBERS = "share of all records(%)", "members(%)"
 SHADOW = "shadow attack"
 OTHER = "attack_accuracy_other_threshold(%)"
+MODELS = "attack_accuracy_model_threshold(%)"
 SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
+ONE_PENALTY = "one C"
 SPREAD = "interquartile_range_over_losses"
 
 

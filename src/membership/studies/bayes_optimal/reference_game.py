@@ -1,11 +1,14 @@
 """Section 6.3's game: networks trained on random halves of the same records, all queried."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
 
 from membership import attacks, signals
+
+# Of its members, from where on a network is said to fit them.
+FITTED = 0.99
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,23 @@ class ReferenceGame:
             attrs | {"setup": {"networks": said["setup"]}},
             tuple(said["targets"]),
             networks["shokri"].values if "shokri" in networks else None,
+        )
+
+    @property
+    def fits(self) -> np.ndarray:
+        """Which networks fit their members, shape (models,)."""
+        return (self.correct * self.member).sum(1) >= FITTED * self.member.sum(1)
+
+    def fitted(self) -> "ReferenceGame":
+        """The game of the networks that fit their members alone."""
+        rows = np.flatnonzero(self.fits)
+        return replace(
+            self,
+            loss=self.loss[rows],
+            correct=self.correct[rows],
+            member=self.member[rows],
+            attacked=tuple(place for place, row in enumerate(rows) if row in self.attacked),
+            shadow=None if self.shadow is None else self.shadow[rows],
         )
 
     def targets(self):

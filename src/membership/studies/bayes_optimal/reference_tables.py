@@ -6,10 +6,12 @@ from scipy.stats import iqr, spearmanr
 
 from membership import attacks, metrics
 from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal import cnn
 from membership.studies.bayes_optimal.names import ACCURACY, AUC, MEMBERS, PEAK, SHARE, SPREAD
 from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
 
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
+FITTED, UNFIT = "networks that fit", "networks that do not fit"
 FEWEST, STEP = 5, 3
 QUARTILES = (25, 50, 75)
 # Two a decade, in nats; what lies beyond falls in the last bin of its side.
@@ -19,8 +21,10 @@ BINS = 10.0 ** np.arange(-6, 2, 0.5)
 def by_references(game: ReferenceGame) -> pd.DataFrame:
     """MALT and MAST by the number of references, MAST's best cut, and the spread of thresholds.
 
-    "MAST less MALT" is paired by target. The last rows are quartiles, over records and with all
-    references, of MAST's thresholds and of the losses.
+    "MAST less MALT" is paired by target. With all references there are quartiles, over records, of
+    MAST's thresholds and of the losses. Where some networks do not fit their members, the last rows
+    say what either kind is like, and are Table 2 without those, as targets and as references; its
+    shadow attack learnt from all.
     """
     rows = per_target(game)
     keys = ["references", "attack", "metric"]
@@ -28,7 +32,40 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
         dict(zip(keys, key, strict=True)) | metrics.summary(values.to_numpy())
         for key, values in rows.groupby(keys, sort=False)["value"]
     ]
-    return tidy(found, game.attrs)
+    return tidy([*found, *_without_unfit(game)], game.attrs)
+
+
+def _without_unfit(game: ReferenceGame) -> list[dict]:
+    """Table 2 on the networks that fit, where that is another table and has two targets."""
+    fitted = game.fitted()
+    count = len(fitted.loss)
+    if count == len(game.loss) or len(fitted.attacked) < 2 or count <= FEWEST:
+        return []
+    rows = []
+    for name, kind in ((FITTED, game.fits), (UNFIT, ~game.fits)):
+        key = {"references": len(game.loss) - 1, "attack": name}
+        own = [_described(game, row) for row in np.flatnonzero(kind)]
+        for metric in own[0]:
+            each = np.array([one[metric] for one in own])
+            found = metrics.summary(each) if len(each) > 1 else metrics.exactly(each.item())
+            rows.append(key | {"metric": metric} | found)
+    table = cnn.per_target(fitted)
+    for (attack, metric), each in table.groupby(["attack", "metric"], sort=False)["value"]:
+        key = {"references": count - 1, "attack": f"{attack}, {FITTED}", "metric": metric}
+        rows.append(key | metrics.summary(each.to_numpy()))
+    return rows
+
+
+def _described(game: ReferenceGame, row: int) -> dict[str, float]:
+    """Accuracies of one network, and its losses on its members and on the other records."""
+    member, correct, loss = game.member[row], game.correct[row], game.loss[row]
+    return {
+        "train_accuracy(%)": 100 * float(correct[member].mean()),
+        "test_accuracy(%)": 100 * float(correct[~member].mean()),
+        "median loss of members(nats)": float(np.median(loss[member])),
+        "mean loss of members(nats)": float(loss[member].mean()),
+        "mean loss of others(nats)": float(loss[~member].mean()),
+    }
 
 
 def per_target(game: ReferenceGame) -> pd.DataFrame:
