@@ -15,7 +15,7 @@ MEGABYTES = {
     **{
         "iha": 18.45,
         "comparison": 10.125,
-        "bmia": 14.93,
+        "bmia": 14.98,
         "bayes_optimal": 8.82,
         "gmip": 4.58,
         "lood": 3.09,
