@@ -258,7 +258,7 @@ def test_variants_are_larger_and_deeper(source, settings):
     found = reading.variant_audits(source)
     assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]
     table = tables.table_7(found, reading.deep_sweep(source), settings)
-    assert set(tables.DEEP_DAMPINGS) <= set(table["attack"])
+    assert set(names.DEEP_DAMPINGS) <= set(table["attack"])
     judged = tables.table_7_judged(table)
     assert isinstance(judged, pd.DataFrame)
     assert not judged.duplicated(KEYS).any()

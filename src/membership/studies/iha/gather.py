@@ -17,7 +17,7 @@ import xarray as xr
 from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import costs as of_costs
-from membership.studies.iha import factored, left_out, measured, white_box
+from membership.studies.iha import factored, left_out, measured, names, white_box
 from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
 from membership.studies.iha.names import Subject, subjects, timed, variants
 from membership.studies.iha.names import left_out as left_out_subjects
@@ -87,14 +87,18 @@ def forms(one: Subject, settings: Any) -> xr.Dataset:
 
 
 def sweep(one: Subject, settings: Any) -> xr.Dataset:
-    """The same for every damping and rank, on fewer records."""
+    """The same for every damping and rank, or of the deep network for two, on fewer records."""
     trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
     asked = trained.asked(white_box.SWEPT)
+    every = white_box.sweep()
+    wanted = {white_box.Inverse("damping", amount) for amount in names.DEEP_DAMPINGS.values()}
+    kept = [place for place, each in enumerate(every) if not one.deep or each in wanted]
+    inverses = tuple(every[place] for place in kept)
     return evidence.dataset(
         "white_box",
-        _forms(trained, found, "sweep", asked),
-        {**_labels(trained, asked), **_inverses(white_box.sweep())},
-        inverses=white_box.described(white_box.sweep()),
+        {"member": _members(trained, asked), "form": [each["sweep"][kept] for each in found]},
+        {**_labels(trained, asked), **_inverses(inverses)},
+        inverses=white_box.described(inverses),
         **about(trained),
     )
 

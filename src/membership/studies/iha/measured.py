@@ -11,7 +11,7 @@ from membership.studies.iha.white_box import records, training_records
 
 # Records that conjugate gradients are asked about, by profile.
 SOLVED = {"tiny": 60, "quick": 200, "paper": 10_000}
-BITS = 4
+BITS = 2
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 
@@ -45,7 +45,7 @@ def by_cg(trained: Trained, observed: list[dict[str, np.ndarray]], settings: Any
 
 
 def _few_bits(values: np.ndarray) -> np.ndarray:
-    """Numbers with a few bits of mantissa only, which compress."""
+    """Numbers right to a fifth, whose few bits of mantissa compress."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.round(mantissa * 2**BITS) / 2**BITS, exponent).astype(np.float32)
 

@@ -13,6 +13,8 @@ from membership.studies.iha.recipes import is_purchase
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
+# Appendix D.1's dampings of the deep network, by the rows of its table.
+DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 RATIO = "time for 1000 samples, ratio to IHA"
 # The paper's Purchase-100, half of the records members, and its network there. Table 6 attacks one
 # model.

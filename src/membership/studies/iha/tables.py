@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
-from membership.studies.iha import rows
+from membership.studies.iha import names, rows
 from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.white_box import FRACTIONS
 
 TABLE_2 = {"LOSS": "LOSS", "SIF": "SIF", "LiRA": "LiRA", "IHA (Exact)": "IHA"}
 TABLE_7 = {"LOSS": "LOSS", "LiRA": "LiRA", "IHA (Ours)": "IHA"}
-DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
 GRID = np.logspace(-4, 0, 81)
 TERMS = {
@@ -98,7 +97,7 @@ def table_7(found: Sequence[Audit], deep: Sequence[Audit], settings: Any) -> pd.
     """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
     listed = [row for one in found for item in TABLE_7.items() for row in one.rows(*item)]
     for one in deep:
-        for attack, damping in DEEP_DAMPINGS.items():
+        for attack, damping in names.DEEP_DAMPINGS.items():
             if one.has(f"IHA, damping {damping:g}"):
                 listed += one.rows(attack, f"IHA, damping {damping:g}")
     return table_of(listed, found)
