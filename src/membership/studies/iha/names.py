@@ -92,7 +92,7 @@ def decomposed(settings: Any) -> list[Subject]:
 
 
 def compared(settings: Any) -> list[Subject]:
-    """The data sets of the paper's main comparison: where it is at hand, all of Purchase-100 too."""
+    """The data sets of the main comparison: where it is at hand, all of Purchase-100 too."""
     return [*subjects(settings), *_larger(settings)]
 
 
