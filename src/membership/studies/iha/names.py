@@ -12,6 +12,14 @@ from membership.studies.iha.needs import LARGER
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
+# The clean game at scale is played with logistic regression, on digits where no larger set is.
+GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mnist")
+# Beside the quadratic forms: lengths, and where a model lies along the direction in which z would
+# move the minimum, that direction found with one half of the models on D' or the other.
+NORMS = ("norm of gradient", "norm of regularised", "norm of decay")
+PROJECTED = ("projection, references 0", "projection, references 1")
+LENGTHS = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
+FITTED = "fitted noise"
 RATIO = "time for 1000 samples, ratio to IHA"
 # The size of the paper's Table 6, half of the records members; one model is attacked.
 TIMED, TIMED_PARAMETERS, TIMED_MODELS = "purchase_like:160000", 22_532, 2
@@ -97,6 +105,13 @@ def timed(settings: Any) -> Subject:
 def left_out(settings: Any) -> list[Subject]:
     """The data sets of the leave-one-out experiments: the main one, and digits, which overfit."""
     return [Subject(name) for name in dict.fromkeys([settings.dataset, "digits"])]
+
+
+def games(settings: Any) -> list[Subject]:
+    """The data sets of the clean game at scale: parities of the run's larger sets of images."""
+    bases = [name.removesuffix(PARITY) for name in settings.datasets]
+    large = [Subject(f"{name}{PARITY}") for name in AT_SCALE if name in bases]
+    return large if large and settings.profile == "paper" else [Subject(EMBEDDED)]
 
 
 def files(kinds: tuple[str, ...], some: list[Subject]) -> tuple[str, ...]:
