@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from membership import metrics
+from membership import attacks, metrics
 from membership.studies.iha import game_at_scale as at_scale
 from membership.studies.iha import game_scores, names, neighbour_evidence
 from membership.studies.iha.game import COUNTED, METRICS
@@ -50,6 +50,16 @@ def test_the_ratio_is_that_of_two_normal_laws():
         laws = norm(with_z.mean(), spread), norm(without.mean(), spread)
         expected = laws[0].logpdf(played[r, ..., 0]) - laws[1].logpdf(played[r, ..., 0])
         np.testing.assert_allclose(score[r], expected)
+
+
+def test_one_sided_is_the_offline_attack():
+    rng = np.random.default_rng(10)
+    without, played = rng.normal(size=(4, 6)), rng.normal(size=(4, 2, 5))
+    score = game_scores.above(played, without)
+    for r in range(4):
+        reference = np.repeat(without[r][:, None], 10, axis=1)
+        expected = attacks.lira(played[r].ravel(), reference, mode="offline")
+        np.testing.assert_allclose(score[r].ravel(), expected)
 
 
 def test_the_projection_reaches_the_best_auc_of_two_normal_laws():

@@ -136,6 +136,25 @@ def test_a_projection_is_along_the_move_of_the_minimum_over_the_noise(game, weig
     assert form[3] == pytest.approx(-float((w - centre).numpy() @ direction), rel=1e-3)
 
 
+def test_what_is_expected_is_the_distance_of_two_normal_laws(game, weights, found):
+    """Of a move m and a covariance C: the best direction's, and that of the log-odds."""
+    config, r = game.task.config, 2
+    toy = neighbour_forms.Logistic.of(*game.records(game.others[0], torch.float64))
+    asked = neighbour_forms.Logistic.of(*game.records(game.added[0], torch.float64))
+    out = torch.tensor(weights["without"][0]).double()
+    _, basis, noise, moved = neighbour_forms._law(toy, out, config)
+    covariance = basis @ torch.diag(noise) @ basis.T
+    gradient = asked.gradients(out.mean(0)[None])[0, r]
+    move = basis @ torch.diag(moved) @ basis.T @ gradient / (len(toy.x) + 1)
+    best = torch.sqrt(move @ torch.linalg.solve(covariance, move))
+    z = asked.x[r]
+    outputs = abs(float(z @ move)) / torch.sqrt(z @ covariance @ z)
+    form = found["form"].sel(inverse=names.FITTED)[r, 1, 0]
+    assert float(form.sel(term=names.EXPECTED[0])) == pytest.approx(float(best), rel=1e-4)
+    assert float(form.sel(term=names.EXPECTED[1])) == pytest.approx(float(outputs), rel=1e-4)
+    assert outputs <= best
+
+
 def test_smoothing_keeps_a_constant():
     variance = torch.full((7,), 3.0, dtype=torch.float64)
     np.testing.assert_allclose(neighbour_forms.smoothed(variance), 3.0)

@@ -23,10 +23,12 @@ FROM = {
     "LOSS": (OUTPUTS, False),
     "LiRA-L, online": (OUTPUTS, True),
     "LiRA-L, one variance": (OUTPUTS, True),
+    "LiRA-L, one-sided": (OUTPUTS, True),
     **dict.fromkeys((*WHITE, NORM), (PARAMETERS, False)),
     "projection, damping": (PARAMETERS, True),
     "projection, fitted noise": (PARAMETERS, True),
     "projection and log-odds": (PARAMETERS, True),
+    "projection, one-sided": (PARAMETERS, True),
 }
 
 # The inverses of `white_box.main`, in short and in their order.
@@ -66,6 +68,7 @@ def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) 
 
     played, references = split(log_odds)
     one = {name: split(values[half]) for name, values in projected.items()}
+    fitted = one["projection, fitted noise"]
     pairs = zip(one["projection, damping"], (played, references), strict=True)
     both = [np.stack(pair, -1) for pair in pairs]
     return {
@@ -74,6 +77,8 @@ def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) 
         "LiRA-L, one variance": likelihood_ratio(played[..., None], references[..., None]),
         **{name: likelihood_ratio(a[..., None], b[..., None]) for name, (a, b) in one.items()},
         "projection and log-odds": likelihood_ratio(*both),
+        "LiRA-L, one-sided": above(played, references[:, 0]),
+        "projection, one-sided": above(fitted[0], fitted[1][:, 0]),
     }
 
 
@@ -101,6 +106,12 @@ def likelihood_ratio(played: FloatArray, references: FloatArray) -> FloatArray:
     along = np.einsum("rij,rj->ri", np.linalg.pinv(covariance, hermitian=True), move)
     middle = mean.mean(1)[:, None, None]
     return np.einsum("rski,ri->rsk", played - middle, along)
+
+
+def above(played: FloatArray, without: FloatArray) -> FloatArray:
+    """How many standard deviations a signal (R, sides, K) lies above models without the record."""
+    mean, spread = without.mean(1), without.std(1, ddof=1)
+    return (played - mean[:, None, None]) / spread[:, None, None]
 
 
 def _lira(played: FloatArray, references: FloatArray) -> FloatArray:

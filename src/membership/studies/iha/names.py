@@ -18,6 +18,8 @@ GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mni
 # move the minimum, that direction found with one half of the models on D' or the other.
 NORMS = ("norm of gradient", "norm of regularised", "norm of decay")
 PROJECTED = ("projection, references 0", "projection, references 1")
+# How far apart the two laws of a signal are in theory, in standard deviations.
+EXPECTED = ("expected distance of parameters", "expected distance of outputs")
 LENGTHS = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
 FITTED = "fitted noise"
 RATIO = "time for 1000 samples, ratio to IHA"

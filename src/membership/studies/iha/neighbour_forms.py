@@ -13,7 +13,8 @@ Theorem 3.1, :math:`\Sigma` is a multiple of the identity, and :math:`H^{-1} g` 
 the start is not forgotten. "Fitted noise" is for that: in the eigenbasis of H the spread v of the
 reference models, smoothed over neighbouring eigenvalues, stands for :math:`\Sigma`, and the move is
 that of gradient descent for the time S that training lasted, :math:`(1 - e^{-S k}) / k` times g / n
-for an eigenvalue k of :math:`H + \alpha`.
+for an eigenvalue k of :math:`H + \alpha`. The same move over the same noise says how far apart the
+laws of the projection and of the log-odds should be: what a linear theory expects of both.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from membership.errors import RunError
 from membership.studies.iha import names, white_box
 from membership.studies.iha.neighbours import Game
 
-KINDS = (*TERMS, *names.NORMS, *names.PROJECTED)
+KINDS = (*TERMS, *names.NORMS, *names.PROJECTED, *names.EXPECTED)
 TOLERANCE, MOST_ROUNDS = 1e-5, 60
 CHUNK = 8
 # Neighbouring eigenvalues over which the noise along their directions is averaged, in logarithms.
@@ -126,6 +127,7 @@ def look(game: Game, damping: float, found: dict[str, np.ndarray], place: int) -
         own = asked.slopes(weight)[0].diagonal()[:, None, None] * asked.x[:, None]
         form[:, 1, replicate] = _forms(weight, own, *how)[:, 0]
     _project(form, others, asked, out, ins, amount, game.task.config)
+    _expect(form, others, asked, out, game.task.config)
     sign = 2 * asked.y - 1
     with_z = torch.einsum("rkp,rp->rk", ins, asked.x) * sign[:, None]
     log_odds = torch.stack([(asked.x @ out.T) * sign[:, None], with_z], 1)
@@ -181,21 +183,44 @@ def _project(
     config: Any,
 ) -> None:
     """Enter the projections of all models, higher where the record was trained on in theory."""
-    steps = -(-len(others.x) // config.batch_size)
-    time = sum(map(config.learning_rate_at, range(config.epochs))) * steps / (1 - config.momentum)
     for half, name in enumerate(names.PROJECTED):
         reference = out[half::2]
         centre = reference.mean(0)
-        values, basis = torch.linalg.eigh(others.hessian(centre))
+        values, basis, noise, moved = _law(others, reference, config)
         gradient = asked.gradients(centre[None])[0] @ basis
-        noise = smoothed(((reference - centre) @ basis).var(0))
-        k = values + config.weight_decay
-        moved = torch.where(k.abs() * time < 1e-9, time, -torch.expm1(-time * k) / k)
         for place, factor in ((0, 1 / (values + amount)), (3, moved / noise)):
             direction = -(gradient * factor) @ basis.T
             at = (place, KINDS.index(name))
             form[:, 0, :, *at] = (direction @ (out - centre).T).numpy()
             form[:, 1, :, *at] = torch.einsum("rkp,rp->rk", ins - centre, direction).numpy()
+
+
+def _expect(
+    form: np.ndarray, others: Logistic, asked: Logistic, out: torch.Tensor, config: Any
+) -> None:
+    """Enter how far apart the two laws of parameters, and of outputs, should be."""
+    _, basis, noise, moved = _law(others, out, config)
+    move = moved * (asked.gradients(out.mean(0)[None])[0] @ basis) / (len(others.x) + 1)
+    along = asked.x @ basis
+    parameters = (move**2 / noise).sum(1).sqrt()
+    outputs = (move * along).sum(1).abs() / (noise * along**2).sum(1).sqrt()
+    for name, distance in zip(names.EXPECTED, (parameters, outputs), strict=True):
+        form[:, :, :, 3, KINDS.index(name)] = distance.numpy()[:, None, None]
+
+
+def _law(others: Logistic, reference: torch.Tensor, config: Any) -> tuple[torch.Tensor, ...]:
+    """The eigenbasis of H at the mean of the references, their noise there, and a record's move.
+
+    The move is by a unit of gradient.
+    """
+    steps = -(-len(others.x) // config.batch_size)
+    time = sum(map(config.learning_rate_at, range(config.epochs))) * steps / (1 - config.momentum)
+    centre = reference.mean(0)
+    values, basis = torch.linalg.eigh(others.hessian(centre))
+    noise = smoothed(((reference - centre) @ basis).var(0))
+    k = values + config.weight_decay
+    moved = torch.where(k.abs() * time < 1e-9, time, -torch.expm1(-time * k) / k)
+    return values, basis, noise, moved
 
 
 def smoothed(variance: torch.Tensor) -> torch.Tensor:
