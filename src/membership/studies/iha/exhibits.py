@@ -49,6 +49,10 @@ def _games(settings: Any) -> tuple[str, ...]:
     return names.files(names.GAME, names.games(settings))
 
 
+def _games_and_first(settings: Any) -> tuple[str, ...]:
+    return (*_games(settings), *names.files(names.MAIN, names.subjects(settings)[:1]))
+
+
 def _of(
     read: Callable[[Source], Any], function: Callable[[Any, Any], pd.DataFrame]
 ) -> Callable[[Source], pd.DataFrame]:
@@ -179,7 +183,7 @@ EXHIBITS = (
     exhibit(
         "ctl-16",
         game_at_scale.convergence,
-        needs=lambda settings: (*_games(settings), *_main(settings)),
+        needs=_games_and_first,
         says=sentences.of_control_16,
     ),
     exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
