@@ -110,7 +110,7 @@ def convergence(source: Any) -> pd.DataFrame:
         rows += _over(key, lengths, found["accuracy"].values.mean(1))
         rows += [{**key, **row} for row in _expected(found)]
     for one in names.subjects(source.settings)[:1]:
-        forms, outputs = (source.evidence(f"{kind}-{one.slug}") for kind in names.MAIN)
+        outputs, forms = (source.evidence(f"{kind}-{one.slug}") for kind in names.MAIN)
         key = {"dataset": forms.attrs["set"], "models": "Table 2"}
         accuracy = outputs["test_accuracy"].values[forms["target"].values]
         rows += _over(key, list(forms["norm"].values.T), accuracy, pairs=True)
