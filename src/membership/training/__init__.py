@@ -12,6 +12,7 @@ from membership.training.conditional import ConditionalNormal, ConditionalQuanti
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import Ensemble, device_of
 from membership.training.loop import batch_order, train
+from membership.training.neighbours import train_neighbours
 from membership.training.private import PrivateConfig, train_softmax_layers
 from membership.training.qmia import fit_qmia
 
@@ -28,5 +29,6 @@ __all__ = [
     "device_of",
     "fit_qmia",
     "train",
+    "train_neighbours",
     "train_softmax_layers",
 ]

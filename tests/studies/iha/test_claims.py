@@ -9,6 +9,7 @@ from scipy import stats
 from membership.exhibits import declared, load
 from membership.published import Contrast
 from membership.studies.iha import game, names, retrained
+from membership.studies.iha import game_at_scale as at_scale
 from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
 
@@ -324,3 +325,33 @@ def test_the_game_follows_its_differences(monkeypatch, source, value, error, wor
     monkeypatch.setattr(game, "difference", lambda *_: Contrast("x", value, error, 15.0, 16))
     for name in ("iha-o08", "iha-o09"):
         assert CLAIM[name].outcome(source).word == word
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "word"),
+    [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
+)
+def test_the_game_at_scale_follows_its_differences(value, error, word):
+    names_of = {"iha-o11": "IHA less LOSS", "iha-o12": "projection less LiRA-L"}
+    for claim, contrast in {**names_of, "iha-o13": "LiRA-L less IHA"}.items():
+        assert CLAIM[claim].outcome(_game_run(contrast, value, error, 5000)).word == word
+        small = CLAIM[claim].outcome(_game_run(contrast, value, error, 300))
+        assert small.word == "not tested here"
+        assert "5,000 training records" in small.reason
+
+
+def _game_run(contrast, value, error, members):
+    rows = [
+        {"dataset": "X", "attack": contrast, "metric": metric, "value": value}
+        | {"standard_error": error, "degrees_of_freedom": 199.0, "n_repeats": 200}
+        for metric in at_scale.DIFFERENCES
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs["sizes"] = {"X": "large"}
+    evidence = SimpleNamespace(attrs={"recipe": {"members": members}})
+    return SimpleNamespace(
+        settings=SimpleNamespace(datasets=["digits"], profile="tiny"),
+        table=lambda name: table,
+        has=lambda name: True,
+        evidence=lambda name: evidence,
+    )

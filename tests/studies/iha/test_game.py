@@ -111,14 +111,29 @@ def test_weighted_numbers_are_those_of_all_pairs_one_by_one():
     auc = np.einsum("risj,ri,j->rs", wins, v / v.sum(1, keepdims=True), u / u.sum())
     pair = np.outer(w, w) * (1 - np.eye(5))
     mean = (w * auc.diagonal()).sum() / w.sum()
-    pooled, each = game._Compared(out, ins).numbers(w, v, u)
+    pooled, each = game.Compared(out, ins).numbers(w, v, u)
+    assert each == pytest.approx(mean)
+    assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
+
+
+def test_records_may_have_models_of_their_own_on_either_side():
+    """Weights of the models without the record too, (R, K) where sets differ."""
+    rng = np.random.default_rng(4)
+    out, ins = rng.normal(size=(5, 4)), rng.normal(size=(5, 3))
+    w, v, u = (rng.integers(1, 4, size=size) for size in (5, (5, 3), (5, 4)))
+    wins = ins[:, :, None, None] > out
+    parts = v / v.sum(1, keepdims=True), u / u.sum(1, keepdims=True)
+    auc = np.einsum("risj,ri,sj->rs", wins, *parts)
+    pair = np.outer(w, w) * (1 - np.eye(5))
+    mean = (w * auc.diagonal()).sum() / w.sum()
+    pooled, each = game.Compared(out, ins).numbers(w, v, u)
     assert each == pytest.approx(mean)
     assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
 
 
 def test_one_record_drawn_alone_is_compared_with_itself():
     out, ins = np.array([[0.0, 1.0], [5.0, 6.0]]), np.array([[0.5, 2.0], [7.0, 8.0]])
-    found = game._Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
+    found = game.Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
     assert found == pytest.approx((0.75, 0.75))
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ablation, audit, controls, experiment, exposed, game, loo_attacks = later(
     __package__, "ablation", "audit", "controls", "experiment", "exposed", "game", "loo_attacks"
 )
-requirements, retrained, solvers, tables, theory = later(
-    __package__, "requirements", "retrained", "solvers", "tables", "theory"
+game_at_scale, requirements, retrained, solvers, tables, theory = later(
+    __package__, "game_at_scale", "requirements", "retrained", "solvers", "tables", "theory"
 )
 
 
@@ -50,6 +50,14 @@ def _left_out(settings: Any) -> tuple[str, ...]:
     return names.files(names.LEFT_OUT, names.left_out(settings))
 
 
+def _games(settings: Any) -> tuple[str, ...]:
+    return names.files(names.GAME, names.games(settings))
+
+
+def _games_and_first(settings: Any) -> tuple[str, ...]:
+    return (*_games(settings), *names.files(names.MAIN, names.subjects(settings)[:1]))
+
+
 def _of(
     read: Callable[[Source], Any], function: Callable[[Any, Any], pd.DataFrame]
 ) -> Callable[[Source], pd.DataFrame]:
@@ -62,6 +70,7 @@ _of_compared = functools.partial(_of, audit.compared_audits)
 _of_swept = functools.partial(_of, audit.swept_audits)
 _of_known = functools.partial(_of, audit.known_audits)
 _of_left_out = functools.partial(_of, experiment.experiments)
+_of_games = functools.partial(_of, game_at_scale.games)
 
 
 def _table_3(source: Source) -> pd.DataFrame:
@@ -171,6 +180,21 @@ EXHIBITS = (
         draw=drawn("lines_with_intervals", x="damping", by="series", panel="panel", log_x=True),
         says=sentences.of_control_12,
         alt=sentences.of_contrasts_by_damping,
+    ),
+    exhibit("ctl-14", _of_games(game_at_scale.four), needs=_games, says=sentences.of_control_14),
+    exhibit(
+        "ctl-15",
+        _of_games(game_at_scale.every_attack),
+        needs=_games,
+        draw=drawn("dots_by_row", row="attack", by="series", baseline=0.5, label="AUC"),
+        says=sentences.of_control_15,
+        alt=sentences.of_attacks_at_scale,
+    ),
+    exhibit(
+        "ctl-16",
+        game_at_scale.convergence,
+        needs=_games_and_first,
+        says=sentences.of_control_16,
     ),
     exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
     exhibit(

@@ -127,7 +127,7 @@ def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
 
 def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
     """The AUC of one attack among the models of each record."""
-    compared = _Compared(score[:, ~trained_on], score[:, trained_on])
+    compared = Compared(score[:, ~trained_on], score[:, trained_on])
     return compared.same.mean(axis=(1, 2))
 
 
@@ -144,7 +144,7 @@ def _less(
 ) -> Contrast:
     """One attack less another by one of `METRICS`; the records are the units."""
     some = [
-        _Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
+        Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
         for name in (first, second)
     ]
     a, b = (one.numbers(*one.ones)[place] for one in some)
@@ -159,7 +159,7 @@ def _less(
 
 def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:
     """Rows of one attack: pooled over the records, and record by record."""
-    compared = _Compared(score[:, ~trained_on], score[:, trained_on])
+    compared = Compared(score[:, ~trained_on], score[:, trained_on])
     draws = [compared.numbers(*weights) for weights in compared.redrawn(seed)]
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     count = len(score)
@@ -171,7 +171,7 @@ def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed
     ]
 
 
-class _Compared:
+class Compared:
     """AUC of one attack when records and models count with weights, as in a bootstrap.
 
     Two records drawn from a bootstrap sample can be one and the same, which compares models on
@@ -182,6 +182,10 @@ class _Compared:
     ----------
     out, ins : ndarray of shape (R, K)
         Scores of the models trained on D', which all records share, and on D' + z.
+
+    Notes
+    -----
+    The weights of the models on D' are one a model, or (R, K) where records have different D'.
     """
 
     def __init__(self, out: FloatArray, ins: FloatArray) -> None:
@@ -212,13 +216,14 @@ class _Compared:
 
     def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
         """AUC of all records pooled, and the mean over records."""
-        v, u, count = v / v.sum(1, keepdims=True), u / u.sum(), len(w)
-        own = np.einsum("rij,ri,j->r", self.same, v, u)
+        v, u, count = v / v.sum(1, keepdims=True), np.broadcast_to(u, self.out.shape), len(w)
+        u = u / u.sum(1, keepdims=True)
+        own = np.einsum("rij,ri,rj->r", self.same, v, u)
         each = float(w @ own / w.sum())
         pairs = w.sum() ** 2 - w @ w
         if not pairs:
             return each, each
-        below = np.concatenate([[0.0], np.cumsum(np.outer(w, u).ravel()[self.order])])
+        below = np.concatenate([[0.0], np.cumsum((w[:, None] * u).ravel()[self.order])])
         won = 0.5 * sum(below[index] for index in self.below)
         different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
         return float(each / count + (1 - 1 / count) * different), each

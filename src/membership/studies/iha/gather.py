@@ -2,7 +2,7 @@
 
 The names of the files are `<kind>-<data set>`: outputs, white-box, sweep (over dampings and ranks),
 known (fractions of the other records), solvers (Table 3), costs (Table 6), and for models with one
-record more or less outputs-left-out and white-box-left-out.
+record more or less outputs-left-out and white-box-left-out; those at scale are in pairs-game.
 """
 
 import functools
@@ -17,9 +17,16 @@ import xarray as xr
 from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import costs as of_costs
-from membership.studies.iha import factored, left_out, measured, names, white_box
+from membership.studies.iha import (
+    factored,
+    left_out,
+    measured,
+    names,
+    neighbour_evidence,
+    white_box,
+)
 from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
-from membership.studies.iha.names import Subject, subjects, timed, variants
+from membership.studies.iha.names import Subject, games, subjects, timed, variants
 from membership.studies.iha.names import left_out as left_out_subjects
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.tasks import Task, about_task, task
@@ -44,6 +51,8 @@ def sources(settings: Any) -> dict[str, Gather]:
         enter({**every, "sweep": sweep} if one.deep else every, one)
     for one in left_out_subjects(settings):
         enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
+    for one in games(settings):
+        enter({"pairs-game": game_pairs}, one)
     enter({"costs": costs}, timed(settings))
     return found
 
@@ -146,6 +155,11 @@ def left_out_outputs(one: Subject, settings: Any) -> xr.Dataset:
 def left_out_forms(one: Subject, settings: Any) -> xr.Dataset:
     """Quadratic forms of the retrained models, over the records that all of them share."""
     return left_out.forms(left_out.retrain(one.name, settings), settings)
+
+
+def game_pairs(one: Subject, settings: Any) -> xr.Dataset:
+    """The clean game at scale: models with and without each record, asked about it."""
+    return neighbour_evidence.pairs(one.name, settings)
 
 
 def about(trained: Trained) -> dict[str, Any]:

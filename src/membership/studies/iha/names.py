@@ -15,6 +15,16 @@ KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Appendix D.1's dampings of the deep network, by the rows of its table.
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
+# The clean game at scale is played with logistic regression, on digits where no larger set is.
+GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mnist")
+# Beside the quadratic forms: lengths, and where a model lies along the direction in which z would
+# move the minimum, that direction found with one half of the models on D' or the other.
+NORMS = ("norm of gradient", "norm of regularised", "norm of decay")
+PROJECTED = ("projection, references 0", "projection, references 1")
+# How far apart the two laws of a signal are in theory, in standard deviations.
+EXPECTED = ("expected distance of parameters", "expected distance of outputs")
+LENGTHS = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
+FITTED = "fitted noise"
 RATIO = "time for 1000 samples, ratio to IHA"
 # The paper's Purchase-100, half of the records members, and its network there. Table 6 attacks one
 # model.
@@ -135,6 +145,13 @@ def timed(settings: Any) -> Subject:
 def left_out(settings: Any) -> list[Subject]:
     """The data sets of the leave-one-out experiments: the main one, and digits, which overfit."""
     return [Subject(name) for name in dict.fromkeys([settings.dataset, "digits"])]
+
+
+def games(settings: Any) -> list[Subject]:
+    """The data sets of the clean game at scale: parities of the run's larger sets of images."""
+    bases = [name.removesuffix(PARITY) for name in settings.datasets]
+    large = [Subject(f"{name}{PARITY}") for name in AT_SCALE if name in bases]
+    return large if large and settings.profile == "paper" else [Subject(EMBEDDED)]
 
 
 def files(kinds: tuple[str, ...], some: list[Subject]) -> tuple[str, ...]:

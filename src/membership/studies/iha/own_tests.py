@@ -2,14 +2,17 @@
 
 from membership.errors import InputError
 from membership.exhibits import Source
-from membership.published import Outcome
+from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every
 from membership.studies.iha import experiment, game, names
 from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
+from membership.studies.iha.game import PAIRED
 
 KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
+# Of the clean game at scale; below, the game of `iha-ctl-5` speaks.
+LEAST_TRAINED = 5000
 AMONG = "LiRA, target among its references"
 
 
@@ -77,6 +80,40 @@ def parameters(source: Source) -> Outcome:
 def outputs(source: Source) -> Outcome:
     """In the clean game outputs with retraining are ahead of IHA."""
     return _in_the_game(source, "LiRA-L, online", "IHA")
+
+
+def parameters_at_scale(source: Source) -> Outcome:
+    """At 5,000 records, without retraining, IHA is ahead of LOSS."""
+    return _at_scale(source, "IHA less LOSS")
+
+
+def retrained_at_scale(source: Source) -> Outcome:
+    """At 5,000 records, with retraining, parameters are ahead of outputs."""
+    return _at_scale(source, "projection less LiRA-L")
+
+
+def outputs_at_scale(source: Source) -> Outcome:
+    """At 5,000 records outputs with retraining are ahead of IHA without."""
+    return _at_scale(source, "LiRA-L less IHA")
+
+
+def _at_scale(source: Source, contrast: str) -> Outcome:
+    """A difference on every data set, pooled and record by record."""
+    needed = names.files(names.GAME, names.games(source.settings))
+    lacking = [name for name in needed if not source.has(name)]
+    if lacking:
+        raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
+    table = source.table("iha-ctl-14")
+    fewest = min(one.attrs["recipe"]["members"] for one in map(source.evidence, needed))
+    if fewest < LEAST_TRAINED:
+        raise InputError(f"asks for {LEAST_TRAINED:,} training records; here are {fewest}")
+    rows = table[(table["attack"] == contrast) & table["metric"].str.startswith(PAIRED)]
+    found = [
+        better(Contrast.of(row, f"{row.metric}: {contrast}, {row.dataset}"), 0.01, parts=len(rows))
+        for row in rows.itertuples()
+    ]
+    sizes = (f"{name}: {size}" for name, size in table.attrs["sizes"].items())
+    return every(found).on(*sizes)
 
 
 def _in_the_game(source: Source, first: str, second: str) -> Outcome:

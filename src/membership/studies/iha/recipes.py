@@ -41,6 +41,7 @@ class Recipe:
 RECIPES = {
     "mnist-odd": Recipe("MNIST-Odd", "MNIST-Odd", (), 0.01, 128, 80, 60_000),
     "fashion_mnist": Recipe("FashionMNIST", "FashionMNIST", (6,), 0.01, 256, 120, 60_000),
+    "fashion_mnist-odd": Recipe("FashionMNIST-Odd", "", (), 0.01, 128, 80),
     "purchase_like": Recipe("Purchase-like(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
     "purchase100": Recipe("Purchase-100(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
     "digits-odd": Recipe("Digits-Odd", "", (), 0.01, 32, 200),

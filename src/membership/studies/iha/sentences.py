@@ -136,7 +136,10 @@ def of_contrasts_by_damping(table: pd.DataFrame) -> str:
 
 def _paired(table: pd.DataFrame, *names: str) -> str:
     """The signs of some of a table's paired differences, by the beginning of their names."""
-    rows = table[table["metric"].str.endswith("paired difference")]
+    rows = table[table["metric"].str.contains("paired difference")]
+    if rows["metric"].nunique() > 1:
+        word = rows["metric"].str.rpartition(", ")[2]
+        rows = rows.assign(attack=rows["attack"] + ", " + word)
     kept = [one for one in rows["attack"].unique() if one.startswith(names)]
     parts = [f"{name}: {_signs(rows[rows['attack'] == name])}" for name in kept]
     return f"Paired differences in AUC. {'; '.join(parts)}."
@@ -145,6 +148,35 @@ def _paired(table: pd.DataFrame, *names: str) -> str:
 def of_control_5(table: pd.DataFrame) -> str:
     """Parameters without retraining beside the loss, and beside outputs with retraining."""
     return _paired(table, "IHA less LOSS", "LiRA-L, online less IHA")
+
+
+def of_control_14(table: pd.DataFrame) -> str:
+    """What parameters add to outputs, without retraining and with it."""
+    return _paired(table, "IHA less LOSS", "projection less LiRA-L", "LiRA-L less IHA")
+
+
+def of_control_15(table: pd.DataFrame) -> str:
+    """The attack with the highest AUC in each setting."""
+    parts = [
+        f"{part.loc[part['value'].idxmax(), 'attack']} on {series}"
+        for series, part in table.groupby("series", sort=False)
+    ]
+    return f"The highest AUC: {'; '.join(parts)}."
+
+
+def of_attacks_at_scale(table: pd.DataFrame) -> str:
+    """The picture of `of_control_15` in words."""
+    return (
+        "A row an attack, a mark a data set, records pooled and record by record: AUC with its "
+        f"interval. {of_control_15(table)}"
+    )
+
+
+def of_control_16(table: pd.DataFrame) -> str:
+    """The residual with the weight decay, in both kinds of models."""
+    rows = table[table["metric"] == names.LENGTHS[1]]
+    parts = [f"{row.value:.2g} on {row.dataset} ({row.models})" for row in rows.itertuples()]
+    return f"Length of the gradient with the weight decay: {'; '.join(parts)}."
 
 
 def of_control_10(table: pd.DataFrame) -> str:

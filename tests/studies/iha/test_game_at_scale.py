@@ -1,0 +1,127 @@
+"""The clean game at scale: no score reads the coin, and numbers are what they are called."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from membership import attacks, metrics
+from membership.studies.iha import game_at_scale as at_scale
+from membership.studies.iha import game_scores, names, neighbour_evidence
+from membership.studies.iha.game import COUNTED, METRICS
+
+
+@pytest.fixture(scope="module")
+def found(settings):
+    return neighbour_evidence.pairs(names.EMBEDDED, settings)
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_no_score_reads_the_coin(found, half):
+    """With the sides of the models played exchanged, each keeps its score."""
+    played = slice(1 - half, None, 2)
+    turned = found.copy(deep=True)
+    for name in ("answer", "form"):
+        turned[name][:, :, played] = found[name].values[:, ::-1, played]
+    before, after = game_scores.scored(found), game_scores.scored(turned)
+    for name in game_scores.FROM:
+        np.testing.assert_array_equal(after[name][half], before[name][half][:, ::-1])
+
+
+def test_references_are_never_played_with_themselves(found):
+    """What a played model is does not move the others' scores."""
+    other = found.copy(deep=True)
+    other["answer"][0, 1, 3] = 9.0
+    before, after = game_scores.scored(found), game_scores.scored(other)
+    changed = after["LiRA-L, one variance"] != before["LiRA-L, one variance"]
+    # Played by itself against the first half; a reference of all that are played in the other.
+    assert changed[0].sum() == 1
+    assert changed[0][0, 1, 1]
+    assert changed[1][0].all()
+    assert not changed[1][1:].any()
+
+
+def test_the_ratio_is_that_of_two_normal_laws():
+    rng = np.random.default_rng(7)
+    references, played = rng.normal(size=(4, 2, 6, 1)), rng.normal(size=(4, 2, 5, 1))
+    score = game_scores.likelihood_ratio(played, references)
+    for r in range(4):
+        without, with_z = references[r, :, :, 0]
+        spread = np.sqrt((without.var(ddof=1) + with_z.var(ddof=1)) / 2)
+        laws = norm(with_z.mean(), spread), norm(without.mean(), spread)
+        expected = laws[0].logpdf(played[r, ..., 0]) - laws[1].logpdf(played[r, ..., 0])
+        np.testing.assert_allclose(score[r], expected)
+
+
+def test_one_sided_is_the_offline_attack():
+    rng = np.random.default_rng(10)
+    without, played = rng.normal(size=(4, 6)), rng.normal(size=(4, 2, 5))
+    score = game_scores.above(played, without)
+    for r in range(4):
+        reference = np.repeat(without[r][:, None], 10, axis=1)
+        expected = attacks.lira(played[r].ravel(), reference, mode="offline")
+        np.testing.assert_allclose(score[r].ravel(), expected)
+
+
+def test_the_projection_reaches_the_best_auc_of_two_normal_laws():
+    """Weights of one covariance, means d standard deviations apart: Phi(d / root 2)."""
+    rng = np.random.default_rng(8)
+    size, move = 6, np.array([0.4, -0.2, 0.5, 0.1, 0.0, 0.3])
+    spread = np.geomspace(0.2, 2.0, size)
+    weights = rng.normal(size=(1, 2, 60_000, size)) * spread
+    weights[:, 1] += move
+    along = weights @ (move / spread**2)
+    half = weights.shape[2] // 2
+    u, refs = along[..., :half, None], along[..., half:, None]
+    best = norm.cdf(np.sqrt(np.sum((move / spread) ** 2)) / np.sqrt(2))
+    score = game_scores.likelihood_ratio(u, refs)[0]
+    # The standard error of an AUC of two samples of 30,000 is below 0.0024.
+    assert metrics.auc(score.ravel(), np.repeat([False, True], half)) == pytest.approx(
+        best, abs=0.01
+    )
+    both = game_scores.likelihood_ratio(weights[:, :, :half], weights[:, :, half:])[0]
+    assert metrics.auc(both.ravel(), np.repeat([False, True], half)) == pytest.approx(
+        best, abs=0.01
+    )
+    one = game_scores.likelihood_ratio(weights[:, :, :half, :1], weights[:, :, half:, :1])[0]
+    assert metrics.auc(one.ravel(), np.repeat([False, True], half)) < best - 0.01
+
+
+def test_where_the_two_worlds_are_one_the_auc_is_one_half():
+    """Models shared by the records of a set, seeds shared by records, references or none."""
+    rng = np.random.default_rng(9)
+    group = np.repeat(np.arange(5), 30)
+    own = rng.normal(size=(150, 2, 16)) + rng.normal(size=(5, 2, 16))[group]
+    signal = 2 * own + 3 * rng.normal(size=(150, 1, 1))
+    ratio = [
+        game_scores.likelihood_ratio(*(signal[:, :, i::2, None] for i in pair))
+        for pair in ((1, 0), (0, 1))
+    ]
+    plain = [signal[:, :, i::2] for i in (1, 0)]
+    for scores in (np.stack(ratio), np.stack(plain)):
+        one = at_scale.numbers(scores, group, 0)
+        error = one.under.std(0)
+        assert (np.abs(one.value - 0.5) < 4 * error).all()
+        assert (error < 0.05).all()
+
+
+def test_numbers_are_means_over_the_halves(found):
+    scores = game_scores.scored(found)["IHA"]
+    group = np.array(found.attrs["others"])
+    one = at_scale.numbers(scores, group, 0)
+    member = np.broadcast_to(np.array([False, True])[:, None], scores[0].shape[1:])
+    pooled = [metrics.auc(half.ravel(), np.tile(member.ravel(), len(half))) for half in scores]
+    each = [np.mean([metrics.auc(r.ravel(), member.ravel()) for r in half]) for half in scores]
+    np.testing.assert_allclose(one.value, [np.mean(pooled), np.mean(each)])
+    np.testing.assert_allclose(one.each[:, 1].mean(), one.value[1])
+
+
+def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
+    table = at_scale.four([found], settings).set_index(["attack", "metric"])["value"]
+    shown = at_scale.every_attack([found], settings).set_index(["attack", "metric"])["value"]
+    for place, (metric, word) in enumerate(zip(METRICS, COUNTED, strict=True)):
+        row = table["IHA less LOSS", at_scale.DIFFERENCES[place]]
+        assert at_scale.DIFFERENCES[place].endswith(word)
+        assert row == pytest.approx(shown["IHA", metric] - shown["LOSS", metric])
+        assert table["outputs, not retrained: LOSS", metric] == shown["LOSS", metric]
+    same = at_scale.all_numbers(found, 0)["IHA"]
+    assert not same.less(same).under.any()
