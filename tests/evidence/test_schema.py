@@ -107,3 +107,12 @@ def test_rounding_is_to_the_nearest_of_16_bits(values):
 def test_what_has_no_neighbour_with_16_bits_stays():
     kept = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).max], dtype=np.float32)
     assert schema._rounded(kept).tobytes() == kept.tobytes()
+
+
+def test_rounded_numbers_are_those_of_a_large_file():
+    values = np.random.default_rng(0).standard_normal((8, 50_000)).astype(np.float32)
+    values[0, :3] = np.nan, np.inf, 0.0
+    large = outputs(8, 50_000)
+    kept = schema.stored(large.assign(log_odds=(("model", "record"), values)))
+    np.testing.assert_array_equal(evidence.rounded(values), kept["log_odds"])
+    np.testing.assert_allclose(evidence.rounded(values), values, rtol=8e-6)

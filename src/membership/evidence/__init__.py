@@ -5,7 +5,7 @@ from membership.evidence.files import digest, load, save
 from membership.evidence.gathering import changed_since, gathered
 from membership.evidence.kinds import KINDS
 from membership.evidence.parts import in_parts
-from membership.evidence.schema import dataset
+from membership.evidence.schema import dataset, rounded
 
 __all__ = [
     "KINDS",
@@ -16,5 +16,6 @@ __all__ = [
     "gathered",
     "in_parts",
     "load",
+    "rounded",
     "save",
 ]

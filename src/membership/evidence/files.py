@@ -32,7 +32,7 @@ COMMITTED_BYTES = 10 * 10**6
 MOST_FILE, MOST_HEADER, MOST_ARRAYS = 1 << 28, 1 << 24, 1 << 30
 # Arrays of so many bytes are packed by LZMA, a twentieth smaller than deflated and slower to write.
 # It is given as much memory to unpack as a file asks for; what is written here asks for half of it.
-LARGE, MOST_WINDOW = 1 << 19, 1 << 24
+LARGE, MOST_WINDOW = 1 << 15, 1 << 24
 _DIGEST = 64
 # What reading a zip or a header that was made to deceive may raise.
 _BROKEN = (

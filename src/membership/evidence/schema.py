@@ -92,6 +92,21 @@ def stored(dataset: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(variables, _coordinates(dataset), _attributes(dataset, kind))
 
 
+def rounded(values: Any) -> np.ndarray:
+    """Numbers as a file over 1 MB keeps them, for a smaller one that needs no more digits.
+
+    Parameters
+    ----------
+    values : array_like of float
+
+    Returns
+    -------
+    numpy.ndarray of float32
+        With 16 bits of mantissa: the changes are below 8e-6 of each number.
+    """
+    return _rounded(np.asarray(values, np.float32))
+
+
 def _known(kind: Any) -> None:
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"kind = {kind!r}: evidence is one of {', '.join(KINDS)}")

@@ -82,7 +82,8 @@ def forms(one: Subject, settings: Any) -> xr.Dataset:
     return evidence.dataset(
         "white_box",
         {
-            **_forms(trained, found, "main", trained.queries),
+            "member": _members(trained, trained.queries),
+            "form": _short(one, [each["main"] for each in found]),
             **{v: [each[k] for each in found] for v, k in kept.items() if k in found[0]},
         },
         {
@@ -123,8 +124,8 @@ def known(one: Subject, settings: Any) -> xr.Dataset:
             "member": _members(trained, asked),
             "known": [each["known"] for each in found],
             "n_known": [each["n_known"] for each in found],
-            "known_mean2": [each["mean2"] for each in found],
-            "known_mean3": [each["mean3"] for each in found],
+            "known_mean2": _short(one, [each["mean2"] for each in found]),
+            "known_mean3": _short(one, [each["mean3"] for each in found]),
         },
         {name: labels[name] for name in ("target", "query")}
         | {"fraction": list(white_box.FRACTIONS)},
@@ -222,5 +223,6 @@ def _members(trained: Trained, asked: np.ndarray) -> np.ndarray:
     return trained.task.membership[np.ix_(trained.targets, asked)]
 
 
-def _forms(trained: Trained, found: list[dict], name: str, asked: np.ndarray) -> dict[str, Any]:
-    return {"member": _members(trained, asked), "form": [each[name] for each in found]}
+def _short(one: Subject, values: list[np.ndarray]) -> Any:
+    """Of the full-size network as few digits as the larger files have."""
+    return evidence.rounded(values) if one.full else values
