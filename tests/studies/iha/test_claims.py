@@ -187,7 +187,7 @@ def test_more_data_of_simulated_records_decide_nothing_either():
     run = simulated(run_of(auc(**dict.fromkeys(key, 0.7)), tuple(sets)), sets)
     found = CLAIM["iha-c17"].outcome(run)
     assert found.word == "not tested here"
-    assert "Purchase-like(S) and Purchase-like: contradicted" in found.reason
+    assert "Purchase-like and Purchase-like(S): contradicted" in found.reason
     assert len(found.numbers) == 3
 
 
@@ -198,7 +198,7 @@ def timings(single, members=80_000, models=128, repeats=3):
         for attack, value in (("LiRA", single), ("LiRA, side by side", 0.5))
     ]
     table = pd.DataFrame(rows).assign(standard_error=0.05, n_repeats=repeats)
-    facts = {"members": members, "parameters": 22_532, "reference_models": models}
+    facts = {"members": members, "architecture": "600-32-100", "reference_models": models}
     table.attrs["setup"] = {"Purchase-like": facts}
     return SimpleNamespace(table=lambda name: table)
 

@@ -16,7 +16,7 @@ MEGABYTE = 1e6
 
 def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any) -> pd.DataFrame:
     """Exact scores against conjugate gradients on the same records (Table 3)."""
-    found, said, asked = [], [], {}
+    found, said, asked, count = [], [], {}, {}
     for audit, one in zip(audits, solved, strict=True):
         places = np.searchsorted(audit.outputs["record"].values, one["query"].values)
         exact = [scores[places] for scores in audit.scores("IHA")]
@@ -46,9 +46,11 @@ def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any
             "queried_members": min(int(truth.sum()) for truth in member),
             "queried_non_members": min(int((~truth).sum()) for truth in member),
         }
+        count[audit.label] = len(places)
     table = table_of(found, audits, said)
     for label, facts in asked.items():
         table.attrs["setup"][label] |= facts
+    table.attrs["asked"] = count
     return table
 
 
@@ -95,7 +97,7 @@ def table_6(costs: xr.Dataset, settings: Any) -> pd.DataFrame:
     # One model is attacked; the others are timed and not kept.
     kept = [text for text in costs.attrs["deviations"] if "models (the paper" not in text]
     attributes = origin([{**costs.attrs, "deviations": kept}], [size, *design([])])
-    attributes["setup"][costs.attrs["set"]] |= {"reference_models": models, "parameters": p}
+    attributes["setup"][costs.attrs["set"]] |= {"reference_models": models}
     table.attrs = {**attributes, "timing": True}
     return table
 
