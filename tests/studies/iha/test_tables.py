@@ -143,6 +143,20 @@ def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings)
                 assert row["high"] == pytest.approx(said["high"])
 
 
+def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, settings):
+    swept = reading.swept_audits(source)
+    table = tables.table_8(swept, settings)
+    assert len(table)
+    for audit in swept:
+        for row in table[table["dataset"] == audit.label].to_dict("records"):
+            scores = audit.scores(tables.CONDITIONINGS[row["attack"]])
+            values = [metrics.auc(*pair) for pair in zip(scores, audit.member, strict=True)]
+            alone = metrics.summary(values, audit.units)
+            assert row["standard_error"] >= alone["standard_error"] * (1 - 1e-9)
+            assert row["degrees_of_freedom"] <= len(set(audit.units)) - 1
+            assert (row["low"] + row["high"]) / 2 == pytest.approx(row["value"])
+
+
 def test_table_1_agrees_with_the_papers_where_both_say():
     table = requirements.table_1(None).set_index("attack")
     paper = {

@@ -69,7 +69,7 @@ def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
             for place, target, kept in _targets(audit, forms)
         ]
         numbers = {
-            one: _auc([part[one] for part in each], audit.member, audit.units) for one in EVERY
+            one: auc([part[one] for part in each], audit.member, audit.units) for one in EVERY
         }
         for place, factor in enumerate(FACTORS):
             for version in [one for one in EVERY if one[place]]:
@@ -101,7 +101,7 @@ def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: A
                 place = FACTORS.index(factor)
                 for one in (version, _without(version, place)):
                     if one not in numbers:
-                        numbers[one] = _auc([part[one] for part in each], member, audit.units)
+                        numbers[one] = auc([part[one] for part in each], member, audit.units)
                 key = {"panel": audit.label, "damping": damping}
                 # None has the loss term: in the picture that goes without saying.
                 series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
@@ -114,11 +114,11 @@ def control_13(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
     found = []
     for audit, forms in some:
         each = [alone(kept) for _, _, kept in _targets(audit, forms)]
-        loss = _auc(audit.scores("LOSS"), audit.member, audit.units)
+        loss = auc(audit.scores("LOSS"), audit.member, audit.units)
         for name in ALONE:
-            own = _auc([part[name] for part in each], audit.member, audit.units)
+            own = auc([part[name] for part in each], audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
-            found.append({**key, "AUC": own.value.mean(), **_row(own + loss * -1.0)})
+            found.append({**key, "AUC": own.value.mean(), **row(own + loss * -1.0)})
     return tidy(found, _about(some))
 
 
@@ -139,7 +139,7 @@ def _targets(audit: Audit, forms: xr.Dataset, rows: Any = slice(None)):
         yield place, target, of.by_inverse(forms, place, rows)
 
 
-def _auc(
+def auc(
     scores: Sequence[FloatArray], member: Sequence[BoolArray], units: np.ndarray
 ) -> metrics.Resampled:
     """The AUC of each unit of targets, and under resamples of the records."""
@@ -157,10 +157,10 @@ def _less(numbers: dict[Version, Any], version: Version, place: int) -> dict[str
     """A version less the one without a factor, with the AUC of both."""
     first, second = numbers[version], numbers[_without(version, place)]
     both = {"AUC with it": first.value.mean(), "AUC without it": second.value.mean()}
-    return {**both, **_row(first + second * -1.0)}
+    return {**both, **row(first + second * -1.0)}
 
 
-def _row(difference: metrics.Resampled) -> dict[str, float]:
+def row(difference: metrics.Resampled) -> dict[str, float]:
     found = difference.interval()
     return {
         "value": found.difference,

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from membership import metrics, published
-from membership.studies.iha import names, rows
+from membership.studies.iha import ablation, names, rows
 from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.white_box import FRACTIONS
 
@@ -112,13 +113,26 @@ def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
-    """Damping against low rank (Table 8); columns as `table_2`, AUC only."""
+    """Damping against low rank (Table 8); columns as `table_2`, AUC only.
+
+    Few records are asked, the same of every target: the errors are over records too.
+    """
     found = []
     for audit in audits:
         for attack, name in CONDITIONINGS.items():
             if audit.has(name):
-                found += audit.rows(attack, name, ["AUC"])
+                key = {"dataset": audit.label, "attack": attack, "metric": "AUC"}
+                found.append({**key, **_over_records_too(audit, name)})
     return table_of(found, audits)
+
+
+def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
+    """The AUC of one attack with the error of its targets and records, as degrees of the fewer."""
+    found = ablation.row(ablation.auc(audit.scores(name), audit.member, audit.units))
+    degrees = min(found["degrees_of_freedom"], found["n_repeats"] - 1)
+    half = float(t.ppf(0.975, degrees)) * found["standard_error"]
+    ends = {"low": found["value"] - half, "high": found["value"] + half}
+    return {**found, **ends, "degrees_of_freedom": degrees}
 
 
 def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
