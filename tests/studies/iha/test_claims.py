@@ -2,12 +2,15 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from membership import metrics
 from membership.exhibits import declared, load
 from membership.published import Contrast
+from membership.studies.iha import audit as reading
 from membership.studies.iha import game, names, retrained
 from membership.studies.iha import game_at_scale as at_scale
 from membership.studies.iha.claim_numbers import paired
@@ -292,6 +295,18 @@ def test_a_paired_difference_is_that_of_the_scores(source, audits):
     swapped = paired(source, label, "LOSS", "IHA", "LOSS less IHA")
     assert found.difference == pytest.approx(-swapped.difference)
     assert paired(source, label, "IHA", "IHA", "none").difference == 0.0
+
+
+def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
+    names = ("IHA, damping 0.5", "IHA, damping 1")
+    for one in reading.swept_audits(source):
+        first, second = (
+            [metrics.auc(*pair) for pair in zip(one.scores(name), one.member, strict=True)]
+            for name in names
+        )
+        by_unit = pd.Series(np.subtract(first, second)).groupby(one.units).mean()
+        found = paired(source, one.label, *names, "difference", swept=True)
+        assert found.difference == pytest.approx(by_unit.mean())
 
 
 def test_the_game_pairs_its_draws(experiment):

@@ -48,15 +48,21 @@ class Rows:
         return Contrast(f"{metric}, {self.label}", row["value"], error, degrees, row["n_repeats"])
 
     def lead(
-        self, first: str, second: str, scores: dict[str, str] | None = None, metric: str = "AUC"
+        self,
+        first: str,
+        second: str,
+        scores: dict[str, str] | None = None,
+        metric: str = "AUC",
+        swept: bool = False,
     ) -> Contrast:
         """One attack less another: paired where there is evidence, else errors added.
 
         Two standard errors added are at least that of the difference, however the two are paired.
         """
         label = f"{metric} of {first} less {second}, {self.label}"
-        if scores and metric == "AUC" and _has_evidence(self.source):
-            return paired(self.source, self.label, scores[first], scores[second], label)
+        if scores and metric == "AUC" and _has_evidence(self.source, swept):
+            names = scores[first], scores[second]
+            return paired(self.source, self.label, *names, label, swept)
         weights = {first: 1.0, second: -1.0}
         return self.combined(weights, label, metric)
 
@@ -82,9 +88,12 @@ Judge = Callable[[Rows, int], Outcome]
 Test = Callable[[Source], Outcome]
 
 
-def paired(source: Source, label: str, first: str, second: str, said: str) -> Contrast:
+def paired(
+    source: Source, label: str, first: str, second: str, said: str, swept: bool = False
+) -> Contrast:
     """The difference in AUC of two attacks on the same targets and records, from evidence."""
-    (one,) = (found for found in audit.compared_audits(source) if found.label == label)
+    audits = audit.swept_audits(source) if swept else audit.compared_audits(source)
+    (one,) = (found for found in audits if found.label == label)
     scores = [np.stack(one.scores(name)) for name in (first, second)]
     found = metrics.paired_interval(
         "auc",
@@ -176,8 +185,10 @@ def _targets(table: pd.DataFrame, label: str) -> int:
     return int(rows["n_repeats"].max()) if len(rows) else 0
 
 
-def _has_evidence(source: Source) -> bool:
+def _has_evidence(source: Source, swept: bool) -> bool:
     needed = names.files(names.MAIN, names.compared(source.settings))
+    if swept:
+        needed = names.files(names.SWEPT, names.decomposed(source.settings))
     return all(source.has(name) for name in needed)
 
 

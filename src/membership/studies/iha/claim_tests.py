@@ -185,7 +185,8 @@ def cheaper(source: Source) -> Outcome:
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def best_damping(rows: Rows, parts: int) -> Outcome:
     """iha-c15."""
-    return every([much_better(rows.lead(BEST, name), 0.0, parts=parts) for name in OTHERS])
+    leads = [rows.lead(BEST, name, tables.CONDITIONINGS, swept=True) for name in OTHERS]
+    return every([much_better(one, 0.0, parts=parts) for one in leads])
 
 
 @over("iha-tab-7", DEEP, parts=2)
