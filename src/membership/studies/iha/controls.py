@@ -31,7 +31,12 @@ CONTROL_1 = {
 
 def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
-    found = [row for audit in audits for item in CONTROL_1.items() for row in audit.rows(*item)]
+    found = [
+        row
+        for audit in audits
+        for item in CONTROL_1.items()
+        for row in audit.rows(*item, rows.METRICS[:2])
+    ]
     return table_of(found, audits)
 
 
