@@ -19,6 +19,12 @@ def opened(open_page: Callable[..., Page], site: Path) -> Callable[..., Locator]
         page = open_page(**options)
         chapter = card.partition("-")[0]
         page.goto((site / "book" / "chapters" / f"{chapter}.html").as_uri())
+        # A card may lie in a closed fold.
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        page.evaluate(
+            "document.querySelectorAll('.records details, details.records')"
+            ".forEach(one => { one.open = false })"
+        )
         records = page.locator(f"#{card} .records").first
         records.locator("summary").click()
         return records

@@ -18,6 +18,7 @@ from membership.curvature.gradients import mean_gradient
 from membership.curvature.hessians import hessian_matrix
 from membership.curvature.objective import objective
 from membership.curvature.white_box import views, with_rows
+from membership.errors import InputError
 from membership.studies.iha.ensembles import Trained, scaled_logits
 from membership.studies.iha.measured import recipe
 from membership.studies.iha.tasks import halves
@@ -113,10 +114,20 @@ def _by_cg(trained: Trained, damping: float) -> Cost:
         records(trained, queries),
         member,
     )
-    _, after, held = _timed(
-        lambda: attacks.iha(*arguments, **recipe(trained), damping=damping, solver="cg")
-    )
-    return Cost(0.0, after, 0.0, held, len(queries))
+
+    def score(amount: float) -> bool:
+        try:
+            attacks.iha(*arguments, **recipe(trained), damping=amount, solver="cg")
+        except InputError:
+            return False
+        return True
+
+    # As with the factor: where a damping is too small, the first that is not is timed.
+    while True:
+        found, after, held = _timed(lambda amount=damping: score(amount))
+        if found:
+            return Cost(0.0, after, 0.0, held, len(queries))
+        damping *= 2
 
 
 def _lira(trained: Trained, settings: Any, at_once: int) -> Cost:
