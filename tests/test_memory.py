@@ -13,10 +13,10 @@ import numpy as np
 from membership import memory
 
 before = memory.reset_peak()
-assert np.ones(30_000_000).sum() == 30_000_000  # 240 MB, given back at once
-assert 200e6 < memory.peak() - before < 400e6
+np.ones(30_000_000).sum()  # 240 MB, given back at once
+print(memory.peak() - before)
 now = memory.reset_peak()
-assert memory.peak() - now < 50e6
+print(memory.peak() - now)
 """
 
 
@@ -29,7 +29,10 @@ def test_the_available_memory_is_some(monkeypatch, tmp_path):
 @pytest.mark.skipif(not memory._CLEAR.exists(), reason="only Linux tells")
 def test_the_peak_is_counted_anew():
     # In a process of its own: what others gave back may be taken again without being counted.
-    subprocess.run([sys.executable, "-c", PEAK], check=True)
+    told = subprocess.run([sys.executable, "-c", PEAK], check=True, capture_output=True, text=True)
+    taken, afterwards = map(float, told.stdout.split())
+    assert 200e6 < taken < 400e6
+    assert afterwards < 50e6
 
 
 def test_a_system_that_does_not_tell_gives_no_number(monkeypatch, tmp_path):

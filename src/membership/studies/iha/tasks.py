@@ -1,5 +1,6 @@
 """The data sets, networks and training recipes of the chapter: the paper's, and smaller ones."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -121,16 +122,11 @@ def task(
         pool = _learnable(pool, recipe, limit)
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
-    count, n_targets = n_models or settings.n_models, settings.n_targets
-    most_queries = len(pool)
-    if full:
-        most_queries = FULL_QUERIES
-    elif name.startswith("purchase_like"):
-        most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
-    if (deep or large) and not full and is_purchase(name):
-        n_targets = min(n_targets, TARGETS_OF_OTHERS)
     single = name.endswith(PARITY)
     deep = deep and not single
+    count, targets, most_queries = _asked(
+        name, n_models or settings.n_models, settings.n_targets, deep or large, full
+    )
     wanted = DEEP if deep else recipe.hidden
     n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
     hidden = fitting(n_features, wanted, n_outputs, limit)
@@ -139,15 +135,6 @@ def task(
         if single
         else partial(models.mlp, n_features, hidden, n_outputs)
     )
-    config = training.TrainingConfig(
-        epochs=settings.epochs or recipe.epochs,
-        batch_size=max(2, min(recipe.batch_size, len(pool) // 2 // LEAST_STEPS)),
-        learning_rate=recipe.learning_rate,
-        momentum=0.9,
-        weight_decay=5e-4,
-        schedule="cosine",
-        loss="squared-error" if single else "cross-entropy",
-    )
     depth = ", MLP-4" if deep else ""
     made = Task(
         label=recipe.label + depth,
@@ -155,15 +142,42 @@ def task(
         pool=pool,
         test=test,
         factory=factory,
-        config=config,
+        config=_config(recipe, settings, len(pool), single),
         membership=halves(count, len(pool), settings.seed),
         origin={loaded.name: loaded.digest},
         deviations=(),
-        targets=tuple(range(min(n_targets, count))[:: 2 if full else 1]),
-        most_queries=most_queries,
+        targets=targets,
+        most_queries=min(most_queries, len(pool)),
     )
     said = _deviations(made, recipe, wanted, hidden)
     return replace(made, deviations=tuple(said))
+
+
+def _asked(
+    name: str, count: int, n_targets: int, another: bool, full: bool
+) -> tuple[int, tuple[int, ...], int]:
+    """How many models there are, which of them are attacked, and of most how many records."""
+    most_queries = sys.maxsize
+    if full:
+        most_queries = FULL_QUERIES
+    elif is_purchase(name):
+        n_targets = min(n_targets, TARGETS_OF_OTHERS) if another else n_targets
+        if name.startswith("purchase_like"):
+            most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
+    return count, tuple(range(min(n_targets, count))[:: 2 if full else 1]), most_queries
+
+
+def _config(recipe: Recipe, settings: Any, n_records: int, single: bool) -> training.TrainingConfig:
+    """The recipe, its batches cut where half of the records would make too few steps."""
+    return training.TrainingConfig(
+        epochs=settings.epochs or recipe.epochs,
+        batch_size=max(2, min(recipe.batch_size, n_records // 2 // LEAST_STEPS)),
+        learning_rate=recipe.learning_rate,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+        loss="squared-error" if single else "cross-entropy",
+    )
 
 
 def about_task(made: Task) -> dict[str, Any]:
