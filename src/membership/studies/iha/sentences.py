@@ -68,11 +68,16 @@ def of_control_2(table: pd.DataFrame) -> str:
 
 def of_table_8(table: pd.DataFrame) -> str:
     """The best conditioning on each data set."""
-    parts = [
-        f"{part.loc[part['value'].idxmax(), 'attack'].removeprefix('IHA ')} on {dataset}"
-        for dataset, part in table.groupby("dataset", sort=False)
-    ]
+    parts = [one.removeprefix("IHA ") for one in _highest(table, "dataset")]
     return f"The highest AUC: {joined(parts)}."
+
+
+def _highest(table: pd.DataFrame, column: str) -> list[str]:
+    """The row with the highest value in each part of a table."""
+    return [
+        f"{part.loc[part['value'].idxmax(), 'attack']} on {name}"
+        for name, part in table.groupby(column, sort=False)
+    ]
 
 
 def of_control_3(table: pd.DataFrame) -> str:
@@ -157,11 +162,7 @@ def of_control_14(table: pd.DataFrame) -> str:
 
 def of_control_15(table: pd.DataFrame) -> str:
     """The attack with the highest AUC in each setting."""
-    parts = [
-        f"{part.loc[part['value'].idxmax(), 'attack']} on {series}"
-        for series, part in table.groupby("series", sort=False)
-    ]
-    return f"The highest AUC: {'; '.join(parts)}."
+    return f"The highest AUC: {'; '.join(_highest(table, 'series'))}."
 
 
 def of_attacks_at_scale(table: pd.DataFrame) -> str:
