@@ -91,10 +91,8 @@ def factorised(matrix: torch.Tensor) -> bool:
 
 
 def least_eigenvalue(factor: Factor, damping: float) -> float:
-    """The smallest eigenvalue of the matrix whose damped one was factorised, to a few digits.
-
-    It is the largest of the damped inverse, which a few solutions find.
-    """
+    """The smallest eigenvalue of the matrix whose damped one was factorised, to a few digits."""
+    # The largest of the damped inverse, which a few solutions find.
     start = np.random.default_rng(0).standard_normal(len(factor.matrix))
     how = {"which": "LA", "v0": start, "tol": 1e-3, "return_eigenvectors": False}
     return 1 / float(eigsh(_Inverse(factor), 1, **how)[0]) - damping

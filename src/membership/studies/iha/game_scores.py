@@ -38,17 +38,9 @@ Scores = dict[str, FloatArray]
 
 
 def scored(found: xr.Dataset) -> Scores:
-    """Scores of every played model for its record.
+    """Scores by attack (see `FROM`), shape (2, R, 2, K / 2), from the evidence called pairs-game.
 
-    Parameters
-    ----------
-    found : xarray.Dataset
-        The evidence called pairs-game.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (2, R, 2, K / 2)
-        By attack (see `FROM`): the half that is played, the record, without or with it, the model.
+    The half that is played, the record, without or with it, the model.
     """
     log_odds = found["answer"].values[..., 0, 0].astype(float)
     white = _white(found, log_odds)
@@ -85,17 +77,8 @@ def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) 
 def likelihood_ratio(played: FloatArray, references: FloatArray) -> FloatArray:
     """Log-likelihood ratio of two normal laws with one covariance, fitted record by record.
 
-    Parameters
-    ----------
-    played : numpy.ndarray, shape (R, sides, K, m)
-        m signals of every model asked.
-    references : numpy.ndarray, shape (R, 2, K, m)
-        Of models without and with the record; two or more a side.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R, sides, K)
-        In nats, of the law with the record to the law without.
+    m signals (R, sides, K, m) of the models asked, those without the record before those with it
+    among the references; ratios (R, sides, K), of with to without.
     """
     mean = references.mean(2)
     rest = references - mean[:, :, None]

@@ -71,20 +71,7 @@ class Subject:
 def subjects(settings: Any) -> list[Subject]:
     """Every data set of a run; Purchase, last in the paper profile, at the paper's size.
 
-    Parameters
-    ----------
-    settings
-        With the names of the data sets in `datasets`, as for `data.load`.
-
-    Returns
-    -------
-    list of Subject
-        One a name, in their order.
-
-    Raises
-    ------
-    InputError
-        Two of them would be written to the same files.
+    An `InputError` where two of them would be written to the same files.
     """
     found = [Subject(name) for name in settings.datasets]
     for one in found:
