@@ -116,3 +116,18 @@ def test_rounded_numbers_are_those_of_a_large_file():
     kept = schema.stored(large.assign(log_odds=(("model", "record"), values)))
     np.testing.assert_array_equal(evidence.rounded(values), kept["log_odds"])
     np.testing.assert_allclose(evidence.rounded(values), values, rtol=8e-6)
+
+
+@pytest.mark.parametrize("bits", [1, 12, 22])
+def test_fewer_bits_change_numbers_by_half_of_the_last_one(bits):
+    values = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+    found = evidence.rounded(values, bits)
+    assert not (found.view(np.uint32) & np.uint32((1 << (23 - bits)) - 1)).any()
+    error = np.abs(found.astype(float) / values - 1)
+    assert 2.0 ** -(bits + 2) < error.max() <= 2.0 ** -(bits + 1)
+
+
+@pytest.mark.parametrize("bits", [0, 23, 2.5])
+def test_bits_are_fewer_than_a_float_has(bits):
+    with pytest.raises(InputError, match="bits = "):
+        evidence.rounded(np.ones(3), bits)

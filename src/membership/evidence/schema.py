@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from membership.arrays import whole
 from membership.errors import InputError
 from membership.evidence.kinds import ATTRIBUTES, KINDS, Kind
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-# A float32 has 23; the lower ones are noise that does not compress. See `stored`.
-MANTISSA_BITS = 16
+# The lower ones of a float32 are noise that does not compress. See `stored`.
+MANTISSA_BITS, _FLOAT32_BITS = 16, 23
 LARGE = 1 << 20
 
 
@@ -92,19 +93,29 @@ def stored(dataset: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(variables, _coordinates(dataset), _attributes(dataset, kind))
 
 
-def rounded(values: Any) -> np.ndarray:
-    """Numbers as a file over 1 MB keeps them, for a smaller one that needs no more digits.
+def rounded(values: Any, bits: int = MANTISSA_BITS) -> np.ndarray:
+    """Numbers as a file over 1 MB keeps them, or shorter, where no more digits are needed.
 
     Parameters
     ----------
     values : array_like of float
+    bits : int
+        Of mantissa, 1 to 22.
 
     Returns
     -------
     numpy.ndarray of float32
-        With 16 bits of mantissa: the changes are below 8e-6 of each number.
+        The changes are at most ``2**-(bits + 1)`` of each number: 8e-6 with 16 bits.
+
+    Raises
+    ------
+    InputError
+        Bits out of range.
     """
-    return _rounded(np.asarray(values, np.float32))
+    whole("bits", bits)
+    if bits >= _FLOAT32_BITS:
+        raise InputError(f"bits = {bits}: it must be at most {_FLOAT32_BITS - 1}")
+    return _rounded(np.asarray(values, np.float32), bits)
 
 
 def _known(kind: Any) -> None:
@@ -167,17 +178,17 @@ def _as(name: str, values: np.ndarray, dtype: str) -> np.ndarray:
     return cast
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def _rounded(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:
     """float32 with the last bits of the mantissa zero: to the nearest, ties to even."""
     if values.dtype != np.float32:
         return values
-    cut = np.uint32(23 - MANTISSA_BITS)
-    bits = values.view(np.uint32)
-    odd = (bits >> cut) & np.uint32(1)
+    cut = np.uint32(_FLOAT32_BITS - bits)
+    stored = values.view(np.uint32)
+    odd = (stored >> cut) & np.uint32(1)
     half = np.uint32((1 << (cut - 1)) - 1)
-    moved = (bits + half + odd) >> cut << cut
+    moved = (stored + half + odd) >> cut << cut
     # Rounded up, the largest numbers would become infinite and a NaN might change.
-    return np.where(np.isfinite(moved.view(np.float32)), moved, bits).view(np.float32)
+    return np.where(np.isfinite(moved.view(np.float32)), moved, stored).view(np.float32)
 
 
 def _coordinates(dataset: xr.Dataset) -> dict[str, tuple]:

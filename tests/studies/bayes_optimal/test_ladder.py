@@ -7,8 +7,10 @@ import xarray as xr
 from joblib import Parallel
 from scipy.special import expit
 
+from membership import data
 from membership.studies.bayes_optimal import gather, ladder, ladder_tables, logistic, names
-from membership.studies.bayes_optimal.features import Features
+from membership.studies.bayes_optimal.features import Features, Learnt, standardised
+from membership.studies.bayes_optimal.settings import Settings
 
 SIZES = (100, 400, 1600)
 
@@ -109,7 +111,7 @@ def trials(splits=6):
         ]
     ]
     table = pd.DataFrame(rows)
-    table.attrs = {"data": {}, "penalties": {100: 0.1, 400: 0.1, 1600: 0.01}}
+    table.attrs = {"data": {}}
     return table
 
 
@@ -119,22 +121,53 @@ def test_slopes_are_those_of_the_powers():
     assert ratio["value"] == pytest.approx(-0.5)
     lead = f"{names.LEADS['auc(%)']}, {names.SLOPE}"
     assert table.loc[("raw", lead), "value"] == pytest.approx(-0.5, abs=0.01)
-    assert table.loc[(ladder_tables.TABLE_1, lead), "value"] == pytest.approx(-1, abs=0.01)
+    assert table.loc[(names.TABLE_1, lead), "value"] == pytest.approx(-1, abs=0.01)
 
 
-def test_slopes_at_one_penalty_take_the_models_or_the_sizes_that_have_it():
+def test_slopes_at_one_penalty_are_those_of_the_models_that_have_it():
     table = ladder_tables.powers(measured(), trials())
     one = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}"
     leads = table[table["quantity"] == one].set_index(["features", "n"])["value"]
     assert leads["raw"].to_numpy() == pytest.approx(10 / np.array(SIZES))
-    assert leads[ladder_tables.TABLE_1].index.tolist() == ["100", "400"]
     table = table.set_index(["features", "quantity"])
-    lead = f"{one}, {names.SLOPE}"
-    assert table.loc[("raw", lead), "value"] == pytest.approx(-1)
-    assert table.loc[("raw", lead), "n"] == "100 to 1600"
-    assert table.loc[(ladder_tables.TABLE_1, lead), "n"] == "100 to 400"
+    assert table.loc[("raw", f"{one}, {names.SLOPE}"), "value"] == pytest.approx(-1)
     accuracy = f"{names.LEADS['attack_accuracy(%)']}, {names.ONE_PENALTY}, {names.SLOPE}"
     assert ("raw", accuracy) not in table.index  # the lead is below 0
+
+
+def test_table_1s_network_has_its_own_splits_but_at_one_penalty_those_of_the_ladder():
+    own = measured().assign_coords(rung=[names.TABLE_1])
+    table = ladder_tables.against_gap(own, trials(splits=6))
+    assert set(table["features"]) == {names.TABLE_1}
+    assert set(table["n_repeats"]) == {6}
+    table = ladder_tables.powers(own, trials()).set_index(["features", "quantity"])
+    ratio = table.loc[(names.TABLE_1, f"{names.RATIO}, {names.SLOPE}")]
+    assert (ratio["value"], ratio["n_repeats"]) == (pytest.approx(-0.5), 8)
+    lead = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}, {names.SLOPE}"
+    assert table.loc[(names.TABLE_1, lead), "value"] == pytest.approx(-1)
+
+
+def test_the_rungs_rise_to_table_1s_network(monkeypatch):
+    rng = np.random.default_rng(4)
+    x, y = rng.random((12, 3, 32, 32)), np.arange(12) % 2
+    asked = []
+
+    def trained(name, epochs, x, settings):
+        asked.append((name, epochs))
+        return Learnt(rng.normal(size=(len(x), 5)), "told", {"other": "data"}, "cpu")
+
+    both = data.Dataset(x.astype(np.float32), y, "cifar10-9-8", 2, "made up", "digest")
+    monkeypatch.setattr(ladder, "pair", lambda _: (both, both))
+    monkeypatch.setattr(ladder, "trained", trained)
+    strong = Features(rng.normal(size=(12, 7)), y, {}, (), {"data": "made up"})
+    monkeypatch.setattr(ladder, "two_classes", lambda _: strong)
+    settings = Settings.from_values({"profile": "paper"})
+    rungs, told = ladder._rungs(settings)
+    assert list(told) == [ladder.PIXEL, ladder.GRADIENTS, names.WEAKER, names.TABLE_1]
+    assert asked == [("resnet18", settings.feature_epochs)]
+    np.testing.assert_allclose(rungs[-1].x, standardised(strong.x))
+    rungs, _ = ladder._rungs(Settings.from_values({"profile": "paper", "feature_network": "raw"}))
+    assert [one.name for one in rungs] == [ladder.PIXEL, ladder.GRADIENTS]
 
 
 def test_the_error_of_a_slope_is_that_of_a_simulation():

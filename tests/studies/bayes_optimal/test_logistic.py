@@ -136,6 +136,31 @@ def test_the_parts_of_a_split_share_no_record():
     assert len(np.unique(np.concatenate(parts))) == 400
 
 
+def test_records_are_in_the_order_of_their_log_odds_to_twelve_bits():
+    one = observed()[0]
+    odds, member = one["log_odds"].values, one["member"].values
+    for row, own in zip(odds, member, strict=True):
+        assert (np.diff(row[own]) >= 0).all()
+        assert (np.diff(row[~own]) >= 0).all()
+    assert not (odds.view(np.uint32) & np.uint32((1 << 11) - 1)).any()
+
+
+def test_splits_without_leverages_have_no_second_order_term(monkeypatch, table):
+    monkeypatch.setattr(gather, "SPLITS_WITH_LEVERAGE", 2)
+    some = logistic.trials(observed())
+    terms = (logistic.SECOND_ORDER, logistic.CORRECTED, logistic.TERMS)
+    counts = some.groupby("attack")["repeat"].nunique()
+    assert set(counts[list(terms)]) == {2}
+    assert set(counts.drop(list(terms))) == {3}
+    found = logistic.second_order(some)
+    assert found.attrs["sizes"]["Splits with a second-order term"] == "2"
+    less = found[found["attack"] == f"{logistic.SECOND_ORDER} less {logistic.MATT}"]
+    assert set(less["n_repeats"]) == {2}
+    # What is left is what it was with all of them.
+    both = [one[~one["attack"].isin(terms)].reset_index(drop=True) for one in (some, table)]
+    pd.testing.assert_frame_equal(*both)
+
+
 def test_the_0_1_attack_follows_from_the_models_accuracies(table):
     """Equation 41 of the paper, repeat by repeat."""
     wide = table.pivot_table(index=["n", "repeat"], columns=["attack", "metric"], values="value")

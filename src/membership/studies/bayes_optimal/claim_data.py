@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from membership import published
 from membership.arrays import FloatArray
 from membership.errors import InputError
@@ -70,9 +72,10 @@ def of_pairs(source: Any, n: int, pairs: Sequence[tuple[Cell, Cell]], what: str)
 
 
 def _less(source: Any, n: int, first: Cell, second: Cell) -> FloatArray:
-    """One number less another, split by split."""
+    """One number less another, on every split that has both."""
     one = source.evidence(names.logistic(n))
-    return logistic.number(one, *first) - logistic.number(one, *second)
+    each = logistic.number(one, *first) - logistic.number(one, *second)
+    return each[~np.isnan(each)]
 
 
 def mean(source: Any, n: int, cell: Cell) -> Contrast:

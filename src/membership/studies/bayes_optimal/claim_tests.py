@@ -137,7 +137,7 @@ def second_term_negligible(source: Any) -> Outcome:
     slopes = slopes[slopes["quantity"] == f"{RATIO}, {SLOPE}"]
     if not len(slopes):
         return Outcome(NOT_TESTED, reason="one size alone has no slope")
-    # The last kind of features has the most accurate models.
+    # The last kind of features has the most accurate models; it is Table 1's where that is trained.
     last = slopes.iloc[-1]
     label = f"fall of the terms' ratio with n at one penalty, exponent ({last['features']})"
     fall = claim_data.row(last, "").scaled(-1.0, label)

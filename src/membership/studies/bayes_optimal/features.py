@@ -1,5 +1,7 @@
 """The two classes of Table 1 as feature vectors."""
 
+import functools
+import json
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +12,7 @@ import torch
 from membership import data, models, training
 from membership.errors import InputError
 from membership.studies.bayes_optimal.requirements import feature_source, pair
+from membership.studies.bayes_optimal.settings import Settings
 
 # Trucks and ships in CIFAR-10, with its test records.
 PAPER_RECORDS = 12_000
@@ -22,6 +25,8 @@ PRETRAINING = training.TrainingConfig(
     schedule="cosine",
     augmentation="flip-and-crop",
 )
+# Of a feature network: half the time on a CPU that has it.
+PRECISION = "bfloat16"
 # Records of the other data set that tell how good the feature network is, where it has no split.
 HELD_OUT = 1000
 
@@ -54,9 +59,15 @@ class Features:
     device: str = "cpu"
 
 
-def two_classes(settings) -> Features:
-    """Load the data set, keep two classes, and compute their features."""
-    root = settings.data_root or None
+def two_classes(settings: Settings) -> Features:
+    """Load the data set, keep two classes, and compute their features, once for all sizes."""
+    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
+    return _two_classes(json.dumps(given, sort_keys=True))
+
+
+@functools.lru_cache(maxsize=1)
+def _two_classes(key: str) -> Features:
+    settings = Settings.from_values(json.loads(key))
     dataset, both = pair(settings)
     x = both.x
     digests = {dataset.name: dataset.digest}
@@ -70,20 +81,44 @@ def two_classes(settings) -> Features:
         values, device = x.reshape(len(x), -1).astype(float), "cpu"
         setup["architecture"] = "logistic regression on the records as they are"
     else:
-        network, source, accuracy, device = _network(settings, root)
-        digests[source.name] = source.digest
-        deviations.append(_network_deviation(settings, source, accuracy))
-        values = _last_hidden(network, x)
+        learnt = trained(settings.feature_network, settings.feature_epochs, x, settings)
+        values, device = learnt.x, learnt.device
+        digests |= learnt.digests
+        deviations.append(
+            f"features: {learnt.told} (the paper: a ResNet-18 pre-trained on "
+            "CIFAR-100, details unstated)"
+        )
         named = re.sub(r"^resnet(\d+).*", r"ResNet-\1", settings.feature_network)
         setup["architecture"] = f"logistic regression on {named} features"
         setup["recipe"] = {"pre-training": "CIFAR-100"}
-    return Features(
-        _standardised(values), both.y, digests, tuple(deviations), setup, device=str(device)
-    )
+    return Features(standardised(values), both.y, digests, tuple(deviations), setup, device=device)
 
 
-def _network(settings, root: str | None):
-    """A network trained on other data, that data set, its accuracy there, and its device."""
+@dataclass(frozen=True)
+class Learnt:
+    """Records as a network trained on other data sees them.
+
+    Attributes
+    ----------
+    x : numpy.ndarray of float64, shape (records, d)
+        What its last layer takes.
+    told : str
+        The network, its training, and how often it is right.
+    digests : dict
+        Digest of the data it was trained on.
+    device : str
+        Where.
+    """
+
+    x: np.ndarray
+    told: str
+    digests: dict[str, str]
+    device: str
+
+
+def trained(name: str, epochs: int, x: np.ndarray, settings) -> Learnt:
+    """Train a network, named as `settings.feature_network` is, and show it records."""
+    root = settings.data_root or None
     source = data.load(feature_source(root), root=root)
     shape = source.x.shape[1:]
     factory = {
@@ -91,21 +126,25 @@ def _network(settings, root: str | None):
         "resnet18-pooled": partial(models.resnet, 18, source.n_classes, stem="pooled"),
         "resnet18-cifar": partial(models.resnet, 18, source.n_classes, stem="cifar"),
         "small-cnn": partial(models.small_cnn, shape, source.n_classes),
-    }[settings.feature_network]
-    config = replace(PRETRAINING, epochs=settings.feature_epochs)
+    }[name]
     seen = _seen(source, settings.seed)
     ensemble = training.train(
         factory,
         source,
         seen[None],
-        config,
+        replace(PRETRAINING, epochs=epochs, precision=PRECISION),
         [settings.seed],
         device=settings.device,
         n_jobs=settings.n_jobs,
     )
     answers = ensemble.logits(source.x[~seen], batch_size=512)[0].argmax(1).numpy()
     accuracy = float((answers == source.y[~seen]).mean())
-    return ensemble.module(0), source, accuracy, ensemble.device
+    told = (
+        f"{name} trained {epochs} epochs on {source.name}, right on {100 * accuracy:.0f}% of those "
+        "of its records that it has not seen"
+    )
+    values = _last_hidden(ensemble.module(0), x)
+    return Learnt(values, told, {source.name: source.digest}, str(ensemble.device))
 
 
 def _seen(source: data.Dataset, seed: int) -> np.ndarray:
@@ -116,14 +155,6 @@ def _seen(source: data.Dataset, seed: int) -> np.ndarray:
     seen = np.ones(len(source.y), dtype=bool)
     seen[np.random.default_rng([seed, count]).permutation(len(source.y))[:count]] = False
     return seen
-
-
-def _network_deviation(settings, source: data.Dataset, accuracy: float) -> str:
-    return (
-        f"features: {settings.feature_network} trained {settings.feature_epochs} epochs on "
-        f"{source.name}, right on {100 * accuracy:.0f}% of those of its records that it has not "
-        "seen (the paper: a ResNet-18 pre-trained on CIFAR-100, details unstated)"
-    )
 
 
 def _last_hidden(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
@@ -138,6 +169,6 @@ def _last_hidden(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
     return torch.cat(parts).double().numpy()
 
 
-def _standardised(x: np.ndarray) -> np.ndarray:
+def standardised(x: np.ndarray) -> np.ndarray:
     spread = x.std(0)
     return (x - x.mean(0)) / np.where(spread > 0, spread, 1.0)

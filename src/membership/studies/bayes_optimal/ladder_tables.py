@@ -15,11 +15,11 @@ from membership.studies.bayes_optimal.names import (
     ONE_PENALTY,
     RATIO,
     SLOPE,
+    TABLE_1,
 )
 
 HONEST = "attack_accuracy_reference_threshold(%)"
 TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
-TABLE_1 = "Table 1's network"
 PRINTED = "printed in Table 1"
 # Names of the evidence's numbers, by attack and metric.
 NUMBERS = {
@@ -49,6 +49,8 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for rung in measured["rung"].values:
+        if rung == TABLE_1:
+            continue  # Table 1's own splits, below, are more.
         for n in measured["size"].values:
             one = measured.sel(rung=rung, size=n)
             values = {key: one[name].values for key, name in NUMBERS.items()}
@@ -84,9 +86,8 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
 
     The first rows of a kind of features are the spread of the second-order term over the
     first-order one's at one C for all n, and its slope, a number a split; then MATT's lead at that
-    C, which for Table 1's network is that of most sizes. The others are slopes of the mean lead,
-    with the error that its means give it: at the C chosen for each n, and at the one C. Where a
-    mean is not above 0 there is none.
+    C. The others are slopes of the mean lead, with the error that its means give it: at the C
+    chosen for each n, and at the one C. Where a mean is not above 0 there is none.
     """
     rows = []
     for rung in measured["rung"].values:
@@ -102,7 +103,7 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
             rows.append(key | metrics.summary(slopes(each)))
     leads = against_gap(measured, trials)
     rows += _lead_slopes(leads[leads["attack"] == "MATT less MALT"], "")
-    same = _at_one_penalty(measured, leads, trials)
+    same = _at_one_penalty(measured)
     rows += [
         {"features": row["features"], "quantity": f"{LEADS[row['metric']]}, {ONE_PENALTY}"}
         | {"n": str(row["n"])}
@@ -119,16 +120,12 @@ def _lead_slopes(leads: pd.DataFrame, told: str) -> list[dict]:
     rows = []
     for (features, metric), part in leads.groupby(["features", "metric"], sort=False):
         if len(part) > 1 and (part["value"] > 0).all():
-            sizes = [str(n) for n in part["n"]]
-            key = {"features": features, "quantity": f"{LEADS[metric]}{told}, {SLOPE}"}
-            key["n"] = f"{sizes[0]} to {sizes[-1]}" if told else "all"
+            key = {"features": features, "quantity": f"{LEADS[metric]}{told}, {SLOPE}", "n": "all"}
             rows.append(key | lead_slope(part))
     return rows
 
 
-def _at_one_penalty(
-    measured: xr.Dataset, leads: pd.DataFrame, trials: pd.DataFrame
-) -> pd.DataFrame:
+def _at_one_penalty(measured: xr.Dataset) -> pd.DataFrame:
     """MATT's lead by n at one C: columns as `against_gap` has them."""
     rows = []
     for rung in measured["rung"].values:
@@ -138,10 +135,7 @@ def _at_one_penalty(
                 each = one[f"fixed_matt{end}"].values - one[f"fixed_malt{end}"].values
                 key = {"features": str(rung), "n": int(n), "metric": metric}
                 rows.append(key | metrics.summary(each))
-    penalty = pd.Series(trials.attrs["penalties"])
-    same = penalty.index[penalty == penalty.mode().iloc[0]]
-    own = leads[(leads["features"] == TABLE_1) & (leads["attack"] == "MATT less MALT")]
-    return pd.concat([pd.DataFrame(rows), own[own["n"].isin(same)]], ignore_index=True)
+    return pd.DataFrame(rows)
 
 
 def printed_slope() -> dict:

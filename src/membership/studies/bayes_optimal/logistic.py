@@ -25,6 +25,8 @@ ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
 def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, one row a number."""
     table = pd.concat([_measured(one) for one in sizes], ignore_index=True)
+    # Splits without leverages have no second-order term.
+    table = table.dropna(subset="value", ignore_index=True)
     said = [one.attrs for one in sizes]
     splits = ", ".join(str(n) for n in dict.fromkeys(one["splits"] for one in said))
     table.attrs = {
@@ -38,7 +40,6 @@ def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
                 f"{one.attrs['recipe']['inverse_penalty']:.3g}" for one in sizes
             ),
         },
-        "penalties": {one.sizes["query"]: one.attrs["recipe"]["inverse_penalty"] for one in sizes},
     }
     return table
 
@@ -62,7 +63,7 @@ def _measured(one: xr.Dataset) -> pd.DataFrame:
 
 
 def number(one: xr.Dataset, attack: str, metric: str) -> np.ndarray:
-    """One number of every split of one size, shape (splits,); a claim asks for few of them."""
+    """One number of every split of one size, shape (splits,); NaN for a term that it has not."""
     return _number(_Known(evidence.digest(one), one), attack, metric)
 
 
@@ -134,9 +135,14 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
     """MATT with the second-order term of Equation 39, without and with the leverage correction.
 
     Further rows give the spread of the second-order term relative to the first-order one, and the
-    paired differences of the AUCs.
+    paired differences of the AUCs, over the splits whose leverages are kept.
     Parameters and columns as :func:`table_1`.
     """
+    splits = table[table["attack"] == TERMS].groupby("n")["repeat"].nunique()
+    told = ", ".join(str(one) for one in splits.unique())
+    table.attrs = table.attrs | {
+        "sizes": table.attrs["sizes"] | {"Splits with a second-order term": told}
+    }
     shown = {
         MATT: ["auc(%)"],
         SECOND_ORDER: ["auc(%)"],
@@ -191,28 +197,37 @@ def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
         (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
         (TERMS, "std_ratio"): lambda s: s.ratio,
     }
-    measure = special.get((attack, metric)) or (
-        lambda s: MEASURES[metric](s.scores[attack], s.member, s.half[attack])
-    )
+
+    def of_scores(s: _Split) -> float:
+        if attack not in s.scores:
+            return np.nan
+        return MEASURES[metric](s.scores[attack], s.member, s.half[attack])
+
+    measure = special.get((attack, metric)) or of_scores
     return np.array([float(measure(split)) for split in _splits(known)])
 
 
 def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
-    """Every attack's scores on one split, and the spread of MATT's second term over its first."""
+    """Every attack's scores on one split, and the spread of MATT's second term over its first.
+
+    Without leverages (NaN) there is no second term, and the spread is NaN.
+    """
     odds, start, leverage = (
         seen[name].values.astype(float) for name in ("log_odds", "reference_log_odds", "leverage")
     )
     loss, reference_loss = signals.loss_of_log_odds(odds), signals.loss_of_log_odds(start)
     first = attacks.matt_from_log_odds(odds, start)
-    second = attacks.matt_from_log_odds(odds, start, leverage, newton=False)
     scores = {
         "0-1": attacks.zero_one(odds > 0),
         "MALT": attacks.malt(loss),
         MATT: first,
         TWIN: reference_loss - loss,
-        SECOND_ORDER: second,
-        CORRECTED: attacks.matt_from_log_odds(odds, start, leverage),
     }
+    if np.isnan(leverage).any():
+        return scores, np.nan
+    second = attacks.matt_from_log_odds(odds, start, leverage, newton=False)
+    scores[SECOND_ORDER] = second
+    scores[CORRECTED] = attacks.matt_from_log_odds(odds, start, leverage)
     return scores, float(np.std(second - first) / np.std(first))
 
 
@@ -284,11 +299,11 @@ def _differences(table: pd.DataFrame, pairs: Sequence[tuple[str, str]], metric: 
 def paired(
     table: pd.DataFrame, n: int, first: tuple[str, str], second: tuple[str, str]
 ) -> np.ndarray:
-    """One number less another, (attack, metric) each, split by split; shape (splits,)."""
+    """One number less another, (attack, metric) each, on every split that has both."""
     wide = table[table["n"] == n].pivot_table(
         index="repeat", columns=["attack", "metric"], values="value"
     )
-    return (wide[first] - wide[second]).to_numpy()
+    return (wide[first] - wide[second]).dropna().to_numpy()
 
 
 def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> pd.DataFrame:

@@ -9,9 +9,11 @@ from membership.studies.bayes_optimal.names import (
     ONE_PENALTY,
     PEAK,
     RATIO,
+    SCORES,
     SHARE,
     SLOPE,
     SPREAD,
+    WHOLE,
 )
 
 NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
@@ -135,3 +137,17 @@ def of_augmentation(table: pd.DataFrame) -> str:
         )
         found.append(f"{network}: {each}.")
     return f"Right by MALT and by 0-1. {' '.join(found)}"
+
+
+def of_costs(table: pd.DataFrame) -> str:
+    """The whole time of every attack, and the part of it that is not training."""
+    value = table.set_index(["attack", "references", "metric"])["value"]
+    each = "; ".join(
+        f"{attack} with {n} network{'s' * (n != 1)} {value[attack, n, WHOLE]:.3g} min"
+        for attack, n in table[table["metric"] == WHOLE][["attack", "references"]].to_numpy()
+    )
+    scores = "; ".join(
+        f"{attack} {value[attack, n, SCORES]:.2g} s"
+        for attack, n in table[table["metric"] == SCORES][["attack", "references"]].to_numpy()
+    )
+    return f"On one core, a target attacked: {each}. Of that the scores take: {scores}."

@@ -48,7 +48,7 @@ LARGER_DATA: dict[str, dict[str, Any]] = {
 # A logistic regression a size and repeat, each from scratch.
 LARGEST_SIZE = 1_000_000
 CLASSES: dict[str, list[int]] = {"digits": [3, 8], "cifar10": [9, 8]}
-FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18-pooled"}
+FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18-cifar"}
 
 
 class Settings(ChapterSettings):
