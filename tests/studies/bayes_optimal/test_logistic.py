@@ -153,9 +153,8 @@ def test_splits_without_leverages_have_no_second_order_term(monkeypatch, table):
     assert set(counts[list(terms)]) == {2}
     assert set(counts.drop(list(terms))) == {3}
     found = logistic.second_order(some)
-    assert found.attrs["sizes"]["Splits with a second-order term"] == "2"
-    less = found[found["attack"] == f"{logistic.SECOND_ORDER} less {logistic.MATT}"]
-    assert set(less["n_repeats"]) == {2}
+    assert found.attrs["sizes"]["Splits with leverages kept"] == "2"
+    assert set(found["n_repeats"]) == {2}
     # What is left is what it was with all of them.
     both = [one[~one["attack"].isin(terms)].reset_index(drop=True) for one in (some, table)]
     pd.testing.assert_frame_equal(*both)

@@ -138,11 +138,13 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
     paired differences of the AUCs, over the splits whose leverages are kept.
     Parameters and columns as :func:`table_1`.
     """
-    splits = table[table["attack"] == TERMS].groupby("n")["repeat"].nunique()
-    told = ", ".join(str(one) for one in splits.unique())
-    table.attrs = table.attrs | {
-        "sizes": table.attrs["sizes"] | {"Splits with a second-order term": told}
-    }
+    kept = table[table["attack"] == TERMS].groupby("n")["repeat"].unique()
+    told = ", ".join(str(count) for count in kept.map(len).unique())
+    attrs = table.attrs | {"sizes": table.attrs["sizes"] | {"Splits with leverages kept": told}}
+    table = pd.concat(
+        [part[part["repeat"].isin(kept[n])] for n, part in table.groupby("n")], ignore_index=True
+    )
+    table.attrs = attrs
     shown = {
         MATT: ["auc(%)"],
         SECOND_ORDER: ["auc(%)"],
