@@ -47,10 +47,10 @@ class Traces:
 
     def wait_for(self, answer: Callable[[], object], seconds: float = 60) -> None:
         """Wait until the answer is true; where more wants to run than there are cores, longer."""
-        busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-        end = time.monotonic() + busy * seconds
+        start = time.monotonic()
         while not answer():
-            assert time.monotonic() < end, self.processes()
+            busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+            assert time.monotonic() - start < busy * seconds, self.processes()
             time.sleep(PAUSE)
 
     def files(self) -> list[str]:
