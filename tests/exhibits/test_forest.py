@@ -60,6 +60,17 @@ def test_numbers_about_the_models_are_a_note_and_no_mark():
     assert notes == {"Digits": "test accuracy (%) 97.25", "Moons": ""}
 
 
+def test_a_note_says_which_models_it_is_about_where_there_are_several_kinds():
+    table = tidy(
+        network=["CNN"] * 4,
+        training=["plain", "plain", "cropped", "cropped"],
+        attack=["(model)", "MALT"] * 2,
+        metric=["test_accuracy(%)", "AUC"] * 2,
+    ).assign(value=[58.5, 0.8, 66.5, 0.6])
+    (group,) = forest(quantities(table)).groups
+    assert group.note == "plain: test accuracy (%) 58.5; cropped: test accuracy (%) 66.5"
+
+
 def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
     rows = [("TPR@1%FPR (%)", 0.0), ("loss", 3.0), ("AUC", 0.6), ("TPR@1%FPR (%)", 50.0)]
     table = tidy(attack=list("abcd"), metric=[m for m, _ in rows]).assign(

@@ -42,3 +42,7 @@ def test_the_same_result_of_another_commit_keeps_its_record(settings, results, m
     assert save("two", shift=0.001) == "two"
     (results / "quick" / "gmip" / "gmip-tab-1.json").write_text("{")
     assert save("three") == "three"
+    # Nobody can check it out: the next commit takes its place.
+    assert save("four-dirty", shift=0.002) == "four-dirty"
+    assert save("five", shift=0.002) == "five"
+    assert save("six-dirty", shift=0.002) == "five"

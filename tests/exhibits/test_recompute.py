@@ -104,6 +104,20 @@ def test_what_is_recomputed_is_sealed(made, results):
     assert (folder / manifest.NAME).read_bytes() == first
 
 
+def test_rounding_changes_no_file_and_more_than_that_does(made, toy, results, monkeypatch):
+    def rounded(residue):
+        table = pd.DataFrame({"attack": ["LOSS", "IHA"], "value": [0.5, residue]})
+        one = Exhibit("gmip-tab-1", "Table 1", "c", "Why?", lambda source: table.copy())
+        toy.install(monkeypatch, (one,))
+        recompute(made)
+        return files.location("gmip-tab-1", "gmip", "paper").with_suffix(".csv").read_text()
+
+    first = rounded(4.7e-15)
+    assert "4.7e-15" in first
+    assert rounded(7.8e-15) == first
+    assert "0.01" in rounded(0.01)
+
+
 def test_what_was_never_committed_is_a_difference(made):
     report = recompute(made, check=True)
     assert "gmip-tab-1: nothing is committed" in report.differences

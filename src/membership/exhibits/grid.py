@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from membership.exhibits.numbers import number
-from membership.exhibits.quantities import Quantity
+from membership.exhibits.quantities import MODEL, Quantity
 
 MOST_ROWS = 40
 _MOST_ACROSS = 4
@@ -105,10 +105,21 @@ def _is_shared(numbers: list[Quantity]) -> bool:
 
 
 def _notes(numbers: list[Quantity]) -> dict[str, str]:
-    """What is known of the models of each group, in words: "test accuracy (%) 89.75"."""
-    notes: dict[str, list[str]] = {}
+    """What is known of the models of each group, in words: "test accuracy (%) 89.75".
+
+    Where a group has models of several kinds, each number says of which: "none: test ...".
+    """
+    notes: dict[str, dict[str, list[str]]] = {}
     for one in numbers:
         if one.is_of_the_model:
-            heading = next(iter(one.keys.values()))
-            notes.setdefault(heading, []).append(f"{one.metric} {number(one.value)}")
-    return {heading: "; ".join(words) for heading, words in notes.items()}
+            heading, *others = one.keys.values()
+            kind = ", ".join(word for word in others if word != MODEL)
+            known = notes.setdefault(heading, {}).setdefault(kind, [])
+            known.append(f"{one.metric} {number(one.value)}")
+    return {heading: _note(kinds) for heading, kinds in notes.items()}
+
+
+def _note(kinds: dict[str, list[str]]) -> str:
+    if len(kinds) == 1:
+        return "; ".join(next(iter(kinds.values())))
+    return "; ".join(f"{kind}: {', '.join(words)}" for kind, words in kinds.items())

@@ -73,12 +73,12 @@ def save(exhibit: Exhibit, table: pd.DataFrame, settings: Any, evidence: dict[st
     """Write the files of an exhibit, all or none.
 
     Where the run saved before differs in nothing but the commit and the libraries' versions, its
-    record stays: what was made is the same.
+    record stays: what was made is the same. A commit that nobody can check out gives way.
     """
     described = record(exhibit, table, settings, evidence)
     before = _saved(exhibit, settings)
     kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
-    if before == described | kept:
+    if before == described | kept and not before.get("commit", "").endswith(provenance.DIRTY):
         described = before
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     files.write_together(target, contents(exhibit, table, described))

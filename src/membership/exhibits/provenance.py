@@ -9,6 +9,8 @@ from pathlib import Path
 # Set for a notebook whose cards are shown by the site, which carries the files that they link to.
 ON_SITE = "MEMBERSHIP_PAGE"
 PACKAGE = Path(__file__).resolve().parents[1]
+# After a commit from whose files some that count differed.
+DIRTY = "-dirty"
 UNREAD = "unknown (git cannot read this checkout)"
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "matplotlib", "membership")
 
@@ -45,7 +47,7 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
     if not commit:
         return ""
     changed = git(checkout, "status", "--porcelain", "--", "src", "notebooks")
-    return f"{commit}-dirty" if changed else commit
+    return f"{commit}{DIRTY}" if changed else commit
 
 
 def git(folder: Path, *arguments: str) -> str:

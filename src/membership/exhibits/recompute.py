@@ -99,6 +99,7 @@ def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANC
             if check:
                 report.differences += _check(exhibit, table, committed, settings, tolerance)
             else:
+                table = _as_committed(table, committed, tolerance)
                 product.save(exhibit, table, settings, source.digests(exhibit))
     folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
     if not check and report.computed:
@@ -106,13 +107,28 @@ def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANC
     return report
 
 
+def _as_committed(table: pd.DataFrame, committed: Any, tolerance: float) -> pd.DataFrame:
+    """The committed numbers where these are the same but for rounding: no file changes for that."""
+    if committed is None or _differences(table, committed[0], tolerance):
+        return table
+    kept = committed[0]
+    if files.csv_bytes(kept) == files.csv_bytes(table):
+        return table
+    kept.attrs = table.attrs
+    return kept
+
+
+def _differences(table: pd.DataFrame, committed: pd.DataFrame, tolerance: float) -> list[str]:
+    residue = table.attrs.get("residue", product.ATTRIBUTES["residue"])
+    return list(differences(files.read_back(table), committed, tolerance, residue))
+
+
 def _check(
     exhibit: Exhibit, table: pd.DataFrame, committed: Any, settings: Any, tolerance: float
 ) -> list[str]:
     if committed is None:
         return [f"{exhibit.id}: nothing is committed"]
-    residue = table.attrs.get("residue", product.ATTRIBUTES["residue"])
-    found = list(differences(files.read_back(table), committed[0], tolerance, residue))
+    found = _differences(table, committed[0], tolerance)
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
     found += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]

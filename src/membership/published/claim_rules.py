@@ -2,6 +2,7 @@
 
 A threshold or margin is written with the claim, before its numbers are looked at. *Supported* and
 *contradicted* need the contrast's 95% interval on one side of it; everything else is *undecided*.
+That A is better than B is contradicted also where the interval contains 0 and lies within a margin.
 Where a claim has several parts, each is judged with ``parts`` set to their number: it takes all to
 support it, and one, at a level of 1 - 0.05 / parts, to contradict it. For the question whether any
 part is contradicted that is Holm's procedure.

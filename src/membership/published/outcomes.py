@@ -108,7 +108,7 @@ def overall(
     real = {k: one for k, one in tested.items() if k not in simulated}
     numbers = tuple(number for one in tested.values() for number in one.numbers)
     data = tuple(name for k, one in tested.items() for name in one.datasets or (k,))
-    each = "; ".join(f"{k}: {one.word}" for k, one in tested.items())
+    each = "; ".join(f"{k}: {_said(one)}" for k, one in tested.items())
     needed = max((one.units_needed or 0 for one in real.values()), default=0) or None
     if not real:
         why = f"simulated data decide nothing here ({each})" if tested else ""
@@ -132,6 +132,12 @@ def overall(
 def untested(reason: str) -> Outcome:
     """The outcome of a claim that this run has no data for; say what it would take."""
     return Outcome(NOT_TESTED, reason=reason)
+
+
+def _said(outcome: Outcome) -> str:
+    """The word, and why where a claim is contradicted: level is not the other way round."""
+    why = f" ({outcome.reason})" if outcome.word == CONTRADICTED and outcome.reason else ""
+    return outcome.word + why
 
 
 def count(given: Sequence | Mapping) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
@@ -133,9 +134,16 @@ def test_the_averages_keep_networks_and_gaussian_game_apart():
     gaussian = pd.DataFrame(
         {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
     ).assign(n_repeats=3, n_reference=20, standard_error=0.5, degrees_of_freedom=2)
-    table = cnn.averages(simulated(), {"Gaussian game": gaussian})
+    game = simulated()
+    table = cnn.averages(game, {"Gaussian game": gaussian})
     assert table[table["game"] == "Gaussian game"]["attack"].tolist() == ["MAST, mean"]
-    assert table[table["game"] == "networks"]["attack"].nunique() == 4
+    networks = table[table["game"] == "networks"]
+    assert networks["attack"].nunique() == 5
+    # Over all reference models the mean does not ask who saw the record.
+    scores = [(t.reference_loss.mean(0) - t.loss, t.member) for t in game.targets()]
+    expected = np.mean([roc_auc_score(member, score) for score, member in scores])
+    found = networks.set_index(["attack", "metric"])["value"]
+    assert found["MAST, mean (IN and OUT)", "auc(%)"] == pytest.approx(100 * expected)
 
 
 @pytest.mark.parametrize(

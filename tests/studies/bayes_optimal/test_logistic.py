@@ -213,8 +213,9 @@ def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
         ("MATT less MALT", own): wide["MATT", own] - wide["MALT", own],
         ("MATT less MALT", other): wide["MATT", other] - wide["MALT", other],
         ("MALT less 0-1", other): wide["MALT", other] - wide["0-1", own],
-        (f"MALT, {logistic.GAIN}", own): wide["MALT", own] - wide["MALT", other],
-        (f"MATT, {logistic.GAIN}", own): wide["MATT", own] - wide["MATT", other],
+        (f"MALT, {logistic.GAIN} others", own): wide["MALT", own] - wide["MALT", other],
+        (f"MATT, {logistic.GAIN} others", own): wide["MATT", own] - wide["MATT", other],
+        (f"MALT, {logistic.GAIN} another model", own): wide["MALT", own] - wide["MALT", model],
     }
     for (attack, metric), each in expected.items():
         row = control.loc[(80, attack, metric)]

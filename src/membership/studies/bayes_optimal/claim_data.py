@@ -1,6 +1,7 @@
 """What the chapter's claims are tested on: contrasts of a run, and whether its data are theirs."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,19 @@ def by_size(source: Any, part: Callable[[int, int], Outcome]) -> Outcome:
 def on_ships(source: Any, outcome: Outcome) -> Outcome:
     """An outcome as one of the paper's data, where the run's are, or of a substitute."""
     table = source.table(TABLE_1)
-    splits = int(table["n_repeats"].max())
     (name,) = {one["data"] for one in table.attrs["setup"].values()}
-    told = f"{name}, n = {', '.join(map(str, sizes(source)))}, {splits} splits"
+    told = f"{name}, n = {', '.join(map(str, sizes(source)))}, {splits(outcome)} splits"
     word = told if name != SHIPS else f"{told}, features of other models"
-    if name == SHIPS and splits >= LEAST_SPLITS and _models_alike(table):
+    most = int(table["n_repeats"].max())
+    if name == SHIPS and most >= LEAST_SPLITS and _models_alike(table):
         word = SHIPS
-    return overall({word: outcome.on(told)}, [SHIPS])
+    return replace(overall({word: outcome.on(told)}, [SHIPS]), unit="splits")
+
+
+def splits(outcome: Outcome) -> str:
+    """On how many random splits its numbers are, "20 to 50" where they differ in it."""
+    counts = sorted({one.units for one in outcome.numbers if one.units})
+    return " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
 
 
 def _models_alike(table: Any) -> bool:
@@ -115,7 +122,7 @@ def on_images(source: Any, outcome: Outcome, references: int = 0, attack: str = 
         alike, told = False, f"{told} of {references}"
     if attack in setup.get("attacks", {}):
         alike, told = False, f"{told}, {attack} from fewer outputs"
-    return overall({IMAGES if alike else told: outcome.on(told)}, [IMAGES])
+    return replace(overall({IMAGES if alike else told: outcome.on(told)}, [IMAGES]), unit="targets")
 
 
 def networks(source: Any) -> tuple[str, bool]:

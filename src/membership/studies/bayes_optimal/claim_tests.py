@@ -46,7 +46,10 @@ def parameters_add_nothing(source: Any) -> Outcome:
     rows = list(table[table["attack"] == information.DIFFERENCE].itertuples())
     found = [
         claim_rules.about(
-            Contrast.of(row, f"d / n' = {row.ratio:g}, T = {row.temperature:g}"),
+            Contrast.of(
+                row,
+                f"AUC, theta less loss, points, d / n' = {row.ratio:g}, T = {row.temperature:g}",
+            ),
             MARGIN,
             parts=len(rows),
         )
@@ -73,7 +76,7 @@ def colder_leaks_more(source: Any) -> Outcome:
     rows = list(table[table["attack"] == information.COLDER].itertuples())
     found = [
         claim_rules.much_better(
-            Contrast.of(row, f"AUC at T = 1/4 less at 4, d / n' = {row.ratio:g}"),
+            Contrast.of(row, f"AUC at T = 1/4 less at 4, points, d / n' = {row.ratio:g}"),
             MARGIN,
             margin=MARGIN,
             parts=len(rows),
@@ -86,7 +89,10 @@ def colder_leaks_more(source: Any) -> Outcome:
 def property_1(source: Any) -> Outcome:
     """c04."""
     table = source.table(STATEMENTS).query("statement == 'Property 1'")
-    excesses = [Contrast(row.case, float(row.value)) for row in table.itertuples()]
+    excesses = [
+        Contrast(f"probability over the bound, {row.case}", float(row.value))
+        for row in table.itertuples()
+    ]
     vacuous = table["case"].str.contains("above 1").sum()
     found = claim_rules.bound(excesses, 1e-9)
     reason = f"{found.reason}, {vacuous} of them with a bound above 1"
@@ -97,7 +103,9 @@ def property_2(source: Any) -> Outcome:
     """c05."""
     table = source.table(STATEMENTS).query("statement == 'Property 2'").set_index("case")["value"]
     judged, prior = (float(table[case]) for case in (enumeration.POSTERIOR, enumeration.PRIOR))
-    found = claim_rules.bound([Contrast("delta given theta and z", judged)], 1e-9)
+    found = claim_rules.bound(
+        [Contrast("probability over the bound, delta given theta and z", judged)], 1e-9
+    )
     reason = f"largest excess; {prior:.2g} with delta by the prior of the others, not judged"
     return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
 
@@ -148,13 +156,15 @@ def second_term_negligible(source: Any) -> Outcome:
 def matt_beats_malt(source: Any) -> Outcome:
     """c08."""
     pair = (("MATT", AUC), ("MALT", AUC))
-    return by_size(source, lambda n, parts: _better(source, n, pair, "AUC, MATT less MALT", parts))
+    return by_size(
+        source, lambda n, parts: _better(source, n, pair, "AUC, MATT less MALT, points", parts)
+    )
 
 
 def malt_beats_0_1(source: Any) -> Outcome:
     """c09."""
     pair = (("MALT", OTHER), ("0-1", ACCURACY))
-    label = "accuracy, MALT (threshold of others) less 0-1"
+    label = "accuracy, MALT (threshold of others) less 0-1, points"
     return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
 
 
@@ -163,7 +173,13 @@ def gains_by_side(source: Any) -> Outcome:
 
     def part(n: int, parts: int) -> Outcome:
         test, train = (
-            contrast(source, n, ("MATT", metric), ("MALT", metric), f"{metric}, MATT less MALT")
+            contrast(
+                source,
+                n,
+                ("MATT", metric),
+                ("MALT", metric),
+                f"{metric[:-3]}, MATT less MALT, points",
+            )
             for metric in (TEST, TRAIN)
         )
         return every(
@@ -181,7 +197,9 @@ def gains_differ(source: Any) -> Outcome:
 
     def part(n: int, parts: int) -> Outcome:
         pairs = [(("MATT", metric), ("MALT", metric)) for metric in (TRAIN, TEST)]
-        found = claim_data.of_pairs(source, n, pairs, "gain in mAP_train less gain in mAP_test")
+        found = claim_data.of_pairs(
+            source, n, pairs, "gain in mAP_train less gain in mAP_test, points"
+        )
         return claim_rules.better(found, MARGIN, parts=parts)
 
     return by_size(source, part)
@@ -190,7 +208,7 @@ def gains_differ(source: Any) -> Outcome:
 def non_members_are_easier(source: Any) -> Outcome:
     """c11."""
     pair = (("MALT", TEST), ("MALT", TRAIN))
-    label = "MALT, mAP_test less mAP_train"
+    label = "MALT, mAP_test less mAP_train, points"
     return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
 
 
@@ -201,7 +219,7 @@ def threshold_is_free(source: Any) -> Outcome:
         found = []
         for attack in ("MALT", logistic.MATT):
             pair = ((attack, ACCURACY), (attack, OTHER))
-            label = f"accuracy of {attack}, best threshold less that of others"
+            label = f"accuracy of {attack}, best threshold less that of others, points"
             one = contrast(source, n, *pair, label)
             found.append(claim_rules.about(one, 0.5, parts=2 * parts))
         return every(found)
@@ -236,7 +254,7 @@ def beats_shadow_models(source: Any) -> Outcome:
 def mast_slightly_better(source: Any) -> Outcome:
     """c14."""
     pair = (("MAST", ACCURACY), ("MALT", ACCURACY))
-    lead = claim_data.of_networks(source, *pair, "accuracy, MAST less MALT")
+    lead = claim_data.of_networks(source, *pair, "accuracy, MAST less MALT, points")
     found = claim_rules.about(lead.minus(1.0, f"{lead.label}, less 1 point"), 1.0)
     return claim_data.on_images(source, found, references=30)
 

@@ -1,4 +1,4 @@
-"""What the attacks of Table 2 cost in time, on one core (Control 15)."""
+"""What the attacks of Table 2 cost in time, on one core."""
 
 import tempfile
 import time

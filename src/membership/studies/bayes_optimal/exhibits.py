@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
 augmented_tables, ladder_tables = later(__package__, "augmented_tables", "ladder_tables")
-costs, reference_tables = later(__package__, "costs", "reference_tables")
+costs, penalties, reference_tables = later(__package__, "costs", "penalties", "reference_tables")
 
 NETWORKS = (names.NETWORKS,)
 
@@ -123,6 +123,21 @@ def _against_gap(table: pd.DataFrame) -> "Figure":
     )
 
 
+def _against_penalty(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    shown, printed = penalties.drawn(table)
+    return plots.lines_with_intervals(
+        shown,
+        x="gap",
+        by="size",
+        panel="panel",
+        published=printed,
+        same_scale=True,
+        x_label="training less validation accuracy (points)",
+    )
+
+
 def _against_references(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
@@ -199,6 +214,14 @@ EXHIBITS = (
         draw=_against_gap,
         says=more_sentences.of_ladder,
         alt=more_sentences.ladder_picture,
+    ),
+    exhibit(
+        "ctl-16",
+        lambda source: penalties.by_penalty(source.evidence(names.PENALTIES)),
+        needs=(names.PENALTIES,),
+        draw=_against_penalty,
+        says=more_sentences.of_penalties,
+        alt=more_sentences.penalties_picture,
     ),
     exhibit(
         "ctl-11",

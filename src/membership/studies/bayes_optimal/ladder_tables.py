@@ -16,10 +16,11 @@ from membership.studies.bayes_optimal.names import (
     RATIO,
     SLOPE,
     TABLE_1,
+    TRAIN,
+    VALIDATION,
 )
 
 HONEST = "attack_accuracy_reference_threshold(%)"
-TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
 PRINTED = "printed in Table 1"
 # Names of the evidence's numbers, by attack and metric.
 NUMBERS = {
@@ -198,7 +199,10 @@ def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
     data = dict(said["data"]) | dict(trials.attrs["data"])
     return {
         "data": data,
-        "deviations": list(said["deviations"]),
+        "deviations": [
+            "features of other models, beside those of Table 1 (the paper: of one ResNet-18)",
+            *(one for one in said["deviations"] if "splits" in one),
+        ],
         "device": said["device"],
         "sizes": {"Random splits a size": splits} | told | chosen,
         "is_the_papers": said["set"] == "CIFAR-10 trucks and ships",

@@ -16,7 +16,7 @@ MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
-GAIN = "best threshold less that of others"
+GAIN = "best threshold less that of"
 PAPER_SPLITS = 100
 MODEL, AGREEMENT, TERMS = "(model)", f"{MATT} and {TWIN}", "second order / first order"
 ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
@@ -107,7 +107,11 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
     pairs = {
         **{(f"{MATT} less MALT", m): ((MATT, m), ("MALT", m)) for m in thresholds},
         **{("MALT less 0-1", m): (("MALT", m), ("0-1", ACCURACY)) for m in (OTHER, MODELS)},
-        **{(f"{a}, {GAIN}", ACCURACY): ((a, ACCURACY), (a, OTHER)) for a in ("MALT", MATT)},
+        **{
+            (f"{a}, {GAIN} {whose}", ACCURACY): ((a, ACCURACY), (a, metric))
+            for a in ("MALT", MATT)
+            for whose, metric in (("others", OTHER), ("another model", MODELS))
+        },
     }
     less = [
         {"n": int(n), "attack": attack, "metric": metric}

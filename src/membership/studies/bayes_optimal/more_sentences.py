@@ -5,6 +5,7 @@ import pandas as pd
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     LEADS,
+    LIKE_PRINT,
     MEMBERS,
     ONE_PENALTY,
     PEAK,
@@ -151,3 +152,34 @@ def of_costs(table: pd.DataFrame) -> str:
         for attack, n in table[table["metric"] == SCORES][["attack", "references"]].to_numpy()
     )
     return f"On one core, a target attacked: {each}. Of that the scores take: {scores}."
+
+
+def of_penalties(table: pd.DataFrame) -> str:
+    """Both attacks at the least n: at the printed gap, and from the strongest penalty on."""
+    n = table["n"].min()
+    rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]
+    by_c = {c: part.set_index("attack")["value"] for c, part in rows.groupby("C", sort=False)}
+    found = []
+    if LIKE_PRINT in by_c:
+        there = by_c.pop(LIKE_PRINT)
+        each = (f"{a} {there[a]:.1f}% ({there[f'{a} less print']:+.1f})" for a in ("MALT", "MATT"))
+        found.append(f"At the printed gap, and less the printed number: {', '.join(each)}.")
+    first, *_, last = by_c
+    each = (
+        f"{a} goes from {by_c[first][a]:.1f}% to {by_c[last][a]:.1f}%" for a in ("MALT", "MATT")
+    )
+    found.append(f"From C = {first} to C = {last} {' and '.join(each)}.")
+    return f"n = {n:,}. {' '.join(found)}"
+
+
+def penalties_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[(table["metric"] == ACCURACY) & (table["C"] != LIKE_PRINT)]
+    wide = rows.pivot_table(index=["n", "C"], columns="attack", values="value")
+    rise = {a: (part := wide[a].groupby("n")).max() - part.min() for a in ("MALT", "MATT")}
+    return (
+        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
+        "and validation accuracy, with one line for each n. Along its line MALT's accuracy spans "
+        f"{rise['MALT'].min():.1f} to {rise['MALT'].max():.1f} points, MATT's "
+        f"{rise['MATT'].min():.1f} to {rise['MATT'].max():.1f}."
+    )

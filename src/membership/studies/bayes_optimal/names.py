@@ -5,9 +5,11 @@ from typing import Any
 NETWORKS = "networks"
 LADDER = "ladder"
 TIMES = "times"
+PENALTIES = "penalties"
 AUGMENTED, RESIDUAL = "augmented-small", "augmented-residual"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
+TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
 SHARE, MEMBERS = "share of all records(%)", "members(%)"
 SHADOW = "shadow attack"
 TABLE_1, WEAKER = "Table 1's network", "weaker network"
@@ -18,6 +20,7 @@ SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
 ONE_PENALTY = "one C"
+LIKE_PRINT = "gap as printed"
 SPREAD = "interquartile_range_over_losses"
 
 

@@ -21,7 +21,9 @@ def random_scores_reach_half(source: Any) -> Outcome:
     found = []
     for row in rows.itertuples():
         null = 100 * metrics.peak_accuracy_null(row.n // 2, row.n // 2, seed=0) - 50
-        over = Contrast(f"null less half of MALT's gain, n = {row.n}", null - (row.value - 50) / 2)
+        over = Contrast(
+            f"null less half of MALT's gain, points, n = {row.n}", null - (row.value - 50) / 2
+        )
         found.append(claim_rules.much_better(over, 0.0, parts=len(rows)))
     return every(found).on("the published Table 1")
 
@@ -34,13 +36,13 @@ def matt_is_its_twin(source: Any) -> Outcome:
     for n in sizes:
         rank = claim_data.mean(source, n, cell).minus(0.95, f"rank correlation less 0.95, n = {n}")
         auc = claim_data.contrast(
-            source, n, (logistic.MATT, AUC), (logistic.TWIN, AUC), "AUC, MATT less its twin"
+            source, n, (logistic.MATT, AUC), (logistic.TWIN, AUC), "AUC, MATT less its twin, points"
         )
         found += [
             claim_rules.much_better(rank, 0.0, parts=2 * len(sizes)),
             claim_rules.about(auc, MARGIN, parts=2 * len(sizes)),
         ]
-    return every(found).on(_records(source))
+    return _on_records(source, every(found))
 
 
 def second_term_is_large(source: Any) -> Outcome:
@@ -50,8 +52,8 @@ def second_term_is_large(source: Any) -> Outcome:
     labelled = [
         claim_data.mean(source, n, cell).minus(0.0, f"ratio of spreads, n = {n}") for n in sizes
     ]
-    return every([claim_rules.much_better(one, 0.25, parts=len(sizes)) for one in labelled]).on(
-        _records(source)
+    return _on_records(
+        source, every([claim_rules.much_better(one, 0.25, parts=len(sizes)) for one in labelled])
     )
 
 
@@ -61,9 +63,11 @@ def leverage_mends(source: Any) -> Outcome:
     found = []
     for n in sizes:
         pair = ((logistic.CORRECTED, AUC), (logistic.MATT, AUC))
-        gain = claim_data.contrast(source, n, *pair, "AUC with the corrected term less without")
+        gain = claim_data.contrast(
+            source, n, *pair, "AUC with the corrected term less without, points"
+        )
         found.append(claim_rules.much_better(gain, -MARGIN, margin=MARGIN, parts=len(sizes)))
-    return every(found).on(_records(source))
+    return _on_records(source, every(found))
 
 
 def posterior_reading(source: Any) -> Outcome:
@@ -109,7 +113,7 @@ def mast_at_low_rates(source: Any) -> Outcome:
     return claim_rules.better(lead, 0.25).on(claim_data.networks(source)[0])
 
 
-def _records(source: Any) -> str:
+def _on_records(source: Any, outcome: Outcome) -> Outcome:
     table = source.table(claim_data.TABLE_1)
     names = sorted({one["data"] for one in table.attrs["setup"].values()})
-    return f"{', '.join(names)}, {int(table['n_repeats'].max())} splits"
+    return outcome.on(f"{', '.join(names)}, {claim_data.splits(outcome)} splits")
