@@ -124,10 +124,14 @@ def cite(exhibit: str) -> None:
     """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
     from membership import exhibits, published
     from membership.exhibits.declaration import chapter_of
+    from membership.exhibits.listing import find
 
-    entry = exhibits.bibtex(exhibit)
+    find(exhibit)
     run = exhibits.load(exhibit, "paper")
-    click.echo(exhibits.bibtex(exhibit, run[1]) if run else entry)
+    if run:
+        click.echo(exhibits.bibtex(exhibit, run[1]))
+    else:
+        click.echo(f"{exhibit} has no paper-size run here: cite the paper alone.", err=True)
     click.echo(published.bibtex(chapter_of(exhibit)), nl=False)
 
 

@@ -123,17 +123,23 @@ def test_what_speaks_for_a_claim_is_drawn_on_the_right():
         (Contrast("a", -0.2, 0.01, 9), lambda one: bound([one], 0.01), True),
     ):
         (number,) = rule(sure).numbers
-        lane = claims._lane(number, claims._reach(number))
+        lane = claims._lane(number, claims._reach(number), "undecided")
         assert (lane.point > lane.threshold) is right
+        assert lane.word == ("supported" if right else "contradicted")
         assert lane.ends[0] < lane.point < lane.ends[1]
         assert 0 <= lane.ends[0] < lane.ends[1] <= 100
 
 
 def test_a_claim_of_likeness_is_drawn_in_its_band():
     (number,) = about(Contrast("a", 0.001, 0.0005, 9), 0.01).numbers
-    lane = claims._lane(number, claims._reach(number))
+    lane = claims._lane(number, claims._reach(number), "contradicted")
+    assert lane.word == "supported"
     assert lane.band[0] < lane.ends[0] < lane.ends[1] < lane.band[1]
-    assert claims._lane(Contrast("a", 1.0), 1.0).interval == "exact"
+    (wide,) = about(Contrast("a", 0.001, 0.01, 9), 0.01).numbers
+    assert claims._lane(wide, claims._reach(wide), "contradicted").word == "undecided"
+    # Of an identity no side is claimed.
+    exact = claims._lane(Contrast("a", 1.0), 1.0, "contradicted")
+    assert (exact.interval, exact.word) == ("exact", "contradicted")
 
 
 def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(

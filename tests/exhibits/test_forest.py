@@ -71,6 +71,23 @@ def test_a_note_says_which_models_it_is_about_where_there_are_several_kinds():
     assert group.note == "plain: test accuracy (%) 58.5; cropped: test accuracy (%) 66.5"
 
 
+def test_differences_have_an_axis_of_their_own_about_nothing():
+    table = tidy(attack=["MATT", "MALT", "MATT less MALT"], metric=["auc(%)"] * 3)
+    table = table.assign(value=[59.0, 54.0, 5.0], low=[58.0, 53.0, 4.5], high=[60.0, 55.0, 5.5])
+    plot = forest(quantities(table))
+    levels, differences = plot.axes
+    assert differences.metric == f"difference in {levels.metric.replace('(%)', '(points)')}"
+    assert differences.chance is not None
+    cells = dict(plot.groups[0].rows)
+    assert [cell is None for cell in cells["MATT less MALT"]] == [True, False]
+    assert [cell is None for cell in cells["MATT"]] == [False, True]
+    # Alone they need no name, and beside too many measures there is no room.
+    alone = forest(quantities(table.tail(1)))
+    assert [axis.metric for axis in alone.axes] == [levels.metric]
+    many = [table.assign(metric=name) for name in ("auc(%)", "peak_accuracy(%)", "cost(s)")]
+    assert len(forest(quantities(pd.concat(many))).axes) == 3
+
+
 def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
     rows = [("TPR@1%FPR (%)", 0.0), ("loss", 3.0), ("AUC", 0.6), ("TPR@1%FPR (%)", 50.0)]
     table = tidy(attack=list("abcd"), metric=[m for m, _ in rows]).assign(

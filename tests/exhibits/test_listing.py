@@ -32,6 +32,8 @@ def test_names_tell_the_papers_exhibits_from_ours():
 def test_a_misspelt_id_gets_the_nearest():
     with pytest.raises(InputError, match=r"'bayes-optimal-tab1'; did you mean 'bayes-optimal-tab"):
         listing.find("bayes-optimal-tab1")
+    with pytest.raises(InputError, match="'bayes-optimal-tab-1' or 'iha-tab-1' or "):
+        listing.find("tab-1")
     with pytest.raises(InputError, match="catalogue"):
         listing.find("zzz")
 

@@ -12,7 +12,7 @@ from membership.exhibits.panels import PLURALS, WORDS, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
-from membership.published.outcomes import NOT_TESTED
+from membership.published.outcomes import CONTRADICTED, NOT_TESTED, SUPPORTED, UNDECIDED
 from membership.published.outcomes import WORDS as OUTCOMES
 
 # More contrasts than this are not drawn: they stand behind "The test".
@@ -24,7 +24,8 @@ _CLAIMED = re.compile(r"(?P<side>[<>]|within ±) ?(?P<number>[-+\d.e]+)")
 class Lane:
     """One contrast about its threshold, in percent; what speaks for the claim is on the right.
 
-    ``band`` are the ends of the margin where the claim is that two things are alike.
+    ``band`` are the ends of the margin where the claim is that two things are alike; ``word`` is
+    what this contrast alone would make of it.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Lane:
     ends: tuple[float, float]
     threshold: float
     band: tuple[float, float] | None
+    word: str
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,10 @@ def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) ->
     shown = outcome.numbers[:MOST_LANES]
     most = max((_reach(one) for one in shown), default=0.0) or 1.0
     shared, labels = _shared([one.label for one in shown])
-    lanes = [replace(_lane(x, most), text=label) for x, label in zip(shown, labels, strict=True)]
+    lanes = [
+        replace(_lane(x, most, outcome.word), text=label)
+        for x, label in zip(shown, labels, strict=True)
+    ]
     rests_on = [named[name] for name in claim.exhibits if name in named]
     return Row(claim, rests_on, outcome, shared, lanes, list(outcome.numbers[MOST_LANES:]), own)
 
@@ -159,7 +164,7 @@ def _reach(one: Contrast) -> float:
     return max(margin, *(abs(x - threshold) for x in (one.difference, one.low, one.high)))
 
 
-def _lane(one: Contrast, most: float) -> Lane:
+def _lane(one: Contrast, most: float, outcome: str) -> Lane:
     threshold, margin, sign = _claimed(one)
 
     def at(value: float) -> float:
@@ -178,7 +183,19 @@ def _lane(one: Contrast, most: float) -> Lane:
         ends=(ends[0], ends[1]),
         threshold=50.0,
         band=(at(-margin), at(margin)) if margin else None,
+        word=_alone(one, outcome),
     )
+
+
+def _alone(one: Contrast, outcome: str) -> str:
+    """What the interval of one contrast says; the whole outcome where no side is claimed."""
+    if _CLAIMED.search(one.claimed) is None:
+        return outcome
+    threshold, margin, sign = _claimed(one)
+    low, high = sorted(sign * (x - threshold) for x in (one.low, one.high))
+    for_it = low >= -margin and high <= margin if margin else low > 0
+    against = (low > margin or high < -margin) if margin else high < 0
+    return SUPPORTED if for_it else CONTRADICTED if against else UNDECIDED
 
 
 def _signed(value: float, width: float) -> str:

@@ -2,13 +2,16 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from membership.exhibits.grid import Grid, Group, grid, of_attacks
 from membership.exhibits.quantities import Quantity
 from membership.exhibits.scale import Scale, fitted
 
 MOST_METRICS = 3
+MOST_APART = 4
+DIFFERENCE = "difference in "
+_LESS = re.compile(r"\bless\b")
 _RATE = re.compile(r"TPR at ([\d.]+)% FPR")
 
 
@@ -60,6 +63,7 @@ def suits(numbers: list[Quantity]) -> bool:
 
 def forest(numbers: list[Quantity]) -> Forest:
     """Lay out the numbers of one run, of which `suits` is true."""
+    numbers = apart(numbers)
     shown = of_attacks(numbers)
     arranged = grid(numbers)
     scales = [_scale([one for one in shown if one.metric == name]) for name in arranged.metrics]
@@ -74,6 +78,25 @@ def forest(numbers: list[Quantity]) -> Forest:
     judged = any(one.published_text for one in shown)
     margins = any(not math.isnan(one.equal[0]) for one in shown)
     return Forest(axes, _marked(arranged, scales), arranged.left_out, judged, margins)
+
+
+def apart(numbers: list[Quantity]) -> list[Quantity]:
+    """The numbers with differences as a measure of their own, where that leaves few measures.
+
+    On one axis with the numbers that they are between, they are dots at 0.
+    """
+    levels = {one.metric for one in of_attacks(numbers) if not _is_difference(one)}
+    found = [
+        replace(one, metric=DIFFERENCE + one.metric.replace("(%)", "(points)"))
+        if _is_difference(one) and one.metric in levels
+        else one
+        for one in numbers
+    ]
+    return found if len({one.metric for one in of_attacks(found)}) <= MOST_APART else numbers
+
+
+def _is_difference(one: Quantity) -> bool:
+    return any(_LESS.search(word) for word in one.keys.values())
 
 
 def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
@@ -102,7 +125,9 @@ def _scale(numbers: list[Quantity]) -> Scale:
 
 
 def _chance(metric: str) -> float:
-    """What a score that knows nothing reaches, NaN where that is not known."""
+    """What a score that knows nothing reaches, or two alike differ by; NaN where not known."""
+    if metric.startswith(DIFFERENCE):
+        return 0.0
     rate = _RATE.match(metric)
     return 0.5 if metric == "AUC" else float(rate[1]) if rate else math.nan
 

@@ -32,8 +32,11 @@ def find(exhibit_id: str) -> dict[str, str]:
     entries = listed(chapter if chapter in published.subjects else None)
     row = entries[entries["id"] == exhibit_id]
     if row.empty:
-        nearest = difflib.get_close_matches(str(exhibit_id), listed()["id"], n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else "see exhibits.catalogue()"
+        known = list(listed()["id"])
+        named = [one for one in known if one.endswith(f"-{exhibit_id}")]
+        near = named or difflib.get_close_matches(str(exhibit_id), known, n=1)
+        several = " or ".join(map(repr, near))
+        hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"
         raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
     return row.iloc[0].to_dict()
 

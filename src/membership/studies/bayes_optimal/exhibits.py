@@ -113,11 +113,13 @@ def _by_threshold(table: pd.DataFrame) -> "Figure":
 def _against_gap(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
+    shown = ladder_tables.drawn(table)
     return plots.lines_with_intervals(
-        ladder_tables.drawn(table),
+        shown,
         x="gap",
         by="features",
         panel="attack",
+        log_x=bool((shown["gap"] > 0).all()),
         same_scale=True,
         x_label="training less validation accuracy (points)",
     )

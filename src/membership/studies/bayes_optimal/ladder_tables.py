@@ -22,6 +22,8 @@ from membership.studies.bayes_optimal.names import (
 
 HONEST = "attack_accuracy_reference_threshold(%)"
 PRINTED = "printed in Table 1"
+# What Table 1's features are called in a run that trains no network for them.
+OWN = "Table 1's features"
 # Names of the evidence's numbers, by attack and metric.
 NUMBERS = {
     ("(model)", TRAIN): "train",
@@ -49,6 +51,7 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         Measurements behind Table 1, whose own features are one of the rungs.
     """
     rows = []
+    own = TABLE_1 if TABLE_1 in measured["rung"].values else OWN
     for rung in measured["rung"].values:
         if rung == TABLE_1:
             continue  # Table 1's own splits, below, are more.
@@ -62,7 +65,7 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         for metric in (AUC, ACCURACY):
             pair = (("MATT", metric), ("MALT", metric))
             values["MATT less MALT", metric] = logistic.paired(trials, n, *pair)
-        rows += _rows(TABLE_1, int(n), values)
+        rows += _rows(own, int(n), values)
     return tidy(rows, _attrs(measured, trials))
 
 
@@ -70,7 +73,7 @@ def drawn(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that the picture shows, with the printed numbers as a series of their own."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
     shown = shown.assign(attack=shown["attack"] + " accuracy (%)")
-    if TABLE_1 in set(table["features"]) and table.attrs.get("is_the_papers"):
+    if table.attrs.get("is_the_papers"):
         printed = logistic.published_table_1()
         wide = printed.pivot_table(index="n", columns=["attack", "metric"], values="value")
         gap = wide["(model)", TRAIN] - wide["(model)", VALIDATION]
@@ -112,9 +115,11 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         for row in same.to_dict("records")
     ]
     rows += _lead_slopes(same, f", {ONE_PENALTY}")
-    key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
-    rows.append(key | printed_slope())
-    return tidy(rows, _attrs(measured, trials))
+    told = _attrs(measured, trials)
+    if told["is_the_papers"]:
+        key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
+        rows.append(key | printed_slope())
+    return tidy(rows, told)
 
 
 def _lead_slopes(leads: pd.DataFrame, told: str) -> list[dict]:

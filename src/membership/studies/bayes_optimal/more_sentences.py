@@ -85,10 +85,12 @@ def of_histograms(table: pd.DataFrame) -> str:
     members = table[table["metric"] == MEMBERS].sort_values("nats")
     most = members.loc[members["value"].idxmax()]
     least = members.iloc[0]
+    said = f"The fullest bins have {' and '.join(found)}. Of the records with"
+    if most["nats"] == least["nats"]:
+        return f"{said} the least loss {most['value']:.0f}% are members, the highest share."
     return (
-        f"The fullest bins have {' and '.join(found)}. Of the records with a loss about "
-        f"{most['nats']:.1g} nats {most['value']:.0f}% are members, of those about "
-        f"{least['nats']:.1g} nats {least['value']:.0f}%."
+        f"{said} a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members, of those "
+        f"about {least['nats']:.1g} nats {least['value']:.0f}%."
     )
 
 
@@ -122,7 +124,8 @@ def of_powers(table: pd.DataFrame) -> str:
             + (f" [{row.low:.2f}, {row.high:.2f}]" if row.low < row.high else "")
             for row in rows.itertuples()
         )
-        found.append(f"{name[0].upper()}{name[1:]}: {each or 'none'}.")
+        if each:
+            found.append(f"{name[0].upper()}{name[1:]}: {each}.")
     return f"Slopes of the logarithm over that of n. {' '.join(found)}"
 
 
@@ -140,11 +143,15 @@ def of_augmentation(table: pd.DataFrame) -> str:
     return f"Right by MALT and by 0-1. {' '.join(found)}"
 
 
+def _time(minutes: float) -> str:
+    return f"{minutes:.3g} min" if minutes >= 1 else f"{60 * minutes:.2g} s"
+
+
 def of_costs(table: pd.DataFrame) -> str:
     """The whole time of every attack, and the part of it that is not training."""
     value = table.set_index(["attack", "references", "metric"])["value"]
     each = "; ".join(
-        f"{attack} with {n} network{'s' * (n != 1)} {value[attack, n, WHOLE]:.3g} min"
+        f"{attack} with {n or 'no'} network{'s' * (n != 1)} {_time(value[attack, n, WHOLE])}"
         for attack, n in table[table["metric"] == WHOLE][["attack", "references"]].to_numpy()
     )
     scores = "; ".join(
