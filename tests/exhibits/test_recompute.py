@@ -105,8 +105,8 @@ def test_what_is_recomputed_is_sealed(made, results):
 
 
 def test_rounding_changes_no_file_and_more_than_that_does(made, toy, results, monkeypatch):
-    def rounded(residue):
-        table = pd.DataFrame({"attack": ["LOSS", "IHA"], "value": [0.5, residue]})
+    def rounded(residue, **more):
+        table = pd.DataFrame({"attack": ["LOSS", "IHA"], "value": [0.5, residue], **more})
         one = Exhibit("gmip-tab-1", "Table 1", "c", "Why?", lambda source: table.copy())
         toy.install(monkeypatch, (one,))
         recompute(made)
@@ -116,6 +116,10 @@ def test_rounding_changes_no_file_and_more_than_that_does(made, toy, results, mo
     assert "4.7e-15" in first
     assert rounded(7.8e-15) == first
     assert "0.01" in rounded(0.01)
+    # Words that look like numbers stay as they were.
+    told = rounded(4.7e-15, text=["1.00", "0.50"])
+    assert "1.00" in told
+    assert "1.00" in rounded(4.8e-15, text=["1.00", "0.50"])
 
 
 def test_what_was_never_committed_is_a_difference(made):
