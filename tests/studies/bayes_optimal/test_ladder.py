@@ -8,7 +8,15 @@ from joblib import Parallel
 from scipy.special import expit
 
 from membership import data
-from membership.studies.bayes_optimal import gather, ladder, ladder_tables, logistic, names
+from membership.studies.bayes_optimal import (
+    exhibits,
+    gather,
+    ladder,
+    ladder_tables,
+    logistic,
+    more_sentences,
+    names,
+)
 from membership.studies.bayes_optimal.features import Features, Learnt, standardised
 from membership.studies.bayes_optimal.settings import Settings
 
@@ -127,6 +135,23 @@ def test_slopes_are_those_of_the_powers():
     made = measured()
     made.attrs["set"] = "CIFAR-10 trucks and ships"
     assert ladder_tables.PRINTED in set(ladder_tables.powers(made, trials())["features"])
+
+
+def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
+    made = measured()
+    made.attrs["set"] = "CIFAR-10 trucks and ships"
+    table = ladder_tables.powers(made, trials())
+    (axis,) = exhibits._powers_of_n(table).axes
+    labels = [text.get_text().replace("\n", " ") for text in axis.get_yticklabels()]
+    assert labels[0] == names.RATIO
+    assert not any(names.SLOPE in label for label in labels)
+    said = more_sentences.of_powers(table)
+    assert "-0.50 printed in Table 1" in said
+    assert "from -0.50 to -0.50" in more_sentences.powers_picture(table)
+    alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
+    alone = alone[alone["features"] != ladder_tables.PRINTED]
+    assert more_sentences.of_powers(alone) == ""
+    assert exhibits._powers_of_n(alone).axes[0].get_xlabel() == "n"
 
 
 def test_slopes_at_one_penalty_are_those_of_the_models_that_have_it():

@@ -125,6 +125,25 @@ def _against_gap(table: pd.DataFrame) -> "Figure":
     )
 
 
+def _powers_of_n(table: pd.DataFrame) -> "Figure":
+    """The slopes; of one size alone, what there is at it."""
+    from membership import plots
+
+    end = f", {names.SLOPE}"
+    slopes = table[table["quantity"].str.endswith(end)]
+    if slopes.empty:
+        return plots.lines_with_intervals(
+            table[table["quantity"] == names.RATIO].astype({"n": int}),
+            x="n",
+            by="features",
+            y_label="second-order over first-order term",
+        )
+    shown = slopes.assign(quantity=slopes["quantity"].str.removesuffix(end))
+    return plots.dots_by_row(
+        shown, "quantity", by="features", baseline=-0.5, label="exponent of n (line: -1/2)"
+    )
+
+
 def _against_penalty(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
@@ -229,7 +248,9 @@ EXHIBITS = (
         "ctl-11",
         lambda source: ladder_tables.powers(source.evidence(names.LADDER), trials(source)),
         needs=lambda settings: (*_logistic_names(settings), names.LADDER),
+        draw=_powers_of_n,
         says=more_sentences.of_powers,
+        alt=more_sentences.powers_picture,
     ),
     exhibit(
         "ctl-12",

@@ -114,19 +114,31 @@ def _points(row: pd.Series) -> str:
 
 
 def of_powers(table: pd.DataFrame) -> str:
-    """The slopes of each kind of features."""
+    """The slopes on the last kind of features, and the printed one."""
     found = []
     leads = LEADS.values()
     for name in (RATIO, *leads, *(f"{lead}, {ONE_PENALTY}" for lead in leads)):
         rows = table[table["quantity"] == f"{name}, {SLOPE}"]
-        each = "; ".join(
-            f"{row.features} {row.value:.2f}"
-            + (f" [{row.low:.2f}, {row.high:.2f}]" if row.low < row.high else "")
-            for row in rows.itertuples()
-        )
+        printed, ours = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
+        each = [f"{row.value:.2f} {row.features}" for row in printed.itertuples()]
+        for row in list(ours.itertuples())[-1:]:
+            each.insert(0, f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}] ({row.features})")
         if each:
-            found.append(f"{name[0].upper()}{name[1:]}: {each}.")
-    return f"Slopes of the logarithm over that of n. {' '.join(found)}"
+            found.append(f"{name}: {', '.join(each)}")
+    return f"Exponent of n. {'; '.join(found)}." if found else ""
+
+
+def powers_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[table["quantity"].str.endswith(SLOPE)]
+    if rows.empty:
+        return "The second-order over the first-order term against n, one line a kind of features."
+    ratio = rows[rows["quantity"].str.startswith(RATIO)]["value"]
+    return (
+        "A row for each quantity and a dot for each kind of features: the exponent of n, with its "
+        f"interval. Those of the second-order over the first-order term go from {ratio.min():.2f} "
+        f"to {ratio.max():.2f}."
+    )
 
 
 def of_augmentation(table: pd.DataFrame) -> str:
