@@ -45,6 +45,13 @@ class Parameter(NamedTuple):
     profiles: dict[str, Any]
 
 
+# Where pydantic's own words help nobody.
+_SAID = {
+    "list_type": 'is not a list; write one as "[60,120]"',
+    "string_pattern_mismatch": "is none of the accepted ones",
+}
+
+
 class ChapterSettings(BaseModel):
     """The parameters that every notebook shares; a chapter's ``Settings`` adds its own.
 
@@ -326,7 +333,8 @@ class ChapterSettings(BaseModel):
     def _problem(cls, details: Mapping[str, Any], values: Mapping[str, Any]) -> str:
         """Put one of pydantic's findings in the reader's words."""
         raised = details.get("ctx", {}).get("error")
-        wrong = str(raised) if raised else details["msg"].removeprefix("Input ")
+        said = _SAID.get(details["type"]) or details["msg"].removeprefix("Input ")
+        wrong = str(raised) if raised else said
         if not details["loc"]:
             return wrong
         name = str(details["loc"][0])
