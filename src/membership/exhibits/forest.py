@@ -9,7 +9,7 @@ from membership.exhibits.quantities import Quantity
 from membership.exhibits.scale import Scale, fitted
 
 MOST_METRICS = 3
-MOST_APART = 4
+MOST_APART = 3
 DIFFERENCE = "difference in "
 _LESS = re.compile(r"\bless\b")
 _RATE = re.compile(r"TPR at ([\d.]+)% FPR")
@@ -50,6 +50,11 @@ class Forest:
     left_out: int
     is_judged: bool
     has_margins: bool
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether an axis is of differences alone."""
+        return any(axis.metric.startswith(DIFFERENCE) for axis in self.axes)
 
 
 def suits(numbers: list[Quantity]) -> bool:

@@ -94,10 +94,10 @@ def by_penalty(one: xr.Dataset) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns n, C, gap (points), attack, metric and those of `membership.metrics.summary`. On the
-        paper's data each n has rows at the C whose gap is the printed one: numbers of each split
+        paper's data the first rows are at the C whose gap is the printed one: numbers of each split
         are interpolated between the two nearest C, linearly in the mean gap.
     """
-    rows, printed = [], _printed() if is_the_papers(one) else {}
+    rows, beside, printed = [], [], _printed() if is_the_papers(one) else {}
     for n in one["size"].values:
         each = {key: one[name].sel(size=n).values for key, name in NUMBERS.items()}
         each["MATT less MALT", AUC] = each["MATT", AUC] - each["MALT", AUC]
@@ -111,10 +111,10 @@ def by_penalty(one: xr.Dataset) -> pd.DataFrame:
             for key, value in printed[n].items():
                 if key != "gap":
                     there[f"{key[0]} less print", key[1]] = there[key] - value
-            rows += _rows(own, there)
+            beside += _rows(own, there)
     attrs = {key: one.attrs[key] for key in ("data", "deviations", "device")}
     sizes = {"Random splits a size and C": f"{one.sizes['split']} (paper: 100 a size)"}
-    return tidy(rows, attrs | {"sizes": sizes, "is_the_papers": is_the_papers(one)})
+    return tidy([*beside, *rows], attrs | {"sizes": sizes, "is_the_papers": is_the_papers(one)})
 
 
 def is_the_papers(one: xr.Dataset) -> bool:
