@@ -64,6 +64,18 @@ def test_where_all_networks_fit_alike_nothing_is_left_out(game, table):
     assert not table["attack"].str.contains(reference_tables.FITTED).any()
 
 
+def test_every_network_is_a_target_where_the_evidence_has_more(game, table):
+    assert not table["attack"].str.contains(reference_tables.EVERY).any()
+    few = replace(game, attacked=(0, 1, 2), shadow=np.zeros_like(game.loss))
+    found = reference_tables.by_references(few).set_index(["attack", "metric"])
+    expected = cnn.table_2(game).set_index(["attack", "metric"])
+    key = f"MAST less MALT, {reference_tables.EVERY}", "attack_accuracy(%)"
+    lead = expected.loc["MAST less MALT", "attack_accuracy(%)"]
+    for column in ("value", "low", "high", "n_repeats"):
+        assert found.loc[key, column] == pytest.approx(lead[column])
+    assert not any(names.SHADOW in attack for attack, _ in found.index)
+
+
 def test_fewer_references_are_the_first_ones(game, table):
     assert sorted(table["references"].unique()) == [5, 8, 10]
     target = next(iter(game.targets()))

@@ -1,5 +1,7 @@
 """What the number of reference models changes for MAST and MALT, and how thresholds spread."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy.stats import iqr, spearmanr
@@ -12,6 +14,7 @@ from membership.studies.bayes_optimal.reference_game import ReferenceGame, Targe
 
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
 FITTED, UNFIT = "networks that fit", "networks that do not fit"
+EVERY = "every network a target"
 FEWEST, STEP = 5, 3
 QUARTILES = (25, 50, 75)
 # Two a decade, in nats; what lies beyond falls in the last bin of its side.
@@ -24,7 +27,8 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
     "MAST less MALT" is paired by target. With all references there are quartiles, over records, of
     MAST's thresholds and of the losses. Where some networks do not fit their members, the last rows
     say what either kind is like, and are Table 2 without those, as targets and as references; its
-    shadow attack learnt from all.
+    shadow attack learnt from all. Where the evidence has more networks than targets, rows before
+    those have every network as a target.
     """
     rows = per_target(game)
     keys = ["references", "attack", "metric"]
@@ -32,7 +36,22 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
         dict(zip(keys, key, strict=True)) | metrics.summary(values.to_numpy())
         for key, values in rows.groupby(keys, sort=False)["value"]
     ]
-    return tidy([*found, *_without_unfit(game)], game.attrs)
+    return tidy([*found, *_every_network(game), *_without_unfit(game)], game.attrs)
+
+
+def _every_network(game: ReferenceGame) -> list[dict]:
+    """Table 2 with every network as a target in turn; the shadow attack has not asked them all."""
+    count = len(game.loss)
+    if len(game.attacked) == count:
+        return []
+    whole = replace(game, attacked=tuple(range(count)), shadow=None)
+    return [
+        {"references": count - 1, "attack": f"{attack}, {EVERY}", "metric": metric}
+        | metrics.summary(each.to_numpy())
+        for (attack, metric), each in cnn.per_target(whole).groupby(
+            ["attack", "metric"], sort=False
+        )["value"]
+    ]
 
 
 def _without_unfit(game: ReferenceGame) -> list[dict]:
