@@ -72,6 +72,7 @@ def test_at_the_printed_gap_numbers_are_interpolated():
     assert value["(model)", TRAIN] == pytest.approx(94 + PRINTED_GAP)
     assert value["(model) less print", VALIDATION] == pytest.approx(94 - 93.8)
     assert value["MATT less MALT", AUC] == pytest.approx(6)
+    assert value["MATT less MALT", ACCURACY] == pytest.approx(5 - 2 * PRINTED_GAP)
     assert set(there["n_repeats"]) == {SPLITS}
     said = more_sentences.of_penalties(table)
     assert "At the printed gap, and less the printed number: MALT 58.2% (+3.8)" in said

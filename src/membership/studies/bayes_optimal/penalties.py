@@ -100,7 +100,8 @@ def by_penalty(one: xr.Dataset) -> pd.DataFrame:
     rows, beside, printed = [], [], _printed() if is_the_papers(one) else {}
     for n in one["size"].values:
         each = {key: one[name].sel(size=n).values for key, name in NUMBERS.items()}
-        each["MATT less MALT", AUC] = each["MATT", AUC] - each["MALT", AUC]
+        for metric in (AUC, ACCURACY):
+            each["MATT less MALT", metric] = each["MATT", metric] - each["MALT", metric]
         gap = (each["(model)", TRAIN] - each["(model)", VALIDATION]).mean(axis=1)
         for place, c in enumerate(one["inverse_penalty"].values):
             own = {"n": int(n), "C": f"{c:.2g}", "gap": float(gap[place])}
