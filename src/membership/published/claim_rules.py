@@ -19,6 +19,7 @@ from membership.published.contrasts import Contrast, trend
 from membership.published.outcomes import (
     BY_LESS,
     CONTRADICTED,
+    LEVEL,
     SUPPORTED,
     UNDECIDED,
     Outcome,
@@ -52,7 +53,7 @@ def better(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     if high < 0:
         return Outcome(CONTRADICTED, (), (contrast,), "the other way round", parts=parts)
     if low <= 0 <= high and _within(low, high, margin):
-        return Outcome(CONTRADICTED, (), (contrast,), "none beyond the margin", parts=parts)
+        return Outcome(CONTRADICTED, (), (contrast,), LEVEL, parts=parts)
     return _open(contrast, margin, parts)
 
 

@@ -9,6 +9,7 @@ SUPPORTED, CONTRADICTED = "supported", "contradicted"
 UNDECIDED, NOT_TESTED = "undecided", "not tested here"
 WORDS = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_TESTED)
 BY_LESS = "by less than the margin"
+LEVEL = "none beyond the margin"
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,8 @@ def untested(reason: str) -> Outcome:
 
 
 def _said(outcome: Outcome) -> str:
-    """The word, and why where a claim is contradicted: level is not the other way round."""
-    why = f" ({outcome.reason})" if outcome.word == CONTRADICTED and outcome.reason else ""
-    return outcome.word + why
+    """The word, and why where two things are level: that is not the other way round."""
+    return outcome.word + (f" ({outcome.reason})" if LEVEL in outcome.reason else "")
 
 
 def count(given: Sequence | Mapping) -> int:
