@@ -143,8 +143,14 @@ def test_identity():
     assert rules.identity([0, 1e-2], 1e-6, "r", confirm=lambda case: 0.0).word == U
     assert rules.identity([0, 1e-4], 1e-6, "r", confirm=lambda case: 1e-4, refuted=1e-3).word == U
     found = rules.identity([0, 3, 2], 1, "r", confirm=lambda case: (0, 3, 2)[case])
-    assert "case 1" in found.reason
+    assert found.reason == "case 1, confirmed in higher precision"
     assert found.numbers[0].difference == 3
+
+
+def test_an_exact_counterexample_needs_no_confirmation_and_claims_none():
+    found = rules.identity([0, 3, 2], 1, "r", exact=True)
+    assert (found.word, found.reason) == (C, "case 1")
+    assert rules.identity([0, 3], 1, "r", exact=True, refuted=4).word == U
 
 
 @pytest.mark.parametrize(
@@ -167,9 +173,40 @@ def test_swapped_numbers_flip_the_word(rule):
 def test_undecided_prints_the_units_it_would_take():
     wide = Contrast("d", 0.005, 0.01, 9, 10)
     found = rules.better(wide, M)
-    assert (found.word, found.units_needed) == (U, 79)
+    assert (found.word, found.units_needed) == (U, 314)
     assert rules.better(Contrast("d", 0.5, 0.01, 9, 10), M).units_needed is None
-    assert every([found, rules.better(replace(wide, standard_error=0.02), M)]).units_needed == 314
+    assert every([found, rules.better(replace(wide, standard_error=0.02), M)]).units_needed == 1255
+    assert every([found, rules.better(replace(wide, units=None), M)]).units_needed is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "distance"),
+    [
+        (lambda one: rules.better(one, 0.0), 0.005),
+        (lambda one: rules.better(one, 0.009), 0.005),
+        (lambda one: rules.better(one, 0.012), 0.007),
+        (lambda one: rules.much_better(one, 0.02), 0.015),
+        (lambda one: rules.about(one, 0.008), 0.003),
+        (lambda one: rules.chance(one, 0.001), 0.004),
+        (lambda one: rules.bound([one], 0.012), 0.007),
+        (lambda one: rules.exists(None, [one], 0.01), 0.005),
+    ],
+)
+def test_units_are_planned_by_the_distance_to_the_threshold(rule, distance):
+    found = rule(Contrast("d", 0.005, 0.01, 9, 10))
+    assert found.word == U
+    assert found.units_needed == pytest.approx((2.8 / distance) ** 2 * 10 * 0.01**2, abs=1)
+
+
+def test_so_many_units_do_decide_four_times_in_five():
+    needed = rules.much_better(Contrast("d", 0.005, 0.01, 9, 10), 0.0).units_needed
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.005, 0.01 * 10**0.5, (4000, needed))
+    share = np.mean(
+        [rules.much_better(Contrast.of_units(one, "d"), 0.0).word == S for one in values]
+    )
+    # Four standard errors of the share of 4,000 runs.
+    assert share == pytest.approx(0.8, abs=0.025)
 
 
 def test_the_rule_is_written_beside_the_number():
@@ -236,6 +273,33 @@ def test_a_split_names_each_data_set():
     found = overall(on(MNIST_Odd=S, Fashion_MNIST=C), REAL)
     assert found.reason == "split: MNIST-Odd: supported; Fashion-MNIST: contradicted"
     assert "substitute" in overall(on(digits=S), REAL).reason
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "mark"),
+    [
+        (on(digits=S), "supported on substitute data"),
+        (on(digits=S, letters=U), "supported on substitute data"),
+        (on(digits=C, letters=U), "contradicted on substitute data"),
+        (on(digits=S, letters=C), U),
+        (on(digits=U), U),
+        (on(MNIST_Odd=U, digits=S), U),
+        (on(MNIST_Odd=S, digits=S), S),
+    ],
+)
+def test_what_substitutes_alone_say_is_a_mark_of_its_own(outcomes, mark):
+    found = overall(outcomes, REAL)
+    assert found.mark == mark
+    assert found.word == (S if mark == S else U)
+
+
+def test_parts_on_substitute_data_are_summed_up_as_such():
+    s, c, u = (overall(on(digits=word), REAL) for word in (S, C, U))
+    assert every([s, s]).mark == every([s, Outcome(S)]).mark == "supported on substitute data"
+    assert every([s, c]).mark == "contradicted on substitute data"
+    assert every([s, u]).mark == U
+    assert every([s, Outcome(C)]).mark == C
+    assert overall(on(digits=U), REAL).units_needed is None
 
 
 def test_simulated_data_may_carry_a_claim_about_themselves():

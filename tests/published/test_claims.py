@@ -41,6 +41,32 @@ def test_it_flips_when_the_numbers_flip():
     assert only(claims.table([CLAIM], source(0.6, 0.65)))["outcome"] == "contradicted"
     row = only(claims.table([CLAIM], source(0.6, 0.6)))
     assert (row["outcome"], row["units needed"]) == ("undecided", 40)
+    assert row["former outcome"] == row["former test"] == ""
+
+
+def iha_leads_by_much(run):
+    return claim_rules.much_better(iha_leads(run).numbers[0], 0.04).on("MNIST-Odd (5 targets)")
+
+
+def test_a_former_test_is_shown_with_its_outcome():
+    both = {**vars(CLAIM), "former": iha_leads, "test": iha_leads_by_much}
+    told = {"changed": "The margin was 0.", "former_statement": "Above 0."}
+    row = only(claims.table([Claim(**both | told)], source(0.63, 0.6)))
+    assert (row["outcome"], row["former outcome"]) == ("undecided", "supported")
+    assert row["former test"] == "Above 0."
+    with pytest.raises(ValueError, match="lacks changed"):
+        Claim(**both)
+    listed = {
+        "id": "x-c01",
+        "quote": "q",
+        "section": "1",
+        "statement": "s",
+        "former_statement": "t",
+    }
+    listed |= {"test": "iha_leads_by_much", "changed": "why"}
+    assert claims._read(listed | {"former": "iha_leads"}, {}, globals()).former is iha_leads
+    with pytest.raises(ValueError, match="former 'imagined'"):
+        claims._read(listed | {"former": "imagined"}, {}, globals())
 
 
 def test_what_a_run_lacks_is_not_tested():

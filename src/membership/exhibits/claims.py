@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
 from membership import published
 from membership.exhibits.cards import templates
@@ -12,8 +11,7 @@ from membership.exhibits.panels import PLURALS, WORDS, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
-from membership.published.outcomes import CONTRADICTED, NOT_TESTED, SUPPORTED, UNDECIDED
-from membership.published.outcomes import WORDS as OUTCOMES
+from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 
 # More contrasts than this are not drawn: they stand behind "The test".
 MOST_LANES = 4
@@ -43,6 +41,7 @@ class Row:
     """One claim: the paper-size outcome with its lanes, and that of the reader's run if any.
 
     ``shared`` is what the labels of all lanes begin and end with; the lanes leave it out.
+    ``former`` is the outcome by the test that was fixed beforehand, where that is another.
     """
 
     claim: Claim
@@ -52,6 +51,7 @@ class Row:
     lanes: list[Lane]
     left_out: list[Contrast]
     own: Outcome | None
+    former: Outcome | None
 
     @property
     def is_untested(self) -> bool:
@@ -64,7 +64,7 @@ def rows(
 ) -> list[Row]:
     """Test every claim on the paper-size run and, where there is one, on the reader's own."""
     named = {one.id: one for one in exhibits}
-    return [_row(one, named, one.outcome(paper), own and one.outcome(own)) for one in claims]
+    return [_row(one, named, paper, own) for one in claims]
 
 
 def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
@@ -104,13 +104,13 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
 
 def counts(found: list[Row], origin: str) -> dict[str, int]:
     """How many claims of a paper, or of our own, came out how."""
-    words = [row.outcome.word for row in found if row.claim.origin == origin]
-    return {word: words.count(word) for word in OUTCOMES if word in words}
+    marks = [row.outcome.mark for row in found if row.claim.origin == origin]
+    return {mark: marks.count(mark) for mark in MARKS if mark in marks}
 
 
 def text(found: list[Row]) -> str:
     """The claims and their outcomes in plain text, a line each."""
-    return "\n".join(f"{row.claim.id}: {row.outcome.word}: {row.claim.statement}" for row in found)
+    return "\n".join(f"{row.claim.id}: {row.outcome.mark}: {row.claim.statement}" for row in found)
 
 
 def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
@@ -124,7 +124,8 @@ def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
     return {word: count for word, count in total.items() if count}
 
 
-def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) -> Row:
+def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | None) -> Row:
+    outcome = claim.outcome(paper)
     shown = outcome.numbers[:MOST_LANES]
     most = max((_reach(one) for one in shown), default=0.0) or 1.0
     shared, labels = _shared([one.label for one in shown])
@@ -133,7 +134,9 @@ def _row(claim: Claim, named: dict[str, Exhibit], outcome: Outcome, own: Any) ->
         for x, label in zip(shown, labels, strict=True)
     ]
     rests_on = [named[name] for name in claim.exhibits if name in named]
-    return Row(claim, rests_on, outcome, shared, lanes, list(outcome.numbers[MOST_LANES:]), own)
+    left_out = list(outcome.numbers[MOST_LANES:])
+    mine, former = own and claim.outcome(own), claim.former_outcome(paper)
+    return Row(claim, rests_on, outcome, shared, lanes, left_out, mine, former)
 
 
 def _shared(labels: list[str]) -> tuple[str, list[str]]:

@@ -19,7 +19,7 @@ from membership.exhibits.quantities import printed_text
 from membership.exhibits.source import Committed
 from membership.exhibits.standing import NOT_RUN, recipe, standing
 from membership.pipeline.layout import settings_class, title
-from membership.published.outcomes import WORDS as OUTCOMES
+from membership.published.outcomes import MARKS
 
 COLUMNS = (
     *("paper", "kind", "id", "label", "what", "metric", "standing", "published", "regenerated"),
@@ -113,7 +113,7 @@ class Part:
     @property
     def outcomes(self) -> dict[str, int]:
         """Its claims by outcome."""
-        return counted([row.outcome.word for row in self.claims], OUTCOMES)
+        return counted([row.outcome.mark for row in self.claims], MARKS)
 
     @property
     def by_origin(self) -> dict[str, dict[str, int]]:
@@ -275,10 +275,14 @@ def _of_claim(one: Part, row: claims.Row) -> dict[str, Any]:
         regenerated=_exact(first.difference) if first else "",
         low=_exact(low),
         high=_exact(high),
-        verdict=row.outcome.word,
-        reason=row.outcome.reason,
+        verdict=row.outcome.mark,
+        reason=row.outcome.reason + _formerly(row),
         link=f"book/{one.link(row.claim.id)}",
     )
+
+
+def _formerly(row: claims.Row) -> str:
+    return f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
 
 
 def _row(one: Part, **told: Any) -> dict[str, Any]:

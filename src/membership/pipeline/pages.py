@@ -13,7 +13,7 @@ from membership.exhibits.claims import Row
 from membership.exhibits.panels import PLURALS
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.pipeline import cases, overview
-from membership.published.outcomes import WORDS as OUTCOMES
+from membership.published.outcomes import MARKS
 
 PAGE = "book/verdicts"
 _PARTS = ("summary", "wall", "exhibits", "claims")
@@ -46,10 +46,10 @@ class Verdicts:
                 verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
                 results=[
                     (word, f"{claims.get(word, 0) + findings.get(word, 0)} {word}")
-                    for word in OUTCOMES
+                    for word in MARKS
                     if word in {*claims, *findings}
                 ],
-                order={word: i for i, word in enumerate(OUTCOMES)},
+                order={word: i for i, word in enumerate(MARKS)},
             )
         )
 

@@ -54,12 +54,11 @@ def better(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
         return Outcome(CONTRADICTED, (), (contrast,), "the other way round", parts=parts)
     if low <= 0 <= high and _within(low, high, margin):
         return Outcome(CONTRADICTED, (), (contrast,), LEVEL, parts=parts)
-    return _open(contrast, margin, parts)
+    # Two ways out: on one side of 0, or so near to it that the two are level.
+    return _open(contrast, max(abs(contrast.difference), margin - abs(contrast.difference)), parts)
 
 
-def much_better(
-    contrast: Contrast, threshold: float, *, margin: float | None = None, parts: int = 1
-) -> Outcome:
+def much_better(contrast: Contrast, threshold: float, *, parts: int = 1) -> Outcome:
     """Above a threshold: supported wholly above it, contradicted wholly below.
 
     Parameters
@@ -68,17 +67,15 @@ def much_better(
         A - B, a log ratio, or A less its threshold times B.
     threshold : float
         In the contrast's unit.
-    margin : float, optional
-        What an undecided outcome plans its units by; else nothing is said of them.
     parts : int
         Of the claim.
     """
-    contrast = _claimed(contrast, f"> {threshold:g}", margin or 0.0, parts)
+    contrast = _claimed(contrast, f"> {threshold:g}", 0.0, parts)
     if contrast.low > threshold:
         return Outcome(SUPPORTED, (), (contrast,), parts=parts)
     if contrast.interval(1 - 0.05 / parts)[1] < threshold:
         return Outcome(CONTRADICTED, (), (contrast,), f"below {threshold:g}", parts=parts)
-    return _open(contrast, margin or 0.0, parts)
+    return _open(contrast, abs(contrast.difference - threshold), parts)
 
 
 def about(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
@@ -89,7 +86,7 @@ def about(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     low, high = contrast.interval(1 - 0.05 / parts)
     if low > margin or high < -margin:
         return Outcome(CONTRADICTED, (), (contrast,), "beyond the margin", parts=parts)
-    return _open(contrast, margin, parts)
+    return _open(contrast, abs(margin - abs(contrast.difference)), parts)
 
 
 def grows(levels: Any, values: Any, margin: float, label: str, *, parts: int = 1) -> Outcome:
@@ -115,7 +112,7 @@ def chance(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
         return Outcome(SUPPORTED, (), (contrast,), parts=parts)
     if contrast.interval(1 - 0.05 / parts)[0] > margin:
         return Outcome(CONTRADICTED, (), (contrast,), "above chance", parts=parts)
-    return _open(contrast, margin, parts)
+    return _open(contrast, abs(contrast.difference - margin), parts)
 
 
 def bound(excesses: Sequence[Contrast], margin: float) -> Outcome:
@@ -138,7 +135,7 @@ def bound(excesses: Sequence[Contrast], margin: float) -> Outcome:
     worst = max(excesses, key=lambda one: one.difference)
     if all(high < margin for _, high in limits):
         return Outcome(SUPPORTED, (), (worst,), f"at {parts} points")
-    return _open(worst, margin, 1)
+    return _open(worst, max(worst.difference, margin - worst.difference), 1)
 
 
 def order(neighbours: Sequence[Contrast]) -> Outcome:
@@ -185,7 +182,7 @@ def exists(
         return Outcome(SUPPORTED, (), (top,), f"one of {size}", parts=parts)
     if all(one.interval(1 - 0.05 / parts)[1] < threshold for one in family):
         return Outcome(CONTRADICTED, (), (top,), f"none of {size}", parts=parts)
-    return _open(top, 0.0, parts)
+    return _open(top, abs(top.difference - threshold), parts)
 
 
 def identity(
@@ -195,6 +192,7 @@ def identity(
     *,
     confirm: Callable[[int], float] | None = None,
     refuted: float | None = None,
+    exact: bool = False,
 ) -> Outcome:
     """An identity, a theorem: a residual that is to vanish.
 
@@ -208,9 +206,12 @@ def identity(
         Of the contrast.
     confirm : callable, optional
         From the number of a case to its residual in higher precision. A counterexample
-        contradicts only if it is confirmed; without one the claim stays undecided.
+        contradicts only if it is confirmed or exact; else the claim stays undecided.
     refuted : float, optional
         What a counterexample exceeds; the tolerance if not given.
+    exact : bool
+        Whether rounding cannot move a residual past the tolerance, as of counts: then a
+        counterexample needs no confirmation.
 
     Raises
     ------
@@ -224,13 +225,15 @@ def identity(
     if worst.difference <= tolerance:
         return Outcome(SUPPORTED, (), (worst,), f"in all of {values.size} cases")
     limit = tolerance if refuted is None else refuted
+    if exact and worst.difference > limit:
+        return Outcome(CONTRADICTED, (), (worst,), f"case {case}")
     if confirm is not None and worst.difference > limit and confirm(case) > limit:
         return Outcome(CONTRADICTED, (), (worst,), f"case {case}, confirmed in higher precision")
     return Outcome(UNDECIDED, (), (worst,), f"case {case} exceeds the tolerance, unconfirmed")
 
 
-def _open(contrast: Contrast, margin: float, parts: int) -> Outcome:
-    needed = contrast.units_needed(margin)
+def _open(contrast: Contrast, distance: float, parts: int) -> Outcome:
+    needed = contrast.units_needed(distance)
     return Outcome(UNDECIDED, (), (contrast,), "the interval is too wide", needed, parts)
 
 

@@ -20,7 +20,8 @@ COLUMNS = {
     "statement": "what is tested",
     "exhibits": "ids of the exhibits it rests on",
     "published": "the numbers that the paper gives for it",
-    "outcome": "supported, contradicted, undecided or not tested here",
+    "outcome": "supported, contradicted, undecided or not tested here; the first two also on "
+    "substitute data alone",
     "reason": "one line",
     "numbers": "each contrast with its interval and what is claimed of it",
     "difference": "the first contrast",
@@ -30,6 +31,8 @@ COLUMNS = {
     "units needed": "units that it would take, where it is undecided",
     "origin": "paper or ours",
     "changed": "how and why the test is not the one that was fixed beforehand",
+    "former test": "the test that another took the place of",
+    "former outcome": "what it makes of the same run",
 }
 
 
@@ -58,6 +61,10 @@ class Claim:
         The numbers that the paper gives for it.
     changed : str
         Where the test differs from the one that was fixed beforehand: how and why.
+    former : callable, optional
+        The test that was fixed beforehand, where another took its place; both are shown.
+    former_statement : str
+        What that one tests.
 
     Raises
     ------
@@ -74,9 +81,13 @@ class Claim:
     origin: str = "paper"
     published: str = ""
     changed: str = ""
+    former: Callable[[Any], Outcome] | None = None
+    former_statement: str = ""
 
     def __post_init__(self) -> None:
-        lacking = [name for name in ("id", "quote", "statement") if not getattr(self, name)]
+        needed = ("changed", "former_statement") if self.former else ()
+        needed = ("id", "quote", "statement", *needed)
+        lacking = [name for name in needed if not getattr(self, name)]
         if lacking:
             raise ValueError(f"claim {self.id!r} lacks {', '.join(lacking)}")
         if self.origin not in ORIGINS:
@@ -84,10 +95,18 @@ class Claim:
 
     def outcome(self, source: Any) -> Outcome:
         """What the test makes of a run; *not tested here* where the run lacks what it needs."""
-        try:
-            return self.test(source)
-        except InputError as lacking:
-            return untested(str(lacking))
+        return _made_of(self.test, source)
+
+    def former_outcome(self, source: Any) -> Outcome | None:
+        """The same of the test that it took the place of, where there was one."""
+        return _made_of(self.former, source) if self.former else None
+
+
+def _made_of(test: Callable[[Any], Outcome], source: Any) -> Outcome:
+    try:
+        return test(source)
+    except InputError as lacking:
+        return untested(str(lacking))
 
 
 def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
@@ -98,9 +117,10 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     chapter : str
         Such as ``"iha"``.
     *modules : module
-        What holds the functions that the list names under ``test``. A claim that no run here can
-        test says under ``untested`` what it would take. Words in braces stand for those that the
-        list gives under ``[words]``.
+        What holds the functions that the list names under ``test`` and, where another test was
+        fixed beforehand, under ``former``. A claim that no run here can test says under
+        ``untested`` what it would take. Words in braces stand for those that the list gives under
+        ``[words]``.
 
     Returns
     -------
@@ -115,7 +135,7 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     path = files("membership.published") / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
     words, known = listed.get("words", {}), {}
-    tests = {one.get("test") for one in listed["claims"]}
+    tests = {one.get(key) for one in listed["claims"] for key in ("test", "former")}
     for module in modules:
         twice = tests & known.keys() & vars(module).keys()
         if any(known[name] is not vars(module)[name] for name in twice):
@@ -129,8 +149,11 @@ def _read(one: dict[str, Any], words: dict[str, str], known: dict[str, Any]) -> 
     if bool(name) == bool(lacking) or (name and name not in known):
         raise ValueError(f"claim {one['id']}: test {name!r}; name one that there is, or untested")
     test = known[name] if name else lambda source: untested(lacking)
+    if (former := one.pop("former", None)) and former not in known:
+        raise ValueError(f"claim {one['id']}: former {former!r}; name a test that there is")
     exhibits, changed = tuple(one.pop("exhibits", ())), one.pop("changed", "").format_map(words)
-    return Claim(**one, exhibits=exhibits, test=test, changed=changed)
+    before = known[former] if former else None
+    return Claim(**one, exhibits=exhibits, test=test, changed=changed, former=before)
 
 
 def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
@@ -159,17 +182,18 @@ def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
         raise InputError(
             f"claims: {max(names, key=names.count)} occurs twice; give each its own id"
         )
-    rows = [_row(one, one.outcome(source)) for one in claims]
+    rows = [_row(one, one.outcome(source), one.former_outcome(source)) for one in claims]
     found = pd.DataFrame(rows, columns=list(COLUMNS))
     return found.astype({"units needed": "Int64"})
 
 
-def _row(claim: Claim, outcome: Outcome) -> tuple:
+def _row(claim: Claim, outcome: Outcome, former: Outcome | None) -> tuple:
     first = outcome.numbers[0] if outcome.numbers else None
     nan = float("nan")
     return (
         *(claim.id, claim.quote, claim.section, claim.statement, ", ".join(claim.exhibits)),
-        *(claim.published, outcome.word, outcome.reason, "; ".join(map(str, outcome.numbers))),
+        *(claim.published, outcome.mark, outcome.reason, "; ".join(map(str, outcome.numbers))),
         *((first.difference, *first.interval()) if first else (nan, nan, nan)),
         *("; ".join(outcome.datasets), outcome.units_needed, claim.origin, claim.changed),
+        *(claim.former_statement, former.mark if former else ""),
     )

@@ -123,16 +123,16 @@ class Contrast:
             self.claimed,
         )
 
-    def units_needed(self, margin: float) -> int | None:
-        """Units like these that would show a difference of `margin` four times in five.
+    def units_needed(self, distance: float) -> int | None:
+        """Units like these that would show a number so far from its threshold, four times in five.
 
-        (2.8 sd / margin)^2, sd the standard deviation of one unit; None where no units are known
-        or the margin is 0.
+        (2.8 sd / distance)^2, sd the standard deviation of one unit; None where no units are known
+        or the distance is 0.
         """
-        if self.units is None or not margin > 0:
+        if self.units is None or not distance > 0:
             return None
         deviation = self.standard_error * sqrt(self.units)
-        return max(2, ceil((POWER * deviation / margin) ** 2))
+        return max(2, ceil((POWER * deviation / distance) ** 2))
 
     def __str__(self) -> str:
         """Such as "AUC, IHA less LiRA: +0.012 [+0.003, +0.021], claimed > 0"."""

@@ -8,6 +8,9 @@ from membership.published.contrasts import Contrast
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 UNDECIDED, NOT_TESTED = "undecided", "not tested here"
 WORDS = (SUPPORTED, CONTRADICTED, UNDECIDED, NOT_TESTED)
+# What a reader sees: an outcome that substitutes alone have is a mark of its own.
+SUBSTITUTE = {word: f"{word} on substitute data" for word in (SUPPORTED, CONTRADICTED)}
+MARKS = (SUPPORTED, CONTRADICTED, *SUBSTITUTE.values(), UNDECIDED, NOT_TESTED)
 BY_LESS = "by less than the margin"
 LEVEL = "none beyond the margin"
 
@@ -27,11 +30,15 @@ class Outcome:
     reason : str
         One line.
     units_needed : int or None
-        Where it is undecided: the units it would take.
+        Where it is undecided: the units that would decide it four times in five, were the number
+        as far from its threshold as it is here.
     parts : int
         Among how many its contradiction was judged.
     unit : str
         What the units needed are: "records".
+    substitute : str
+        Where it is undecided because none of its data are the paper's: "supported" or
+        "contradicted" if that is what the substitutes say.
     """
 
     word: str
@@ -41,6 +48,12 @@ class Outcome:
     units_needed: int | None = None
     parts: int = 1
     unit: str = "units"
+    substitute: str = ""
+
+    @property
+    def mark(self) -> str:
+        """One of `MARKS`: the word, or what it is on substitute data."""
+        return SUBSTITUTE.get(self.substitute, self.word)
 
     def on(self, *datasets: str) -> "Outcome":
         """The same outcome, for these data."""
@@ -59,7 +72,6 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
     numbers = tuple(number for one in outcomes for number in one.numbers)
     datasets = tuple(dict.fromkeys(name for one in outcomes for name in one.datasets))
     words = [one.word for one in outcomes]
-    needed = max((one.units_needed or 0 for one in outcomes), default=0) or None
     if CONTRADICTED in words:
         _check_level(outcomes)
         first = outcomes[words.index(CONTRADICTED)]
@@ -73,7 +85,11 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
         first = outcomes[words.index(NOT_TESTED)]
         return Outcome(NOT_TESTED, datasets, numbers, first.reason)
     reason = f"{words.count(SUPPORTED)} of {len(words)} parts supported"
-    return Outcome(UNDECIDED, datasets, numbers, reason, needed)
+    seen = [one.substitute or one.word for one in outcomes]
+    instead = CONTRADICTED if CONTRADICTED in seen else ""
+    if set(seen) == {SUPPORTED}:
+        instead = SUPPORTED
+    return Outcome(UNDECIDED, datasets, numbers, reason, _needed(outcomes), substitute=instead)
 
 
 def overall(
@@ -110,7 +126,6 @@ def overall(
     numbers = tuple(number for one in tested.values() for number in one.numbers)
     data = tuple(name for k, one in tested.items() for name in one.datasets or (k,))
     each = "; ".join(f"{k}: {_said(one)}" for k, one in tested.items())
-    needed = max((one.units_needed or 0 for one in real.values()), default=0) or None
     if not real:
         why = f"simulated data decide nothing here ({each})" if tested else ""
         first = next(iter(outcomes.values()))
@@ -125,14 +140,28 @@ def overall(
     if CONTRADICTED in theirs and SUPPORTED not in words.values():
         return Outcome(CONTRADICTED, data, numbers, each)
     if not any(k in paper for k in real):
-        return Outcome(UNDECIDED, data, numbers, f"on substitute data only ({each})", needed)
-    split = "split: " if len(set(words.values())) > 1 else ""
-    return Outcome(UNDECIDED, data, numbers, split + each, needed)
+        # More units decide nothing: it takes the paper's data.
+        instead = CONTRADICTED if CONTRADICTED in words.values() else ""
+        if SUPPORTED in words.values():
+            instead = "" if instead else SUPPORTED
+        return Outcome(
+            *(UNDECIDED, data, numbers, f"on substitute data only ({each})"), substitute=instead
+        )
+    if len(set(words.values())) > 1:
+        return Outcome(UNDECIDED, data, numbers, f"split: {each}")
+    return Outcome(UNDECIDED, data, numbers, each, _needed(list(real.values())))
 
 
 def untested(reason: str) -> Outcome:
     """The outcome of a claim that this run has no data for; say what it would take."""
     return Outcome(NOT_TESTED, reason=reason)
+
+
+def _needed(outcomes: Sequence[Outcome]) -> int | None:
+    """The most that an undecided part takes; unknown where it is for one of them."""
+    needed = [one.units_needed for one in outcomes if one.word == UNDECIDED]
+    known = [n for n in needed if n is not None]
+    return max(known) if known and len(known) == len(needed) else None
 
 
 def _said(outcome: Outcome) -> str:

@@ -66,7 +66,7 @@ def leverage_mends(source: Any) -> Outcome:
         gain = claim_data.contrast(
             source, n, *pair, "AUC with the corrected term less without, points"
         )
-        found.append(claim_rules.much_better(gain, -MARGIN, margin=MARGIN, parts=len(sizes)))
+        found.append(claim_rules.much_better(gain, -MARGIN, parts=len(sizes)))
     return _on_records(source, every(found))
 
 

@@ -1,5 +1,6 @@
 """The tests of the paper's claims on several steps, on noise and on what attacks cost."""
 
+from dataclasses import replace
 from typing import Any
 
 from membership.published import Outcome
@@ -27,7 +28,7 @@ def joint_steps(source: Any) -> Outcome:
 
     found = over_data(rows, test, column="data")
     numbers = (*found.numbers, *simulation.numbers)
-    return Outcome(found.word, found.datasets, numbers, found.reason, found.units_needed)
+    return replace(found, numbers=numbers)
 
 
 def _simulated_steps(table: Any) -> Outcome:
@@ -68,7 +69,7 @@ def noise_amplifies(source: Any) -> Outcome:
         return on_simulation(every(known))
     real = over_data(table, test, column="data")
     numbers = (*real.numbers, *(one for each in known for one in each.numbers))
-    return Outcome(real.word, real.datasets, numbers, real.reason, real.units_needed)
+    return replace(real, numbers=numbers)
 
 
 def privacy_implies(source: Any) -> Outcome:

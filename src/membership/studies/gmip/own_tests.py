@@ -40,7 +40,7 @@ def all_or_nothing(source: Any) -> Outcome:
         table["value"].to_numpy(),
         0.0,
         "levels that need noise, but less than differential privacy",
-        confirm=lambda case: float(table["value"].iloc[case]),
+        exact=True,
     ).on("computation")
 
 

@@ -87,13 +87,13 @@ def much_ahead_of_lira(rows: Rows, parts: int) -> Outcome:
 @over("iha-tab-2", IMAGES)
 def competitive(rows: Rows, parts: int) -> Outcome:
     """iha-c04."""
-    return much_better(rows.lead(EXACT, "LiRA", MAIN), -0.03, margin=0.01, parts=parts)
+    return much_better(rows.lead(EXACT, "LiRA", MAIN), -0.03, parts=parts)
 
 
 @over("iha-tab-2", IMAGES | LARGE)
 def ahead_of_sif(rows: Rows, parts: int) -> Outcome:
     """iha-c05."""
-    found = much_better(rows.lead(EXACT, "SIF", MAIN), 0.0, margin=0.01, parts=parts)
+    found = much_better(rows.lead(EXACT, "SIF", MAIN), 0.0, parts=parts)
     return beside(found, [rows.lead(EXACT, "LOSS", MAIN)])
 
 
@@ -103,7 +103,7 @@ def mostly_parameters(rows: Rows, parts: int) -> Outcome:
     weights = {EVERYONE: 1.0, "LOSS": -0.5, "IHA": -0.5}
     label = f"AUC without the knowledge, less half of IHA's margin over LOSS, {rows.label}"
     # Contradicted only where both parts are: one alone leaves the claim open.
-    found = much_better(rows.combined(weights, label), 0.0, margin=0.01, parts=parts)
+    found = much_better(rows.combined(weights, label), 0.0, parts=parts)
     lacking = (
         "both parts ask for Purchase-100(S), 25,000 records a model, and (a) for 500 of them left "
         "out with 100 models each, 50,100 trainings"

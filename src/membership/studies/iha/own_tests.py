@@ -26,7 +26,7 @@ def knowledge(rows: Rows, parts: int) -> Outcome:
 def own_reference(rows: Rows, parts: int) -> Outcome:
     """The target among its references raises LiRA."""
     lead = rows.lead(AMONG, "LiRA", {AMONG: AMONG, "LiRA": "LiRA"})
-    return much_better(lead, 0.01, margin=0.01, parts=parts)
+    return much_better(lead, 0.01, parts=parts)
 
 
 @over("iha-tab-2", IMAGES)
@@ -47,7 +47,7 @@ def weight_decay(rows: Rows, parts: int) -> Outcome:
     """IHA* is ahead of IHA, paired by target."""
     gain = rows.one(quantity="AUC, IHA* less IHA")
     named = gain.minus(0.0, f"AUC of IHA* less IHA, {rows.label}")
-    return much_better(named, 0.01, margin=0.01, parts=parts)
+    return much_better(named, 0.01, parts=parts)
 
 
 @over("iha-tab-4", IMAGES)

@@ -86,7 +86,7 @@ def _label(row: pd.Series, keys: tuple[str, ...]) -> str:
 def exceeded(excess: Any, label: str, tolerance: float = 1e-6) -> Outcome:
     """Nothing lies above a bound; one that does contradicts, for closed forms need no repeat."""
     values = np.asarray(excess, dtype=float)
-    return identity(values, tolerance, label, confirm=lambda case: float(values[case]))
+    return identity(values, tolerance, label, exact=True)
 
 
 def summed_up(outcomes: Iterable[Outcome], threshold: float = 0.0) -> Outcome:

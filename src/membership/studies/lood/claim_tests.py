@@ -99,7 +99,7 @@ def best_estimate(source: Any) -> Outcome:
         found = leakage.lead(x["mean-distance LOOD"], x[rival], truth)
         lead = interval(found, f"rank correlation, mean distance less {rival}")
         one = replace(lead, units=len(truth))
-        parts.append(much_better(one, 0.0, margin=0.1, parts=2))
+        parts.append(much_better(one, 0.0, parts=2))
     return of_networks(source, every(parts))
 
 

@@ -43,7 +43,7 @@ def matt_adds(source: Any) -> Outcome:
         label = f"AUC (points), MATT less the loss difference, n = {n}"
         pair = {"attack": "MATT"}, {"attack": "loss difference"}
         one = lead(table, label, *pair, n=n, metric=AUC)
-        found.append(much_better(one, POINT, margin=POINT, parts=len(sizes)))
+        found.append(much_better(one, POINT, parts=len(sizes)))
     told = f"{SHIPS}, features of another network"
     return overall({told: every(found).on(told)}, [SHIPS])
 

@@ -55,7 +55,7 @@ def loss_is_not_enough(source: Any) -> Outcome:
         number(kinds, attack=one, **cell).difference for one in (BEST_PARAMETERS, BEST_LOSS)
     )
     parts = [ridge, Contrast(f"{label}, logistic", best - loss)]
-    found = [claim_rules.much_better(one, MARGIN, margin=MARGIN, parts=2) for one in parts]
+    found = [claim_rules.much_better(one, MARGIN, parts=2) for one in parts]
     return every(found).on(_games(shares), LOGISTIC)
 
 
@@ -119,9 +119,7 @@ def behind_at_low_rates(source: Any) -> Outcome:
     table = source.table(SHARES)
     label = "log of the ratio of TPRs at 1% FPR, parameters over loss"
     one = number(table, label, share=1.0, attack=APART, metric=LOG_RATES)
-    return claim_rules.much_better(one, float(np.log(1.25)), margin=float(np.log(1.25))).on(
-        _games(table)
-    )
+    return claim_rules.much_better(one, float(np.log(1.25))).on(_games(table))
 
 
 def _better(one: Contrast, parts: int) -> Outcome:
