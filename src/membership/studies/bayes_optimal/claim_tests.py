@@ -78,7 +78,6 @@ def colder_leaks_more(source: Any) -> Outcome:
         claim_rules.much_better(
             Contrast.of(row, f"AUC at T = 1/4 less at 4, points, d / n' = {row.ratio:g}"),
             MARGIN,
-            margin=MARGIN,
             parts=len(rows),
         )
         for row in rows
