@@ -23,8 +23,6 @@ ROOMS = (
         "addresses",
         "namespaces",
         "settings",
-        "sources",
-        "closure",
     ),
     *("metrics", "data", "models", "training"),
     *("signals", "curvature", "evidence"),

@@ -1,11 +1,15 @@
 """The evidence in the repository: it opens, it is what was written, and it stays small."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from membership import evidence
 from membership.evidence import files
+from membership.evidence.gathering import FIRST
+from membership.exhibits import source
+from membership.pipeline import settings_class
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 COMMITTED = sorted(PAPER.glob("*/*.evidence"))
@@ -47,8 +51,17 @@ def test_what_is_too_large_is_named():
     assert "all" in too_large({**many, ("other", "a"): 2 * 10**6})
 
 
+@cache
+def gatherers(chapter: str):
+    """What gathers a chapter's evidence at paper size today, by the files' names."""
+    return source._gathering(settings_class(chapter).from_values({"profile": "paper"}))
+
+
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_it_opens_and_would_be_written_the_same(path):
     found = evidence.load(path)
     assert files.to_bytes(found) == path.read_bytes()
     assert str(Path.home()) not in str(found.attrs)
+    # An author who raises a version gathers again what is committed.
+    function = gatherers(path.parent.name).get(path.stem)
+    assert found.attrs.get("version", FIRST) == evidence.version_of(function)

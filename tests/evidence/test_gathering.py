@@ -1,12 +1,11 @@
-"""Evidence is gathered once, and says what has changed since."""
+"""Evidence is gathered once, and says by what."""
 
 import functools
 
 import numpy as np
 import pytest
 
-from membership import closure as code
-from membership import evidence, metrics, paths
+from membership import evidence, paths
 from membership.evidence import gathering
 from tests.evidence.examples import outputs
 
@@ -52,9 +51,12 @@ def test_other_inputs_names_functions_and_libraries_are_gathered_again(tmp_path,
     monkeypatch.setattr(gathering, "versions", lambda: {"numpy": "3"})
     evidence.gathered("digits", observe, {"n_models": 3}, tmp_path)
     assert len(CALLS) == 4
-    monkeypatch.setattr(gathering, "closure", lambda function: "another")
-    evidence.gathered("digits", observe, {"n_models": 3}, tmp_path)
+    again = evidence.version(2)(lambda: observe())
+    evidence.gathered("digits", again, {"n_models": 3}, tmp_path)
     assert len(CALLS) == 5
+    monkeypatch.setattr(gathering, "TRAINING", 0)
+    evidence.gathered("digits", again, {"n_models": 3}, tmp_path)
+    assert len(CALLS) == 6
 
 
 def test_exchanged_files_of_the_cache_are_gathered_again(tmp_path, cache):
@@ -95,42 +97,12 @@ def test_a_cache_that_holds_evidence_is_marked_as_ours(tmp_path, cache):
     assert paths.is_marked(cache)
 
 
-def test_evidence_says_by_what_it_was_gathered(tmp_path):
-    function = functools.partial(metrics_of_outputs, 0.5)
+@pytest.mark.parametrize("number", [1, 3])
+def test_evidence_says_by_what_it_was_gathered(tmp_path, number):
+    function = functools.partial(observe, 1)
+    if number > 1:
+        function = functools.partial(evidence.version(number)(lambda seed: observe(seed)), 1)
     found = evidence.gathered("digits", function, {"n_models": 3}, tmp_path)
-    assert found.attrs["gatherer"].endswith("test_gathering.metrics_of_outputs")
-    assert "membership.metrics.ranking.auc" in found.attrs["code"]
+    assert found.attrs["version"] == evidence.version_of(function) == number
     assert found.attrs["inputs"] == {"device": "cpu", "n_models": 3}
     assert found.attrs["versions"]["numpy"] == np.__version__
-
-
-def metrics_of_outputs(level: float):
-    """A gathering function that reaches into the package."""
-    made = outputs()
-    value = metrics.auc(made["log_odds"].values[0], made["member"].values[0])
-    return made.assign_attrs(auc=value, level=level)
-
-
-def test_what_has_changed_since_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(gathering, "find", lambda name: metrics_of_outputs)
-    function = functools.partial(metrics_of_outputs, 0.5)
-    found = evidence.gathered("digits", function, {}, tmp_path)
-    assert evidence.changed_since(found) == []
-    changed = {**found.attrs["code"], "membership.metrics.ranking.auc": "0" * 64}
-    (name,) = evidence.changed_since(found.assign_attrs(code=changed))
-    assert name == "membership.metrics.ranking.auc"
-    gone = {**found.attrs["code"], "membership.metrics.old": "0" * 64}
-    assert evidence.changed_since(found.assign_attrs(code=gone)) == ["membership.metrics.old"]
-    moved = dict(found.attrs["code"])
-    moved["membership.elsewhere.auc"] = moved.pop("membership.metrics.ranking.auc")
-    assert evidence.changed_since(found.assign_attrs(code=moved)) == []
-    monkeypatch.setattr(gathering, "find", lambda name: None)
-    assert evidence.changed_since(found) == sorted(found.attrs["code"])
-    assert evidence.changed_since(outputs()) == []
-
-
-def test_a_function_is_found_by_its_full_name():
-    assert code.find("membership.metrics.auc") is metrics.auc
-    assert code.find("membership.metrics.no_such") is None
-    assert code.find("membership.no_such.auc") is None
-    assert code.find("") is None

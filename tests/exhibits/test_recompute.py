@@ -8,7 +8,7 @@ import pytest
 
 from membership import evidence, limits, manifest
 from membership.errors import InputError
-from membership.exhibits import Exhibit, cards, declared, files, panels
+from membership.exhibits import Exhibit, declared, files
 from membership.exhibits.recompute import Report, differences, recompute, recompute_all
 from membership.pipeline import settings_class
 from tests.evidence.examples import outputs
@@ -80,19 +80,6 @@ def test_a_check_writes_nothing_and_finds_what_changed(made, results):
     assert report.last_line(checked=True).endswith("2 differences")
     after = {path: path.read_bytes() for path in results.rglob("*.csv")}
     assert after.items() <= before.items()
-
-
-def test_the_card_names_what_has_changed_since_the_evidence_was_gathered(made, monkeypatch, read):
-    recompute(made)
-    (exhibit,) = (one for one in declared("gmip") if one.id == "gmip-tab-1")
-    assert panels.panels(exhibit, "paper", "")[0].changed == []
-    panels._changed.cache_clear()
-    monkeypatch.setattr(evidence, "changed_since", lambda dataset: ["membership.signals.loss"])
-    runs = panels.panels(exhibit, "paper", "")
-    html = cards.html(exhibit, runs)
-    panels._changed.cache_clear()
-    text = " ".join(read(html).text.split())
-    assert "outputs-digits; gathered before membership.signals.loss changed" in text
 
 
 def test_what_is_recomputed_is_sealed(made, results):

@@ -19,7 +19,7 @@ class Gathered:
         self.device = device
 
     def gatherers(self):
-        return dict.fromkeys(("outputs-a", "times-a", "fails", "cpu-alone"), self)
+        return dict.fromkeys(("outputs-a", "times-a", "fails"), self)
 
     def gather(self, name):
         if name == "fails" and self.device != "cpu":
@@ -31,15 +31,12 @@ class Gathered:
 def two_devices(monkeypatch):
     values = {"cpu": [1.0, 2.0, 2.0], "cuda": [1.0, 2.0, 2.03]}
     monkeypatch.setattr(device_check, "_source", lambda chapter, profile, device: Gathered(device))
-    chooses = [{device_check.CHOOSES: ""}] * 3
-    left = iter([*chooses, {}])
-    monkeypatch.setattr(device_check.closure, "parts", lambda function: next(left))
     monkeypatch.setattr(
         device_check.evidence, "load", lambda path: xr.Dataset({"v": ("i", values[str(path)])})
     )
 
 
-def test_each_step_with_a_device_to_choose_is_compared_and_seconds_are_not(two_devices):
+def test_each_step_is_compared_and_seconds_are_not(two_devices):
     outputs, times, fails = device_check.steps("chapter", "tiny")
     assert outputs.apart == pytest.approx(0.01)
     assert math.isnan(times.apart)

@@ -78,7 +78,6 @@ def test_what_determines_a_notebook_changes_its_fingerprint(root, changed):
     [
         "notebooks/other.md",
         "src/membership/studies/other/settings.py",
-        "src/membership/lood/process.py",
         "src/membership/pipeline/site.py",
         "src/membership/cli.py",
         "results/quick/demo/demo-tab-1.csv",
@@ -90,28 +89,6 @@ def test_what_has_no_part_in_a_notebook_does_not(root, changed):
     before = fingerprint()
     put(root / changed)
     assert fingerprint() == before
-
-
-def test_a_docstring_or_a_comment_has_no_part_and_what_is_computed_has(root):
-    before = fingerprint()
-    path = root / "src" / "membership" / "studies" / "demo" / "settings.py"
-    text = path.read_text()
-    put(path, text.replace("Settings of a chapter that exists in tests only.", "Other words."))
-    assert fingerprint() == before
-    put(path, text.replace("import time", "import time  # a comment"))
-    assert fingerprint() == before
-    put(path, text.replace("time.sleep(120)", "time.sleep(121)"))
-    assert fingerprint() != before
-
-
-def test_a_cell_that_is_no_plain_python_counts_by_its_text(root):
-    path = root / "notebooks" / "demo.md"
-    text = path.read_text()
-    prints = set()
-    for command in ("%pip list", "%pip check"):
-        put(path, text.replace("perform(settings)", command))
-        prints.add(freshness._code(Settings.from_values({}))["code"])
-    assert len(prints) == 2
 
 
 def test_a_paper_size_run_does_not_depend_on_what_it_writes(root):

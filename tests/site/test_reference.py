@@ -42,8 +42,8 @@ def test_every_room_of_the_package_has_a_page() -> None:
     found = {p.stem for p in package.iterdir() if not p.name.startswith(("_", "."))}
     # Not rooms: what serves all of them, the commands (described in rerun.md), and the studies,
     # each described by its chapter.
-    serving = {"arrays", "closure", "errors", "limits", "manifest", "memory"}
-    serving |= {"paths", "processes", "sources", "addresses", "command_line"}
+    serving = {"arrays", "errors", "limits", "manifest", "memory"}
+    serving |= {"paths", "processes", "addresses", "command_line"}
     serving |= {"namespaces", "py", "shares"}
     others = serving | {"studies"} | {name for name in found if name.endswith("cli")}
     assert found - others == set(ROOMS)

@@ -8,7 +8,6 @@ import torch
 import torch.distributed.tensor  # asks what a generator is, once
 
 from membership import pipeline, training
-from membership.closure import parts
 from membership.pipeline import workflow
 from membership.training import ensemble
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
@@ -23,18 +22,15 @@ SMALLER = {
     "iha": {"n_models": "6", "n_queries": "100", "also_datasets": "digits"}
     | {"most_parameters": "300", "loo_records": "2", "loo_models": "4"},
 }
-# The only functions that give a device to compute on.
-CHOOSES = "membership.training.ensemble.device_of"
 
 
 def steps(chapter):
-    """What gathers each evidence of a chapter that has a device to choose, by name."""
+    """What gathers each evidence of a chapter, by name."""
     strings = {"profile": "tiny", "n_jobs": "1", **SMALLER.get(chapter, {})}
     found = workflow.source(
         pipeline.check(chapter, pipeline.settings_class(chapter).typed(strings))
     )
-    chosen = [name for name, one in found.gatherers().items() if CHOOSES in parts(one)]
-    return {name: partial(found.gather, name) for name in chosen}
+    return {name: partial(found.gather, name) for name in found.gatherers()}
 
 
 @pytest.fixture

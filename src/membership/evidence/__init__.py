@@ -1,16 +1,13 @@
 """The waist: what could be observed of trained models, in one file that is safe to open."""
 
-from membership.closure import closure
 from membership.evidence.files import digest, load, save
-from membership.evidence.gathering import changed_since, gathered
+from membership.evidence.gathering import gathered, version, version_of
 from membership.evidence.kinds import KINDS
 from membership.evidence.parts import in_parts
 from membership.evidence.schema import dataset, rounded
 
 __all__ = [
     "KINDS",
-    "changed_since",
-    "closure",
     "dataset",
     "digest",
     "gathered",
@@ -18,4 +15,6 @@ __all__ = [
     "load",
     "rounded",
     "save",
+    "version",
+    "version_of",
 ]

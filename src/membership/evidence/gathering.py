@@ -1,21 +1,30 @@
-"""Evidence is gathered once: it is found again while code, inputs and libraries are the same."""
+"""Evidence is gathered once: it is found again while version, inputs and libraries are the same.
+
+What a gathering function finds is named by a number that its author raises (`version`), not by a
+digest of its code: only the author knows whether an edit changes what is found.
+"""
 
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import xarray as xr
 
 from membership import paths
-from membership.closure import closure, find, parts
 from membership.errors import InputError
 from membership.evidence.files import SUFFIX, load, save
 from membership.evidence.schema import canonical, plain
 from membership.training import device_of
 from membership.training.cache import Cache
+from membership.training.loop import VERSION as TRAINING
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FIRST = 1
+"""The version of a gathering function that states none, and of evidence that names none."""
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "laplace-torch", "jax", "neural-tangents")
 
@@ -32,16 +41,16 @@ def gathered(
     function : callable
         Gathers the evidence; takes nothing (bind what it needs with `functools.partial`).
     inputs : mapping of str to JSON values
-        Everything beside code that determines the evidence: the parameters. The content of a file
-        that one of them names counts, not its path.
+        Everything beside the function that determines the evidence: chapter and parameters. The
+        content of a file that one of them names counts, not its path.
     folder : pathlib.Path or str
         Where the run keeps its evidence.
 
     Returns
     -------
     xarray.Dataset
-        What the file in the folder holds, read back from it. Its attributes say by which code
-        (`changed_since` reads that), versions and inputs it was gathered.
+        What the file in the folder holds, read back from it. Its attributes say by which version
+        of the function, with which libraries and from which inputs it was gathered.
 
     Raises
     ------
@@ -58,43 +67,42 @@ def in_cache(name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str,
     paths.made_cache_dir()
     with Cache().lock(cached.stem):
         if not _is_kept(cached):
-            found = _determined_by(inputs)
-            origin = {"gatherer": _name(function), "code": parts(function), **found}
+            origin = {"version": version_of(function), **_determined_by(inputs)}
             save(cached, function().assign_attrs({"key": cached.stem, **origin}))
     return cached
 
 
 def address(name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str, Any]) -> Path:
     """Where in the cache the evidence lies that `gathered` would return; parameters as there."""
-    key = hashlib.sha256(canonical([name, closure(function), _determined_by(inputs)])).hexdigest()
+    determined = [name, version_of(function), TRAINING, _determined_by(inputs)]
+    key = hashlib.sha256(canonical(determined)).hexdigest()
     return paths.cache_dir() / "evidence" / f"{key}{SUFFIX}"
 
 
-def changed_since(dataset: xr.Dataset) -> list[str]:
-    """Which of the functions that gathered this evidence are other ones today.
+def version(number: int) -> Callable[[Function], Function]:
+    """State the version of a gathering function; raise it when the function finds something else.
 
     Parameters
     ----------
-    dataset : xarray.Dataset
-        As `gathered` returned it, or read from a file.
+    number : int
+        Above 1, which is the version of a function that states none.
 
     Returns
     -------
-    list of str
-        Full names, sorted: what was edited or taken away since, and what the gathering function
-        did not reach then. Empty where nothing changed, or where the evidence does not say how it
-        was gathered. A move to another module is no change.
+    callable
+        Decorates the function, which stays as it is.
     """
-    then = dataset.attrs.get("code") or {}
-    if not then:
-        return []
-    root = find(dataset.attrs.get("gatherer", ""))
-    if root is None:
-        return sorted(then)
-    now = parts(root)
-    before, after = set(then.values()), set(now.values())
-    changed = {name for name, digest in then.items() if digest not in after}
-    return sorted(changed | {name for name, digest in now.items() if digest not in before})
+
+    def stated(function: Function) -> Function:
+        setattr(function, "version", number)  # noqa: B010
+        return function
+
+    return stated
+
+
+def version_of(function: Callable[..., Any]) -> int:
+    """The version of the function behind partials."""
+    return getattr(innermost(function), "version", FIRST)
 
 
 def versions() -> dict[str, str]:
@@ -122,11 +130,11 @@ def _is_kept(path: Path) -> bool:
     return True
 
 
-def _name(function: Any) -> str:
-    """The full name of the function behind partials."""
+def innermost(function: Any) -> Any:
+    """The function behind partials."""
     while hasattr(function, "func"):
         function = function.func
-    return f"{function.__module__}.{function.__qualname__}"
+    return function
 
 
 def _content(value: Any) -> Any:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from membership import shares
-from membership.closure import closure
-from membership.evidence.gathering import versions
+from membership.evidence.gathering import innermost, version_of, versions
 from membership.training.cache import Cache, digest
+from membership.training.loop import VERSION as TRAINING
 
 Arrays = dict[str, np.ndarray]
 
@@ -24,7 +24,7 @@ def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: A
         be among the inputs.
     items : sequence of JSON values
     *inputs : numpy.ndarray, torch.Tensor or JSON values
-        Everything beside code and item that determines what is found.
+        Everything beside function and item that determines what is found.
 
     Returns
     -------
@@ -37,7 +37,9 @@ def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: A
         The cache cannot be written to; set ``MEMBERSHIP_CACHE``.
     """
     cache = Cache()
-    common = digest(closure(function), versions(), *inputs)
+    inner = innermost(function)
+    name = [inner.__module__, inner.__qualname__]
+    common = digest(name, version_of(function), TRAINING, versions(), *inputs)
     found = {}
     for place in shares.rotated(range(len(items))):
         key = digest(common, items[place])

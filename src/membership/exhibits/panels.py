@@ -3,7 +3,7 @@
 import base64
 import os
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from membership.exhibits.numbers import number
 from membership.exhibits.product import ATTRIBUTES
 from membership.exhibits.quantities import Quantity, is_tidy, quantities
 from membership.exhibits.records import one_by_one
-from membership.exhibits.source import SUFFIX
 
 WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
 # As a count says them: "14 agree".
@@ -89,13 +88,6 @@ class Panel:
     def alt(self) -> str:
         """What the picture shows, in words."""
         return self.exhibit.described(self.table)
-
-    @property
-    def changed(self) -> list[str]:
-        """The functions that gathered the evidence and are other ones today."""
-        folder = paths.in_run(self.target).parent
-        read = (folder / f"{name}{SUFFIX}" for name in self.about["evidence"])
-        return sorted({name for path in read if path.is_file() for name in _changed(path)})
 
     @property
     def files(self) -> dict[str, str]:
@@ -183,13 +175,6 @@ class Panel:
         if not self.linked:
             return str(path)
         return f"../../results/{self.profile}/{self.exhibit.chapter}/{path.name}"
-
-
-@cache
-def _changed(path: Path) -> tuple[str, ...]:
-    from membership import evidence
-
-    return tuple(evidence.changed_since(evidence.load(path)))
 
 
 def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:

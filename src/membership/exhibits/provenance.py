@@ -3,6 +3,7 @@
 import hashlib
 import platform
 import subprocess
+from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
 
@@ -26,10 +27,16 @@ def versions() -> dict[str, str]:
     return found
 
 
-def code_digest(package: Path = PACKAGE) -> str:
-    """SHA-256 over the names and contents of the package's Python files, in sorted order."""
+def code_digest(package: Path = PACKAGE, without: Collection[str] = ()) -> str:
+    """SHA-256 over the names and contents of the package's Python files, in sorted order.
+
+    But for the files and folders that lie at some places below the package.
+    """
     digest = hashlib.sha256()
+    left_out = {package / place for place in without}
     for file in sorted(package.rglob("*.py")):
+        if left_out & {file, *file.parents}:
+            continue
         content = file.read_bytes()
         digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)

@@ -174,7 +174,8 @@ class Source:
         values = self.settings.parameters()
         read = input_files(values, getattr(self.settings, "further_data", ()))
         data = {"data": {f.name: manifest.digest_of(f) for f in read}} if read else {}
-        return {key: value for key, value in values.items() if key not in INCIDENTAL} | data
+        said = {key: value for key, value in values.items() if key not in INCIDENTAL}
+        return {"chapter": self.settings.chapter, **said, **data}
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}{SUFFIX}"

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from membership import closure, evidence, pipeline
+from membership import evidence, pipeline
 from membership.errors import InputError
 from membership.pipeline import workflow
 
 # Root mean square of the differences over that of the values: rounding in another order, which
 # training in single precision has some hundred steps to enlarge.
 TOLERANCE = 0.01
-# The only function that names a device to compute on.
-CHOOSES = "membership.training.ensemble.device_of"
 COLUMNS = ["evidence", "CPU (s)", "GPU (s)", "apart", ""]
 
 
@@ -52,11 +50,9 @@ class Step:
 
 
 def steps(chapter: str, profile: str, device: str = "cuda") -> Iterator[Step]:
-    """Gather each evidence of a chapter that has a device to choose on the CPU and on another."""
+    """Gather each evidence of a chapter on the CPU and on another device."""
     here, there = (_source(chapter, profile, one) for one in ("cpu", device))
-    for name, function in here.gatherers().items():
-        if CHOOSES not in closure.parts(function):
-            continue
+    for name in here.gatherers():
         began = time.perf_counter()
         expected = evidence.load(here.gather(name))
         middle = time.perf_counter()

@@ -8,11 +8,12 @@ from typing import Any
 
 import membership
 from membership import manifest, paths
-from membership.closure import closure_of_chapter
-from membership.pipeline.layout import executed_path, results_path, source_path
+from membership.exhibits import provenance
+from membership.pipeline.layout import chapters, executed_path, results_path, source_path
 from membership.settings import ChapterSettings
-from membership.sources import Sources
 
+# What has no part in a notebook: the rooms that run it and show it.
+_AFTERWARDS = ("audit", "pipeline", "cli.py", "audit_cli.py", "bench_cli.py", "sweep_cli.py")
 _PACKAGE_DATA = {".csv", ".toml", ".bib", ".html"}
 _PROJECT_FILES = ("requirements.lock", "data/*.toml", "data/*.csv")
 
@@ -35,20 +36,18 @@ def fingerprint(settings: ChapterSettings) -> str:
 
 
 def _code(settings: ChapterSettings) -> dict[str, str]:
-    """Digests of what computes: notebook, the code that it reaches, and the project's own data.
+    """Digests of what computes: notebook, package, and the project's own data.
 
-    An edit of a docstring, or of code that the chapter does not reach, changes nothing.
+    An edit of another chapter, or of what only runs and shows chapters, changes nothing.
     """
-    import jupytext
-
     root, package = paths.project_root(), Path(membership.__file__).resolve().parent
     text = paths.text_of(source_path(settings.chapter))
-    cells = [c.source for c in jupytext.reads(text, "md:myst").cells if c.cell_type == "code"]
+    others = [f"studies/{one}" for one in chapters() if one != settings.chapter]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
     files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
     return {
         "notebook": _digest(text.encode()),
-        "code": closure_of_chapter(Sources(package), settings.chapter, cells),
+        "code": provenance.code_digest(package, (*_AFTERWARDS, *others)),
         **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
     }
 

@@ -1,12 +1,14 @@
 """What determines a set of trained models: its checks, its keys, and who trains beside whom."""
 
+import hashlib
+import inspect
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from membership import shares
-from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training import cache as store
@@ -55,10 +57,10 @@ class Fits:
                 f"one logit{'' if single else ' a class'}"
             )
 
-    def keys(self, code: str) -> list[str]:
-        """The cache key of each model: all that has a part in its parameters, code included."""
+    def keys(self, version: int) -> list[str]:
+        """The cache key of each model: all that has a part in its parameters."""
         records = store.digest(self.dataset.x, self.dataset.y)
-        common = [records, asdict(self.config), code, self.device.type, torch.__version__]
+        common = [records, asdict(self.config), version, self.device.type, torch.__version__]
         keys = []
         for mask, seed in zip(self.membership, self.seeds, strict=True):
             module = initial_module(self.factory, seed)
@@ -81,12 +83,28 @@ class Fits:
 
 
 def architecture(module: torch.nn.Module) -> str:
-    """The digest of the code of every class in a module that is not torch's own.
+    """The digest of the files that define a caller's own classes in a module.
 
-    Two architectures that print alike but compute differently then have different keys.
+    Two architectures of a caller's that print alike but compute differently then have different
+    keys. For torch's classes its version counts, for this package's the version of its training.
     """
-    classes = {type(part) for part in module.modules()}
-    return closure(*sorted((c for c in classes if not c.__module__.startswith("torch.")), key=str))
+    files = {_source(type(part)) for part in module.modules()}
+    return store.digest(*sorted(hashlib.sha256(content).hexdigest() for content in files))
+
+
+def _source(kind: type) -> bytes:
+    """The file that defines a class, or its name where there is none to read."""
+    if kind.__module__.split(".")[0] in ("torch", "membership"):
+        return b""
+    try:
+        return Path(inspect.getsourcefile(kind) or "").read_bytes()
+    except (OSError, TypeError):
+        pass
+    try:
+        return inspect.getsource(kind).encode()
+    except (OSError, TypeError):
+        # Typed at a prompt: the name is the best that can be had.
+        return f"{kind.__module__}.{kind.__qualname__}".encode()
 
 
 def checked(membership, seeds, dataset: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:

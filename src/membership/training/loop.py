@@ -12,7 +12,6 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from membership import limits
-from membership.closure import closure
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
@@ -29,6 +28,9 @@ from membership.training.ensemble import (
     stack,
 )
 from membership.training.fits import Fits, checked
+
+VERSION = 1
+"""Of what training computes: raise it with an edit after which a model ends elsewhere."""
 
 SECONDS_BETWEEN_CHECKPOINTS = 20.0
 
@@ -108,17 +110,17 @@ def train(
 
     Notes
     -----
-    Models are cached one by one under a key made of the start, the architecture's source, the
-    members, the order seed, the configuration, the code that trains, the device and torch's
-    version. While it trains, a batch of models leaves a checkpoint about every 20 seconds; a killed
-    run resumes from there and ends bit for bit the same on the same machine.
+    Models are cached one by one under a key made of the start, the architecture, the members, the
+    order seed, the configuration, the version of this training, the device and torch's version.
+    While it trains, a batch of models leaves a checkpoint about every 20 seconds; a killed run
+    resumes from there and ends bit for bit the same on the same machine.
     """
     mask, seeds = checked(membership, seeds, dataset)
     place = device_of(device)
     fits = Fits(factory, dataset, mask, config, seeds, place)
     fits.check_architecture()
     cache = store.Cache(cache_folder)
-    keys = fits.keys(closure(*_COMPUTED_BY))
+    keys = fits.keys(VERSION)
     found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
     missing = [i for i in range(len(seeds)) if i not in found]
     cores = limits.cores(n_jobs)
@@ -314,7 +316,3 @@ def _restore(
     state = optimiser.state_dict()
     optimiser.load_state_dict({**state, "state": entries})
     return int(saved["epochs_done"])
-
-
-# What determines a model's parameters; the rest of this file decides what is trained where.
-_COMPUTED_BY = (_run,)
