@@ -200,11 +200,10 @@ def train():
     import numpy as np
 
     zeros = np.zeros(2**18)
-    joblib.Parallel(2)(joblib.delayed(work)(zeros, name) for name in ("one", "two"))
+    processes.workers(2)(joblib.delayed(work)(zeros, name) for name in ("one", "two"))
 
 
 def work(zeros, name):
-    processes.follow_parent()
     paths.atomic_write(paths.project_root() / f"worker-{name}.pid", str(os.getpid()))
     while True:
         zeros.sum()

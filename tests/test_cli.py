@@ -5,6 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
+
+from membership import cli
+from membership.errors import InputError
 
 
 def refused(project, *arguments: str) -> str:
@@ -135,3 +139,12 @@ def test_the_command_imports_nothing_that_takes_long():
     assert not loaded & slow
     # Three hundred today, half of them the standard library's.
     assert len(done.stdout.split()) < 400
+
+
+@pytest.mark.parametrize("name", ["{folder}", "../..", ".", "src", "../paper/gmip"])
+def test_only_chapters_are_sealed(tmp_path, name):
+    (tmp_path / "precious").touch()
+    result = CliRunner().invoke(cli.cli, ["seal", "gmip", name.format(folder=tmp_path)])
+    assert isinstance(result.exception, InputError)
+    assert "unknown chapter" in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]

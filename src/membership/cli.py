@@ -219,16 +219,20 @@ def seal(chapter: tuple[str, ...]) -> None:
     """
     from membership import manifest
 
-    committed = paths.results_dir() / "paper"
-    for name in chapter or pipeline.chapters():
-        click.echo(manifest.seal(committed / name))
+    names = list(dict.fromkeys(chapter)) or pipeline.chapters()
+    if paths.checkout() is None:
+        raise InputError("this is no clone, so no results are committed here; seal in a clone")
+    for name in names:
+        pipeline.settings_class(name)  # a chapter: no path
+    for name in names:
+        click.echo(manifest.seal(paths.results_dir() / "paper" / name))
 
 
 @cli.command()
 @click.option("--cache", is_flag=True, help="Remove the trained models too.")
 @click.option("--results", is_flag=True, help="Remove the results of every profile but paper too.")
 def clean(cache: bool, results: bool) -> None:
-    """Remove the site, the executed notebooks and the logs."""
+    """Remove the site, the executed notebooks and the logs; what people have changed stays."""
     for path in pipeline.clean(cache=cache, results=results):
         click.echo(f"removed {path}")
 
@@ -285,10 +289,11 @@ def unforeseen(error: Exception) -> str:
     """Keep the traceback of a fault of our own in a log, and say where it is and whom to tell."""
     kind, details = type(error).__name__, "".join(traceback.format_exception(error))
     told = f"{__version__}, Python {sys.version.split()[0]}\n{sys.argv!r}\n\n{details}"
-    for folder in (paths.project_root() / "logs", Path(tempfile.gettempdir())):
+    checkout = paths.checkout()  # where there is none, logs are not ours to make
+    for folder in ([checkout / "logs"] if checkout else []) + [Path(tempfile.gettempdir())]:
         log = folder / "membership-error.log"
         try:
-            paths.atomic_write(log, told.encode(errors="backslashreplace"))
+            paths.write_made(log, told)
         except (InputError, RunError):
             continue
         return (

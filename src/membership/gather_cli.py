@@ -102,6 +102,9 @@ def gather(
         os.environ[shares.VARIABLE] = "{}/{}".format(*shares.parse(share))
     if share is not None and measured is not None:
         raise InputError("--measured: a share is not the whole; leave out --share")
+    if measured is not None:
+        workflow.costs(measured)  # a table of ours, or no file yet: it is written anew
+        paths.check_writable(measured.parent)
     settings = pipeline.check(
         chapter, pipeline.settings_class(chapter).typed(collect(given, profile))
     )

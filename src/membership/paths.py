@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -21,16 +22,23 @@ MARK = "CACHEDIR.TAG"
 # The first line is the convention's, for programs that make backups; the second is ours.
 _MARKED = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This folder was made by `membership` to keep trained models in; it can be made again.\n"
+    "# This folder was made by `membership`; what is in it can be made again.\n"
 )
-_IN_A_CACHE = {"evidence", "models", "locks"}
+# Before a text that runs and builds write for people to read, with its digest: a comment in MyST.
+_MADE = "% Made by `membership`; the SHA-256 of what follows: "
+IN_A_CACHE = {"evidence", "models", "locks"}
 _PART = re.compile(r"\.(?P<name>.+)\.(?P<writer>\d+)-[0-9a-f]{8}")
+
+
+def checkout() -> Path | None:
+    """The checkout that this package belongs to; None where it was installed from a wheel."""
+    folder = Path(__file__).resolve().parents[2]
+    return folder if (folder / "_toc.yml").is_file() else None
 
 
 def project_root() -> Path:
     """The checkout this package belongs to, or the working directory where there is none."""
-    checkout = Path(__file__).resolve().parents[2]
-    return checkout if (checkout / "_toc.yml").is_file() else Path.cwd()
+    return checkout() or Path.cwd()
 
 
 def shipped(name: str) -> Path:
@@ -54,11 +62,7 @@ def made_cache_dir(folder: Path | None = None) -> Path:
     """Make a cache where there is none, and mark what was made."""
     folder = cache_dir() if folder is None else folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / MARK).exists():
-            clear_parts(folder, MARK)
-        if not (folder / MARK).exists() and {p.name for p in folder.iterdir()} <= _IN_A_CACHE:
-            atomic_write(folder / MARK, _MARKED)
+        mark(folder)
     except (OSError, InputError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(
@@ -68,8 +72,29 @@ def made_cache_dir(folder: Path | None = None) -> Path:
     return folder
 
 
+def mark(folder: Path) -> None:
+    """Make a folder where it is missing, and mark it as ours unless others' files are in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / MARK).exists():
+        clear_parts(folder, MARK)
+    if not (folder / MARK).exists() and {p.name for p in folder.iterdir()} <= IN_A_CACHE:
+        atomic_write(folder / MARK, _MARKED)
+
+
+def write_made(path: Path, text: str) -> None:
+    """Write a text that can be made again, with a first line that says so."""
+    digest = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+    atomic_write(path, f"{_MADE}{digest}\n{text}".encode(errors="backslashreplace"))
+
+
+def is_made(path: Path) -> bool:
+    """Whether a text is as `write_made` has left it."""
+    first, _, text = path.read_bytes().partition(b"\n")
+    return first == f"{_MADE}{hashlib.sha256(text).hexdigest()}".encode()
+
+
 def is_marked(folder: Path) -> bool:
-    """Whether a folder carries the mark of a cache that was made here."""
+    """Whether a folder was made here."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return (folder / MARK).read_text(encoding="utf-8") == _MARKED
     return False
@@ -152,7 +177,7 @@ def clear_cache() -> None:
     """Remove what killed writers left in the cache, where the cache is ours."""
     folder = cache_dir()
     if is_marked(folder):
-        for below in (folder, *(folder / name for name in sorted(_IN_A_CACHE))):
+        for below in (folder, *(folder / name for name in sorted(IN_A_CACHE))):
             clear_parts(below)
 
 

@@ -124,6 +124,13 @@ def follow_parent(parent: int | None = None) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def workers(n_jobs: int, **options: Any) -> Any:
+    """joblib's ``Parallel``, whose processes leave with this one; options are its own."""
+    from joblib import Parallel
+
+    return Parallel(n_jobs=n_jobs, initializer=follow_parent, **options)
+
+
 def clear_abandoned() -> None:
     """Remove the folders and the semaphores of runs that died together with their watcher."""
     from membership import paths

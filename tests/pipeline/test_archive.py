@@ -12,6 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from membership.errors import InputError
+from membership.exhibits.provenance import git
+from membership.pipeline import archive
 from membership.pipeline.archive import make_archive
 from tests.conftest import REPOSITORY
 from tests.pipeline import checkouts
@@ -100,6 +102,17 @@ def test_what_no_archive_can_be_made_of_is_refused(checkout, name):
         make_archive()
     assert "\n" not in str(refusal.value)
     assert not list((checkout / "_build").glob("*.zip"))
+
+
+@pytest.mark.parametrize(
+    ("second", "year"), [(-1, 1980), (86_400, 1980), (10**9, 2001), (2**33, 2107)]
+)
+def test_a_commit_of_any_date_can_be_packed(checkout, monkeypatch, second, year):
+    monkeypatch.setattr(archive, "git", lambda *words: git(*words).split()[0] + f" {second}")
+    monkeypatch.setattr(archive, "_tracked", lambda root: {"README.md": "100644"})
+    monkeypatch.setattr(archive, "_require_committed", lambda root: None)
+    with zipfile.ZipFile(make_archive()[0]) as file:
+        assert {entry.date_time[0] for entry in file.infolist()} == {year}
 
 
 def test_notes_beside_the_source_are_no_obstacle(checkout):

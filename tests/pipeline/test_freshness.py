@@ -151,9 +151,9 @@ def page_of(settings, mark):
     cells = [{"cell_type": "markdown", "source": "The page"}]
     page = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     files = manifest.digests(results_path(settings))
-    page["metadata"]["membership"] = freshness.stamp(settings, mark, files, json.dumps(page))
     manifest.seal(results_path(settings))
-    return page
+    said = freshness.stamp(settings, mark, files)
+    return json.loads(freshness.sealed(json.dumps(page), said))
 
 
 def test_a_notebook_is_up_to_date_while_it_and_its_exhibits_are_what_the_run_wrote(root):

@@ -94,6 +94,18 @@ def test_what_a_piece_took_is_remembered_and_shares_the_long_ones(tmp_path):
     assert {one.shares for one in asked if one.evidence.startswith("white-box")} == {4}
 
 
+@pytest.mark.parametrize("text", ["my notes", "my notes\nand more\n", "score,member\n1,0\n"])
+def test_no_file_but_a_table_of_ours_is_written_to(tmp_path, text):
+    file = tmp_path / "notes.txt"
+    file.write_text(text)
+    words = ["gmip", "steps-digits", "--profile", "tiny", "--measured", str(file)]
+    result = CliRunner().invoke(gather_cli.gather, words)
+    assert isinstance(result.exception, InputError)
+    assert "no table of measured pieces" in str(result.exception)
+    assert file.read_text() == text
+    assert not paths.cache_dir().exists()
+
+
 def test_the_command_writes_the_plan_and_counts_the_hours(tmp_path, monkeypatch):
     monkeypatch.setattr(gather_cli, "MEASURED", tmp_path / "measured.csv")
     workflow.remember(tmp_path / "measured.csv", settings("gmip"), "steps-digits", 7200, 1.0)

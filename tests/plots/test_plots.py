@@ -83,6 +83,26 @@ def test_no_text_is_smaller_than_nine_points(figures):
         assert min(text.get_fontsize() for text in texts if text.get_text()) >= 9
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"text.usetex": True},
+        {"figure.figsize": (1, 1), "savefig.bbox": "tight", "savefig.dpi": 20},
+        {"axes.prop_cycle": mpl.cycler(color=["red"]), "axes.labelcolor": "red", "font.size": 30},
+        {"svg.fonttype": "path", "path.sketch": (3, 100, 2), "axes.unicode_minus": False},
+    ],
+    ids=lambda hostile: next(iter(hostile)),
+)
+def test_a_reader_s_own_settings_change_no_byte(accuracies, hostile):
+    def drawn():
+        with plots.style():
+            return plots.save_bytes(plots.lines_with_intervals(accuracies, "n"), "svg")
+
+    wanted = drawn()
+    with mpl.rc_context(hostile):
+        assert drawn() == wanted
+
+
 def test_the_global_style_is_untouched(accuracies):
     before = dict(mpl.rcParams)
     figure = plots.lines_with_intervals(accuracies, "n")

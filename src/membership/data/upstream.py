@@ -3,6 +3,7 @@
 import shutil
 import struct
 import tarfile
+import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +55,9 @@ def download(entry: Entry) -> Path:
 
 
 def _fetch(mirror: str, file: str, known_hash: str, folder: Path) -> None:
-    import pooch  # needed for a download only
+    with warnings.catch_warnings():  # its bars are text in a notebook without ipywidgets
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        import pooch  # needed for a download only
 
     pooch.get_logger().setLevel("WARNING")
     pooch.create(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from membership import limits, manifest, processes
 from membership.exhibits import files, product
@@ -54,15 +54,11 @@ def recompute_all(
     """As `recompute`, of several chapters, as many at a time as there are cores."""
     cores, together = min(limits.cores(), len(run)), Report()
     with processes.supervised():
-        workers = Parallel(n_jobs=cores, batch_size=1)
-        for one in workers(delayed(_one)(each, check, tolerance) for each in run):
+        workers = processes.workers(cores, batch_size=1)
+        made = delayed(recompute)
+        for one in workers(made(each, check=check, tolerance=tolerance) for each in run):
             together.add(one)
     return together
-
-
-def _one(settings: Any, check: bool, tolerance: float) -> Report:
-    processes.follow_parent()
-    return recompute(settings, check=check, tolerance=tolerance)
 
 
 def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANCE) -> Report:

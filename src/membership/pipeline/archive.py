@@ -58,7 +58,9 @@ def make_archive(output: Path | None = None) -> tuple[Path, str]:
     contents[SUMS] = "".join(sums).encode()
     target = output or root / "_build" / f"membership-{membership.__version__}.zip"
     programs = {name for name, mode in modes.items() if mode == "100755"}
-    packed = _zip(contents, programs, time.gmtime(int(when)))
+    # A zip file knows the years 1980 to 2107; a clock may have been elsewhere.
+    dated = min(max(time.gmtime(int(when))[:6], (1980, 1, 1, 0, 0, 0)), (2107, 12, 31, 23, 59, 58))
+    packed = _zip(contents, programs, dated)
     paths.atomic_write(target, packed)
     return target, _sha256(packed)
 
@@ -100,11 +102,11 @@ def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-def _zip(contents: dict[str, bytes], programs: set[str], when: time.struct_time) -> bytes:
+def _zip(contents: dict[str, bytes], programs: set[str], when: tuple[int, ...]) -> bytes:
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in sorted(contents.items()):
-            entry = zipfile.ZipInfo(name, when[:6])
+            entry = zipfile.ZipInfo(name, when)
             entry.create_system = 3  # Unix, whatever this is: the modes are Unix's
             entry.external_attr = (0o100755 if name in programs else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED

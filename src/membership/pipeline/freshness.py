@@ -64,45 +64,59 @@ def data_files(settings: ChapterSettings) -> list[Path]:
     return input_files(settings.parameters(), settings.further_data)
 
 
-def stamp(settings: ChapterSettings, mark: str, files: dict[str, str], page: str) -> dict[str, Any]:
-    """Make the note that an executed notebook carries: what it was made from, and what it wrote."""
-    note = {
+def stamp(settings: ChapterSettings, mark: str, files: dict[str, str]) -> dict[str, Any]:
+    """What an executed notebook says of itself: what it was made from, and what it wrote."""
+    return {
         "chapter": settings.chapter,
         "profile": settings.profile,
         "results_dir": settings.results_dir,
         "fingerprint": mark,
         "files": files,
     }
+
+
+def sealed(page: str, said: dict[str, Any]) -> str:
+    """A notebook with a note of ours, which holds the digest of the whole: see `is_unchanged`."""
     whole = json.loads(page)
-    whole["metadata"]["membership"] = note
-    return {**note, "page": _digest_of_page(whole)}
+    whole["metadata"]["membership"] = dict(said)
+    whole["metadata"]["membership"]["page"] = _digest_of_page(whole)
+    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def is_unchanged(notebook: Path) -> bool:
+    """Whether a notebook is one that was written here, and as it was written."""
+    return _note_of(notebook) is not None
 
 
 def read_stamp(executed: Path) -> dict[str, Any] | None:
     """The note of an executed notebook; None where there is none or the notebook was changed."""
+    said = _note_of(executed) or {}
+    whole = {"profile", "results_dir", "fingerprint", "files"} <= said.keys()
+    return said if whole and manifest.is_listing(said["files"]) else None
+
+
+def _note_of(notebook: Path) -> dict[str, Any] | None:
     try:
-        page = json.loads(executed.read_text(encoding="utf-8"))
-        note = page["metadata"]["membership"]
-        whole = note["page"] == _digest_of_page(page) and manifest.is_listing(note["files"])
-        whole = whole and {"profile", "results_dir", "fingerprint"} <= note.keys()
+        page = json.loads(notebook.read_text(encoding="utf-8"))
+        said = page["metadata"]["membership"]
+        return said if said["page"] == _digest_of_page(page) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return note if whole else None
 
 
 def is_up_to_date(settings: ChapterSettings, mark: str, executed: Path | None = None) -> bool:
     """Tell whether the executed notebook carries this fingerprint, and what it wrote lies there."""
-    note = read_stamp(executed or executed_path(settings.chapter))
-    if note is None or note["fingerprint"] != mark:
+    said = read_stamp(executed or executed_path(settings.chapter))
+    if said is None or said["fingerprint"] != mark:
         return False
-    folder, files = results_path(settings), note["files"]
+    folder, files = results_path(settings), said["files"]
     return not manifest.wrong(folder, files) and manifest.covers(folder, files)
 
 
 def _digest_of_page(page: dict[str, Any]) -> str:
     """The digest of a notebook with its note, but for the digest that the note holds."""
-    note = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
-    metadata = {**page["metadata"], "membership": note}
+    said = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
+    metadata = {**page["metadata"], "membership": said}
     return _digest(json.dumps({**page, "metadata": metadata}, sort_keys=True).encode())
 
 

@@ -15,7 +15,7 @@ from membership import addresses, manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
 from membership.pipeline import records
-from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, stamp
+from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, sealed, stamp
 from membership.pipeline.layout import (
     Place,
     place_of,
@@ -157,8 +157,7 @@ def _run(
         "code_sha256": provenance.code_digest(),
     }
     files = put_in_place(folder, results_path(settings), described)
-    executed.metadata["membership"] = stamp(settings, mark, files, _as_json(executed))
-    paths.atomic_write(place.page, _as_json(executed))
+    paths.atomic_write(place.page, sealed(_as_json(executed), stamp(settings, mark, files)))
     seconds = time.monotonic() - clock
     records.write(place.record, settings, executed, started, seconds)
 
@@ -291,10 +290,10 @@ def _keep_failure(
         said = messages.read_text(encoding="utf-8", errors="replace")
         details += f"\n\nThe kernel's own messages:\n\n{said}"
     plain = re.sub(r"\x1b\[[0-9;]*m", "", details)
-    paths.atomic_write(log, header + plain + "\n")
+    paths.write_made(log, header + plain + "\n")
     if output.is_file():
-        with contextlib.suppress(InputError, RunError):
-            paths.atomic_write(notebook, output.read_bytes())
+        with contextlib.suppress(InputError, RunError, ValueError):
+            paths.atomic_write(notebook, sealed(output.read_text(encoding="utf-8"), {}))
     return log
 
 

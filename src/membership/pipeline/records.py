@@ -98,6 +98,15 @@ def read_all() -> list[dict[str, Any]]:
     return kept(sorted((paths.project_root() / "runs").glob("*/*.json")), _is_run)
 
 
+def is_record(path: Path) -> bool:
+    """Whether a file is a run's record as it was written."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return record["sha256"] == _digest(record)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
 def _is_run(record: Any) -> bool:
     words = all(isinstance(record[key], str) for key in _WORDS)
     sections = all(

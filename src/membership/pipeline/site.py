@@ -61,10 +61,12 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     # Here and not above: it needs scipy, and no other command waits for that.
     from membership.pipeline import verdict_errors
 
-    results = agreement.agreed(chapters)
-    paths.atomic_write(root / "book" / "generated" / "run_statistics.md", run_statistics())
+    results, site = agreement.agreed(chapters), root / "_build" / "html"
+    paths.write_made(root / "book" / "generated" / "run_statistics.md", run_statistics())
     if verdict_errors.PAGE in paths.text_of(root / "_toc.yml"):
-        paths.atomic_write(root / f"{verdict_errors.PAGE}.md", verdict_errors.verdict_errors())
+        paths.write_made(root / f"{verdict_errors.PAGE}.md", verdict_errors.verdict_errors())
+    for folder in (site, site.with_name(".doctrees")):
+        paths.mark(folder)
     if not quiet:
         print("building the site", file=sys.stderr)
     log = root / "logs" / "site.log"
@@ -81,14 +83,13 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     except KeyboardInterrupt:
         raise RunError("the building of the site was interrupted; build it again") from None
     output = re.sub(r"\x1b\[[0-9;]*m", "", said)
-    paths.atomic_write(log, output)
+    paths.write_made(log, output)
     if status < 0:
         raise RunError(f"the building of the site was killed ({signal.Signals(-status).name})")
     if status:
         raise RunError(
             f"the site did not build: {_first_findings(output)}; the log is {paths.shown(log)}"
         )
-    site = root / "_build" / "html"
     if agreement.agreed(chapters) != results:
         raise RunError("a chapter was run while the site was built; build it again")
     shutil.rmtree(site / "results", ignore_errors=True)

@@ -155,7 +155,10 @@ def costs(file: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
         return {}
     try:
         with file.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
+            reader = csv.DictReader(lines)
+            rows = list(reader)
+        if reader.fieldnames not in (None, list(COLUMNS)):
+            raise ValueError("other columns")
         return {
             (row["profile"], row["chapter"], row["evidence"]): (
                 float(row["seconds"]),

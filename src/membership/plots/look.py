@@ -3,7 +3,7 @@
 import io
 import textwrap
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -85,9 +85,17 @@ _FONTS = (b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
-def style() -> AbstractContextManager:
-    """The style as a context manager: ``with plots.style(): ...``; nothing outside it changes."""
-    return mpl.rc_context({**sns.axes_style("ticks"), **_RC, **(_RC_NARROW if is_narrow() else {})})
+@contextmanager
+def style() -> Iterator[None]:
+    """The style as a context manager: ``with plots.style(): ...``; nothing outside it changes.
+
+    It begins from matplotlib's own defaults: no setting of the reader's (``text.usetex``, which
+    calls LaTeX) is left in it.
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(sns.axes_style("ticks") | _RC | (_RC_NARROW if is_narrow() else {}))
+        yield
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed
+from joblib import delayed
 from torch import nn
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
-from membership import limits
+from membership import limits, processes
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
@@ -182,8 +182,8 @@ def _in_processes(
             _train_rows(fits, rows, keys, cache, tqdm(disable=True))
         return len(rows)
 
-    parallel = Parallel(n_jobs=min(cores, len(batches)), return_as="generator_unordered")
-    for finished in parallel(delayed(work)(rows) for rows in batches):
+    workers = processes.workers(min(cores, len(batches)), return_as="generator_unordered")
+    for finished in workers(delayed(work)(rows) for rows in batches):
         bar.update(finished * fits.config.epochs)
 
 

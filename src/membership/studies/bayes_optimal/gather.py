@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 import xarray as xr
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
-from membership import attacks, data, evidence, limits, models, signals, training
+from membership import attacks, data, evidence, limits, models, processes, signals, training
 from membership.studies.bayes_optimal import names
 from membership.studies.bayes_optimal.features import Features, two_classes
 from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit, with_one
@@ -62,7 +62,7 @@ def _logistic(n: int, settings: Any) -> xr.Dataset:
     features = two_classes(settings)
     require(len(features.y), settings.n_records)
     repeats, seed = range(settings.n_repeats), settings.seed
-    workers = Parallel(n_jobs=limits.cores(settings.n_jobs))
+    workers = processes.workers(limits.cores(settings.n_jobs))
     with threadpool_limits(limits=1, user_api="blas"):
         losses = workers(
             delayed(_loss_outside)(features, n, repeat, seed, inverse_penalty)

@@ -12,7 +12,7 @@ import xarray as xr
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from membership import evidence, limits, metrics
+from membership import evidence, limits, metrics, processes
 from membership.studies.bayes_optimal import gather, logistic
 from membership.studies.bayes_optimal.features import standardised, trained, two_classes
 from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit
@@ -44,7 +44,7 @@ def measured(settings: Any) -> xr.Dataset:
     """Accuracies and attacks of every rung, size and split; see `_one_split` for the numbers."""
     rungs, told = _rungs(settings)
     splits = min(SPLITS, settings.n_repeats)
-    workers = Parallel(n_jobs=limits.cores(settings.n_jobs))
+    workers = processes.workers(limits.cores(settings.n_jobs))
     found, chosen, fixed = [], [], []
     with threadpool_limits(limits=1, user_api="blas"):
         for rung in rungs:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
-from membership import attacks, evidence, limits, metrics
+from membership import attacks, evidence, limits, metrics, processes
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import gather, logistic
 from membership.studies.bayes_optimal.features import Features, two_classes
@@ -36,7 +36,7 @@ def measured(settings: Any) -> xr.Dataset:
     features = two_classes(settings)
     splits = min(SPLITS, settings.n_repeats)
     shape = (len(settings.n_records), len(INVERSE_PENALTIES), splits)
-    workers = Parallel(n_jobs=limits.cores(settings.n_jobs))
+    workers = processes.workers(limits.cores(settings.n_jobs))
     with threadpool_limits(limits=1, user_api="blas"):
         found = workers(
             delayed(_one_split)(features, n, repeat, c, settings.seed)

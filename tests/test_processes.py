@@ -1,0 +1,51 @@
+"""Importing the library starts nothing and ends nobody; what the package starts ends with it."""
+
+import subprocess
+import sys
+
+import pytest
+
+IMPORTED = """\
+import multiprocessing, sys, threading, time
+
+def work():
+    import membership.studies.bayes_optimal.gather  # and with it training, attacks, signals
+    time.sleep(0.3)  # a watcher looks at once
+    sys.exit(threading.active_count() - 1)
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context(sys.argv[1]).Process(target=work)
+    child.start()
+    child.join()
+    sys.exit(child.exitcode)
+"""
+WORKERS = """\
+import os, threading
+from joblib import delayed
+from membership import processes
+
+def threads():
+    return os.getpid(), [one.name for one in threading.enumerate()]
+
+if __name__ == "__main__":
+    for pid, names in processes.workers(2)(delayed(threads)() for _ in range(2)):
+        print(pid != os.getpid() and any("watch" in name for name in names))
+    print(len(processes.workers(1)(delayed(threads)() for _ in range(2))))
+"""
+
+
+def run(tmp_path, script, *words):
+    (tmp_path / "script.py").write_text(script)
+    command = [sys.executable, tmp_path / "script.py", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_process_that_imports_the_library_lives_on(tmp_path, method):
+    done = run(tmp_path, IMPORTED, method)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_workers_of_the_package_watch_their_maker(tmp_path):
+    done = run(tmp_path, WORKERS)
+    assert (done.stdout.split(), done.stderr) == (["True", "True", "2"], "")
