@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -128,3 +129,12 @@ def test_the_table_of_attacks_is_the_registry(monkeypatch):
     more = dataclasses.replace(attacks.registry()["loss"], name="new", display="new one")
     monkeypatch.setattr(module, "ATTACKS", (*module.ATTACKS, more))
     assert "new one" in prose.SUBSTITUTIONS["attacks"]()
+
+
+def test_mathjax_comes_in_the_parts_that_are_listed_and_else_whole():
+    config = SimpleNamespace(mathjax_path="mathjax/all.js", mathjax3_config=None)
+    prose._choose_mathjax(None, config)
+    assert config.mathjax_path == "mathjax/all.js"
+    config.mathjax3_config = {"loader": {"load": ["core"]}}
+    prose._choose_mathjax(None, config)
+    assert config.mathjax_path == "mathjax/startup.js"

@@ -37,7 +37,7 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
-from membership.pipeline import exercises, lighter, pages
+from membership.pipeline import exercises, pages
 from membership.pipeline.own_data import OwnData
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
@@ -46,16 +46,24 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
-    app.connect("config-inited", lighter.choose_mathjax)
+    app.connect("config-inited", _choose_mathjax)
     app.connect("build-finished", pages.write_copies)
     app.connect("source-read", exercises.show_outputs)
     app.connect("build-finished", exercises.write_notebooks)
-    app.connect("build-finished", lighter.lighten)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _offer(app: Any, config: Any) -> None:
     config.myst_substitutions = {**config.myst_substitutions, **SUBSTITUTIONS}
+
+
+def _choose_mathjax(app: Any, config: Any) -> None:
+    """Load the parts of MathJax that ``_config.yml`` lists, and no menu on each formula.
+
+    The extension that brings MathJax along names the bundle of everything, past any setting.
+    """
+    if "loader" in (config.mathjax3_config or {}):
+        config.mathjax_path = "mathjax/startup.js"
 
 
 class Number:
