@@ -8,7 +8,7 @@ import pytest
 
 from membership import metrics
 from membership.published import claim_rules as rules
-from membership.published.contrasts import Contrast
+from membership.published.contrasts import Claimed, Contrast
 from membership.published.outcomes import Outcome, every, overall, untested
 
 S, C, U, N = "supported", "contradicted", "undecided", "not tested here"
@@ -210,9 +210,9 @@ def test_so_many_units_do_decide_four_times_in_five():
 
 
 def test_the_rule_is_written_beside_the_number():
-    assert rules.better(between(0.01, 0.02), M).numbers[0].claimed == "> 0"
-    assert rules.about(between(0.01, 0.02), M).numbers[0].claimed == "within ±0.01"
-    assert rules.chance(between(0.01, 0.02), M).numbers[0].claimed == "< 0.01"
+    assert rules.better(between(0.01, 0.02), M).numbers[0].claimed == Claimed("above", 0.0)
+    assert rules.about(between(0.01, 0.02), M).numbers[0].claimed == Claimed("within", M)
+    assert rules.chance(between(0.01, 0.02), M).numbers[0].claimed == Claimed("below", M)
 
 
 def test_parts_are_all_needed_and_one_contradicts():

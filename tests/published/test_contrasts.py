@@ -6,7 +6,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.errors import InputError
-from membership.published.contrasts import Contrast, Share, trend
+from membership.published.contrasts import Claimed, Contrast, Share, trend
 
 
 def test_the_interval_is_students():
@@ -77,7 +77,7 @@ def test_units_needed_are_those_of_the_plan():
 
 def test_it_reads_as_a_line():
     assert str(Contrast("AUC", 0.0123)) == "AUC: +0.0123"
-    assert str(Contrast("AUC", 0.0123, 0.001, claimed="> 0")) == (
+    assert str(Contrast("AUC", 0.0123, 0.001, claimed=Claimed("above", 0.0))) == (
         "AUC: +0.0123 [+0.01034, +0.01426], claimed > 0"
     )
 

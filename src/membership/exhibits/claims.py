@@ -1,7 +1,6 @@
 """A chapter's claims as a page shows them: what each says, its contrasts, and what came of it."""
 
 import math
-import re
 from dataclasses import dataclass, replace
 
 from membership import published
@@ -15,7 +14,6 @@ from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPO
 
 # More contrasts than this are not drawn: they stand behind "The test".
 MOST_LANES = 4
-_CLAIMED = re.compile(r"(?P<side>[<>]|within ±) ?(?P<number>[-+\d.e]+)")
 
 
 @dataclass(frozen=True)
@@ -153,13 +151,11 @@ def _shared(labels: list[str]) -> tuple[str, list[str]]:
 
 def _claimed(one: Contrast) -> tuple[float, float, float]:
     """The threshold, the margin about it (0 where a side is claimed), and the side's sign."""
-    found = _CLAIMED.search(one.claimed)
-    if found is None:
+    if one.claimed is None or one.claimed.kind == "at most":
         return 0.0, 0.0, 1.0
-    number = float(found["number"])
-    if found["side"].startswith("within"):
-        return 0.0, number, 1.0
-    return number, 0.0, 1.0 if found["side"] == ">" else -1.0
+    if one.claimed.kind == "within":
+        return 0.0, one.claimed.number, 1.0
+    return one.claimed.number, 0.0, 1.0 if one.claimed.kind == "above" else -1.0
 
 
 def _reach(one: Contrast) -> float:
@@ -192,7 +188,7 @@ def _lane(one: Contrast, most: float, outcome: str) -> Lane:
 
 def _alone(one: Contrast, outcome: str) -> str:
     """What the interval of one contrast says; the whole outcome where no side is claimed."""
-    if _CLAIMED.search(one.claimed) is None:
+    if one.claimed is None or one.claimed.kind == "at most":
         return outcome
     threshold, margin, sign = _claimed(one)
     low, high = sorted(sign * (x - threshold) for x in (one.low, one.high))

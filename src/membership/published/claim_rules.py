@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from membership.arrays import as_float64
-from membership.published.contrasts import Contrast, trend
+from membership.published.contrasts import Claimed, Contrast, trend
 from membership.published.outcomes import (
     BY_LESS,
     CONTRADICTED,
@@ -45,7 +45,7 @@ def better(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     parts : int
         Of the claim, see the module.
     """
-    contrast = _claimed(contrast, "> 0", margin, parts)
+    contrast = _claimed(contrast, Claimed("above", 0.0), margin, parts)
     if contrast.low > 0:
         small = BY_LESS if contrast.high < margin else ""
         return Outcome(SUPPORTED, (), (contrast,), small, parts=parts)
@@ -70,7 +70,7 @@ def much_better(contrast: Contrast, threshold: float, *, parts: int = 1) -> Outc
     parts : int
         Of the claim.
     """
-    contrast = _claimed(contrast, f"> {threshold:g}", 0.0, parts)
+    contrast = _claimed(contrast, Claimed("above", threshold), 0.0, parts)
     if contrast.low > threshold:
         return Outcome(SUPPORTED, (), (contrast,), parts=parts)
     if contrast.interval(1 - 0.05 / parts)[1] < threshold:
@@ -80,7 +80,7 @@ def much_better(contrast: Contrast, threshold: float, *, parts: int = 1) -> Outc
 
 def about(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     """A about B: supported within the margin, contradicted wholly outside; else as `better`."""
-    contrast = _claimed(contrast, f"within ±{margin:g}", margin, parts)
+    contrast = _claimed(contrast, Claimed("within", margin), margin, parts)
     if _within(contrast.low, contrast.high, margin):
         return Outcome(SUPPORTED, (), (contrast,), parts=parts)
     low, high = contrast.interval(1 - 0.05 / parts)
@@ -107,7 +107,7 @@ def grows(levels: Any, values: Any, margin: float, label: str, *, parts: int = 1
 
 def chance(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     """No better than chance: the attack less chance lies below the margin; as `better`."""
-    contrast = _claimed(contrast, f"< {margin:g}", margin, parts)
+    contrast = _claimed(contrast, Claimed("below", margin), margin, parts)
     if contrast.high < margin:
         return Outcome(SUPPORTED, (), (contrast,), parts=parts)
     if contrast.interval(1 - 0.05 / parts)[0] > margin:
@@ -126,7 +126,7 @@ def bound(excesses: Sequence[Contrast], margin: float) -> Outcome:
         Supported where every upper limit lies below it; contradicted where a lower one is above 0.
     """
     parts = count(excesses)
-    excesses = [_claimed(one, f"< {margin:g}", margin, parts) for one in excesses]
+    excesses = [_claimed(one, Claimed("below", margin), margin, parts) for one in excesses]
     limits = [one.interval(1 - 0.05 / parts) for one in excesses]
     above = [one for one, (low, _) in zip(excesses, limits, strict=True) if low > 0]
     if above:
@@ -172,7 +172,7 @@ def exists(
     parts : int
         Of the claim.
     """
-    size, claimed = count(family), f"> {threshold:g}"
+    size, claimed = count(family), Claimed("above", threshold)
     family = [_claimed(one, claimed, 0.0, parts) for one in family]
     if found is None:
         top, level = max(family, key=lambda one: one.interval(1 - 0.05 / size)[0]), 1 - 0.05 / size
@@ -221,7 +221,7 @@ def identity(
     values = as_float64("residual", residual, 1)
     case = int(np.argmax(values))
     worst = Contrast(label, float(values[case]))
-    worst = _claimed(worst, f"at most {tolerance:g}", tolerance, 1)
+    worst = _claimed(worst, Claimed("at most", tolerance), tolerance, 1)
     if worst.difference <= tolerance:
         return Outcome(SUPPORTED, (), (worst,), f"in all of {values.size} cases")
     limit = tolerance if refuted is None else refuted
@@ -241,7 +241,7 @@ def _within(low: float, high: float, margin: float) -> bool:
     return low >= -margin - SLACK and high <= margin + SLACK
 
 
-def _claimed(contrast: Contrast, claimed: str, margin: float, parts: int) -> Contrast:
+def _claimed(contrast: Contrast, claimed: Claimed, margin: float, parts: int) -> Contrast:
     """The contrast with what is asked of it, once the rule's own numbers are checked."""
     if not 0 <= margin < np.inf:
         raise ValueError(f"margin is {margin}; give a finite number of 0 or more")

@@ -15,6 +15,29 @@ POWER = 2.8
 
 
 @dataclass(frozen=True)
+class Claimed:
+    """What a claim's rule asks of a contrast.
+
+    Attributes
+    ----------
+    kind : {"above", "below", "within", "at most"}
+        On one side of the number, within plus or minus it, or, of a residual, not beyond it.
+    number : float
+        In the unit of the contrast.
+    """
+
+    kind: str
+    number: float
+
+    def __str__(self) -> str:
+        """Such as "> 0.01"."""
+        return f"{_SIGNS[self.kind]}{self.number:g}"
+
+
+_SIGNS = {"above": "> ", "below": "< ", "within": "within ±", "at most": "at most "}
+
+
+@dataclass(frozen=True)
 class Contrast:
     """One number that a claim's rule looks at, and how far it may be off.
 
@@ -30,8 +53,8 @@ class Contrast:
         Of Student's t, above 0; infinity is allowed.
     units : int, optional
         Independent units that it is a mean over; None where there are none to add.
-    claimed : str
-        What the claim's rule asks of it, "> 0.01"; written by the rule.
+    claimed : Claimed, optional
+        What the claim's rule asks of it; entered by the rule.
 
     Raises
     ------
@@ -44,7 +67,7 @@ class Contrast:
     standard_error: float = 0.0
     degrees_of_freedom: float = inf
     units: int | None = None
-    claimed: str = ""
+    claimed: Claimed | None = None
 
     def __post_init__(self) -> None:
         if not (isfinite(self.difference) and 0 <= self.standard_error < inf):
@@ -165,7 +188,7 @@ class Share(Contrast):
             raise InputError(f"{label}: {successes} of {trials} trials; give 0 to {trials} of 1 up")
         share = successes / trials
         error = sqrt(share * (1 - share) / trials)
-        return cls(label, share - offset, error, inf, int(trials), "", int(successes), offset)
+        return cls(label, share - offset, error, inf, int(trials), None, int(successes), offset)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Exact limits at a confidence in (0, 1)."""

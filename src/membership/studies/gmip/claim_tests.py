@@ -12,6 +12,7 @@ from membership import metrics, privacy, published
 from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
+from membership.published.contrasts import Claimed
 from membership.published.outcomes import every, untested
 from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import gradients, panels, theory
@@ -231,7 +232,7 @@ def more_accurate(source: Any) -> Outcome:
         above = sum(one.low > 0 for one in gains)
         small = sum(one.high < 1 for one in gains)
         label = f"levels where GMIP is more accurate ({above} of {len(gains)}) less ten, {name}"
-        counted = Contrast(label, above - 10.0, claimed="> 0")
+        counted = Contrast(label, above - 10.0, claimed=Claimed("above", 0.0))
         if above > 10:
             return Outcome("supported", (), (counted,))
         if small >= 10:
