@@ -17,7 +17,7 @@ NOTEBOOKS := $(patsubst %.md,%.ipynb,$(wildcard notebooks/*.md))
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
-TORCH = $(shell sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
+TORCH := torch==2.13.0
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # What one process has compiled the others need not, whatever the shell asks of Python.

@@ -273,6 +273,11 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         fail(error, 1)
+    except ModuleNotFoundError as error:
+        if (error.name or "membership").startswith("membership"):
+            fail(unforeseen(error), 1)
+        lacking = f"this command needs {error.name}, which is not installed"
+        fail(f"{lacking}: pip install 'membership[book]'", 2)
     except Exception as error:
         fail(unforeseen(error), 1)
 

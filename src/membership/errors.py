@@ -1,5 +1,8 @@
 """The two ways a run can end badly: the user's mistake, or the run's own failure."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class _OneLineError(Exception):
     """An error that reads as one line, at the command line and in a notebook."""
@@ -18,3 +21,14 @@ class InputError(_OneLineError, ValueError):
 
 class RunError(_OneLineError, RuntimeError):
     """A run that began on good input failed (exit code 1)."""
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Where a package is imported that an extra brings: say which extra if it is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"this needs {error.name}, which is not installed: pip install 'membership[{name}]'"
+        ) from error

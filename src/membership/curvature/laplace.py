@@ -12,7 +12,7 @@ from membership.curvature import laplace_prior
 from membership.curvature.laplace_full import MATRICES, Full
 from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
 from membership.curvature.laplace_structured import Diagonal, Kronecker
-from membership.errors import InputError
+from membership.errors import InputError, extra
 
 STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
 ENGINES = ("structured", "laplace-torch")
@@ -119,7 +119,8 @@ def _laplace_torch(features: FloatArray, layer: Any, label: Any, structure: str)
     if layer is None:
         raise InputError("engine = 'laplace-torch': give weight and bias of the last layer too")
     # Imported where it is used: the library takes seconds to import.
-    from membership.curvature.laplace_torch_engine import LaplaceTorch
+    with extra("laplace"):
+        from membership.curvature.laplace_torch_engine import LaplaceTorch
 
     return LaplaceTorch.fit(features, *layer, label, structure)
 

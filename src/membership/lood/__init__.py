@@ -27,6 +27,7 @@ The closed forms need NumPy and SciPy only. What works by gradient imports JAX w
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from membership.errors import extra
 from membership.lood.all_records import LeaveOneOut, leave_one_out
 from membership.lood.comparison import Comparison, compare, distinguishability, tradeoff
 from membership.lood.contrast import Contrast
@@ -70,7 +71,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_BY_GRADIENT[name]}"), name)
+    with extra("kernels"):
+        return getattr(import_module(f"{__name__}.{_BY_GRADIENT[name]}"), name)
 
 
 def __dir__() -> list[str]:

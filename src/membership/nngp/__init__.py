@@ -12,6 +12,7 @@ The closed forms need NumPy only. JAX is imported by the first gradient, and neu
 ``engine="neural-tangents"``; TensorFlow never.
 """
 
+from membership.errors import extra
 from membership.nngp.architectures import convolutional, fully_connected, polynomial, rbf
 from membership.nngp.chaos import edge_of_chaos
 from membership.nngp.kernels import Kernel
@@ -29,6 +30,7 @@ __all__ = [
 
 def float64():
     """Context in which JAX computes in float64, for this thread only and until its end."""
-    from jax.experimental import enable_x64
+    with extra("kernels"):
+        from jax.experimental import enable_x64
 
     return enable_x64()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from membership.arrays import FloatArray, one_of, whole
-from membership.errors import InputError
+from membership.errors import InputError, extra
 from membership.nngp.activations import activation as named
 from membership.nngp.checks import positive
 from membership.nngp.kernels import BLOCK, Kernel, MomentKernel
@@ -180,7 +180,8 @@ def _network(
     one_of("engine", engine, _ENGINES)
     if engine == "closed-form":
         return kernel
-    from membership.nngp.tangents import StaxKernel
+    with extra("kernels"):
+        from membership.nngp.tangents import StaxKernel
 
     return StaxKernel(network=kernel)
 

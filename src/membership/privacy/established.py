@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from membership.errors import extra
 from membership.privacy import checks, numerical
 from membership.privacy.assessment import GRID, RATES
 from membership.privacy.numerical import MOST_EPSILON, MOST_NUMERICAL_MU
@@ -71,9 +72,10 @@ def established(
 
 def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
     # Here and not above: importing it takes longer than a whole assessment.
-    from dp_accounting import dp_event, privacy_accountant
-    from dp_accounting.pld import pld_privacy_accountant
-    from dp_accounting.rdp import rdp_privacy_accountant
+    with extra("accounting"):
+        from dp_accounting import dp_event, privacy_accountant
+        from dp_accounting.pld import pld_privacy_accountant
+        from dp_accounting.rdp import rdp_privacy_accountant
 
     one = run.adjacency == "replace-one"
     relation = privacy_accountant.NeighboringRelation
