@@ -11,7 +11,6 @@ CLUSTER ?= laptop
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-NOTEBOOKS := $(patsubst %.md,%.ipynb,$(wildcard notebooks/*.md))
 
 # Tried rather than looked up: a version manager may answer to a name it has no Python for.
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -68,10 +67,8 @@ test-slurm: setup notebooks $(VENV)/.cluster ## Run a chapter on a SLURM cluster
 archive: setup ## Pack site, committed results and source into one file in _build
 	@$(BIN)/membership archive
 
-notebooks: $(NOTEBOOKS) ## Write notebooks/*.ipynb, for papermill and JupyterLab
-
-notebooks/%.ipynb: notebooks/%.md $(STAMP)
-	@$(BIN)/jupytext --quiet --from md:myst --to ipynb --output $@ $<
+notebooks: setup ## Write notebooks/*.ipynb, for papermill and JupyterLab; changed ones stay
+	@$(BIN)/python -c 'from membership import pipeline; pipeline.write_notebooks()'
 
 # The kernel of this environment, not one that the user has installed under the same name.
 lab: $(VENV)/.lab notebooks ## Open the notebooks in JupyterLab

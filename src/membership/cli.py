@@ -199,14 +199,16 @@ def build() -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="The zip file to write, instead of _build/membership-VERSION.zip.",
 )
-def archive(output: Path | None) -> None:
+@click.option("--own-data", is_flag=True, help="Let runs of your own data be in it.")
+def archive(output: Path | None, own_data: bool) -> None:
     """Pack site, committed results and source into one file, and print its SHA-256 and name.
 
-    The same bytes every time; refused where no site is built or something is not committed.
+    The same bytes every time; refused where no site is built, something is not committed, or a
+    run of data of your own would be in it.
     """
     from membership.pipeline.archive import make_archive
 
-    file, digest = make_archive(output)
+    file, digest = make_archive(output, own_data=own_data)
     click.echo(f"{digest}  {file}")
 
 

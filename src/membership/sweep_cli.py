@@ -117,7 +117,12 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
         difference=table["difference"].map(number),
         **{side: _texts(table, side, f"{side}_low", f"{side}_high") for side in sides},
     )
-    _print(shown[[*NUMBER, *sides, "difference"]], exhibit)
+    # A number that one of them lacks has nothing to stand beside.
+    alone = table[["first", "second"]].isna().any(axis=1)
+    _print(shown.loc[~alone, [*NUMBER, *sides, "difference"]], exhibit)
+    if alone.any():
+        where = "" if output is None else f", in {output / 'compare.csv'}"
+        click.echo(f"{alone.sum()} more numbers are in one of the runs alone{where}")
     if output is not None:
         _save(table, output / "compare.csv")
         paths.atomic_write(output / "compare.html", room.page(*runs))

@@ -41,14 +41,15 @@ def test_recompute_counts_and_a_difference_is_a_failure(toy, results, monkeypatc
     compute = lambda source: pd.DataFrame({"attack": ["a"], "value": [1.0 + sum(shift)]})  # noqa: E731
     toy.install(monkeypatch, (Exhibit("gmip-tab-1", "Table 1", "c", "Why?", compute),))
     done = run("recompute", "gmip")
-    assert (done.exit_code, done.output) == (
+    assert (done.exit_code, done.stdout) == (
         0,
         "1 exhibits computed, 0 stand in as measured\n",
     )
+    assert done.stderr == "gmip   1 of 1  gmip-tab-1\n"
     shift.append(wrong)
     done = run("recompute", "gmip", "--check")
     assert done.exit_code == bool(wrong)
-    lines = done.output.splitlines()
+    lines = done.stdout.splitlines()
     if wrong:
         assert lines[0] == "gmip-tab-1: row 1, value: 1.5 where 1 is committed"
         assert lines[-1].endswith("1 difference")

@@ -1,6 +1,7 @@
 """The archive is the same bytes every time, whole without a network, or refused in one line."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
+from membership import manifest
 from membership.errors import InputError
 from membership.exhibits.provenance import git
 from membership.pipeline import archive
@@ -102,6 +104,44 @@ def test_what_no_archive_can_be_made_of_is_refused(checkout, name):
         make_archive()
     assert "\n" not in str(refusal.value)
     assert not list((checkout / "_build").glob("*.zip"))
+
+
+def page(**note):
+    whole = {"cells": [], "metadata": {"membership": note}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize("own", [[], ["étude.csv"], ["xrays", "étude.csv"]])
+def test_a_run_of_own_data_is_packed_only_if_that_is_asked_for(checkout, own):
+    sources = checkout / "_build" / "html" / "_sources" / "mine"
+    sources.mkdir()
+    (sources / "gmip.ipynb").write_text(page(own_data=own))
+    if own:
+        with pytest.raises(InputError, match=rf"your own data \({', '.join(own)}\).*--own-data"):
+            make_archive()
+    assert make_archive(own_data=True)[0].is_file()
+    manifest.write(
+        checkout / "_build/html/results/tiny/gmip",
+        [{"written_by": "x", "own_data": own, "files": {"a": "0" * 64}}],
+    )
+    (sources / "gmip.ipynb").unlink()
+    if own:
+        with pytest.raises(InputError, match=r"gmip/run\.manifest is of a run of your own data"):
+            make_archive()
+    else:
+        make_archive()
+
+
+@pytest.mark.parametrize("whose", ["home", "checkout"])
+@pytest.mark.parametrize("name", ["index.html", "_sources/mine.ipynb", "results/a.json"])
+def test_no_folder_of_this_machine_is_packed(checkout, tmp_path, monkeypatch, whose, name):
+    monkeypatch.setenv("HOME", str(tmp_path / "mia"))
+    folder = checkout if whose == "checkout" else tmp_path / "mia"
+    (checkout / "_build" / "html" / name).write_text(f'"{folder}/thesis/x.csv"')
+    with pytest.raises(InputError, match=rf"{re.escape(name)} names a folder of this machine"):
+        make_archive(own_data=True)
+    (checkout / "_build" / "html" / name).write_text(f'"{folder}-of-another/x.csv"')
+    make_archive(own_data=True)
 
 
 @pytest.mark.parametrize(

@@ -201,3 +201,21 @@ def test_a_note_that_names_no_plain_files_is_none(root, files):
 def test_a_notebook_that_cannot_be_read_is_out_of_date(root, broken):
     put(root / "book" / "chapters" / "demo.ipynb", broken)
     assert not freshness.is_up_to_date(Settings.from_values({}), "any")
+
+
+@pytest.mark.parametrize("library", ["torch", "numpy", "jaxlib", "dp-accounting", "polars"])
+def test_another_version_of_a_library_is_another_run(root, monkeypatch, library):
+    installed, settings = freshness.metadata.version, Settings.from_values({})
+    before = freshness.fingerprint(settings)
+    another = {library: "99.0"}
+    monkeypatch.setattr(freshness.metadata, "version", lambda n: another.get(n) or installed(n))
+    assert freshness.fingerprint(settings) != before
+
+
+def test_a_library_that_nothing_here_asks_for_changes_nothing(root, monkeypatch):
+    installed, settings = freshness.metadata.version, Settings.from_values({})
+    before = freshness.fingerprint(settings)
+    monkeypatch.setattr(
+        freshness.metadata, "version", lambda n: "99.0" if n == "ruff" else installed(n)
+    )
+    assert freshness.fingerprint(settings) == before

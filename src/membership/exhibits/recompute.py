@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,12 +57,15 @@ def recompute_all(
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
         made = delayed(recompute)
-        for one in workers(made(each, check=check, tolerance=tolerance) for each in run):
+        jobs = (made(each, check=check, tolerance=tolerance, progress=True) for each in run)
+        for one in workers(jobs):
             together.add(one)
     return together
 
 
-def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANCE) -> Report:
+def recompute(
+    settings: Any, *, check: bool = False, tolerance: float = TOLERANCE, progress: bool = False
+) -> Report:
     """Compute every exhibit of a chapter whose evidence lies in its results folder.
 
     Parameters
@@ -73,6 +77,8 @@ def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANC
     tolerance : float
         Relative difference at which two numbers still are the same; numbers that are both no
         larger than the table's ``attrs["residue"]`` are rounding and the same.
+    progress : bool, default False
+        Whether to name each exhibit on stderr as its turn comes.
 
     Returns
     -------
@@ -83,7 +89,10 @@ def recompute(settings: Any, *, check: bool = False, tolerance: float = TOLERANC
     exhibits = declared(settings.chapter)
     source = Source(settings, exhibits, gather=False)
     report = Report()
-    for exhibit in exhibits:
+    for place, exhibit in enumerate(exhibits, 1):
+        if progress:
+            at = f"{place:>3} of {len(exhibits)}"
+            print(f"{settings.chapter} {at}  {exhibit.id}", file=sys.stderr, flush=True)
         committed = files.load(exhibit.id, settings.profile, settings.results_dir)
         missing = source.lacks(exhibit)
         if missing and committed is None:

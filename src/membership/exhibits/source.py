@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership import manifest, paths
+from membership import addresses, manifest, paths
 from membership.errors import InputError, RunError
 from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit
@@ -172,9 +172,11 @@ class Source:
         from membership.data.inputs import input_files
 
         values = self.settings.parameters()
+        # The reader's own go by name: their digests are among the data, and no folder is told.
+        named = addresses.changed(values, lambda a: a._replace(place=Path(a.place).name))
         read = input_files(values, getattr(self.settings, "further_data", ()))
         data = {"data": {f.name: manifest.digest_of(f) for f in read}} if read else {}
-        said = {key: value for key, value in values.items() if key not in INCIDENTAL}
+        said = {k: v for k, v in (values | named).items() if k not in INCIDENTAL}
         return {"chapter": self.settings.chapter, **said, **data}
 
     def _path(self, name: str) -> Path:

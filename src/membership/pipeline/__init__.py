@@ -4,6 +4,7 @@ from membership.pipeline.benchmarks import write_benchmarks
 from membership.pipeline.cleaning import clean
 from membership.pipeline.layout import chapters, settings_class, title
 from membership.pipeline.notebook import check, run_notebook
+from membership.pipeline.opened import write_notebooks
 from membership.pipeline.side_by_side import run_side_by_side
 from membership.pipeline.site import build_site
 
@@ -17,4 +18,5 @@ __all__ = [
     "settings_class",
     "title",
     "write_benchmarks",
+    "write_notebooks",
 ]

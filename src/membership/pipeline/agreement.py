@@ -8,7 +8,7 @@ from typing import Any
 
 from membership import manifest, paths
 from membership.errors import InputError, RunError
-from membership.pipeline.freshness import read_stamp
+from membership.pipeline.freshness import ELSEWHERE, read_stamp
 from membership.pipeline.layout import executed_path
 
 _EXHIBITS = (".csv", ".json", ".svg", ".pdf", ".evidence")
@@ -60,7 +60,9 @@ def _of_page(chapter: str) -> Agreed | None:
             f"{paths.shown(executed_path(chapter))} is not as `membership run` left it; make it "
             f"again: membership run {chapter}"
         )
-    root = Path(note["results_dir"]) if note["results_dir"] else paths.results_dir()
+    if note["results_dir"] == ELSEWHERE:
+        return None
+    root = paths.project_root() / (note["results_dir"] or "results")
     folder = root / note["profile"] / chapter
     if bad := manifest.wrong(folder, note["files"]):
         raise InputError(

@@ -2,12 +2,13 @@
 
 import hashlib
 import io
+import json
 import time
 import zipfile
 from pathlib import Path
 
 import membership
-from membership import paths
+from membership import manifest, paths
 from membership.errors import InputError
 from membership.exhibits.provenance import git, git_commit
 from membership.pipeline import deposit
@@ -18,13 +19,15 @@ SUMS = "SHA256SUMS"
 _MADE_OF = ("src", "notebooks", "book", "data", "results", "runs")
 
 
-def make_archive(output: Path | None = None) -> tuple[Path, str]:
+def make_archive(output: Path | None = None, *, own_data: bool = False) -> tuple[Path, str]:
     """Pack the built site, all that git tracks, checksums and what archives ask for.
 
     Parameters
     ----------
     output : Path, optional
         The zip file to write; ``_build/membership-<version>.zip`` unless given.
+    own_data : bool
+        Whether runs of data that are in no registry may be in it.
 
     Returns
     -------
@@ -35,7 +38,8 @@ def make_archive(output: Path | None = None) -> tuple[Path, str]:
     ------
     InputError
         No site has been built, or not from these pages and committed results; this is no git
-        checkout; a tracked file is changed, or one that pages are made of is not committed.
+        checkout; a tracked file is changed, or one that pages are made of is not committed; a run
+        of own data, or the name of a folder of this machine, would be in it.
     """
     root = paths.project_root()
     site = root / "_build" / "html"
@@ -45,6 +49,7 @@ def make_archive(output: Path | None = None) -> tuple[Path, str]:
     _require_committed(root)
     contents = {name: (root / name).read_bytes() for name in modes}
     contents |= _of_site(site, contents)
+    _require_nothing_private(contents, own_data)
     commit, when = git(root, "log", "-1", "--format=%H %ct").split()
     cited, exhibits = deposit.citation(), deposit.made()
     contents["codecheck.yml"] = deposit.codecheck(cited, exhibits).encode()
@@ -97,9 +102,37 @@ def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
         shown = source.startswith(("book/", "results/paper/"))
         if shown and tracked.get(source, content) != content:
             raise InputError(f"the site shows another {source}; build it again: membership build")
-        if not any(part.startswith(".") for part in name.split("/")):
+        if not any(part.startswith(".") or part == paths.MARK for part in name.split("/")):
             found[f"site/{name}"] = content
     return found
+
+
+def _require_nothing_private(contents: dict[str, bytes], own_data: bool) -> None:
+    """Refuse runs of own data, unless asked for, and the folders of whoever makes the archive."""
+    for name, content in contents.items():
+        if own := [] if own_data else _own_data(name, content):
+            raise InputError(
+                f"{name} is of a run of your own data ({', '.join(own)}), which the archive would "
+                "publish; run the chapter without them and build again, or allow it: --own-data"
+            )
+    home = Path.home()
+    folders = [str(paths.project_root()), *([str(home)] if len(home.parts) > 2 else [])]
+    for folder in folders:
+        for name, content in contents.items():
+            if f"{folder}/".encode() in content:
+                raise InputError(
+                    f"{name} names a folder of this machine ({folder}), so it is not packed; make "
+                    "it again, or take that out"
+                )
+
+
+def _own_data(name: str, content: bytes) -> list[str]:
+    """What a page or a manifest says of the reader's own data in its run."""
+    if not name.endswith((f"/{manifest.NAME}", ".ipynb")):
+        return []
+    whole = json.loads(content)
+    said = whole.get("runs") or [whole.get("metadata", {}).get("membership", {})]
+    return sorted({own for one in said for own in one.get("own_data", ())})
 
 
 def _zip(contents: dict[str, bytes], programs: set[str], when: tuple[int, ...]) -> bytes:

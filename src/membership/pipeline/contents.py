@@ -16,7 +16,15 @@ _ID = re.compile(r'<(?:article|figure)\b[^>]*\bid="([\w-]+)"')
 def setup(app: Any) -> dict[str, Any]:
     """Amend the contents of each chapter before the theme lays them out; called by Sphinx."""
     app.connect("html-page-context", _amend)
+    app.connect("autodoc-process-signature", _without_places)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _without_places(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str
+) -> tuple[str | None, str]:
+    """A module as a default goes by its name: Python's own words for it say where it lies."""
+    return re.sub(r"<module '([\w.]+)'[^>]*>", r"\1", signature or "") or signature, returned
 
 
 def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

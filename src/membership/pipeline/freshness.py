@@ -1,19 +1,25 @@
 """Whether an executed notebook still says what a new run would say."""
 
+import contextlib
 import hashlib
 import json
 import os
+import re
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import membership
 from membership import manifest, paths
 from membership.exhibits import provenance
+from membership.pipeline.hiding import own_data
 from membership.pipeline.layout import chapters, executed_path, results_path, source_path
 from membership.settings import ChapterSettings
 
 # What has no part in a notebook: the rooms that run it and show it.
 _AFTERWARDS = ("audit", "pipeline", "cli.py", "audit_cli.py", "bench_cli.py", "sweep_cli.py")
+# Of results that lie outside the project; no page says where.
+ELSEWHERE = "elsewhere/"
 _PACKAGE_DATA = {".csv", ".toml", ".bib", ".html"}
 _PROJECT_FILES = ("requirements.lock", "data/*.toml", "data/*.csv")
 
@@ -21,14 +27,16 @@ _PROJECT_FILES = ("requirements.lock", "data/*.toml", "data/*.csv")
 def fingerprint(settings: ChapterSettings) -> str:
     """Digest everything that determines a chapter's executed notebook.
 
-    That is the resolved parameters, the code (see `_code`), the content of the data files, and the
-    committed paper-size results that the chapter shows beside its own.
+    That is the resolved parameters, the code (see `_code`), the libraries that are installed, the
+    content of the data files, and the committed paper-size results that the chapter shows beside
+    its own.
     """
     committed = paths.project_root() / "results" / "paper" / settings.chapter
     shown = sorted(committed.glob("*.*")) if settings.profile != "paper" else []
     parts = {
         "parameters": settings.parameters(),
         "code": _code(settings),
+        "libraries": _libraries(),
         "committed": {f.name: manifest.digest_of(f) for f in shown},
         "data": data_digests(settings),
     }
@@ -52,6 +60,18 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
     }
 
 
+def _libraries() -> dict[str, str]:
+    """The versions of what the package asks for, as installed, and of Python."""
+    found = provenance.versions()
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for line in metadata.requires("membership") or ():
+            name = re.match(r"[\w.-]+", line)
+            if name and "extra ==" not in line:
+                with contextlib.suppress(metadata.PackageNotFoundError):
+                    found[name[0]] = metadata.version(name[0])
+    return found
+
+
 def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
     """The SHA-256 of every file that the run reads its data from, by path."""
     return {str(file): manifest.digest_of(file) for file in data_files(settings)}
@@ -69,10 +89,19 @@ def stamp(settings: ChapterSettings, mark: str, files: dict[str, str]) -> dict[s
     return {
         "chapter": settings.chapter,
         "profile": settings.profile,
-        "results_dir": settings.results_dir,
+        "results_dir": _relative(settings.results_dir),
+        "own_data": own_data(settings.parameters()),
         "fingerprint": mark,
         "files": files,
     }
+
+
+def _relative(named: str) -> str:
+    """A results folder as the page may say it: from the project, or that it lies elsewhere."""
+    if not named:
+        return ""
+    root, folder = paths.project_root().resolve(), Path(named).resolve()
+    return str(folder.relative_to(root)) if folder.is_relative_to(root) else ELSEWHERE
 
 
 def sealed(page: str, said: dict[str, Any]) -> str:
@@ -85,17 +114,18 @@ def sealed(page: str, said: dict[str, Any]) -> str:
 
 def is_unchanged(notebook: Path) -> bool:
     """Whether a notebook is one that was written here, and as it was written."""
-    return _note_of(notebook) is not None
+    return note_of(notebook) is not None
 
 
 def read_stamp(executed: Path) -> dict[str, Any] | None:
     """The note of an executed notebook; None where there is none or the notebook was changed."""
-    said = _note_of(executed) or {}
+    said = note_of(executed) or {}
     whole = {"profile", "results_dir", "fingerprint", "files"} <= said.keys()
     return said if whole and manifest.is_listing(said["files"]) else None
 
 
-def _note_of(notebook: Path) -> dict[str, Any] | None:
+def note_of(notebook: Path) -> dict[str, Any] | None:
+    """What a notebook as `sealed` has left it says of itself; None of any other."""
     try:
         page = json.loads(notebook.read_text(encoding="utf-8"))
         said = page["metadata"]["membership"]

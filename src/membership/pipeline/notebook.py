@@ -16,6 +16,7 @@ from membership.errors import InputError, RunError
 from membership.exhibits import provenance
 from membership.pipeline import records
 from membership.pipeline.freshness import data_digests, fingerprint, is_up_to_date, sealed, stamp
+from membership.pipeline.hiding import hidden, own_data
 from membership.pipeline.layout import (
     Place,
     place_of,
@@ -148,10 +149,12 @@ def _run(
             "so its results are dropped; run it again"
         )
 
+    shown = hidden(settings.parameters(), settings.parameters())
     described = {
         "chapter": settings.chapter,
         "profile": settings.profile,
-        "parameters": {k: v for k, v in settings.parameters().items() if k not in INCIDENTAL},
+        "parameters": {k: v for k, v in shown.items() if k not in INCIDENTAL},
+        "own_data": own_data(settings.parameters()),
         "data": {Path(name).name: digest for name, digest in read.items()},
         "commit": provenance.git_commit(),
         "code_sha256": provenance.code_digest(),
@@ -250,10 +253,8 @@ def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
     """Read the executed notebook, fold the injected cell and forget the folders it ran in."""
     import nbformat
 
-    text = output.read_text(encoding="utf-8")
-    for place in _own_places(given):
-        text = text.replace(_in_json(place), _in_json(Path(place).name))
-    notebook = nbformat.reads(text, as_version=4)
+    whole = hidden(json.loads(output.read_text(encoding="utf-8")), given)
+    notebook = nbformat.from_dict(whole)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.metadata.tags.append("hide-input")
@@ -261,18 +262,6 @@ def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
         input_path=f"notebooks/{chapter}.md", output_path=f"book/chapters/{chapter}.ipynb"
     )
     return notebook
-
-
-def _own_places(given: Mapping[str, Any]) -> list[str]:
-    """Every absolute path among the parameters, the longest first; a page shows only its name."""
-    named = [one for v in given.values() for one in (v if isinstance(v, list) else [v])]
-    places = {addresses.read(one).place for one in named if isinstance(one, str)}
-    found = {place for place in places if os.path.isabs(place) and Path(place).name}
-    return sorted(found, key=len, reverse=True)
-
-
-def _in_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
 
 
 def _keep_failure(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from membership import paths
+from membership.pipeline.hiding import hidden
 from membership.pipeline.layout import section_titles, title
 from membership.settings import ChapterSettings
 
@@ -41,7 +42,7 @@ def write(
         "chapter": settings.chapter,
         "title": title(settings.chapter),
         "profile": settings.profile,
-        "parameters": settings.parameters(),
+        "parameters": hidden(settings.parameters(), settings.parameters()),
         "started": datetime.datetime.fromtimestamp(started, datetime.UTC).isoformat("T", "seconds"),
         "seconds": round(seconds, 1),
         "sections": section_seconds(notebook),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from membership import addresses, data
 from membership.exhibits.numbers import number
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import chance, identity, much_better
@@ -116,6 +117,8 @@ def judged(wide: pd.DataFrame) -> pd.DataFrame:
 def data_of(source: Any) -> str:
     """The display name of the run's data set."""
     name = source.settings.dataset
+    if addresses.read(name).is_own:
+        name = data.outline(name, source.settings.data_root or None).name
     return NAMES.get(name, name)
 
 
