@@ -156,3 +156,13 @@ def test_a_process_that_ended_and_was_not_waited_for_does_not_live():
     assert not paths.lives(process.pid)
     process.wait()
     assert not paths.lives(process.pid)
+
+
+@pytest.mark.parametrize("text", ["plain", "étude", "sc\udcffores", "\ud800"])
+def test_a_text_that_is_made_is_told_from_one_that_was_changed(tmp_path, text):
+    file = tmp_path / "log"
+    paths.write_made(file, f"{text}\n{text}")
+    assert paths.is_made(file)
+    assert file.read_text().count(text.encode(errors="backslashreplace").decode()) == 2
+    file.write_text(file.read_text() + "PRECIOUS")
+    assert not paths.is_made(file)

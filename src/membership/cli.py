@@ -1,6 +1,7 @@
 """The ``membership`` command: thin commands over the pipeline, the data and the settings."""
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -252,6 +253,8 @@ def main() -> None:
     """Run the command; every foreseen failure is one line and its exit code."""
     try:
         processes.raise_on_signals()
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name need not be UTF-8
+            sys.stdout.reconfigure(errors="backslashreplace")
         # Notebooks run in the project's folder: anchor relative folders where the user stands.
         for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
             if os.environ.get(name):

@@ -83,8 +83,7 @@ def mark(folder: Path) -> None:
 
 def write_made(path: Path, text: str) -> None:
     """Write a text that can be made again, with a first line that says so."""
-    digest = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
-    atomic_write(path, f"{_MADE}{digest}\n{text}".encode(errors="backslashreplace"))
+    atomic_write(path, f"{_MADE}{hashlib.sha256(_encoded(text)).hexdigest()}\n{text}")
 
 
 def is_made(path: Path) -> bool:
@@ -127,7 +126,7 @@ def atomic_write(path: Path, content: bytes | str) -> None:
     path : Path
         The file to write, readable by whom the umask says; its folder is made where it is missing.
     content : bytes or str
-        Text is encoded as UTF-8.
+        Text is encoded as UTF-8; of a file's name that is none, the odd bytes as escapes.
 
     Raises
     ------
@@ -136,7 +135,7 @@ def atomic_write(path: Path, content: bytes | str) -> None:
     RunError
         The disk is full; nothing is left behind.
     """
-    payload = content.encode() if isinstance(content, str) else content
+    payload = _encoded(content) if isinstance(content, str) else content
     part = part_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,6 +154,10 @@ def atomic_write(path: Path, content: bytes | str) -> None:
         # write (Ctrl-C too) must leave no part behind.
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="backslashreplace")
 
 
 def part_of(path: Path) -> Path:

@@ -91,11 +91,11 @@ def _results(root: Path) -> Iterator[Path]:
             files = {n: d for run in manifest.read_or_none(folder) for n, d in run["files"].items()}
             changed = {folder / name for name in manifest.wrong(folder, files)}
             listed = {folder / name for name in files}
-            yield from _each(listed, (listed - changed).__contains__)
-            yield from _each([file], lambda _, whole=bool(files) and not changed: whole)
+            gone = [*_each(listed, (listed - changed).__contains__)]
+            gone += _each([file], lambda _, whole=bool(files) and not changed: whole)
             _drop_if_empty(folder)
-            if not folder.exists():
-                _drop_if_empty(folder.parent, f".{folder.name}.lock")
+            yield from gone if folder.exists() else [folder]
+        _drop_if_empty(root / "results" / profile, *(f".{name}.lock" for name in chapters()))
         yield from _each((root / "runs" / profile).glob("*.json"), records.is_record)
         _drop_if_empty(root / "runs" / profile)
 
