@@ -139,13 +139,21 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(project, in_th
     assert not (project.root / "kernel.pid").exists()
 
 
-def test_paths_are_taken_from_where_the_user_stands(project, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
+def test_paths_are_taken_from_where_the_user_stands_and_told_to_nobody(project, tmp_path):
+    elsewhere = tmp_path / "élsewhere"
     elsewhere.mkdir()
-    done = project.run("run", "demo", "-p", "results_dir", "mine", cwd=elsewhere)
+    (elsewhere / "été.csv").write_text("a,t\n" + "1,0\n2,1\n" * 20)
+    given = ("-p", "results_dir", "mine", "-p", "dataset", "été.csv", "-p", "label", "t")
+    done = project.run("run", "demo", *given, cwd=elsewhere)
     assert done.returncode == 0, done.stderr
-    record = json.loads((project.root / "runs" / "quick" / "demo.json").read_text())
-    assert record["parameters"]["results_dir"] == str(elsewhere / "mine")
+    manifest = elsewhere / "mine" / "quick" / "demo" / "run.manifest"
+    record = project.root / "runs" / "quick" / "demo.json"
+    for file in (project.executed, record, manifest):
+        assert "lsewhere" not in file.read_text().replace('"elsewhere/"', "")
+        assert str(project.root) not in file.read_text()
+    assert json.loads(record.read_text())["parameters"]["results_dir"] == "mine"
+    note = json.loads(project.executed.read_text())["metadata"]["membership"]
+    assert note["own_data"] == ["été.csv"]
 
 
 def test_plain_papermill_finds_a_misspelt_parameter_too(project):

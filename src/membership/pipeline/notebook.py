@@ -254,7 +254,7 @@ def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
     import nbformat
 
     whole = hidden(json.loads(output.read_text(encoding="utf-8")), given)
-    notebook = nbformat.from_dict(whole)
+    notebook = nbformat.reads(json.dumps(whole), as_version=4)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.metadata.tags.append("hide-input")
