@@ -18,6 +18,8 @@ from membership.settings import ChapterSettings
 
 # What has no part in a notebook: the rooms that run it and show it.
 _AFTERWARDS = ("audit", "pipeline", "cli.py", "audit_cli.py", "bench_cli.py", "sweep_cli.py")
+# Extras that no number depends on: what builds pages, opens them, and tests.
+_NO_NUMBERS = re.compile("extra == .(book|lab|test)\\b")
 # Of results that lie outside the project; no page says where.
 ELSEWHERE = "elsewhere/"
 _PACKAGE_DATA = {".csv", ".toml", ".bib", ".html"}
@@ -66,7 +68,7 @@ def _libraries() -> dict[str, str]:
     with contextlib.suppress(metadata.PackageNotFoundError):
         for line in metadata.requires("membership") or ():
             name = re.match(r"[\w.-]+", line)
-            if name and "extra ==" not in line:
+            if name and not _NO_NUMBERS.search(line):
                 with contextlib.suppress(metadata.PackageNotFoundError):
                     found[name[0]] = metadata.version(name[0])
     return found
