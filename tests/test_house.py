@@ -24,7 +24,7 @@ ROOMS = (
         "namespaces",
         "settings",
     ),
-    *("metrics", "data", "models", "training"),
+    *("metrics", "data", "models", "networks", "training"),
     *("signals", "curvature", "evidence"),
     *("nngp", "lood", "privacy"),
     *("attacks", "published", "plots", "exhibits"),

@@ -12,6 +12,9 @@ from membership.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+LARGEST = 1e75
+"""Up to here products of four numbers are finite; nothing that is measured comes near."""
+
 
 def one_of(name: str, value: object, choices: Collection) -> None:
     """Raise an InputError unless an argument is one of the choices."""
@@ -25,15 +28,50 @@ def whole(name: str, value: object, least: int = 1) -> None:
         raise InputError(f"{name} = {value!r}: expected a whole number from {least} up")
 
 
-def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> FloatArray:
-    """Numbers as float64 of so many axes, none empty; NaN is refused, and infinity if `finite`."""
+def as_real(name: str, values: Any) -> np.ndarray:
+    """Real numbers as an array in the machine's own form: bool, whole numbers or floats.
+
+    Raises
+    ------
+    InputError
+        They are something else, ragged, complex, or some are masked.
+    """
     if hasattr(values, "detach"):
-        # Via double: NumPy has no bfloat16.
-        values = values.detach().cpu().double().numpy()
+        values = values.detach().cpu()
+        if values.is_floating_point() and values.itemsize < 4:
+            values = values.float()  # NumPy has no bfloat16
+        try:
+            values = values.numpy()
+        except (TypeError, RuntimeError):
+            raise InputError(
+                f"{name}: a {values.layout} tensor of {values.dtype}; give real, dense numbers"
+            ) from None
+    if np.ma.is_masked(values):
+        raise InputError(f"{name}: some entries are masked; leave their records out")
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            array = np.asarray(array.tolist())
+        if array.dtype.kind == "O" and None not in array.ravel().tolist():
+            array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of real numbers") from None
+        raise InputError(
+            f"{name} must be an array of real numbers, all rows of one length"
+        ) from None
+    if array.dtype.kind not in "biuf":
+        kind = "words" if array.dtype.kind in "US" else f"type {array.dtype}"
+        raise InputError(f"{name} must be an array of real numbers, not of {kind}")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        return array.astype(np.float64)
+    return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
+
+
+def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> FloatArray:
+    """Numbers as float64 of so many axes, none empty; NaN is refused, and infinity if `finite`.
+
+    Finite ones go up to `LARGEST`, so that their products are finite as well.
+    """
+    array = as_real(name, values).astype(np.float64, copy=False)
     if array.ndim != ndim or array.size == 0:
         axes = "axis" if ndim == 1 else "axes"
         raise InputError(f"{name} has shape {array.shape}; give {ndim} {axes}, none empty")
@@ -43,7 +81,16 @@ def as_float64(name: str, values: Any, ndim: int, *, finite: bool = True) -> Flo
         raise InputError(
             f"{name} holds {refused.sum()} {kind} entries of {array.size}; give numbers only"
         )
+    if finite:
+        require_moderate(name, array)
     return array
+
+
+def require_moderate(name: str, array: FloatArray) -> None:
+    """Raise an InputError where a finite number is too large to calculate with."""
+    size = max(-float(array.min()), float(array.max()))
+    if size > LARGEST:
+        raise InputError(f"{name} holds numbers up to {size:.3g} in size; give at most {LARGEST:g}")
 
 
 def as_bool(name: str, values: Any, shape: tuple[int, ...]) -> BoolArray:

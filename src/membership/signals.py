@@ -13,7 +13,8 @@ import torch
 from scipy.special import expit
 from torch import nn
 
-from membership.arrays import FloatArray, one_of
+from membership import networks
+from membership.arrays import FloatArray, as_real, one_of
 from membership.errors import InputError
 from membership.training import Ensemble
 
@@ -32,10 +33,11 @@ def loss(source: Source, x, y) -> np.ndarray:
     Parameters
     ----------
     source : Ensemble, torch.nn.Module, or logits of shape ([models,] records, classes)
-        A module is asked in evaluation mode and counts as one model. With logits, `x` is not used
-        and may be None.
+        A module is asked in evaluation mode, left as it was, and counts as one model. With logits,
+        `x` is not used and may be None.
     x : array_like, shape (records, ...)
-        The records to query, in the form that the models take.
+        The records to query, in the form that the models take: whole numbers stay whole for a
+        module that reads them, such as one with an embedding.
     y : array_like of int, shape (records,)
         Their labels, 0 to classes - 1; 0 or 1 for models with one logit.
 
@@ -47,8 +49,8 @@ def loss(source: Source, x, y) -> np.ndarray:
     Raises
     ------
     InputError
-        The source is none of these, the records cannot be put to the model, logits are not
-        finite, or shapes or labels do not fit.
+        The source is none of these, the records cannot be put to the model, what it answers is
+        not finite or probabilities, or shapes or labels do not fit.
     """
     return np.logaddexp(0.0, -scaled_logit(source, x, y))
 
@@ -100,18 +102,20 @@ def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
     Raises
     ------
     InputError
-        Another loss.
+        Another loss, or no numbers.
     """
     one_of("loss", loss, LOSSES)
-    surprise = np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
+    log_odds = as_real("log_odds", log_odds).astype(np.float64)
     if loss == "cross-entropy":
-        return surprise
-    return np.exp(-2.0 * np.logaddexp(0.0, np.asarray(log_odds, dtype=np.float64)))
+        return np.logaddexp(0.0, -log_odds)
+    return np.exp(-2.0 * np.logaddexp(0.0, log_odds))
 
 
 def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
     logits = answers(source, x)
-    label = y.detach().cpu() if isinstance(y, torch.Tensor) else torch.tensor(np.asarray(y))
+    if y is None:
+        raise InputError("y is None; give the records' labels, 0 to classes - 1")
+    label = networks.as_tensor("y", y).cpu()
     if logits.ndim == 2:
         logits = logits[None]
     if logits.ndim != 3 or label.shape != logits.shape[1:2]:
@@ -122,6 +126,7 @@ def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
     # The sum is finite where all are, unless it overflows; it is found far faster.
     if not torch.isfinite(logits.sum()) and not torch.isfinite(logits).all():
         raise InputError("logits: some are not finite; the model that gave them has diverged")
+    networks.require_logits(logits.numpy())
     if logits.shape[-1] == 1:
         logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
     classes = logits.shape[-1]
@@ -141,41 +146,30 @@ def answers(source: Source, x) -> torch.Tensor:
     if isinstance(source, Ensemble | nn.Module):
         if x is None:
             raise InputError("x is None; give the records to put to the model")
-        answer = source.logits(x) if isinstance(source, Ensemble) else _of_module(source, x)
-        return answer.detach().cpu().double()
-    if isinstance(source, torch.Tensor):
-        return source.detach().cpu().double()
-    try:
-        return _as_tensor(np.asarray(source, dtype=np.float64))
-    except (TypeError, ValueError):
+        if isinstance(source, Ensemble):
+            return source.logits(networks.as_tensor("x", x).cpu()).double()
+        return _of_module(source, x).cpu().double()
+    if isinstance(source, str | bytes | dict) or source is None or callable(source):
         raise InputError(
             f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module, or logits of "
             "shape (models, records, classes)"
-        ) from None
-
-
-def _as_tensor(array: np.ndarray) -> torch.Tensor:
-    # torch warns where it is to share memory that may not be written; nothing is, here.
-    return torch.as_tensor(array if array.flags.writeable else array.copy())
+        )
+    return networks.as_tensor("logits", source).cpu().double()
 
 
 def _of_module(model: nn.Module, x) -> torch.Tensor:
-    """Logits of one model in evaluation mode, which is put back into its mode."""
-    x = x if isinstance(x, torch.Tensor) else _as_tensor(np.asarray(x))
-    first = next(model.parameters(), torch.zeros(1))
-    training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            parts = x.to(device=first.device, dtype=first.dtype).split(BATCH)
-            return torch.cat([model(part) for part in parts])
-    except (RuntimeError, TypeError, ValueError) as error:
-        said = str(error).splitlines()[0]
-        raise InputError(
-            f"x of shape {tuple(x.shape)} cannot be put to the model: {said}"
-        ) from None
-    finally:
-        model.train(training)
+    """Logits of one model in evaluation mode, which is left as it was."""
+    with networks.evaluated(model):
+        x = networks.as_read(model, x)
+        try:
+            # A copy of each part: the first layer may work in place.
+            return torch.cat([networks.as_logits(model(part.clone())) for part in x.split(BATCH)])
+        except networks.FAILURES as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"x of shape {tuple(x.shape)} cannot be put to the model: {networks.line(error)}"
+            ) from None
 
 
 def _of_label(logits: torch.Tensor, label: torch.Tensor) -> torch.Tensor:

@@ -1,12 +1,14 @@
 """The structured posteriors against dense float64 algebra, and the errors that come first."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
 from membership.curvature import laplace_full, last_layer_laplace
 from membership.curvature.laplace_prior import GRID
-from membership.errors import InputError
+from membership.errors import InputError, RunError
 
 STRUCTURES = ("full", "kron", "diag")
 structures = pytest.mark.parametrize("structure", STRUCTURES)
@@ -73,7 +75,12 @@ def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
     label = rng.integers(0, len(last_layer_problem.bias), len(last_layer_problem.query))
     logits = last_layer_problem.query @ last_layer_problem.weight.T + last_layer_problem.bias
     held_out = (last_layer_problem.query, logits, label)
-    posterior = fit(last_layer_problem, "validation", structure, validation=held_out)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        posterior = fit(last_layer_problem, "validation", structure, validation=held_out)
+    at_edge = posterior.prior_precision in (GRID[0], GRID[-1])
+    assert [str(one.message) for one in said] == [posterior.doubt] * at_edge
+    assert ("the edge of its grid" in posterior.doubt) == at_edge
     scores = []
     for precision in GRID:
         v = np.einsum("ncc->nc", last_layer_problem.covariance(structure, precision))
@@ -202,3 +209,32 @@ def test_zero_weights_have_no_best_prior(last_layer_problem):
             "kron",
             **zero,
         )
+
+
+def test_a_network_that_is_certain_leaves_no_prior_of_meaning():
+    rng = np.random.default_rng(0)
+    features, weight, bias = rng.normal(size=(200, 5)), rng.normal(size=(3, 5)), rng.normal(size=3)
+    weight, bias = 1e5 * weight, 1e5 * bias
+    logits = features @ weight.T + bias
+    layer = {"weight": weight, "bias": bias, "label": logits.argmax(1)}
+    with pytest.warns(UserWarning, match="less than one"):
+        posterior = last_layer_laplace(features, logits, "marginal-likelihood", **layer)
+    assert "less than one" in repr(posterior)
+    assert last_layer_laplace(features, logits, 1.0, **layer).doubt == ""
+
+
+def test_the_smallest_prior_answers_alone_where_the_curvature_is_silent(last_layer_problem):
+    """Adding a constant to all logits changes no probability: along it there is only the prior."""
+    features, logits = last_layer_problem.features, last_layer_problem.logits
+    variance = last_layer_laplace(features, logits, 1e-300).variance(features)
+    share = 1 / logits.shape[1]  # of each logit in that direction
+    expected = share * (1 + np.square(features).sum(1)) * 1e300
+    np.testing.assert_allclose(variance, np.tile(expected, (logits.shape[1], 1)).T, rtol=1e-6)
+    full = last_layer_laplace(features, logits, 1e-300, "full")
+    with pytest.raises(RunError, match="lost in the rounding of its curvature"):
+        full.variance(features)
+    for value in (1e-310, 1e301):
+        with pytest.raises(InputError, match="1e-300 to 1e300"):
+            last_layer_laplace(features, logits, value)
+    with pytest.raises(InputError, match="three arrays"):
+        last_layer_laplace(features, logits, 1.0, validation=(features, logits))

@@ -20,10 +20,15 @@ from membership.attacks.iha_terms import (
     iha_from_view,
     iha_terms,
 )
-from membership.attacks.others import KNOWLEDGE, OthersGradient, others_gradient
+from membership.attacks.others import (
+    KNOWLEDGE,
+    OthersGradient,
+    check_marks,
+    others_gradient,
+)
 from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
 from membership.curvature.factor import factor
-from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.objective import Loss, Objective, objective, pair
 from membership.curvature.solver import Solver
 from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
@@ -64,7 +69,8 @@ def iha(
     train, query : (x, y)
         All n training records, and the records to query.
     query_member : array_like of bool, shape (records,)
-        Which queried records are training records.
+        Which queried records are training records. Equal records of `train` are looked for where
+        the mark is read.
     learning_rate : float
         :math:`\lambda > 0`.
     momentum : float
@@ -100,8 +106,9 @@ def iha(
     Raises
     ------
     InputError
-        A parameter is out of range, the mask is of another length, the damped Hessian is not
-        positive definite, the model or the loss will not do, or the memory is too little.
+        A parameter is out of range, the mask is of another length or contradicts `train`, the
+        damped Hessian is not positive definite, the model or the loss will not do, or the memory
+        is too little.
     RunError
         Conjugate gradients did not reach the tolerance.
 
@@ -127,9 +134,10 @@ def iha(
     check_stationarity(stationarity)
     one_of("knowledge", knowledge, KNOWLEDGE)
     check_solver(solver, conditioning)
-    goal = objective(model, loss, *train)
-    goal.records(*query)
+    goal = objective(model, loss, *pair("train", train))
+    train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
+    check_marks(train, query, member, knowledge)
 
     def others(view: WhiteBoxView, rows: slice) -> OthersGradient:
         return others_gradient(view, member[rows], knowledge, convention)
@@ -139,7 +147,7 @@ def iha(
     elif one_damping(spectrum, conditioning) and (stationarity == "published" or not weight_decay):
         parts = _by_factor(goal, train, query, others, recipe, damping, stationarity)
     else:
-        spectrum = spectrum or spectrum_of(goal, *goal.records(*train))
+        spectrum = spectrum or spectrum_of(goal, *train)
         parts = [
             iha_from_view(
                 view,
@@ -169,7 +177,7 @@ def _by_cg(
 ) -> list[IHAScore]:
     """Scores of the queried records in blocks, by conjugate gradients."""
     _, _, weight_decay = recipe
-    solver = Solver(goal, *goal.records(*train), n_systems=len(query[0]))
+    solver = Solver(goal, *train, n_systems=len(query[0]))
     forms, parts = None, []
     for view, rows in with_rows(views(goal, train, query)):
         if forms is None:
@@ -198,7 +206,7 @@ def _by_factor(
     stationarity: str,
 ) -> list[IHAScore]:
     """Scores of the queried records in blocks, from the Cholesky factor of the damped Hessian."""
-    found = factor(goal, *goal.records(*train), damping)
+    found = factor(goal, *train, damping)
     forms, parts = None, []
     for view, rows in with_rows(views(goal, train, query)):
         forms = forms or FormsByFactor(found, view.mean_gradient)

@@ -14,7 +14,7 @@ from membership.curvature.eigen import (
 )
 from membership.curvature.factor import factor
 from membership.curvature.gradients import gradient_blocks
-from membership.curvature.objective import Loss, objective
+from membership.curvature.objective import Loss, objective, pair
 from membership.curvature.solver import Solver
 from membership.curvature.white_box import WhiteBoxView, views
 
@@ -68,13 +68,12 @@ def sif(
     """
     check_conditioning(damping, conditioning, convention)
     check_solver(solver, conditioning)
-    goal = objective(model, loss, *train)
-    goal.records(*query)
-    records = goal.records(*train)
+    goal = objective(model, loss, *pair("train", train))
+    records, query = goal.records(*train), goal.queried(query)
     if solver == "cg":
         systems = Solver(goal, *records, n_systems=len(query[0]))
         parts = []
-        for gradient, _ in gradient_blocks(goal, *goal.records(*query)):
+        for gradient, _ in gradient_blocks(goal, *query):
             found = systems.solve(gradient, damping, tolerance**0.5)
             # The error of the solution enters this sum by its square.
             form = (found.vectors * (gradient + found.remainder)).sum(1)
@@ -83,13 +82,13 @@ def sif(
     if one_damping(spectrum, conditioning):
         found = factor(goal, *records, damping)
         parts = []
-        for view in views(goal, train, query):
+        for view in views(goal, records, query):
             half = found.half(torch.as_tensor(view.gradient).to(goal.device))
             parts.append(0.0 - half.square().sum(1).cpu().numpy())
         return np.concatenate(parts)
     spectrum = spectrum or spectrum_of(goal, *records)
     how = (damping, conditioning, convention)
-    blocks = views(goal, train, query, spectrum)
+    blocks = views(goal, records, query, spectrum)
     return np.concatenate([sif_from_view(view, spectrum.values, *how) for view in blocks])
 
 

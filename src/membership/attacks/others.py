@@ -1,13 +1,17 @@
 r"""The gradient over the records other than the queried one, as an adversary may know it."""
 
+from collections import Counter
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+import torch
 
 from membership.arrays import BoolArray, FloatArray, as_bool, one_of
 from membership.curvature import WhiteBoxView
 from membership.curvature.eigen import CONVENTIONS
+from membership.errors import InputError
 
 KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")
 
@@ -78,3 +82,47 @@ def removal(
     if convention == "authors":
         scale, own = n_train / max(n_train - 1, 1), -1.0 / max(n_train - 1, 1)
     return np.where(without, scale, 1.0), np.where(without, own, 0.0)
+
+
+def check_marks(train: tuple, query: tuple, member: BoolArray, knowledge: str) -> None:
+    """Refuse marks that the training records contradict, where the mark is read.
+
+    A member occurs among the training records; another record does not, unless as a copy of one
+    that is queried as a member.
+
+    Parameters
+    ----------
+    train, query : (torch.Tensor, torch.Tensor)
+        Records and targets, as an `Objective` reads them.
+    member : ndarray of bool, shape (records,)
+    knowledge : str
+        As for `others_gradient`; its controls do not read the mark.
+
+    Raises
+    ------
+    InputError
+        Names the first such record.
+    """
+    if knowledge != "leave-one-out":
+        return
+    trained, queried = Counter(_digests(*train)), _digests(*query)
+    marked = Counter(key for key, mark in zip(queried, member, strict=True) if mark)
+    for index, (key, mark) in enumerate(zip(queried, member, strict=True)):
+        if mark and not trained[key]:
+            raise InputError(
+                f"query_member: record {index} of query is marked as a member, and none of the "
+                f"{len(train[0])} records of train equals it"
+            )
+        if not mark and trained[key] > marked[key]:
+            raise InputError(
+                f"query_member: record {index} of query is marked as no member, and a record of "
+                "train equals it"
+            )
+
+
+def _digests(x: torch.Tensor, y: torch.Tensor) -> list[bytes]:
+    """A digest a record; single precision, in which one of the two may have been stored."""
+    return [
+        blake2b(b"".join((part.float() + 0.0).cpu().numpy().tobytes() for part in row)).digest()
+        for row in zip(x, y, strict=True)
+    ]

@@ -12,8 +12,8 @@ import numpy as np
 from torch import nn
 
 from membership.arrays import FloatArray, as_bool, one_of
-from membership.attacks.others import OthersGradient, others_gradient
-from membership.curvature.objective import Loss, objective
+from membership.attacks.others import OthersGradient, check_marks, others_gradient
+from membership.curvature.objective import Loss, objective, pair
 from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
 
@@ -67,9 +67,10 @@ def residual(
     (2,)
     """
     check_residual(statistic, weight_decay)
-    goal = objective(model, loss, *train)
-    goal.records(*query)
+    goal = objective(model, loss, *pair("train", train))
+    train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
+    check_marks(train, query, member, knowledge)
     parts = []
     for view, rows in with_rows(views(goal, train, query)):
         others = others_gradient(view, member[rows], knowledge, convention)

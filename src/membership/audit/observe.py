@@ -8,8 +8,8 @@ import xarray as xr
 from torch import nn
 from tqdm import tqdm
 
-from membership import data, evidence, signals
-from membership.arrays import BoolArray, FloatArray, as_bool
+from membership import data, evidence, networks, signals
+from membership.arrays import BoolArray, FloatArray, as_bool, as_real, whole
 from membership.audit import warnings
 from membership.audit.reading import LEAST_RECORDS
 from membership.errors import InputError
@@ -41,7 +41,8 @@ def gather(
     Parameters
     ----------
     x : array_like of shape (records, ...)
-        Members and non-members of the model, in the form that models take.
+        Members and non-members of the model, in the form that models take; whole numbers stay whole
+        for a module that reads them.
     y : array_like of int, shape (records,)
         Labels, 0 to classes - 1.
     train : callable
@@ -84,9 +85,12 @@ def gather(
         ("n_targets", n_targets, 1),
         ("seed", seed, 0),
     ):
-        if number < least:
-            raise InputError(f"{what} is {number}; give at least {least}")
-    parts = [(x, y)] if held is None else [(x, y), _records("held", *held)]
+        whole(what, number, least)
+    parts = [(x, y)]
+    if held is not None:
+        if not isinstance(held, tuple | list) or len(held) != 2:
+            raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
+        parts.append(_records("held", *held))
     first = n_targets if own is None else 1
     targets = data.random_halves(n_targets, len(y), seed + 1) if own is None else own[None]
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
@@ -107,7 +111,7 @@ def gather(
         targets=list(range(first)),
         references=list(range(first, len(masks))),
         seed=seed,
-        warnings=warnings.of_records(x, y, own),
+        warnings=warnings.of_records(x, y, own, None if held is None else parts[1]),
     )
 
 
@@ -118,7 +122,7 @@ def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
 
 
 def _records(what: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    x, y = np.asarray(x), np.asarray(y)
+    x, y = as_real(f"{what}: the records", x), _labels(what, y)
     if x.ndim < 2 or y.shape != x.shape[:1] or len(y) < LEAST_RECORDS:
         raise InputError(
             f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
@@ -126,9 +130,19 @@ def _records(what: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         )
     if y.dtype.kind not in "iu" or y.min() < 0:
         raise InputError(f"{what}: labels of type {y.dtype} from {y.min()}; give 0 to classes - 1")
-    if x.dtype.kind not in "fiub" or not np.isfinite(x).all():
+    if not np.isfinite(x).all():
         raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
     return x, y.astype(np.int64)
+
+
+def _labels(what: str, y: Any) -> np.ndarray:
+    """Labels as numbers; words are refused with what makes numbers of them."""
+    try:
+        return as_real(f"{what}: the labels", y)
+    except InputError as error:
+        raise InputError(
+            f"{error}; numpy.unique(y, return_inverse=True)[1] numbers classes from 0"
+        ) from None
 
 
 def _truth(member: Any, n: int) -> BoolArray:
@@ -157,13 +171,11 @@ def _seen(model: Any, parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, F
 def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
     """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
     if hasattr(model, "predict_proba"):
-        probability = np.full((len(x), max(n_classes, int(max(model.classes_)) + 1)), SURE)
-        probability[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(x)
-        return np.log(np.clip(probability, SURE, 1 - SURE))
+        return _of_classifier(model, x, n_classes)
     if isinstance(model, nn.Module):
         answers = signals.answers(model, x).numpy()
     elif callable(model):
-        answers = np.asarray(model(x), dtype=np.float64)
+        answers = as_real("model: what it answers", model(x.copy())).astype(np.float64)
     else:
         raise InputError(
             f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier with "
@@ -173,15 +185,24 @@ def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
         raise InputError(
             f"model answers {answers.shape} for {len(x)} records; give (records, classes)"
         )
+    networks.require_logits(answers)
+    return answers
+
+
+def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
+    classes = np.asarray(model.classes_)
     if (
-        answers.shape[1] > 1
-        and answers.min() >= 0
-        and np.allclose(answers.sum(axis=1), 1, atol=1e-3)
+        classes.ndim != 1
+        or classes.dtype.kind not in "iuf"
+        or (classes != classes.astype(int)).any()
     ):
         raise InputError(
-            "model answers probabilities: its rows sum to 1; return what goes into the softmax"
+            f"model: its classes are {str(classes[:3].tolist())[1:-1]}; train it on the labels "
+            "that it is given, whole numbers from 0"
         )
-    return answers
+    probability = np.full((len(x), max(n_classes, int(max(classes)) + 1)), SURE)
+    probability[:, classes.astype(int)] = model.predict_proba(x)
+    return np.log(np.clip(probability, SURE, 1 - SURE))
 
 
 def _check_repeats(train: Train, x: np.ndarray, y: np.ndarray, seed: int) -> None:

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
 from membership.audit.reading import Scored
+from membership.data.digest import record_hashes
 from membership.metrics import auc, auc_interval
 
 TIED = 0.05
@@ -45,27 +46,41 @@ def of_scores(scored: Scored, level: float) -> list[str]:
     return found
 
 
-def of_records(x: np.ndarray, y: np.ndarray, member: BoolArray | None) -> list[str]:
+def of_records(
+    x: np.ndarray,
+    y: np.ndarray,
+    member: BoolArray | None,
+    held: tuple[np.ndarray, np.ndarray] | None = None,
+) -> list[str]:
     """Warnings about the records of an audit, and about whom its model was trained on."""
-    found, flat = [], np.c_[x.reshape(len(x), -1).astype(np.float64), y]
-    copies = len(x) - len(np.unique(flat, axis=0))
+    hashes = record_hashes(x, y)
+    found = []
+    copies = len(hashes) - len(np.unique(hashes))
     if copies:
         found.append(
             f"{copies} of {len(x)} records are copies of others. A copy of a member scores like a "
             "member: leave out duplicates before memberships are drawn."
         )
+    if held is not None:
+        seen = int(np.isin(record_hashes(*held), hashes).sum())
+        if seen:
+            found.append(
+                f"{seen} of {len(held[1])} held records are among the records themselves, which "
+                "models were trained on: attacks that compare with a population need others."
+            )
     if member is not None:
-        found += _shift(flat, member)
+        found += _shift(x, y, member)
     return found
 
 
-def _shift(flat: np.ndarray, member: BoolArray) -> list[str]:
+def _shift(x: np.ndarray, y: np.ndarray, member: BoolArray) -> list[str]:
     """Members that can be told from non-members without the model."""
-    rows = np.random.default_rng(0).permutation(len(flat))[:LOOKED_AT]
+    rows = np.random.default_rng(0).permutation(len(x))[:LOOKED_AT]
     if min(np.bincount(member[rows], minlength=2)) < 10:
         return []
     blind = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    score = cross_val_predict(blind, flat[rows], member[rows], cv=5, method="decision_function")
+    flat = np.c_[x[rows].reshape(len(rows), -1).astype(np.float64), y[rows]]
+    score = cross_val_predict(blind, flat, member[rows], cv=5, method="decision_function")
     low, _ = auc_interval(score, member[rows], 0.99)
     if low <= 0.5:
         return []

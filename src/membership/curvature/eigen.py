@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from membership import memory
-from membership.arrays import one_of
+from membership.arrays import as_float64, one_of
 from membership.curvature.hessians import hessian_matrix
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
@@ -109,7 +109,7 @@ def conditioned_inverse(
         message says which damping would do.
     """
     check_conditioning(damping, conditioning, convention)
-    values = np.asarray(values, dtype=np.float64)
+    values = as_float64("values", values, 1)
     if conditioning == "damping":
         require_positive(float(values.min()) + shift, damping)
         return 1.0 / (values + shift + damping)

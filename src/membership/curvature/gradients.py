@@ -6,10 +6,17 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.func import grad, vmap
 
 from membership import memory
-from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.objective import (
+    Loss,
+    Objective,
+    backward,
+    gradients_at_once,
+    gradients_by_graph,
+    objective,
+    to_train,
+)
 
 # Numbers a block of gradients may hold: 128 MB in float64.
 BLOCK_NUMBERS = 1 << 24
@@ -54,25 +61,19 @@ def gradient_blocks(
     goal: Objective, x: torch.Tensor, y: torch.Tensor
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Gradients (block, p) and losses (block,) of the records, block by block, in their order."""
-
-    def one(parameters, x, y):
-        value = goal.losses(parameters, x.unsqueeze(0), y.unsqueeze(0)).squeeze(0)
-        return value, value
-
+    take = gradients_at_once if goal.vectorised else gradients_by_graph
     size = max(1, BLOCK_NUMBERS // goal.size)
     for some_x, some_y in zip(x.split(size), y.split(size), strict=True):
-        gradients, losses = vmap(grad(one, has_aux=True), in_dims=(None, 0, 0))(
-            goal.parameters, some_x, some_y
-        )
-        yield torch.cat([g.flatten(1) for g in gradients.values()], dim=1), losses
+        yield take(goal, some_x, some_y)
 
 
 def mean_gradient(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Gradient (p,) of the mean loss over the records."""
     total = torch.zeros(goal.size, dtype=torch.float64, device=goal.device)
     for some_x, some_y in record_blocks(x, y):
-        part = grad(lambda p, x=some_x, y=some_y: goal.losses(p, x, y).sum())(goal.parameters)
-        total += goal.flatten(part)
+        part = to_train(goal)
+        losses = goal.losses(part, some_x, some_y)
+        total += backward(losses, part, torch.ones_like(losses)[None])[0]
     return total / len(x)
 
 

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.func import grad, jvp, vmap
 
 from membership import memory
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.layered import layered_hessian, linear_chain
-from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.objective import Loss, Objective, backward, objective, to_train
 from membership.errors import InputError
 
 
@@ -86,19 +85,18 @@ def hessian_products(
 ) -> torch.Tensor:
     """Products (count, p) of the mean loss's Hessian with many vectors (count, p) at once.
 
-    The derivative of the gradient in each direction, a block of directions over one forward pass.
+    The gradient's graph is gone back through for a block of directions at a time.
     """
     if len(vectors) > 64:
         return torch.cat([hessian_products(goal, x, y, some) for some in vectors.split(64)])
     total = torch.zeros_like(vectors)
     for some_x, some_y in record_blocks(x, y, size=max(1, BLOCK_NUMBERS // (8 * len(vectors)))):
-
-        def gradient(parameters, x=some_x, y=some_y):
-            return grad(lambda p: goal.losses(p, x, y).sum())(parameters)
-
-        def product(vector, gradient=gradient):
-            tangent = jvp(gradient, (goal.parameters,), (goal.unflatten(vector),))[1]
-            return goal.flatten(tangent)
-
-        total += vmap(product)(vectors)
+        parameters = to_train(goal)
+        gradient = torch.autograd.grad(
+            goal.losses(parameters, some_x, some_y).sum(),
+            list(parameters.values()),
+            create_graph=True,
+            materialize_grads=True,
+        )
+        total += backward(torch.cat([part.reshape(-1) for part in gradient]), parameters, vectors)
     return total / len(x)

@@ -1,5 +1,6 @@
 r"""Laplace approximation of a network's last layer (Liu et al. 2025, Section 4.3)."""
 
+import warnings
 from numbers import Real
 from typing import Any
 
@@ -69,6 +70,8 @@ def last_layer_laplace(
     Returns
     -------
     LaplacePosterior
+        Its attribute ``doubt`` says, as a warning does, where a tuned prior precision lies at the
+        edge of its grid or means nothing.
 
     Raises
     ------
@@ -104,6 +107,9 @@ def last_layer_laplace(
         precision = laplace_prior.best_on_validation(weights, *held_out)
     else:
         precision = float(prior_precision)
+    doubt = laplace_prior.doubt(prior_precision, precision, layer)
+    if doubt:
+        warnings.warn(doubt, stacklevel=2)
     return LaplacePosterior(
         structure,
         engine,
@@ -112,6 +118,7 @@ def last_layer_laplace(
         weights.with_prior(precision),
         layer,
         (features.shape[1], logits.shape[1]),
+        doubt,
     )
 
 
@@ -189,10 +196,10 @@ def _check_prior(prior_precision: Any, layer: Any, label: Any, validation: Any) 
             )
         return
     number = isinstance(prior_precision, Real) and not isinstance(prior_precision, bool)
-    if not number or not 0 < prior_precision < np.inf:
+    if not number or not 1e-300 <= prior_precision <= 1e300:
         raise InputError(
-            f"prior_precision = {prior_precision!r}: expected a positive number or one of "
-            f"{', '.join(TUNED)}"
+            f"prior_precision = {prior_precision!r}: expected a positive number (1e-300 to 1e300) "
+            f"or one of {', '.join(TUNED)}"
         )
 
 
@@ -200,6 +207,10 @@ def _checked_validation(validation: Any, shape: tuple[int, int]) -> tuple | None
     """Held-out features, logits and labels, of the same width and classes as the others."""
     if validation is None:
         return None
+    if not isinstance(validation, tuple | list) or len(validation) != 3:
+        raise InputError(
+            "validation: expected the three arrays (features, logits, label) of held-out records"
+        )
     features, logits = _checked("validation ", *validation[:2])
     if (features.shape[1], logits.shape[1]) != shape:
         raise InputError(

@@ -65,6 +65,14 @@ class Full:
     @cached_property
     def _factor(self) -> FloatArray:
         """The lower Cholesky factor of the posterior's precision."""
+        # The curvature is singular: a constant added to all logits changes nothing.
+        rounding = np.finfo(np.float64).eps * np.diag(self.curvature).max()
+        if self.prior_precision < rounding:
+            raise RunError(
+                f"the full posterior with prior precision {self.prior_precision:.3g} is lost in "
+                f"the rounding of its curvature, {rounding:.3g}; a larger prior precision would "
+                "do, or kron or diag"
+            )
         precision = self.curvature.copy(order="F")
         precision[np.diag_indices_from(precision)] += self.prior_precision
         factor, failed = lapack.dpotrf(precision, lower=True, overwrite_a=True)

@@ -32,6 +32,9 @@ class LaplacePosterior:
         The mean of that law, where it was given.
     shape : (width, classes)
         Of the layer.
+    doubt : str
+        A sentence where a tuned prior precision means little: it lies at the edge of its grid, or
+        the data determine less than one parameter. Empty otherwise.
     """
 
     structure: str
@@ -41,6 +44,7 @@ class LaplacePosterior:
     weights: Any = field(repr=False)
     layer: tuple[FloatArray, FloatArray] | None = field(repr=False)
     shape: tuple[int, int] = field(repr=False)
+    doubt: str = ""
 
     def mean(self, features: Any) -> FloatArray:
         """The mean of the logits, which is the network's own answer.

@@ -81,6 +81,25 @@ class Evidence:
         return float(np.exp(brentq(slope, low, high, xtol=1e-13)))
 
 
+def doubt(prior_precision: Any, precision: float, layer: Any) -> str:
+    """What a tuned prior precision lacks in meaning, in a sentence; empty where nothing."""
+    if prior_precision == "validation" and precision in (GRID[0], GRID[-1]):
+        return (
+            f"prior_precision = 'validation' found {precision:g}, the edge of its grid from "
+            f"{GRID[0]:g} to {GRID[-1]:g}: the best value may lie beyond, or the held-out records "
+            "may not tell"
+        )
+    if prior_precision == "marginal-likelihood":
+        effective = precision * sum(float(np.square(part).sum()) for part in layer)
+        if effective < 1:
+            return (
+                f"prior_precision = 'marginal-likelihood' found {precision:.3g}, at which the data "
+                f"determine {effective:.2g} parameters, less than one: the network is as good as "
+                "certain of its records, and the variances say nothing"
+            )
+    return ""
+
+
 def best_on_validation(weights: Any, features: FloatArray, logits: FloatArray, label) -> float:
     r"""The prior precision of the grid under which held-out labels are most likely.
 

@@ -96,8 +96,7 @@ class Kronecker:
         q = np.diag(probability.sum(axis=0)) - probability.T @ probability
         values_q, vectors_q = np.linalg.eigh(q)
         values_a, vectors_a = np.linalg.eigh(features.T @ features / len(features))
-        # Rounding may leave small negative values in the place of zeros.
-        return cls(values_q.clip(min=0), vectors_q, values_a.clip(min=0), vectors_a)
+        return cls(_without_rounding(values_q), vectors_q, _without_rounding(values_a), vectors_a)
 
     def with_prior(self, prior_precision: float) -> Self:
         """The same curvature under another prior."""
@@ -148,3 +147,8 @@ class Kronecker:
         """Draws from each record's Gaussian logits, (n_samples, records, classes)."""
         sd = np.sqrt(self.eigen_variance(features))
         return (rng.standard_normal((n_samples, *sd.shape)) * sd) @ self.vectors_q.T
+
+
+def _without_rounding(values: FloatArray) -> FloatArray:
+    """Eigenvalues, zero where they are rounding: the prior alone answers there, however small."""
+    return np.where(values > len(values) * np.finfo(np.float64).eps * values.max(), values, 0.0)

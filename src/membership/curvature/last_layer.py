@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from membership.arrays import FloatArray
+from membership import networks
+from membership.arrays import FloatArray, whole
 from membership.errors import InputError
 
 
@@ -37,9 +38,9 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
     Parameters
     ----------
     model : nn.Module
-        Ends in a linear layer; put in evaluation mode.
+        Ends in a linear layer; read in evaluation mode, and left as it was.
     x : array_like of shape (records, ...)
-        The records, finite; sent to the model's device in batches.
+        The records, finite, whole where the model reads whole numbers.
     batch_size : int
         Records at a time, at least 1.
     layer : str
@@ -54,8 +55,8 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
     Raises
     ------
     InputError
-        There is no such layer, it is not linear or not the last, or the records or the features
-        are not finite.
+        There is no such layer, it is not linear or not the last, the model does not take the
+        records, or they or the features are not finite.
 
     Examples
     --------
@@ -66,16 +67,16 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
     >>> last.features.shape, last.logits.shape
     ((5, 8), (5, 3))
     """
+    if not isinstance(model, nn.Module):
+        raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
     classifier = model if isinstance(model, nn.Linear) else _named(model, layer or "classifier")
     parameter = classifier.weight
-    x = torch.tensor(np.asarray(x), dtype=parameter.dtype)
-    if not torch.isfinite(x).all():
-        raise InputError("x: some values are not finite (NaN or infinity); clean them first")
-    model.eval()
-    with torch.no_grad():
-        parts = [
-            _read(model, classifier, part.to(parameter.device)) for part in x.split(batch_size)
-        ]
+    whole("batch_size", batch_size)
+    with networks.evaluated(model):
+        x = networks.as_read(model, x)
+        if not torch.isfinite(x).all():
+            raise InputError("x: some values are not finite (NaN or infinity); clean them first")
+        parts = [_read(model, classifier, part.clone()) for part in x.split(batch_size)]
         features = torch.cat(parts).cpu().double().numpy()
         weight = parameter.cpu().double().numpy().copy()
         bias = np.zeros(len(weight))
@@ -103,7 +104,13 @@ def _read(model: nn.Module, classifier: nn.Linear, x: torch.Tensor) -> torch.Ten
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
     hook = classifier.register_forward_hook(lambda _, given, out: seen.append((given[0], out)))
     try:
-        answer = model(x)
+        answer = networks.as_logits(model(x))
+    except networks.FAILURES as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"x of shape {tuple(x.shape)} cannot be put to the model: {networks.line(error)}"
+        ) from None
     finally:
         hook.remove()
     last = len(seen) == 1 and seen[0][1].shape == answer.shape and torch.equal(seen[0][1], answer)

@@ -14,6 +14,7 @@ unit (l, i), over all records, are one product of the layer's inputs with the br
 is dead for a record, as half of them are behind a ReLU, its brackets are 0 and are left out.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,23 +57,45 @@ class LinearChain:
 
 def linear_chain(goal: Objective, x: torch.Tensor) -> LinearChain | None:
     """The model as a chain of linear layers on flat inputs, or None where it is not one."""
-    chain = LinearChain(_leaves(goal.module))
-    layers = chain.linear
-    owned = [value for layer in layers for value in layer.parameters(recurse=False)]
-    plain = all(type(layer) is nn.Linear and not layer._forward_hooks for layer in layers)
+    leaves = _leaves(goal.module)
+    if leaves is None:
+        return None
+    chain = LinearChain([_apart(leaf) for leaf in leaves])
+    owned = [value for layer in chain.linear for value in layer.parameters(recurse=False)]
     every = list(goal.module.parameters())
     # The order matters: rows of the Hessian are written where the model's parameters lie.
-    if not plain or [id(v) for v in owned] != [id(v) for v in every]:
+    if [id(v) for v in owned] != [id(v) for v in every]:
         return None
     with torch.no_grad():
         read, _ = chain.inputs_of_linear(x)
     return chain if all(value.ndim == 2 for value in read) else None
 
 
-def _leaves(module: nn.Module) -> list[nn.Module]:
+def _leaves(module: nn.Module) -> list[nn.Module] | None:
+    """The layers in their order; None where calling each in turn may be another model.
+
+    Only torch's own containers and layers, with nothing put on them: whatever a subclass, a hook
+    or a parametrisation does is lost where the parts are called one by one.
+    """
+    changed = "forward" in vars(module) or nn.modules.module._has_any_global_hook()
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    if changed or any(getattr(module, name) for name in hooks):
+        return None
     if type(module) is nn.Sequential:
-        return [leaf for child in module for leaf in _leaves(child)]
-    return [module]
+        parts = [_leaves(child) for child in module]
+        return None if None in parts else [leaf for part in parts for leaf in part or []]
+    plain = type(module).__module__.startswith("torch.nn.modules.")
+    leaf = plain and not any(True for _ in module.children())
+    return [module] if leaf else None
+
+
+def _apart(leaf: nn.Module) -> nn.Module:
+    """A layer that leaves its input as it was, for what it reads is used again."""
+    if not getattr(leaf, "inplace", False):
+        return leaf
+    leaf = copy.copy(leaf)
+    leaf.inplace = False
+    return leaf
 
 
 def layered_hessian(

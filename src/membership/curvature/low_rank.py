@@ -50,7 +50,8 @@ def low_rank(product: Product, size: int, n_systems: int, device: torch.device) 
     if rank < 2:
         return None
     generator = torch.Generator(device).manual_seed(0)
-    basis = torch.randn(rank, size, device=device, generator=generator)
+    single = {"dtype": torch.float32, "device": device}
+    basis = torch.randn(rank, size, generator=generator, **single)
     for _ in range(2):
         basis = torch.linalg.qr(product(basis).T).Q.T.contiguous()
     small = basis @ product(basis).T

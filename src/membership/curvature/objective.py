@@ -1,22 +1,29 @@
 """A model's loss as a function of its parameters, checked and in float64.
 
 Everything in this room goes through `Objective`: it holds a float64 copy of the model, so that
-curvature is exact work whatever precision the model was trained in.
+curvature is exact work whatever precision the model was trained in, and the model stays as it is.
 """
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import nn
-from torch.func import functional_call
+from torch.func import functional_call, grad, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from membership import networks
 from membership.errors import InputError
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-RANDOM_LAYERS = (nn.modules.dropout._DropoutNd, nn.RReLU, nn.FractionalMaxPool2d)
+# Records whose losses are tried at a time.
+TRIED = 8192
+# What a record's loss may differ by, alone and beside another: float64's rounding is far below,
+# and a batch norm's doing far above.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -31,12 +38,21 @@ class Objective:
         From outputs (records, ...) and targets to losses (records,).
     parameters, buffers : dict of torch.Tensor
         By name, in the model's order, on its device.
+    model : nn.Module
+        The model itself, to copy from.
+    whole : bool
+        Whether it reads whole numbers, as one with an embedding does.
+    vectorised : bool
+        Whether torch can take the gradients of many records at once.
     """
 
     module: nn.Module
     loss: Loss
     parameters: dict[str, torch.Tensor]
     buffers: dict[str, torch.Tensor]
+    model: nn.Module
+    whole: bool = False
+    vectorised: bool = True
 
     @property
     def size(self) -> int:
@@ -66,28 +82,29 @@ class Objective:
 
     def to(self, dtype: torch.dtype) -> "Objective":
         """The same in another precision, for what need not be exact."""
-        module = copy.deepcopy(self.module).to(dtype)
-        return Objective(
-            module,
-            self.loss,
-            {name: value.detach() for name, value in module.named_parameters()},
-            {name: value.detach() for name, value in module.named_buffers()},
-        )
+        other = _copied(self.model, self.loss, dtype)
+        return replace(other, whole=self.whole, vectorised=self.vectorised)
 
     def losses(self, parameters: dict, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Losses (records,) of the model with these parameters."""
-        return self.loss(functional_call(self.module, (parameters, self.buffers), (x,)), y)
+        with _differentiable():
+            # A copy: the first layer may work in place.
+            return self.loss(
+                functional_call(self.module, (parameters, self.buffers), (x.clone(),)), y
+            )
 
     def records(self, x: Any, y: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Records as this objective reads them: float64, labels as they are, on its device.
+        """Records as this objective reads them, on its device.
+
+        Float64; labels that are whole numbers, and records where the model reads such, stay whole.
 
         Raises
         ------
         InputError
-            There are none, `x` and `y` differ in length, or a value is not finite.
+            There are none, `x` and `y` differ in length, or a value is no finite number.
         """
-        x = torch.as_tensor(x).to(self.device, torch.float64)
-        y = torch.as_tensor(y).to(self.device)
+        x, y = (networks.as_tensor(*named).to(self.device) for named in (("x", x), ("y", y)))
+        x = x.to(torch.int64 if self.whole and not x.is_floating_point() else torch.float64)
         y = y.double() if y.is_floating_point() else y
         if x.ndim == 0 or y.ndim == 0 or len(x) != len(y) or len(x) == 0:
             raise InputError(
@@ -98,32 +115,100 @@ class Objective:
             raise InputError("x or y: some values are not finite (NaN or infinity)")
         return x, y
 
+    def queried(self, query: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """The records to query, each of whose losses is a finite number; as `records`."""
+        x, y = self.records(*pair("query", query))
+        _require_losses(self, "query", x, y)
+        return x, y
+
+
+@contextmanager
+def _differentiable() -> Iterator[None]:
+    """Attention by torch's plain formulas: its fused ones have no second derivatives."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+def pair(name: str, value: Any) -> tuple[Any, Any]:
+    """Records and their targets, or an InputError: a data loader is neither."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise InputError(
+            f"{name} is a {type(value).__name__}; give the pair (x, y) of all its records and "
+            "their targets"
+        )
+    return value[0], value[1]
+
 
 def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
-    """Check a model and its loss, tried on the first records, and copy it to float64."""
+    """Check a model and its loss, tried on the records, and copy it to float64."""
     _check_model(model)
-    module = copy.deepcopy(model).double().requires_grad_(True)
-    goal = Objective(
+    goal = _copied(model, loss, torch.float64)
+    if not torch.isfinite(goal.vector()).all():
+        raise InputError("model: some parameters are not finite; its training has diverged")
+    x = networks.as_tensor("x", x)
+    if not x.is_floating_point():
+        goal = replace(goal, whole=_reads_whole(goal, x))
+    records = goal.records(x, y)
+    first = [part[:2] for part in records]
+    with networks.kept_random(goal.module):
+        _check_loss(goal, *first)
+        _check_function(goal, *first)
+        _require_losses(goal, "the records", *records)
+        return replace(goal, vectorised=_vectorises(goal, *first))
+
+
+def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
+    """An objective on a copy of the model in another precision."""
+    # What a hook computes anew each time (weights that are normed or pruned) is part of a graph,
+    # which cannot be copied; its numbers can.
+    memo = {
+        id(value): value.detach().clone()
+        for part in model.modules()
+        for value in vars(part).values()
+        if isinstance(value, torch.Tensor) and not value.is_leaf
+    }
+    try:
+        module = copy.deepcopy(model, memo)
+    except networks.FAILURES as error:
+        raise InputError(f"model: it cannot be copied: {networks.line(error)}") from None
+    # Derivatives are taken by what is passed to the copy: its own tensors are constants.
+    module = module.requires_grad_(False).to(dtype)
+    for part in module.modules():
+        for name, value in vars(part).items():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                vars(part)[name] = value.detach().to(dtype)
+    return Objective(
         module,
         loss,
         {name: value.detach() for name, value in module.named_parameters()},
         {name: value.detach() for name, value in module.named_buffers()},
+        model,
     )
-    if not torch.isfinite(goal.vector()).all():
-        raise InputError("model: some parameters are not finite; its training has diverged")
-    _check_loss(goal, *goal.records(x[:2], y[:2]))
-    return goal
 
 
 def _check_model(model: nn.Module) -> None:
     if not isinstance(model, nn.Module):
         raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
+    networks.require_shapes(model)
     for name, part in model.named_modules():
-        random = isinstance(part, RANDOM_LAYERS)
-        if part.training and (random or isinstance(part, nn.modules.batchnorm._BatchNorm)):
+        # Others may draw or sum over the batch as well; `_check_function` finds them out.
+        normalised = isinstance(part, nn.modules.batchnorm._BatchNorm)
+        random = isinstance(part, nn.modules.dropout._DropoutNd | nn.RReLU)
+        if part.training and (random or normalised):
             raise InputError(
                 f"model: {name or 'the model'} is {type(part).__name__} in training mode, so a "
                 "record's loss is not a function of that record alone; call model.eval() first"
+            )
+        if normalised and part.running_mean is None:
+            raise InputError(
+                f"model: {name or 'the model'} is {type(part).__name__} without running "
+                "statistics, so a record's loss is not a function of that record alone; give it "
+                "some, or take a norm over each record such as GroupNorm"
             )
     frozen = [name for name, value in model.named_parameters() if not value.requires_grad]
     if frozen:
@@ -134,14 +219,23 @@ def _check_model(model: nn.Module) -> None:
         )
     if not any(True for _ in model.parameters()):
         raise InputError("model: it has no parameters")
+    if any(value.is_complex() for value in model.parameters()):
+        raise InputError("model: some parameters are complex; give a model with real ones")
+
+
+def _reads_whole(goal: Objective, x: torch.Tensor) -> bool:
+    with networks.kept_random(goal.module), torch.no_grad():
+        return not networks.as_read(goal.module, x[:2], _answers(goal)).is_floating_point()
+
+
+def _answers(goal: Objective) -> Callable[[torch.Tensor], Any]:
+    values = (goal.parameters, goal.buffers)
+    return lambda x: functional_call(goal.module, values, (x,))
 
 
 def _check_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
-    try:
-        value = goal.loss(goal.module(x), y)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"model or loss: they fail on the first records: {reason}") from error
+    """One finite differentiable value a record, in which nothing but the model is to be trained."""
+    value = _tried(goal, "the first records", to_train(goal), x, y)
     if not isinstance(value, torch.Tensor) or value.shape != (len(x),):
         shape = tuple(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__
         raise InputError(
@@ -152,3 +246,123 @@ def _check_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
         raise InputError("loss: it cannot be differentiated (its value has no gradient)")
     if not torch.isfinite(value).all():
         raise InputError("loss: it is not finite on the first records")
+    if _tried(goal, "the first records", goal.parameters, x, y).requires_grad:
+        raise InputError(
+            "model or loss: a hook, a part or the loss reads trainable tensors that are not among "
+            "the parameters of the model that was given, such as another model's; their share of "
+            "the derivatives would be lost"
+        )
+
+
+def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Refuse a loss that is not a function of the parameters and of its record alone."""
+    held = {name: value.clone() for name, value in goal.buffers.items()}
+    drawn = _random_states(goal.device)
+    with torch.no_grad():
+        losses = _tried(goal, "the first records", goal.parameters, x, y)
+        again = _tried(goal, "the first records", goal.parameters, x, y)
+        random = any(
+            not torch.equal(*both) for both in zip(drawn, _random_states(goal.device), strict=True)
+        )
+        moved = [name for name, value in goal.buffers.items() if not _same(value, held[name])]
+        if random or moved or not torch.equal(losses, again):
+            why = f"its buffer {moved[0]} changes" if moved else "it draws random numbers"
+            raise InputError(
+                f"model: {why} when a record is put to it, so its loss is no function of its "
+                "parameters; call model.eval() first, or pass training=False where it says so"
+            )
+        parts = zip(x.split(1), y.split(1), strict=True)
+        alone = torch.cat([_tried(goal, "one record", goal.parameters, *part) for part in parts])
+    apart = float((alone - losses).abs().max())
+    if apart > ROUNDING * (1 + float(losses.abs().max())):
+        raise InputError(
+            f"model or loss: a record's loss is {apart:.2g} away from itself when another record "
+            "lies beside it; expected a function of that record alone, with the records along the "
+            "first axis"
+        )
+
+
+def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    return torch.equal(left, right) or bool(torch.isnan(left).any())
+
+
+def _random_states(device: torch.device) -> list[torch.Tensor]:
+    states = [torch.get_rng_state()]
+    return states if device.type != "cuda" else [*states, torch.cuda.get_rng_state(device)]
+
+
+def to_train(goal: Objective) -> dict[str, torch.Tensor]:
+    return {name: value.clone().requires_grad_() for name, value in goal.parameters.items()}
+
+
+def _tried(goal: Objective, what: str, parameters: dict, x: torch.Tensor, y: torch.Tensor) -> Any:
+    try:
+        return goal.losses(parameters, x, y)
+    except networks.FAILURES as error:
+        raise InputError(f"model or loss: they fail on {what}: {networks.line(error)}") from None
+
+
+def _require_losses(goal: Objective, what: str, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Try all records once, before any work."""
+    with torch.no_grad():
+        for part in zip(x.split(TRIED), y.split(TRIED), strict=True):
+            if not torch.isfinite(_tried(goal, what, goal.parameters, *part)).all():
+                raise InputError(f"loss: it is not finite on some records of {what}")
+
+
+def _vectorises(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Whether torch takes the gradients of records side by side, and right."""
+    try:
+        together = gradients_at_once(goal, x, y)[0]
+    except (*networks.FAILURES, NotImplementedError):
+        return False
+    apart = gradients_by_graph(goal, x, y)[0]
+    return torch.allclose(together, apart, rtol=1e-6, atol=1e-9 * float(apart.abs().max()))
+
+
+def gradients_at_once(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Gradients (records, p) and losses (records,), vectorised over the records."""
+
+    def one(parameters, x, y):
+        value = goal.losses(parameters, x.unsqueeze(0), y.unsqueeze(0)).squeeze(0)
+        return value, value
+
+    gradients, losses = vmap(grad(one, has_aux=True), in_dims=(None, 0, 0))(goal.parameters, x, y)
+    return torch.cat([g.flatten(1) for g in gradients.values()], dim=1), losses
+
+
+def gradients_by_graph(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same, backward through one graph of all records, for what cannot be vectorised."""
+    parameters = to_train(goal)
+    losses = goal.losses(parameters, x, y)
+    rows = torch.eye(len(x), dtype=losses.dtype, device=losses.device)
+    return backward(losses, parameters, rows), losses.detach()
+
+
+def backward(
+    values: torch.Tensor, parameters: dict[str, torch.Tensor], rows: torch.Tensor
+) -> torch.Tensor:
+    """Derivatives (count, p) of sums of values (n,), weighted by each of rows (count, n)."""
+    inputs = list(parameters.values())
+
+    def derivatives(weights: torch.Tensor, batched: bool) -> torch.Tensor:
+        found = torch.autograd.grad(
+            values,
+            inputs,
+            weights,
+            retain_graph=True,
+            materialize_grads=True,
+            is_grads_batched=batched,
+        )
+        return torch.cat([part.reshape(*weights.shape[:-1], -1) for part in found], dim=-1)
+
+    if not values.requires_grad:
+        return values.new_zeros(len(rows), sum(value.numel() for value in inputs))
+    try:
+        return derivatives(rows, batched=True)
+    except RuntimeError:
+        return torch.stack([derivatives(row, batched=False) for row in rows])

@@ -64,10 +64,10 @@ class Solver:
 
 def _from_records(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> dict[torch.dtype, Product]:
     """Products that go over all records each time and hold no matrix."""
-    single = y.float() if y.is_floating_point() else y
+    single = [part.float() if part.is_floating_point() else part for part in (x, y)]
     return {
         torch.float64: hessian_product(goal, x, y),
-        torch.float32: hessian_product(goal.to(torch.float32), x.float(), single),
+        torch.float32: hessian_product(goal.to(torch.float32), *single),
     }
 
 

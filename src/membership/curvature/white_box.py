@@ -16,7 +16,7 @@ from membership import memory
 from membership.arrays import FloatArray
 from membership.curvature.eigen import Spectrum
 from membership.curvature.gradients import gradient_blocks, mean_gradient
-from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.objective import Loss, Objective, objective, pair
 from membership.errors import InputError
 
 
@@ -72,7 +72,8 @@ def white_box_view(
     InputError
         As `membership.curvature.per_record_gradients`, or the spectrum is another model's.
     """
-    goal = objective(model, loss, *train)
+    goal = objective(model, loss, *pair("train", train))
+    query = goal.queried(query)
     size = 8.0 * len(query[0]) * goal.size
     memory.require(2 * size, f"{len(query[0]):,} gradients", "query fewer records at a time")
     parts = list(views(goal, train, query, spectrum))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64, as_real
 from membership.errors import InputError
 from membership.metrics.intervals import RESAMPLES, Statistic
 from membership.metrics.resampling import record_weights, statistic_of, weighted
@@ -364,10 +364,7 @@ def _checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]
 
 def _as_scores(name: str, score: Any) -> FloatArray:
     """A score of shape (targets, records) in which NaN is allowed."""
-    try:
-        array = np.array(score, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of real numbers") from None
+    array = as_real(name, score).astype(np.float64)
     as_float64(name, np.nan_to_num(array), 2)
     return array
 

@@ -5,18 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, as_real, require_moderate
 from membership.errors import InputError
 
 
 def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArray:
     """Return records as float64 of shape (records, ...)."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().double().numpy()
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of real numbers") from None
+    array = as_real(name, values).astype(np.float64, copy=False)
     if array.ndim < 2 or array.size == 0:
         raise InputError(f"{name} has shape {array.shape}; give (records, entries...), none empty")
     if like is not None and array.shape[1:] != like.shape[1:]:
@@ -25,6 +20,7 @@ def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArra
         )
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinite entries; give numbers only")
+    require_moderate(name, array)
     return array
 
 
