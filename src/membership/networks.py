@@ -147,8 +147,9 @@ def require_logits(values: Any) -> None:
     if values.size == 0 or values.min() < 0 or values.max() > 1:
         return
     rows = values.reshape(-1, values.shape[-1])
-    softmax = rows.shape[1] > 1 and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
     different = np.unique(rows).size
+    # One number throughout says the same as a logit and as a probability.
+    softmax = rows.shape[1] > 1 and different > 1 and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
     sigmoid = len(rows) >= 5 and different >= (2 if rows.shape[1] == 1 else 10)
     if softmax or sigmoid:
         how = "its rows sum to 1" if softmax else f"all {rows.size} lie from 0 to 1"
