@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
 from membership.errors import InputError
 from membership.lood import Contrast
+from membership.lood.distance import Distance
 
 POSITIVE = st.floats(1e-6, 30.0)
 
@@ -114,18 +115,55 @@ def test_auc_does_not_mind_which_posterior_is_called_first(e, shift, outputs):
     assert there.kl() == pytest.approx(back.kl_reverse(), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("outputs", [1, 2, 10])
-@pytest.mark.parametrize(("e", "distance"), [(0.3, 0.7), (1e-4, 0.5), (5.0, 0.0)])
+# Gauss's rule in t with alpha = sin^2 t: nodes crowd at both ends, where the curve is steep.
+_X, _W = np.polynomial.legendre.leggauss(200)
+_T = (_X + 1) * np.pi / 4
+RATES, WEIGHTS = np.sin(_T) ** 2, _W * np.pi / 4 * np.sin(2 * _T)
+EXCESS = [-1 + 1e-12, -0.5, -1e-3, -1e-8, -1e-300, 0.0, 1e-16, 1e-10, 1e-8, 1e-6, 1e-4, 1.0, 1e8]
+
+
+def assert_area_is_the_auc(contrast):
+    missed = contrast.tradeoff(RATES)
+    assert ((missed >= 0) & (missed <= 1)).all()
+    assert (np.diff(missed) <= 1e-10).all()
+    assert 1 - missed @ WEIGHTS == pytest.approx(float(contrast.auc()), abs=1e-8)
+    np.testing.assert_array_equal(contrast.tradeoff([0.0, 1.0]), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("outputs", [1, 30])
+@pytest.mark.parametrize("distance", [0.0, 1e-10, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("e", EXCESS)
 def test_the_tradeoff_has_the_auc_as_its_area(e, distance, outputs):
-    contrast = pair(e, distance, outputs)
-    # Nodes crowd at both ends, where the curve is steep.
-    u = (1 - np.cos(np.linspace(0, np.pi, 1001))) / 2
-    assert 1 - np.trapezoid(contrast.tradeoff(u), u) == pytest.approx(contrast.auc(), abs=1e-5)
-    np.testing.assert_allclose(contrast.tradeoff([0.0, 1.0]), [1.0, 0.0], atol=1e-12)
+    assert_area_is_the_auc(pair(e, distance, outputs))
 
 
-def test_the_tradeoff_agrees_with_samples():
-    e, distance, outputs, n = 0.8, 1.0, 2, 40_000
+@given(
+    low=st.floats(-12, 12),
+    high=st.booleans(),
+    distance=st.one_of(st.just(0.0), st.floats(-8, 3).map(lambda k: 10.0**k)),
+    outputs=st.integers(1, 20),
+)
+@settings(max_examples=30)
+def test_the_area_is_the_auc_for_any_excess(low, high, distance, outputs):
+    # Above 0 over 24 orders of magnitude; below it as near to 0 and to -1.
+    e = 10.0**low if high else -1 / (1 + 10.0**low)
+    assert_area_is_the_auc(pair(e, distance, outputs))
+
+
+@pytest.mark.parametrize("e", [0.0, 1e-12, -1e-12, 1e-9, -1e-9])
+@pytest.mark.parametrize("outputs", [1, 10])
+def test_the_tradeoff_of_equal_variances_is_the_normal_one(e, outputs):
+    alpha = np.array([1e-300, 1e-10, 0.1, 0.5, 1 - 1e-12])
+    expected = stats.norm.sf(stats.norm.ppf(alpha) + 1.5)
+    np.testing.assert_allclose(pair(e, 1.5, outputs).tradeoff(alpha), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("e", "distance", "outputs"),
+    [(0.8, 1.0, 2), (-0.5, 1.0, 2), (-0.9, 0.0, 1), (1e-8, 1.0, 1), (-1e-3, 2.0, 5), (0, 0.7, 3)],
+)
+def test_the_tradeoff_agrees_with_samples(e, distance, outputs):
+    n = 40_000
     inside, outside = sampled(e, distance, outputs, n)
     alpha = np.array([0.01, 0.1, 0.5])
     threshold = np.quantile(outside, 1 - alpha)
@@ -133,6 +171,35 @@ def test_the_tradeoff_agrees_with_samples():
     expected = pair(e, distance, outputs).tradeoff(alpha)
     # Errors of both rates; the curve is no steeper than 20 here.
     assert (np.abs(missed - expected) < 4 * np.sqrt(0.25 / n) + 80 * np.sqrt(alpha / n)).all()
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 50])
+def test_far_and_near_centres_agree_where_both_hold(dimensions):
+    near, far = Distance(999.0, dimensions), Distance(1001.0, dimensions)
+    law = stats.ncx2(dimensions, far.centre**2)
+    for upper in (False, True):
+        p = np.array([1e-40, 1e-6, 0.3, 0.9])
+        y = far.standardised_quantile(p, upper)
+        x = far.centre**2 + 2 * far.centre * y
+        np.testing.assert_allclose(law.sf(x) if upper else law.cdf(x), p, rtol=1e-6)
+        np.testing.assert_allclose(far.standardised_tail(y, upper), p, rtol=1e-6)
+        np.testing.assert_allclose(near.tail(near.quantile(p, upper), upper), p, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("e", "shift", "line"),
+    [
+        (-1.0, 1.0, "excess = -1: it must be finite and above -1"),
+        (np.nan, 1.0, "excess = nan: it must be finite and above -1"),
+        (0.5, -1.0, "shift = -1: it must be finite and 0 or more"),
+        (0.5, np.inf, "shift = inf: it must be finite and 0 or more"),
+    ],
+)
+def test_what_no_gaussians_have_is_refused(e, shift, line):
+    contrast = Contrast(np.array([e]), np.array([shift]), np.array(0.0), 1)
+    for read in (contrast.auc, lambda: contrast.tradeoff(0.1)):
+        with pytest.raises(InputError, match=line):
+            read()
 
 
 def test_identical_posteriors_cannot_be_told_apart():

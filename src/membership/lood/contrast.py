@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from scipy.stats import ncx2
 
 from membership.arrays import FloatArray, one_of
 from membership.errors import InputError
+from membership.lood.distance import Distance
 
 MEASURES = ("kl", "kl-reverse", "mean", "auc")
 # The trapezoidal rule in x, with tan(phi) = sinh(x): its error is exp(-pi^2 / (2 * 0.15)) = 5e-15,
@@ -78,10 +78,10 @@ class Contrast:
 
         with h = e^2 / (4 (1 + e)) and k = (2 + e) s^2 / (8 (1 + e)). Absolute error below 1e-12.
         """
-        e, shift = np.broadcast_arrays(self.excess, self.shift)
+        e, shift = self._checked()
         shape, n = e.shape[:-1], e.shape[-1]
-        width = (e * e / (4 * (1 + e))).reshape(-1, n)
-        depth = ((2 + e) * shift / (8 * (1 + e))).reshape(-1, n)
+        width = (e / 4 * (e / (1 + e))).reshape(-1, n)
+        depth = ((2 + e) / (1 + e) * (shift / 8)).reshape(-1, n)
         missed = np.zeros(len(width))
         secant = _COSH**2
         step = max(1, _BLOCK // (n * secant.size))
@@ -95,9 +95,10 @@ class Contrast:
     def tradeoff(self, alpha: Any) -> FloatArray:
         """False-negative rate of the best test at a false-positive rate.
 
-        The test decides "with S" inside a ball, where the likelihood ratio is high. The squared
-        distance from its centre is non-central chi-squared under both posteriors, with
-        non-centralities (1+e) s^2/e^2 and s^2/e^2.
+        The test decides "with S" where the likelihood ratio is high: inside a ball for e > 0,
+        outside it for e < 0, in a half-space for e = 0. The squared distance from the ball's centre
+        is non-central chi-squared under both posteriors, with non-centralities (1+e) s^2/e^2 and
+        s^2/e^2. Absolute error below 1e-10.
 
         Parameters
         ----------
@@ -112,7 +113,7 @@ class Contrast:
         Raises
         ------
         InputError
-            `alpha` lies outside [0, 1], this holds more than one pair of posteriors, or they differ
+            `alpha` lies outside [0, 1], no Gaussians have such an excess or shift, this holds more than one pair of posteriors, or they differ
             in more than one direction (several records and several queries), for which there is
             no closed form.
         """
@@ -124,12 +125,22 @@ class Contrast:
                 f"the posteriors differ in {np.shape(self.excess)} directions; "
                 "the trade-off function is for one query, or one differing record and joint queries"
             )
-        e, shift = float(np.ravel(self.excess)[0]), float(np.ravel(self.shift)[0])
-        if e == 0.0:
-            return 1 - alpha
-        without, with_s = (1 + e) * shift / e**2, shift / e**2
-        radius = ncx2.ppf(alpha, self.outputs, without) * (1 + e)
-        return ncx2.sf(radius, self.outputs, with_s)
+        e, shift = (float(np.ravel(each)[0]) for each in self._checked())
+        inner = (alpha > 0) & (alpha < 1)
+        missed = _missed(np.where(inner, alpha, 0.5), e, np.sqrt(shift), self.outputs)
+        return np.where(inner, missed, 1 - alpha)
+
+    def _checked(self) -> tuple[FloatArray, FloatArray]:
+        """Excess and shift of one shape, refused where no pair of Gaussians has them."""
+        e, shift = np.broadcast_arrays(self.excess, self.shift)
+        for name, values, good, least in (
+            ("excess", e, e > -1, "above -1"),
+            ("shift", shift, shift >= 0, "0 or more"),
+        ):
+            if not (good & np.isfinite(values)).all():
+                bad = values[~(good & np.isfinite(values))][0]
+                raise InputError(f"{name} = {bad:g}: it must be finite and {least}")
+        return e, shift
 
     def measure(self, name: str) -> FloatArray:
         """One of "kl", "kl-reverse", "mean" and "auc", shape (...)."""
@@ -139,3 +150,18 @@ class Contrast:
         return {"kl": self.kl, "kl-reverse": self.kl_reverse, "mean": lambda: self.mean_distance}[
             name
         ]()
+
+
+def _missed(alpha: FloatArray, e: float, s: float, outputs: int) -> FloatArray:
+    """False-negative rates at `alpha` in (0, 1); see `Contrast.tradeoff`."""
+    if e == 0 and s == 0:
+        return 1 - alpha
+    centre = np.inf if e == 0 else s / abs(e)
+    without, with_s = Distance(centre * np.sqrt(1 + e), outputs), Distance(centre, outputs)
+    outside = e < 0
+    if not (without.far or with_s.far):
+        return with_s.tail(without.quantile(alpha, outside) * (1 + e), not outside)
+    # Both distances less their non-centralities: what stays finite as the centre goes away.
+    offset = (-s if outside else s) * (2 + e) / 2
+    level = without.standardised_quantile(alpha, outside)
+    return with_s.standardised_tail((1 + e) * np.sqrt(1 + e) * level + offset, not outside)
