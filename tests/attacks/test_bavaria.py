@@ -79,8 +79,8 @@ def test_few_references_gain_over_both_kinds_of_lira():
 
 
 def test_a_single_model_on_a_side_takes_the_law():
-    target, reference, member, _ = game(4, 5.0, records=200)
-    member[:, 0] = [True, False, False, False]
+    target, reference, member, _ = game(6, 5.0, records=200)
+    member[:, 0] = [True, False, False, False, False, False]
     assert np.isfinite(attacks.bavaria(target, reference, member)).all()
 
 

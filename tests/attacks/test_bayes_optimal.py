@@ -58,16 +58,15 @@ def test_mast_is_tau_less_the_loss(losses, tau):
 
 @given(st.data())
 def test_best_separating_with_ties(data):
-    models, records = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 4))
+    models = data.draw(st.integers(2, 7))
     grid = st.lists(st.integers(0, 3), min_size=models, max_size=models)
-    reference = np.array([data.draw(grid) for _ in range(records)], dtype=float).T
+    reference = np.array([data.draw(grid)], dtype=float).T
     flags = st.lists(st.booleans(), min_size=models, max_size=models).filter(
         lambda row: any(row) and not all(row)
     )
-    member = np.array([data.draw(flags) for _ in range(records)]).T
-    found = attacks.mast(np.zeros(records), reference, "best-separating", member)
-    expected = [slow_tau(reference[:, i], member[:, i], "best") for i in range(records)]
-    assert found == pytest.approx(np.array(expected))
+    member = np.array([data.draw(flags)]).T
+    found = attacks.mast([0.0], reference, "best-separating", member)
+    assert found == pytest.approx(slow_tau(reference[:, 0], member[:, 0], "best"))
 
 
 def test_best_separating_of_two_separate_groups_is_between_them():

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
-from membership.attacks.checking import as_membership, as_references, require_models
+from membership.attacks.checking import as_membership, as_references, evened, require_models
 from membership.attacks.side import side_of
 from membership.attacks.student import student_log_survival
 from membership.errors import InputError
@@ -93,6 +93,9 @@ def bavaria(
     :math:`\log s^2` (Smyth 2004, who calls such variances moderated); the prior of the mean is
     flat. Both are choices made here: nothing is left to tune.
 
+    Where the numbers of IN models differ by one in all, each record does without one model of the
+    side that has more; see the notes of `lira`.
+
     Examples
     --------
     >>> from membership import attacks
@@ -108,6 +111,7 @@ def bavaria(
     if mode == "online" and reference_member is None:
         raise InputError('reference_member is None; give it, or mode="offline"')
     inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
     require_models(~inside, "OUT", 1)
     out = _fit(references, ~inside, "OUT")
     if mode == "offline":

@@ -17,6 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit, logsumexp
 
 from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
+from membership.attacks.checking import as_membership, evened
 from membership.errors import InputError
 
 
@@ -134,7 +135,9 @@ def mast(
         losses, at the highest share of IN minus share of OUT below; the lowest of equally good
         ones, against the attacker. The adversary trains on the queried record for this one.
     reference_member : bool array of shape (models, records), optional
-        Which reference model was trained on which record (IN). None: all models are OUT.
+        Which reference model was trained on which record (IN). None: all models are OUT. Where the
+        numbers of IN models differ by one in all, each record does without one model of the side
+        that has more; see the notes of `lira`.
     temperature : float
         T > 0, in the unit of the loss; used by "log-mean-exp" alone.
 
@@ -163,7 +166,8 @@ def mast(
         raise InputError(
             f"reference_loss has shape {references.shape}; give (models, {loss.size} records)"
         )
-    inside = _trained_on(reference_member, references.shape)
+    inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
     _require_models(~inside, "OUT")
     if tau == "log-mean-exp":
         return _log_mean_exp(references, ~inside, temperature) - loss
@@ -281,13 +285,6 @@ def matt_from_log_odds(
         return first
     h = _checked_leverage(leverage, f.shape)
     return first - np.exp(-start) * h / (2 * (1 + h if newton else 1))
-
-
-def _trained_on(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:
-    """Which reference model saw which record; none did where the caller says nothing."""
-    if reference_member is None:
-        return np.zeros(shape, dtype=bool)
-    return as_bool("reference_member", reference_member, shape)
 
 
 def _log_mean_exp(loss: FloatArray, out: BoolArray, temperature: float) -> FloatArray:

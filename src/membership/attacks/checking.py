@@ -32,6 +32,26 @@ def as_membership(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:
     return as_bool("reference_member", reference_member, shape)
 
 
+def evened(references: FloatArray, inside: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """Every record with the same numbers of IN and OUT models, where they differ by one in all.
+
+    Where every record is in equally many models, the target's among them, its references are one
+    IN model short for a member and one OUT model short for another. Whatever depends on these
+    numbers then tells the answer. The last model of the side that is not short is left out.
+    """
+    count = inside.sum(axis=0)
+    if np.ptp(count) != 1 or count.max() == len(inside):
+        return references, inside
+    surplus = inside == (count == count.max())
+    left_out = len(inside) - 1 - surplus[::-1].argmax(axis=0)
+    kept = np.arange(len(inside))[:, None] != left_out
+
+    def of(values: Any) -> Any:
+        return values.T[kept.T].reshape(count.size, -1).T
+
+    return of(references), of(inside)
+
+
 def require_models(chosen: BoolArray, side: str, needed: int) -> None:
     """Check that every record has `needed` of the reference models marked in `chosen`.
 

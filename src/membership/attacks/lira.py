@@ -11,6 +11,7 @@ from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.checking import (
     as_membership,
     as_references,
+    evened,
     require_models,
 )
 from membership.attacks.side import Side, side_of
@@ -103,10 +104,14 @@ def lira(
     -----
     Departures from the released code (tensorflow/privacy, research/mi_lira_2021):
 
-    * Variances are divided by the number of models less one. Divided by the number, they depend
-      on how many IN models a record has, which the target's own membership decides where every
-      record is in the same number of models in total.
-    * The code cuts all records to the smallest number of models on a side; here all count.
+    * Variances are divided by the number of models less one.
+    * The code cuts all records to the smallest number of models on a side; here all count, but
+      where the numbers differ by one in all. So they do where every record is in the same number
+      of models (`data.balanced_membership`) and the target is one of them: members then have one
+      IN model less and the others one OUT model less, and the score would depend on the answer
+      (a bias of finite populations). There each record does without the last model of
+      the side that has more. A complement of the target, where there is one, is left out by
+      the caller, and nothing is lost.
     * Its `fix_variance` is the variance of all signals of a side, so it contains the spread
       between records, and takes that of the IN side for both, a typing error. "global" here
       is the spread within records, each side its own.
@@ -135,6 +140,7 @@ def lira_variants(
     for choice in choices.values():
         choice.check(reference_member is not None)
     inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
     for choice in choices.values():
         needed = 2 if choice.variance == "per-record" else 1
         require_models(~inside, "OUT", needed)

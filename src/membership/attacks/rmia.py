@@ -10,6 +10,7 @@ from membership.attacks.checking import (
     as_membership,
     as_probabilities,
     as_references,
+    evened,
     require_models,
 )
 from membership.errors import InputError
@@ -56,7 +57,8 @@ def rmia(
         The ratio that counts as beaten, above 0.
     reference_member : bool array of shape (models, records), optional
         Which reference model was trained on which record; P_out is the mean of the others.
-        None: all models are OUT.
+        None: all models are OUT. Where the numbers of IN models differ by one in all, each record
+        does without one model of the side that has more; see the notes of `lira`.
 
     Returns
     -------
@@ -95,6 +97,7 @@ def rmia(
     if not _is_number(gamma) or not 0 < gamma < np.inf:
         raise InputError(f"gamma is {gamma!r}; give a finite number above 0")
     inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
     require_models(~inside, "OUT", 1)
     ratio = _ratio(target, references.mean(axis=0, where=~inside), a)
     threshold = np.sort(gamma * _ratio(population, population_out.mean(axis=0), a))

@@ -7,6 +7,7 @@ from membership.arrays import FloatArray
 from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import mast, matt_from_log_odds
 from membership.attacks.bmia import bmia_from_moments
+from membership.attacks.checking import as_membership, evened
 from membership.attacks.forms import iha_from_forms, residual_from_forms
 from membership.attacks.glir import glir_from_distance
 from membership.attacks.lira import lira
@@ -47,7 +48,9 @@ def mast_score(seen: Observed, tau: str) -> FloatArray:
 
 def base_score(seen: Observed) -> FloatArray:
     """MAST's log-mean-exp over all references, with the record and without it."""
-    return mast(loss_of(seen), loss_of(seen, "references.log_odds"))
+    inside = as_membership(seen["references.member"], seen["references.log_odds"].shape)
+    references, _ = evened(loss_of(seen, "references.log_odds"), inside)
+    return mast(loss_of(seen), references)
 
 
 def bavaria_score(seen: Observed, mode: str, predictive: str) -> FloatArray:

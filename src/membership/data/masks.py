@@ -60,6 +60,11 @@ def balanced_membership(n_models: int, n_records: int, seed: int) -> np.ndarray:
     Attacks that compare models with and without a record have as many of both for every record.
     Independent halves (`random_halves`) leave some records with few on one side.
 
+    Where one of these models is attacked with the others, a member has one IN model less and
+    another record one OUT model less, which gives the answer away (LiRA with 7 references: AUC
+    0.44 of a model that leaks nothing). `lira`, `bavaria`, `mast` and `rmia` even the numbers out
+    if they are told `reference_member`; a statistic of your own has to, or draw independently.
+
     Parameters
     ----------
     n_models : int

@@ -113,9 +113,9 @@ class Contrast:
         Raises
         ------
         InputError
-            `alpha` lies outside [0, 1], no Gaussians have such an excess or shift, this holds more than one pair of posteriors, or they differ
-            in more than one direction (several records and several queries), for which there is
-            no closed form.
+            `alpha` lies outside [0, 1], no Gaussians have such an excess or shift, this holds more
+            than one pair of posteriors, or they differ in more than one direction (several records
+            and several queries), for which there is no closed form.
         """
         alpha = np.asarray(alpha, dtype=np.float64)
         if not ((alpha >= 0) & (alpha <= 1)).all():
