@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from membership import attacks, curvature, metrics
+from membership import attacks, curvature, evidence, metrics
+from membership.attacks.kinds import references_of
 from membership.errors import InputError
 from tests.attacks.games import games
 from tests.attacks.slow import SLOW
@@ -172,6 +173,34 @@ def test_a_target_is_asked_its_own_records():
         "auc", table.score["lira"], table.score["loss"], table.member, resamples=20
     )
     assert pair.units == 2
+
+
+def test_whatever_is_named_a_target_and_its_complement_are_no_references():
+    rng = np.random.default_rng(0)
+    member = rng.random((6, 40)) < 0.5
+    member[2] = ~member[1]
+    made = evidence.dataset(
+        "outputs",
+        {"log_odds": rng.normal(size=member.shape), "member": member},
+        **{"set": "s", "data": {}, "recipe": {}, "targets": [0], "references": [1, 2, 3, 4, 5]},
+    )
+    for target, expected in (
+        (0, [1, 2, 3, 4, 5]),
+        (1, [3, 4, 5]),
+        (2, [3, 4, 5]),
+        (3, [1, 2, 4, 5]),
+    ):
+        assert references_of(made, target) == expected
+        seen = attacks.observe(made, target=target)
+        np.testing.assert_array_equal(seen["references.member"], member[expected])
+    # One complement a model is read as well as one a target.
+    each = made.assign_attrs(references=[], complements=[5, None, None, None, None, 0])
+    assert references_of(each, 0) == [1, 2, 3, 4]
+    assert references_of(each, 4) == [0, 1, 2, 3, 5]
+    with pytest.raises(InputError, match="complements: 2 are named for 1 targets and 6 models"):
+        references_of(made.assign_attrs(complements=[1, 2]), 0)
+    with pytest.raises(InputError, match="references = 9: the evidence has model"):
+        attacks.observe(made.assign_attrs(references=[9]), target=0)
 
 
 def test_named_references_rotate_with_the_target():

@@ -1,5 +1,7 @@
 """What evidence of a kind may hold, and in which precision it is kept."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -38,6 +40,34 @@ def test_a_variable_gets_the_dimensions_and_the_precision_of_its_kind():
 def test_what_does_not_fit_its_kind_is_refused_in_one_line(changed, words):
     with pytest.raises(InputError, match=words) as refused:
         outputs(**changed)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("recipe", "x", "attribute recipe is 'x'; it must be an object"),
+        ("recipe", None, "attribute recipe is None; it must be an object"),
+        ("data", [1], "attribute data is [1]; it must be an object"),
+        ("set", 3, "attribute set is 3; it must be words"),
+        ("set", "\ud800", "attribute set: '\\ud800' is no text"),
+        ("sizes", {"\udfff": "x"}, "attribute a name in sizes: '\\udfff' is no text"),
+        ("targets", 5, "attribute targets is 5; it must be a list of whole numbers"),
+        ("targets", [True], "attribute targets is [True]; it must be a list of whole numbers"),
+        ("targets", [[0]], "attribute targets is [[0]]; it must be a list of whole numbers"),
+        ("references", {}, "attribute references is {}; it must be a list of whole numbers"),
+        ("references", [1.5], "attribute references is [1.5]; it must be a list of whole numbers"),
+        ("complements", ["x"], "attribute complements is ['x']; it must be a list of whole "),
+        ("warnings", "abc", "attribute warnings is 'abc'; it must be a list of words"),
+        ("inverses", ["x"], "attribute inverses is ['x']; it must be a list of objects"),
+        ("rank", "8", "attribute rank is '8'; it must be a number"),
+    ],
+)
+def test_an_attribute_of_another_type_is_refused_in_one_line(name, value, line):
+    made = outputs()
+    made.attrs[name] = value
+    with pytest.raises(InputError, match=re.escape(line)) as refused:
+        evidence.digest(made)
     assert "\n" not in str(refused.value)
 
 

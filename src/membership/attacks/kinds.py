@@ -15,10 +15,10 @@ def _labels(evidence: xr.Dataset, dim: str) -> np.ndarray:
     return evidence[dim].values if dim in evidence.coords else np.arange(evidence.sizes[dim])
 
 
-def _place(labels: np.ndarray, target: int, dim: str) -> int:
-    found = np.flatnonzero(labels == target)
+def _place(labels: np.ndarray, number: int, dim: str, name: str = "target") -> int:
+    found = np.flatnonzero(labels == number)
     if not found.size:
-        raise InputError(f"target = {target}: the evidence has {dim} {labels.tolist()}")
+        raise InputError(f"{name} = {number}: the evidence has {dim} {labels.tolist()}")
     return int(found[0])
 
 
@@ -34,27 +34,45 @@ def references_of(outputs: xr.Dataset | None, target: int) -> list[int]:
     """
     if outputs is None:
         return []
-    targets = list(outputs.attrs.get("targets", []))
+    targets, labels = list(outputs.attrs.get("targets", [])), _labels(outputs, "model")
     at = targets.index(target) if target in targets else 0
     named = list(outputs.attrs.get("references", []))
-    if named:
-        return [named[(at + k) % len(named)] for k in range(len(named))]
-    complements = outputs.attrs.get("complements") or [None] * len(targets)
-    own = {target, complements[at] if target in targets else None}
-    # Who has this target for a complement is one as well.
-    own |= {one for one, other in zip(targets, complements, strict=True) if other == target}
-    return [int(model) for model in _labels(outputs, "model") if model not in own]
+    order = [named[(at + k) % len(named)] for k in range(len(named))] or labels.tolist()
+    own = {target, *complements_of(outputs, target)}
+    return [int(model) for model in order if model not in own]
+
+
+def complements_of(evidence: xr.Dataset, target: int) -> set[int]:
+    """The models trained on exactly the records that the target was not, named as such or not."""
+    targets, named = evidence.attrs.get("targets", []), evidence.attrs.get("complements", [])
+    labels = _labels(evidence, "model").tolist() if "model" in evidence.sizes else []
+    # One for each target, or one for each model.
+    of = labels if len(named) == len(labels) else targets
+    if named and len(named) != len(of):
+        raise InputError(
+            f"complements: {len(named)} are named for {len(targets)} targets and {len(labels)} "
+            "models; name one for each of either"
+        )
+    pairs = [(a, b) for a, b in zip(of, named, strict=False) if b is not None]
+    found = {b for a, b in pairs if a == target} | {a for a, b in pairs if b == target}
+    if target in labels and "member" in evidence:
+        member = evidence["member"].values
+        opposite = (member != member[labels.index(target)]).all(axis=1)
+        found |= {model for model, there in zip(labels, opposite, strict=True) if there}
+    return {int(model) for model in found}
 
 
 def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
     labels = _labels(evidence, "model")
-    at, others = _place(labels, target, "model"), [_place(labels, r, "model") for r in order]
+    at = _place(labels, target, "model")
+    others = [_place(labels, number, "model", "references") for number in order]
     found: Found = {"member": evidence["member"].values[at]}
     for name in SIGNALS:
         if name in evidence:
             values = _numbers(evidence, name)
             found[name] = values[at]
-            if others:
+            # Some signals are gathered of the targets alone.
+            if others and not np.isnan(values[others]).all(axis=1).any():
                 found[f"references.{name}"] = values[others]
         if f"held_{name}" in evidence:
             held = _numbers(evidence, f"held_{name}")
@@ -89,6 +107,8 @@ def _forms(evidence: xr.Dataset, form: FloatArray) -> Found:
     if len(inverses) != len(form):
         raise InputError(f"inverses: {len(inverses)} are described; there are {len(form)}")
     for how, values in zip(inverses, form, strict=True):
+        if "conditioning" not in how:
+            raise InputError(f"inverses: {how} does not say its conditioning")
         kind = how["conditioning"]
         kind = how.get("stationarity", "published") if kind == "damping" else kind
         for term, one in zip(_labels(evidence, "term"), values, strict=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class Observed:
         """
         for place in (self.attributes.get("recipe", {}), self.attributes):
             if name in place:
+                if not isinstance(place[name], Real) or isinstance(place[name], bool):
+                    raise InputError(f"{name} = {place[name]!r}: the evidence needs a number")
                 return place[name]
         raise InputError(f"the evidence's recipe does not say {name}; gather it again")
 

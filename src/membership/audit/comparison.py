@@ -7,6 +7,7 @@ import xarray as xr
 
 import membership
 from membership import attacks, metrics
+from membership.attacks.kinds import complements_of
 from membership.attacks.scores import ScoreTable
 from membership.audit.report import CARRIED, RATES
 from membership.errors import InputError
@@ -81,11 +82,8 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
     """One label for a target and its complement, which are no independent trials."""
-    pairs: dict[int, int] = {}
-    for one in evidence:
-        named = one.attrs.get("targets", []), one.attrs.get("complements", [])
-        pairs |= {t: c for t, c in zip(*named, strict=False) if c is not None}
-    return [min(target, pairs.get(target, target)) for target in targets]
+    kin = {t: {t}.union(*(complements_of(one, t) for one in evidence)) for t in targets}
+    return [min(kin[target]) for target in targets]
 
 
 def _rates(table: ScoreTable, name: str, how: dict[str, Any]) -> list[dict[str, Any]]:

@@ -10,6 +10,21 @@ from dataclasses import dataclass, field
 ATTRIBUTES = ("set", "data", "recipe")
 """What every file says: display name of the data set, digests of its records, training recipe."""
 
+TYPES = {
+    "set": "words",
+    "data": "an object",
+    "recipe": "an object",
+    "deviations": "a list of words",
+    "warnings": "a list of words",
+    "targets": "a list of whole numbers",
+    "references": "a list of whole numbers",
+    "complements": "a list of whole numbers or null",
+    "inverses": "a list of objects",
+    "batch_size": "a number",
+    "rank": "a number",
+}
+"""What attributes that are read must be; of kinds that take any variable, the first four."""
+
 
 @dataclass(frozen=True)
 class Variable:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import xarray as xr
 
 from membership.arrays import whole
 from membership.errors import InputError
-from membership.evidence.kinds import ATTRIBUTES, KINDS, Kind
+from membership.evidence.kinds import ATTRIBUTES, KINDS, TYPES, Kind
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # The lower ones of a float32 are noise that does not compress. See `stored`.
@@ -206,7 +206,35 @@ def _attributes(dataset: xr.Dataset, kind: Kind) -> dict[str, Any]:
     missing = [name for name in (*ATTRIBUTES, *kind.attributes) if name not in dataset.attrs]
     if missing:
         raise InputError(f"evidence of kind {kind.name!r} lacks attributes: {', '.join(missing)}")
-    return {name: plain(name, dataset.attrs[name]) for name in sorted(dataset.attrs)}
+    found = {name: plain(name, dataset.attrs[name]) for name in sorted(dataset.attrs)}
+    for name, what in list(TYPES.items())[: 4 if kind.others else None]:
+        if name in found and not _IS[what](found[name]):
+            raise InputError(f"attribute {name} is {_brief(found[name])}; it must be {what}")
+    return found
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _each(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(check(one) for one in value)
+
+
+_IS: dict[str, Callable[[Any], bool]] = {
+    "words": lambda value: isinstance(value, str),
+    "an object": lambda value: isinstance(value, dict),
+    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "a list of words": _each(lambda one: isinstance(one, str)),
+    "a list of objects": _each(lambda one: isinstance(one, dict)),
+    "a list of whole numbers": _each(_is_whole),
+    "a list of whole numbers or null": _each(lambda one: one is None or _is_whole(one)),
+}
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def plain(name: str, value: Any) -> Any:
@@ -220,13 +248,23 @@ def plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
-        return {str(key): plain(f"{name}[{key!r}]", one) for key, one in value.items()}
+        return {
+            plain(f"a name in {name}", str(key)): plain(f"{name}[{key!r}]", one)
+            for key, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [plain(name, one) for one in value]
     good = value is None or isinstance(value, str | bool | int | float)
     if not good or (isinstance(value, float) and not math.isfinite(value)):
         raise InputError(f"attribute {name}: {value!r} is no JSON value")
+    if isinstance(value, str) and not value.isprintable() and _is_lone(value):
+        raise InputError(f"attribute {name}: {value!r} is no text")
     return value
+
+
+def _is_lone(text: str) -> bool:
+    """Whether it holds half of a UTF-16 pair, which no file takes."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def canonical(value: Any) -> bytes:
