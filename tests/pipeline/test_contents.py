@@ -1,5 +1,7 @@
 """What a chapter's table of contents says of its exhibits."""
 
+import numpy
+import pytest
 from docutils.core import publish_doctree
 
 from membership.pipeline import contents
@@ -43,3 +45,18 @@ def test_a_section_leads_to_the_cards_in_it():
         'First</a><span class="nav toc-exhibits"><a href="#iha-tab-2">Table 2</a> '
         '<a href="#iha-fig-1">Figure &lt;1&gt;</a></span>',
     )
+
+
+@pytest.mark.parametrize(
+    ("signature", "shown"),
+    [
+        (f"(x, xp={numpy!r})", "(x, xp=numpy)"),
+        (f"(xp={numpy.linalg!r}, n: int = 3)", "(xp=numpy.linalg, n: int = 3)"),
+        ("(rates=(0.1, 0.01))", "(rates=(0.1, 0.01))"),
+        ("", ""),
+        (None, None),
+    ],
+)
+def test_a_signature_says_no_place_of_this_machine(signature, shown):
+    found = contents._without_places(None, "function", "f", None, None, signature, "-> float")
+    assert found == (shown, "-> float")

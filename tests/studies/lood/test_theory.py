@@ -134,6 +134,13 @@ def test_a_lead_is_that_of_the_ranks():
     assert leakage.lead(far, near, truth)["value"] == pytest.approx(-found["value"])
 
 
+@pytest.mark.parametrize("n", [3, 4, 10])
+def test_the_lead_of_a_few_records_has_an_interval(n):
+    one, two, three = np.random.default_rng(n).normal(size=(3, n))
+    found = leakage.lead(one, two, three)
+    assert found["low"] <= found["value"] <= found["high"]
+
+
 def test_shares_by_fixed_point_count_records(gathered):
     found = gathered("process-edge")
     table = activations.by_point(found)

@@ -186,10 +186,14 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
 
 
 def lead(kl: FloatArray, mean: FloatArray, auc: FloatArray) -> dict[str, float]:
-    """Difference of two rank correlations with the same numbers; records are resampled."""
+    """Difference of two rank correlations with the same numbers; records are resampled.
+
+    Resamples in which one of the numbers is the same throughout have no correlation: left out.
+    """
     chosen = np.random.default_rng(0).integers(len(kl), size=(RESAMPLED, len(kl)))
     ranks = [rankdata(each[chosen], axis=1) for each in (kl, mean, auc)]
-    centred = [each - each.mean(axis=1, keepdims=True) for each in ranks]
+    varies = np.all([np.ptp(each, axis=1) > 0 for each in ranks], axis=0)
+    centred = [each[varies] - each[varies].mean(axis=1, keepdims=True) for each in ranks]
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in centred]
     spread = ((unit[0] - unit[1]) * unit[2]).sum(axis=1).std(ddof=1)
     value = ranked(kl, auc)["value"] - ranked(mean, auc)["value"]
