@@ -24,6 +24,26 @@ def test_corollary_5_1_is_the_formula():
     assert privacy.mip_mu_step(12, 30, 20, 0.2, 3.0) == pytest.approx(expected, rel=1e-14)
 
 
+@pytest.mark.parametrize(("d", "n"), [(650, 400), (2580, 795), (1026, 1000)])
+def test_corollary_f_1_translates_the_noise_of_one_step(d, n):
+    free = privacy.mip_mu_step(d, n, d)
+    for mu in (0.1, 0.7 * free):
+        tau = 2 / (n * mu)  # of mu-GDP at C = 1
+        alone = privacy.mip_mu_step(d, n, d, tau, 1.0)
+        assert privacy.mip_mu_of_gdp(mu, d, n) == pytest.approx(min(alone, mu), rel=1e-12)
+        assert privacy.gdp_mu_of_mip(alone, d, n) == pytest.approx(mu, rel=1e-9)
+    assert privacy.gdp_mu_of_mip(free, d, n) == math.inf
+    # Only this near to the level without noise does Corollary 5.1 ask for less than GDP.
+    edge = math.sqrt((2 * d - 8) / (2 * n + 1))
+    assert privacy.mip_mu_of_gdp(0.999 * edge, d, n) == 0.999 * edge
+    assert privacy.mip_mu_of_gdp(1.001 * edge, d, n) < 1.001 * edge
+
+
+def test_five_steps_of_figure_2c_have_a_level_of_2_548():
+    five = privacy.composed_mu(privacy.mip_mu_step(650, 500, 650), 5)
+    assert five == pytest.approx(2.548, abs=5e-4)
+
+
 def test_the_plain_distance_is_the_weaker_statistic_under_noise():
     for tau in (0.0, 0.5, 2.0):
         best = privacy.mip_mu_step(50, 100, 50, tau, 1.0)

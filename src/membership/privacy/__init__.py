@@ -8,7 +8,7 @@ Trade-off functions
     `effective_batch_size`
 Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
-    `required_noise`
+    `required_noise`; from one notion to the other: `mip_mu_of_gdp`, `gdp_mu_of_mip`
 Records that differ
     `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`, `composed_mixture_tradeoff`
 Composition without a limit theorem
@@ -28,7 +28,9 @@ from membership.privacy.choice import PROTECTIONS, required_sigma
 from membership.privacy.established import Established, established
 from membership.privacy.levels import (
     composed_mu,
+    gdp_mu_of_mip,
     gdp_mu_step,
+    mip_mu_of_gdp,
     mip_mu_spectrum,
     mip_mu_step,
     subsampled_mu,
@@ -73,7 +75,9 @@ __all__ = [
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
     "gaussian_tradeoff",
+    "gdp_mu_of_mip",
     "gdp_mu_step",
+    "mip_mu_of_gdp",
     "mip_mu_spectrum",
     "mip_mu_step",
     "mip_tpr",

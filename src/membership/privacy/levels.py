@@ -103,6 +103,58 @@ def gdp_mu_step(n: float, tau: float, clip: float) -> float:
     return 2 * clip / (n * tau) if tau else np.inf
 
 
+def mip_mu_of_gdp(mu_gdp: float, d: float, n: float) -> float:
+    """Return the level against membership inference of one step that is mu-GDP (Corollary F.1).
+
+    Parameters
+    ----------
+    mu_gdp : float
+        Level of the step against the strongest adversary, above 0.
+    d, n : float
+        Dimension and batch size; K = d.
+
+    Returns
+    -------
+    float
+        The smaller of sqrt(2 d / (2 n + 8 / mu^2 + 1)) and mu itself. The first is the smaller
+        only where mu^2 > (2 d - 8) / (2 n + 1): within a share of about 2 / d of the level
+        without noise, or above it.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+    """
+    mu, d, n = checks.level("mu_gdp", mu_gdp), checks.dimension(d), checks.batch(n)
+    return float(min(np.sqrt(2 * d / (2 * n + 8 / mu**2 + 1)), mu))
+
+
+def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
+    """Return the level of differential privacy that Corollary 5.1 asks of one step (Corollary F.1).
+
+    Parameters
+    ----------
+    mu_mip : float
+        Level to reach against membership inference, above 0.
+    d, n : float
+        As in `mip_mu_of_gdp`.
+
+    Returns
+    -------
+    float
+        2 / sqrt(d / mu^2 - n - 1 / 2); infinite where the step reaches the level without noise.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+    """
+    mu, d, n = checks.level("mu_mip", mu_mip), checks.dimension(d), checks.batch(n)
+    if mu >= mip_mu_step(d, n, d):
+        return np.inf
+    return float(2 / np.sqrt(d / mu**2 - n - 0.5))
+
+
 def composed_mu(mu_step: float, steps: float) -> float:
     """Return the level of `steps` steps that all see the record, sqrt(T) mu (Section D.3)."""
     return float(np.sqrt(checks.steps(steps)) * checks.reached_level("mu_step", mu_step))

@@ -51,3 +51,6 @@ def test_times_are_told_with_their_ratio(gathered):
     table = cost.table([one]).set_index("quantity")["value"]
     spent = one["seconds"].values
     assert table[cost.RATIO] == pytest.approx((spent[0] / spent[1]).mean())
+    area = one["auc"].values
+    assert table[cost.MORE] == pytest.approx((area[0] - area[2]).mean())
+    assert one["attack"].values[2] == "loss (LiRA), 320 shadow models"

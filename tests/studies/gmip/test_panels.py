@@ -30,6 +30,19 @@ def test_curves_are_read_off_against_the_attacker():
     assert (table["low"] == table["high"]).all()
 
 
+@pytest.mark.parametrize(
+    ("draw", "kurtosis"), [(panels.normal, 3.0), (panels._uniform, 1.8), (panels._exponential, 9.0)]
+)
+def test_k_of_independent_entries_is_chi_squared_for_normal_ones_alone(draw, kurtosis):
+    """Remark 5.1: its mean is d for all of them, its variance d times the kurtosis less one."""
+    d, draws = 40, 40_000
+    k = np.square(draw(np.random.default_rng(0), (draws, d))).sum(axis=1)
+    error = k.std() / np.sqrt(draws)
+    assert k.mean() == pytest.approx(d, abs=4 * error)
+    spread = np.square(k - d)
+    assert k.var() == pytest.approx(d * (kurtosis - 1), abs=4 * spread.std() / np.sqrt(draws))
+
+
 def test_figure_2a_meets_the_bound(played):
     table = panels.figure_2a(played)
     for _, part in table.groupby("panel"):

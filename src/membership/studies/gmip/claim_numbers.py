@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from membership.errors import InputError
-from membership.published import Outcome
+from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, overall
 
 PAPER = ("Adult",)
@@ -17,13 +17,25 @@ _SHOWN = 2
 
 
 def summed_up(outcomes: Iterable[Outcome]) -> Outcome:
-    """All of a claim's parts, of which the widest few are shown."""
+    """All of a claim's parts, of which those that come nearest to failing are shown.
+
+    Of a contradicted claim the ones that fail by most.
+    """
     outcomes = list(outcomes)
     whole = every(outcomes)
     telling = [one for one in outcomes if one.word == whole.word] or outcomes
     numbers = [number for one in telling for number in one.numbers]
-    numbers.sort(key=lambda one: -max(abs(end) for end in one.interval()))
+    numbers.sort(key=_to_spare)
     return replace(whole, numbers=tuple(numbers[:_SHOWN]))
+
+
+def _to_spare(one: Contrast) -> float:
+    """How far the interval stays within what is claimed, less the threshold that all share."""
+    low, high = one.interval()
+    kind = one.claimed.kind if one.claimed else ""
+    if kind in ("below", "at most"):
+        return -high
+    return low if kind == "above" else -max(-low, high)
 
 
 def over_data(

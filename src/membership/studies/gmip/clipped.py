@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from membership import metrics, privacy
+from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.privacy import numerical
 from membership.studies.gmip import observations
@@ -21,6 +22,7 @@ from membership.training.private import initial_weight, record_gradients
 _GRID = 13
 MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
 NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
+SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 
 
 def shown_level(kind: str, mu_step: float, recipe: Recipe) -> float:
@@ -122,10 +124,21 @@ def costs(clipped: Sequence[xr.Dataset]) -> Any:
             ("accuracy lost to the smaller C alone (points)", bare - small),
             (f"accuracy lost to noise for mu = {mu}, {OWN} (points)", bare - noisy),
             (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - less),
+            *_saved(one),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
             rows.append({"data": one.attrs["set"], "quantity": quantity, **numbers})
     return tidy(rows, observed(clipped))
+
+
+def _saved(one: xr.Dataset) -> list[tuple[str, FloatArray]]:
+    """Accuracy without noise less that under GDP, at the first level that needs none."""
+    first = int((one["level"].values < one.attrs["free"]).sum())
+    if first == one.sizes["level"]:
+        return []
+    pair = one["accuracy_without"], one["accuracy"].isel(level=first)
+    without, noisy = (each.sel(norm=MEDIAN).values for each in pair)
+    return [(SAVED, without - noisy)]
 
 
 def _stated(r: Recipe) -> float:

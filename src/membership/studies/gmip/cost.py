@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,21 @@ from membership.studies.gmip.origin import observed
 from membership.studies.gmip.tasks import Task
 from membership.training.private import record_gradients
 
-ATTACKS = ("GLiR", "loss (LiRA)")
-TIMINGS = 3
-RATIO = "GLiR over the loss attack"
+ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
+FOR_AS_LONG = 40
+"""How many times the shadow models of Figure 6 take about as long as GLiR."""
+RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
-def seconds(task: Task, settings: Any) -> FloatArray:
-    """Processor time of either attack on one target after the few steps, (attack, timing)."""
-    s = observations.split(task, settings, 0)
-    before = observations.trajectory(task, s.members, settings.audit_steps, settings.seed)
-    shadows = data.random_halves(settings.n_reference + 1, len(s.queries), settings.seed)
+def outcomes(task: Task, settings: Any, model: int) -> dict[str, FloatArray]:
+    """Processor time of each attack on one target after the few steps, and its AUC in percent."""
+    s = observations.split(task, settings, model)
+    member = np.arange(len(s.queries)) < len(s.members)
+    steps, seed = settings.audit_steps, settings.seed + model
+    before = observations.trajectory(task, s.members, steps, seed)
 
-    def glir() -> None:
+    def glir() -> FloatArray:
+        found = np.zeros(len(s.queries))
         for weight in before:
             back, asked = (
                 record_gradients(weight, task.features[rows], task.y[rows])
@@ -39,34 +43,40 @@ def seconds(task: Task, settings: Any) -> FloatArray:
             x = (asked - moments.mean) @ root
             distance = np.square(x - x[: len(s.members)].mean(axis=0)).sum(axis=1)
             k = np.square(x).sum(axis=1)
-            glir_from_distance(distance, k, len(s.members), root.shape[1])
+            found += glir_from_distance(distance, k, len(s.members), root.shape[1])
+        return found
 
-    def losses() -> None:
-        steps = settings.audit_steps
-        odds = observations.log_odds(task, s.queries, shadows, steps, settings.seed)
-        loss_attack.likelihood_ratio(odds[0], odds[1:], shadows[1:])
+    def losses(count: int) -> FloatArray:
+        shadows = data.random_halves(count + 1, len(s.queries), seed)
+        shadows[0] = member
+        odds = observations.log_odds(task, s.queries, shadows, steps, seed)
+        return loss_attack.likelihood_ratio(odds[0], odds[1:], shadows[1:])
 
-    # In turn, so that a busy spell of the machine falls on both.
-    pairs = [[_timed(attack) for attack in (glir, losses)] for _ in range(TIMINGS)]
-    return np.array(pairs).T
+    few, many = (partial(losses, each * settings.n_reference) for each in (1, FOR_AS_LONG))
+    played = [_timed(attack) for attack in (glir, few, many)]
+    return {
+        "seconds": np.array([seconds for seconds, _ in played]),
+        "auc": 100 * np.array([metrics.auc(score, member) for _, score in played]),
+    }
 
 
-def _timed(attack: Callable[[], None]) -> float:
+def _timed(attack: Callable[[], FloatArray]) -> tuple[float, FloatArray]:
     start = time.process_time()
-    attack()
-    return time.process_time() - start
+    score = attack()
+    return time.process_time() - start, score
 
 
 def table(some: Sequence[xr.Dataset]) -> Any:
-    """Seconds of either attack, and their ratio."""
+    """Seconds and AUC of each attack, and both beside those of GLiR."""
     rows = []
     for one in some:
-        spent = one["seconds"].values
-        key = {"data": one.attrs["set"]}
-        rows += [
-            {**key, "quantity": f"{attack} (s)", **metrics.summary(each, lowest=0.0)}
-            for attack, each in zip(ATTACKS, spent, strict=True)
-        ]
+        key, spent, area = {"data": one.attrs["set"]}, one["seconds"].values, one["auc"].values
+        for attack, seconds, found in zip(one["attack"].values, spent, area, strict=True):
+            rows += [
+                {**key, "quantity": f"{attack} (s)", **metrics.summary(seconds, lowest=0.0)},
+                {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(found)},
+            ]
         rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})
+        rows.append({**key, "quantity": MORE, **metrics.summary(area[0] - area[2])})
     note = "Processor time of one core, after the few steps; a second run gives others."
     return tidy(rows, observed(some, note=note, timing=True))

@@ -19,7 +19,14 @@ from membership.studies.gmip import (
     observations,
     panels,
 )
-from membership.studies.gmip.tasks import LENGTHS, Task, first_word, small_words, task, words
+from membership.studies.gmip.tasks import (
+    LENGTHS,
+    Task,
+    first_word,
+    load_task,
+    small_words,
+    words,
+)
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
@@ -237,15 +244,24 @@ def _noised(name: str, settings: Any) -> xr.Dataset:
     )
 
 
+@evidence.version(2)
 def _times(name: str, settings: Any) -> xr.Dataset:
-    """Processor time of GLiR and of the loss attack after the few steps."""
+    """Processor time and AUC of GLiR and of the loss attack after the few steps."""
     it = _task(name, settings)
+    each = [cost.outcomes(it, settings, model) for model in range(settings.audit_models)]
+    many = cost.FOR_AS_LONG * settings.n_reference
     return evidence.dataset(
         "measured",
-        {"seconds": (("attack", "timing"), cost.seconds(it, settings))},
-        {"attack": list(cost.ATTACKS)},
+        {
+            key: (("attack", "model"), np.stack([one[key] for one in each], axis=1))
+            for key in ("seconds", "auc")
+        },
+        {"attack": [attack.format(many) for attack in cost.ATTACKS]},
         **_origin(it, settings, "cpu", settings.audit_steps),
-        sizes={"Shadow models": str(settings.n_reference), "Timings": str(cost.TIMINGS)},
+        sizes={
+            "Shadow models": f"{settings.n_reference} and {many:,}",
+            "Audited models": str(settings.audit_models),
+        },
     )
 
 
@@ -254,17 +270,7 @@ def _task(name: str, settings: Any) -> Task:
     return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
 
 
-class _Loading:
-    """The settings that `task` reads."""
-
-    def __init__(self, data_root: str, pretrain_epochs: int, seed: int, device: str) -> None:
-        self.data_root, self.pretrain_epochs = data_root, pretrain_epochs
-        self.seed, self.device = seed, device
-
-
-@functools.lru_cache(maxsize=4)
-def _made(name: str, *given: Any) -> Task:
-    return task(name, _Loading(*given))
+_made = functools.lru_cache(maxsize=4)(load_task)
 
 
 def _origin(it: Task, settings: Any, device: str, steps: int = 0) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from membership.studies.gmip.tasks import LEAST_BACKGROUND, Task
 from membership.training.private import record_gradients
 
 STEPS = (1, 2, 5)
-BACKGROUNDS = ("as many as the paper", "all that are left")
 ATTACKS = ("sum of log p", "joint test", "joint likelihood ratio")
 MORE = "joint likelihood ratio less that of one step"
 

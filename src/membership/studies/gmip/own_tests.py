@@ -7,7 +7,7 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, chance, identity, much_better
 from membership.published.outcomes import every
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.gmip import gap, joint, theory
+from membership.studies.gmip import clipped, gap, gradients, joint, theory, utility
 from membership.studies.gmip.claim_numbers import over_data
 
 POINT = 1.0
@@ -128,17 +128,11 @@ def shared_noise(source: Any) -> Outcome:
     table.attrs = source.table("gmip-ctl-10").attrs
 
     def test(name: str, _: int) -> Outcome:
-        none, shared, alone = (
-            number(table, dataset=name, noise=noise) for noise in ("none", "shared", "independent")
+        shared, alone = (
+            number(table, f"accuracy, {text.split(',')[0]}, {name}", dataset=name, noise=text)
+            for text in (utility.SHARED, utility.ALONE)
         )
-        return every(
-            [
-                about(shared.less(none, f"accuracy, shared less none, {name}"), POINT, parts=2),
-                much_better(
-                    none.less(alone, f"accuracy, none less independent, {name}"), POINT, parts=2
-                ),
-            ]
-        )
+        return every([about(shared, POINT, parts=2), much_better(alone, POINT, parts=2)])
 
     return over_data(table, test)
 
@@ -148,12 +142,9 @@ def released_inverse(source: Any) -> Outcome:
     table = source.table("gmip-ctl-2")
 
     def test(name: str, _: int) -> Outcome:
-        ours, theirs = (
-            number(table, dataset=name, quantity=f"AUC of {code}, one step (%)")
-            for code in ("GLiR", "the released code")
-        )
         label = f"AUC with the right inverse less the released code's, {name}"
-        return much_better(ours.less(theirs).scaled(0.01, label), 0.01)
+        more = number(table, dataset=name, quantity=gradients.RIGHT_INVERSE)
+        return much_better(more.scaled(0.01, label), 0.01)
 
     return over_data(table, test)
 
@@ -219,7 +210,9 @@ def cost_of_c(source: Any) -> Outcome:
 
     def test(name: str, _: int) -> Outcome:
         rows = table[(table["data"] == name) & table["quantity"].str.contains("to noise")]
-        wide, fitting = (number(rows, quantity=quantity) for quantity in rows["quantity"])
+        wide, fitting = (
+            of_row(rows[rows["quantity"].str.contains(norm)].iloc[0]) for norm in clipped.NORMS
+        )
         label = f"accuracy lost to noise, C of Table 4, less twice that at the median norm, {name}"
         return much_better(wide.less(fitting.scaled(2.0), label), 0.0)
 

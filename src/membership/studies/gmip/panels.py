@@ -119,7 +119,7 @@ def figure_4(played: xr.Dataset) -> pd.DataFrame:
             ),
             curves.analytic({"panel": name, "series": "Theorem 5.1, K as drawn"}, drawn),
         ]
-    note = "The settings are chosen here; the paper's are lost in our copy."
+    note = "The settings are chosen here."
     return tidy(parts, computed(sizes=played.attrs["sizes"], note=note))
 
 

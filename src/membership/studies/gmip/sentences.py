@@ -3,6 +3,7 @@
 import pandas as pd
 
 from membership.exhibits.numbers import number
+from membership.studies.gmip import theory
 
 _EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
 
@@ -103,8 +104,11 @@ def of_control_4(table: pd.DataFrame) -> str:
     ]
     for (data, case, attack), each in value.items():
         if attack == "joint likelihood ratio" and case.startswith("5 steps"):
-            summed = value[data, case, "sum of log p"]
-            found.append(f"{data}, {case}: {summed:.1f}% with the sum, {each:.1f}% jointly.")
+            summed, test = (value[data, case, key] for key in ("sum of log p", "joint test"))
+            found.append(
+                f"{data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the joint test, "
+                f"{each:.1f}% with the joint likelihood ratio."
+            )
     return " ".join(found)
 
 
@@ -142,10 +146,11 @@ def of_control_7(table: pd.DataFrame) -> str:
 def of_control_8(table: pd.DataFrame) -> str:
     """How many levels need noise, and how many of them less than DP."""
     count = table.groupby("quantity")["value"].sum()
+    whole = len(theory.levels()) * table["dataset"].nunique()
+    less = count["levels that need noise, but less than DP"]
     return (
-        f"Of 60 levels {count['levels that need noise']:.0f} need noise for membership inference "
-        f"privacy, {count['levels that need noise, but less than DP']:.0f} of them less than for "
-        "differential privacy."
+        f"Of {whole} levels {count['levels that need noise']:.0f} need noise for membership "
+        f"inference privacy, {less:.0f} of them less than for differential privacy."
     )
 
 
@@ -199,25 +204,30 @@ _ONE = "mu of one step"
 
 
 def of_control_12(table: pd.DataFrame) -> str:
-    """What one threshold on the likelihood ratio gains at 1% FPR, of all records."""
-    at = table[(table["asked"] == "all records") & (table["quantity"] == "TPR at 1% FPR (%)")]
-    rate = at.set_index(["data", "attack"])
-    found = []
-    for name in dict.fromkeys(table["data"]):
-        gain = rate.loc[(name, "likelihood ratio less GLiR")]
-        found.append(f"{name} {gain['value']:+.1f} [{gain['low']:.1f}, {gain['high']:.1f}]")
-    return f"TPR at 1% FPR, likelihood ratio less GLiR, in points: {'; '.join(found)}."
+    """What one threshold on the likelihood ratio gains, of all records."""
+    less = table[table["attack"] == "likelihood ratio less GLiR"]
+    at = less[less["asked"] == "all records"].set_index(["data", "quantity"])["value"]
+    found = [
+        f"{name} {at[name, 'AUC (%)']:+.1f} and {at[name, 'TPR at 1% FPR (%)']:+.1f}"
+        for name in dict.fromkeys(table["data"])
+    ]
+    return (
+        "Likelihood ratio less GLiR, points of AUC and of TPR at 1% FPR, all records: "
+        f"{'; '.join(found)}."
+    )
 
 
 def of_control_13(table: pd.DataFrame) -> str:
     """The parts after one step, in points of AUC."""
+    from membership.studies.gmip import gap
+
     at = table[table["steps"] == "one step"]
-    found = []
+    found, named = [], {gap.RANK: "rank", gap.SPREAD: "spread of K", gap.BACKGROUND: "background"}
     for name, part in at.groupby("data", sort=False):
-        value = part["value"].to_numpy()
-        named = zip(("rank", "spread of K", "background", "the rest"), value[1:-1], strict=True)
-        each = ", ".join(f"{what} {change:+.1f}" for what, change in named)
-        found.append(f"{name} from {value[0]:.1f} to {value[-1]:.1f}: {each}")
+        value = part.set_index("part")["value"]
+        each = [f"{what} {value[key]:+.1f}" for key, what in {**named, gap.REST: gap.REST}.items()]
+        ends = f"{name} from {value[gap.PREDICTED]:.1f} to {value[gap.FOUND]:.1f}"
+        found.append(f"{ends}: {', '.join(each)}")
     return f"AUC after one step, in percent and points: {'; '.join(found)}."
 
 
@@ -261,10 +271,13 @@ def of_control_19(table: pd.DataFrame) -> str:
     """The time of either attack and their ratio."""
     found = []
     for name, part in table.groupby("data", sort=False):
-        glir, loss, ratio = part["value"]
-        found.append(f"on {name} {glir:.2g} s and {loss:.2g} s, {ratio:.2g} times as much")
-    several = "; ".join(found)
-    return f"Time of GLiR, and of the loss-based attack with all its shadow models: {several}."
+        each = part.set_index("quantity")["value"]
+        told = [
+            f"{attack} {each[f'{attack}, AUC (%)']:.1f}% in {each[f'{attack} (s)']:.2g} s"
+            for attack in (key.removesuffix(" (s)") for key in each.index if key.endswith("(s)"))
+        ]
+        found.append(f"{name}: {'; '.join(told)}")
+    return f"AUC and processor time. {'. '.join(found)}."
 
 
 def of_control_14(table: pd.DataFrame) -> str:

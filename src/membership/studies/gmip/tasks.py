@@ -116,12 +116,18 @@ class Task:
 
 def task(name: str, settings: Any) -> Task:
     """Load one data set and its fixed features, ready to train on."""
-    loaded = data.load(name, root=settings.data_root or None)
-    rng = np.random.default_rng([settings.seed, 1])
+    it = settings
+    return load_task(name, it.data_root, it.pretrain_epochs, it.seed, it.device)
+
+
+def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
+    """The same from the settings that it depends on."""
+    loaded = data.load(name, root=data_root or None)
+    rng = np.random.default_rng([seed, 1])
     if loaded.name == "purchase_like":
-        made = _purchase(loaded, settings)
+        made = _purchase(loaded, pretrain_epochs, seed, device)
     elif loaded.name == "cifar10":
-        made = _cifar(loaded, settings)
+        made = _cifar(loaded, data_root, pretrain_epochs, seed, device)
     else:
         made = _random_features(loaded, rng)
     x, y, recipe, digests, deviations = made
@@ -200,34 +206,32 @@ def _own_recipe(n: int, classes: int) -> Recipe:
     return Recipe("", width, classes, max(batch, 2), n, n // 6, size, 20, clip, 2e-3)
 
 
-def _purchase(loaded: data.Dataset, settings: Any):
+def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
     """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
     from membership import models, training
 
     by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
     kept, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
     config = training.TrainingConfig(
-        epochs=settings.pretrain_epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
+        epochs=epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
     )
     factory = partial(models.mlp, loaded.x.shape[1], (1024, 128), others.n_classes, "tanh")
     everyone = np.ones((1, len(others)), dtype=bool)
-    trained = training.train(
-        factory, others, everyone, config, [settings.seed], device=settings.device
-    )
+    trained = training.train(factory, others, everyone, config, [seed], device=device)
     deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
     found = _hidden(trained.module(0), kept.x)
     return found, kept.y, RECIPES["purchase_like"], {}, deviations
 
 
-def _cifar(loaded: data.Dataset, settings: Any):
+def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device: str):
     """A network trained on CIFAR-100, its last layer's inputs brought to 64 by PCA."""
     from sklearn.decomposition import PCA
 
     from membership import models, training
 
-    source = data.load("cifar100_20k", root=settings.data_root or None)
+    source = data.load("cifar100_20k", root=data_root or None)
     config = training.TrainingConfig(
-        epochs=settings.pretrain_epochs,
+        epochs=epochs,
         batch_size=128,
         learning_rate=0.1,
         momentum=0.9,
@@ -237,14 +241,12 @@ def _cifar(loaded: data.Dataset, settings: Any):
     factory = partial(models.resnet, 18, source.n_classes, stem="imagenet")
     split = source.official_train
     rows = np.ones(len(source), dtype=bool) if split is None else split
-    trained = training.train(
-        factory, source, rows[None], config, [settings.seed], device=settings.device
-    )
+    trained = training.train(factory, source, rows[None], config, [seed], device=device)
     recipe = RECIPES["cifar10"]
     found = _hidden(trained.module(0), loaded.x)
     reduced = PCA(recipe.width, random_state=0).fit_transform(found)
     deviations = [
-        f"ResNet-18 trained {settings.pretrain_epochs} epochs on 20,000 records of CIFAR-100, 64 "
+        f"ResNet-18 trained {epochs} epochs on 20,000 records of CIFAR-100, 64 "
         "principal components (the paper: ResNet-56 trained on all of it)"
     ]
     return reduced, loaded.y, recipe, {source.name: source.digest}, deviations

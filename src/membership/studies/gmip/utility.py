@@ -10,6 +10,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip.origin import observed
 
 NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
+SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
 
 
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -45,6 +46,10 @@ def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
             strong = one["accuracy_strong"].sel(optimiser=optimiser)
             found = {"none": one["accuracy_without"].sel(optimiser=optimiser).values}
             found |= {kind: strong.sel(noise=kind).values for kind in one["noise"].values.tolist()}
+            found |= {
+                SHARED: found["shared"] - found["none"],
+                ALONE: found["none"] - found["independent"],
+            }
             for noise, values in found.items():
                 key = {"dataset": one.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
