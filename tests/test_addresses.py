@@ -18,8 +18,13 @@ from membership.errors import InputError
         ("own.npz", Address("own.npz"), True),
         ("photos/", Address("photos/"), True),
         ("a/b.CSV:kind", Address("a/b.CSV", "kind"), True),
-        ("b.parquet:a kind-standardised-odd", Address("b.parquet", "a kind", True, True), True),
-        ("own.npz-standardised", Address("own.npz", standardise=True), True),
+        ("b.tsv.gz:is-odd", Address("b.tsv.gz", "is-odd"), True),
+        ("standardised:b.parquet:a kind", Address("b.parquet", "a kind", True), True),
+        ("standardised:own.npz", Address("own.npz", standardise=True), True),
+        ("standardised:digits-odd", Address("digits", "", True, True), False),
+        *((place, Address(place), True) for place in ("a/cats-odd", "./standardised:cats-odd/")),
+        ("a/cats-standardised", Address("a/cats-standardised"), True),
+        ("own-standardised.npz", Address("own-standardised.npz"), True),
     ],
 )
 def test_an_address_has_these_parts(text, expected, own):
@@ -29,23 +34,32 @@ def test_an_address_has_these_parts(text, expected, own):
 
 
 @given(
-    st.sampled_from(["a.csv", "b/c.parquet", "d.csv"]),
-    st.text("abc _", max_size=5),
+    st.sampled_from(["a-odd.csv", "b/c.parquet", "d.txt.gz", "b/cats-odd", "mnist"]),
+    st.text("abc _-:odd", max_size=9),
     st.booleans(),
     st.booleans(),
 )
 def test_it_is_put_together_as_it_was(place, label, standardise, parity):
-    whole = Address(place, label, standardise, parity)
+    whole = Address(place)
+    whole = whole.asked(label, standardise)._replace(parity=parity and not whole.is_own)
     assert read(str(whole)) == whole
 
 
 def test_a_run_puts_label_and_scale_into_own_addresses_only():
-    named = {"dataset": "a.csv", "also_datasets": ["digits", "b.npz", "c.csv:kind-odd"]}
+    named = {
+        "dataset": "a.csv",
+        "also_datasets": ["digits", "b.npz", "c.csv:kind-odd", "./cats-odd"],
+    }
     named["also_models"] = ["small", "cnn@digits", "cnn@b.npz"]
     assert addresses.asked({**named, "models": ["d.csv"], "seed": 3}, "y", True) == {
-        "dataset": "a.csv:y-standardised",
-        "also_datasets": ["digits", "b.npz-standardised", "c.csv:kind-standardised-odd"],
-        "also_models": ["small", "cnn@digits", "cnn@b.npz-standardised"],
+        "dataset": "standardised:a.csv:y",
+        "also_datasets": [
+            "digits",
+            "standardised:b.npz",
+            "standardised:c.csv:kind-odd",
+            "standardised:./cats-odd",
+        ],
+        "also_models": ["small", "cnn@digits", "cnn@standardised:b.npz"],
     }
     again = addresses.asked(addresses.asked(named, "y", True), "y", True)
     assert again == addresses.asked(named, "y", True)
@@ -54,9 +68,8 @@ def test_a_run_puts_label_and_scale_into_own_addresses_only():
 @pytest.mark.parametrize(
     ("named", "label", "standardise", "message"),
     [
-        ({"dataset": "own.npz"}, "y", False, "'y' names a column of your own .csv or .parquet"),
+        ({"dataset": "own.npz"}, "y", False, "'y' names a column of a table of your own"),
         ({"dataset": "digits"}, "", True, "standardise = True is for your own data"),
-        ({"dataset": "a.csv"}, "is-odd", False, "rename the column"),
     ],
 )
 def test_what_they_cannot_be_meant_for_is_refused(named, label, standardise, message):

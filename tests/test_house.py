@@ -23,6 +23,7 @@ ROOMS = (
         "addresses",
         "namespaces",
         "settings",
+        "tables",
     ),
     *("metrics", "data", "models", "networks", "training"),
     *("signals", "curvature", "evidence"),

@@ -11,7 +11,7 @@ const audit = {
   carried: 10,
   tied: 0.05,
 
-  report({ score, member, group, record }, level, delta) {
+  report({ score, member, group, record, notRead }, level, delta) {
     const sides = audit.sides(score, member);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
     return {
@@ -24,7 +24,7 @@ const audit = {
       mu_lower_bound: { value: audit.bound(score, member, audit.mu, level), level },
       groups: group ? audit.groups({ score, member, group }, sides, level) : [],
       most_exposed: audit.exposed({ score, member, group, record }, sides),
-      warnings: audit.warnings({ score, member, record }, sides, level),
+      warnings: audit.warnings({ score, member, record, notRead }, sides, level),
     };
   },
 
@@ -186,8 +186,9 @@ const audit = {
   // Each group's own AUC, and its rates at the threshold of 1% false positives over all.
   groups({ score, member, group }, { others }, level) {
     const threshold = others[Math.ceil((others.length - 1) * 0.99)];
-    return [...new Set(group)].sort().map((name) => {
-      const rows = score.map((_, i) => i).filter((i) => group[i] === name);
+    const rowsOf = new Map();
+    group.forEach((name, i) => (rowsOf.has(name) ? rowsOf.get(name).push(i) : rowsOf.set(name, [i])));
+    return [...rowsOf].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, rows]) => {
       const sides = audit.sides(rows.map((i) => score[i]), rows.map((i) => member[i]));
       const counts = { members: sides.members.length, non_members: sides.others.length };
       const enough = Math.min(counts.members, counts.non_members) >= audit.leastInGroup;
@@ -208,8 +209,10 @@ const audit = {
     }));
   },
 
-  warnings({ score, member, record }, sides, level) {
+  warnings({ score, member, record, notRead }, sides, level) {
     const found = [];
+    if (notRead.length)
+      found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
     const counted = (values) => {
       const counts = new Map();
       values.forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1));

@@ -154,7 +154,13 @@
     work();
   };
   const open = (file) => {
-    if (file) file.text().then((content) => take(content, file.name), () => failed(`${file.name} cannot be read.`));
+    if (!file) return;
+    file
+      .arrayBuffer()
+      .catch(() => Promise.reject(new Error(`${file.name} cannot be read.`)))
+      .then((content) => scores.text(content, file.name))
+      .then((content) => take(content, file.name))
+      .catch((error) => failed(error.message));
   };
 
   part("file").addEventListener("change", (event) => open(event.target.files[0]));

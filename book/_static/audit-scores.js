@@ -1,89 +1,190 @@
-// A file of scores, read and checked as membership.audit.reading does.
+// A file of scores, read as membership.tables does and checked as membership.audit.reading does.
 "use strict";
 
 const scores = {
   required: ["score", "member"],
   optional: ["group", "record"],
   least: 20,
-  truth: { 1: true, true: true, "1.0": true, 0: false, false: false, "0.0": false },
+  truth: { true: 1, yes: 1, false: 0, no: 0 },
 
-  // Rows of cells; a cell in double quotes may hold commas, line breaks and doubled quotes.
-  cells(text) {
+  separators: [",", ";", "\t", "|"],
+  longest: 131072,
+  number: /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/,
+  withComma: /^[+-]?([0-9]+,?[0-9]*|,[0-9]+)([eE][+-]?[0-9]+)?$/,
+  grouped: /^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+$/,
+  otherwise: [
+    [/^(nan|na|n\/a|null|nat|<na>|#n\/a)$/i, "a missing value"],
+    [/^[+-]?[0-9.,' \xa0]+%$/, "a percentage"],
+    [/^[+-]?[1-9][0-9]{0,2}([,.' \xa0][0-9]{3})+([.,][0-9]+)?$/, "a number in groups of thousands"],
+    [/^[+-]?[0-9]*,[0-9]+$/, "a number with a decimal comma"],
+    [/^([0-9]{4}|[0-9]{1,2})[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{1,2})([ T].*)?$/, "a date"],
+    [/^[0-9]{1,2}:[0-9]{2}(:[0-9.]+)?$/, "a time"],
+    [/^([$€£¥] ?[0-9.,]+|[0-9.,]+ ?[$€£¥])$/, "an amount of money"],
+  ],
+
+  strip: (cell) => cell.replace(/^[ \t\r\n\xa0]+|[ \t\r\n\xa0]+$/g, ""),
+
+  listed: (titles) => {
+    const all = `'${titles.join(", ").replaceAll("\n", " ")}'`;
+    return all.length <= 200 ? all : `${all.slice(0, 197)}...`;
+  },
+
+  // The text of a file's bytes: UTF-8, or UTF-16 that says so; packed by gzip or not.
+  async text(buffer, name) {
+    let bytes = new Uint8Array(buffer);
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+      const packed = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      try {
+        bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+      } catch {
+        throw new Error(`cannot read ${name}: damaged gzip, or packed in several parts; unpack it first.`);
+      }
+    }
+    if (String.fromCharCode(...bytes.slice(0, 4)) === "PAR1")
+      throw new Error(`${name} is a Parquet file, which the command reads and this page does not.`);
+    const little = bytes[0] === 0xff && bytes[1] === 0xfe;
+    const big = bytes[0] === 0xfe && bytes[1] === 0xff;
+    const encoding = little ? "utf-16le" : big ? "utf-16be" : "utf-8";
+    let text;
+    try {
+      text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    } catch {
+      const line = new TextDecoder(encoding).decode(bytes).split("\ufffd")[0].split("\n").length;
+      throw new Error(`${name}, line ${line}: no ${encoding.toUpperCase()} text; save the file as CSV in UTF-8.`);
+    }
+    if (text.includes("\0")) throw new Error(`${name} is no text; save the table as CSV in UTF-8.`);
+    return text;
+  },
+
+  // What stands most often between the names of the first line that holds any.
+  separator(source) {
+    const first = source.split("\n").find((line) => scores.strip(line)) ?? "";
+    const counts = scores.separators.map((each) => first.replace(/"[^"]*"/g, "").split(each).length);
+    return scores.separators[counts.indexOf(Math.max(...counts))];
+  },
+
+  // Rows of cells, each with the line it begins on; blank rows are left out. A cell in double quotes
+  // may hold separators, line breaks and doubled quotes.
+  cells(source, separator, name) {
     const rows = [];
-    let row = [];
-    let cell = "";
-    let quoted = false;
+    let [row, cell, state, line, begun] = [[], "", "start", 1, 1];
+    const wrong = (why) => {
+      throw new Error(
+        `${name}, line ${begun}: ${why}; a cell with a quotation mark, a separator or a line break in it is written in quotation marks, and "" stands for one.`,
+      );
+    };
     const endCell = () => {
-      row.push(cell);
-      cell = "";
+      if (cell.length > scores.longest) wrong(`field larger than field limit (${scores.longest})`);
+      row.push(scores.strip(cell));
+      [cell, state] = ["", "start"];
     };
     const endRow = () => {
       endCell();
-      if (row.length > 1 || row[0] !== "") rows.push(row);
+      if (row.some((each) => each !== "")) rows.push([begun, row]);
       row = [];
+      begun = line + 1;
     };
-    const source = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
-    for (let i = 0; i < source.length; i += 1) {
-      const c = source[i];
-      if (quoted) {
-        if (c !== '"') cell += c;
-        else if (source[i + 1] === '"') cell += source[(i += 1)];
-        else quoted = false;
-      } else if (c === '"' && cell.trim() === "") {
-        cell = "";
-        quoted = true;
-      } else if (c === ",") endCell();
+    for (const c of source) {
+      if (state === "quoted") {
+        if (c === '"') state = "closed";
+        else cell += c;
+      } else if (state === "closed" && c === '"') {
+        cell += c;
+        state = "quoted";
+      } else if (c === separator) endCell();
       else if (c === "\n") endRow();
-      else cell += cell === "" && c === " " ? "" : c;
+      else if (state === "closed") wrong(`'${separator}' expected after '"'`);
+      else if (state === "start" && c === '"') state = "quoted";
+      else if (state === "cell" || c !== " ") {
+        cell += c;
+        state = "cell";
+      }
+      if (c === "\n") line += 1;
     }
-    if (cell !== "" || row.length) endRow();
+    if (state === "quoted") wrong("unexpected end of data");
+    endRow();
     return rows;
   },
 
-  // {score, member, group, record} of a file; throws what is wrong with it, in a sentence.
+  // {score, member, group, record, notRead} of a file; throws what is wrong with it, in a sentence.
   read(text, name) {
-    const [header, ...rows] = scores.cells(text);
-    if (!header) throw new Error(`${name} is no CSV file with a line of column names.`);
-    scores.checkColumns(header, name);
-    rows.forEach((row, i) => {
+    const source = text.replace(/\r\n?/g, "\n");
+    const separator = scores.separator(source);
+    const [first, ...rows] = scores.cells(source, separator, name);
+    if (!first) throw new Error(`${name} is empty; give a file with a line of column names.`);
+    const header = first[1];
+    rows.forEach(([line, row]) => {
       if (row.length !== header.length)
-        throw new Error(`${name}, line ${i + 2}: ${row.length} cells; its first line names ${header.length} columns.`);
+        throw new Error(
+          `${name}, line ${line}: ${row.length} cells; its first line names ${header.length}: ${scores.listed(header)}.`,
+        );
     });
-    const column = (title) => rows.map((row) => row[header.indexOf(title)]);
-    const refuse = (title, i, cell, accepted) => {
-      const shown = cell.length <= 40 ? cell : `${cell.slice(0, 40)}...`;
-      throw new Error(`${name}, line ${i + 2}: ${title} is '${shown}'; give ${accepted}.`);
+    if (!rows.length) throw new Error(`${name} holds a line of column names and no records.`);
+    const named = header.map((_, i) => i).filter((i) => header[i] || rows.some(([, row]) => row[i]));
+    const columns = scores.columns(header, named, name);
+    const column = (title) => rows.map(([, row]) => row[columns[title]]);
+    const refuse = (title, i, accepted) => {
+      const cell = rows[i][1][columns[title]];
+      const kind = scores.otherwise.find(([form]) => form.test(cell));
+      const brief = (cell.length <= 40 ? cell : `${cell.slice(0, 40)}...`).replaceAll("\n", "\\n");
+      throw new Error(
+        `${name}, line ${rows[i][0]}: ${header[columns[title]]} is '${brief}'${kind ? `, ${kind[1]}` : ""}; give ${accepted}.`,
+      );
     };
-    const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-    const score = column("score").map((cell, i) => {
-      const value = number.test(cell.trim()) ? Number(cell) : NaN;
-      return Number.isFinite(value) ? value : refuse("score", i, cell, "a finite number");
+    const score = scores.numbers(column("score"), separator);
+    score.forEach((value, i) => Number.isFinite(value) || refuse("score", i, "a finite number"));
+    const words = column("member").map((cell) => scores.truth[cell.toLowerCase()]);
+    const member = scores.numbers(column("member"), separator).map((value, i) => {
+      const truth = words[i] ?? value;
+      return truth === 0 || truth === 1 ? truth === 1 : refuse("member", i, "0 or 1, false or true, no or yes");
     });
-    const member = column("member").map((cell, i) => {
-      const value = scores.truth[cell.trim().toLowerCase()];
-      return value === undefined ? refuse("member", i, cell, "0 or 1, false or true") : value;
-    });
-    const given = (title) => (header.includes(title) ? column(title) : null);
-    const found = { score, member, group: given("group"), record: given("record") ?? score.map((_, i) => String(i)) };
+    const given = (title) => (title in columns ? column(title) : null);
+    const used = Object.values(columns);
+    const notRead = named.filter((i) => !used.includes(i)).map((i) => header[i] || "one without a name");
+    const found = { score, member, group: given("group"), record: given("record") ?? score.map((_, i) => String(i)), notRead };
     scores.check(found);
     return found;
   },
 
-  checkColumns(header, name) {
-    const allowed = [...scores.required, ...scores.optional];
-    const missing = scores.required.filter((title) => !header.includes(title));
-    const unknown = header.filter((title, i) => !allowed.includes(title) || header.indexOf(title) !== i);
-    if (!missing.length && !unknown.length) return;
-    const wrong = missing.length ? `lacks ${missing.join(", ")}` : `has ${unknown.map((title) => `'${title}'`).join(", ")}`;
-    throw new Error(`${name} ${wrong}; the columns of an audit are score, member and, if wanted, group, record.`);
+  // Cells as numbers, NaN where they are none; with decimal commas where those can be nothing else.
+  numbers(cells, separator) {
+    const commas = cells.filter((cell) => cell.includes(","));
+    const decimal =
+      separator !== "," &&
+      !cells.some((cell) => cell.includes(".") && scores.number.test(cell)) &&
+      commas.some((cell) => scores.withComma.test(cell) && !scores.grouped.test(cell));
+    const form = decimal ? scores.withComma : scores.number;
+    return cells.map((cell) => (form.test(cell) ? Number(cell.replace(",", ".")) : NaN));
+  },
+
+  // Where the columns of an audit are.
+  columns(header, named, name) {
+    const titles = named.map((i) => header[i]);
+    const twice = titles.find((title, i) => titles.indexOf(title) !== i);
+    if (twice !== undefined) {
+      const count = titles.filter((title) => title === twice).length;
+      throw new Error(`${name}: ${count} columns ${twice ? `are named '${twice}'` : "have no name"}; name each column once.`);
+    }
+    const found = {};
+    named.forEach((i) => {
+      const plain = header[i].toLowerCase();
+      if (plain in found) throw new Error(`${name}: columns '${header[found[plain]]}' and '${header[i]}' are both ${plain}.`);
+      if ([...scores.required, ...scores.optional].includes(plain)) found[plain] = i;
+    });
+    const missing = scores.required.filter((title) => !(title in found));
+    if (missing.length)
+      throw new Error(
+        `${name} lacks ${missing.join(", ")}; its columns are ${scores.listed(titles)}; those of an audit are score, member and, if wanted, group, record.`,
+      );
+    return found;
   },
 
   check({ score, member }) {
     const members = member.filter(Boolean).length;
     const fewest = Math.min(members, member.length - members);
+    if (!fewest) throw new Error(`member holds ${members ? "members" : "non-members"} only; give at least one of each.`);
     if (score.length < scores.least)
       throw new Error(`score: ${score.length} records; an audit needs at least ${scores.least}.`);
-    if (!fewest) throw new Error(`member holds ${members ? "members" : "non-members"} only; give at least one of each.`);
     if (fewest < 4) throw new Error(`member: ${fewest} records of one class; a bound needs at least 4.`);
     if (new Set(score).size === 1)
       throw new Error(`score: all ${score.length} records have ${score[0]}; nothing to rank.`);

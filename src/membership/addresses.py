@@ -7,28 +7,33 @@ from typing import Any, NamedTuple, Self
 
 from membership.errors import InputError
 
-PARITY, STANDARDISED = "-odd", "-standardised"
-TABLES = (".csv", ".parquet")
-FORMATS = (".npz", *TABLES)
+PARITY = "-odd"
+STANDARDISED = "standardised:"
+FORMATS = (".npz", ".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+TABLES = FORMATS[1:]
 # Parameters that name data sets, and those whose entries name one behind an @, as 'cnn@digits'.
 PARAMETERS = ("dataset", "also_datasets", "ood_dataset")
 MARKED = ("also_models",)
-_TABLE = re.compile("(?P<place>.+?[.](?:csv|parquet))(?::(?P<label>.+))?", re.IGNORECASE)
+_TABLE = re.compile(
+    "(?P<place>.+?[.](?:(?:csv|tsv|txt)(?:[.]gz)?|parquet))(?::(?P<label>.+))?", re.IGNORECASE
+)
 
 
 class Address(NamedTuple):
-    """The parts of ``place[:label][-standardised][-odd]``.
+    """The parts of ``[standardised:]place[:label]``, or ``[standardised:]name[-odd]``.
+
+    What is done to the records never stands behind a path, which may end in anything.
 
     Attributes
     ----------
     place : str
         A registry's name, or the path of a reader's own file or folder.
     label : str
-        The column of a CSV or Parquet file that holds the classes; empty elsewhere.
+        The column of a table of one's own that holds the classes; empty elsewhere.
     standardise : bool
         Whether features are brought to mean 0 and standard deviation 1.
     parity : bool
-        Whether the label is replaced by whether it is odd.
+        Whether the label of a registry's data set is replaced by whether it is odd.
     """
 
     place: str
@@ -48,24 +53,12 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         label = f":{self.label}" if self.label else ""
-        return self.place + label + STANDARDISED * self.standardise + PARITY * self.parity
+        return STANDARDISED * self.standardise + self.place + label + PARITY * self.parity
 
     def asked(self, label: str = "", standardise: bool = False) -> Self:
-        """This address with a label column, where it takes one and names none, and standardised.
-
-        Raises
-        ------
-        InputError
-            The label column's name could not be told from what stands behind it.
-        """
+        """This address with a label column, where it takes one and names none, and standardised."""
         label = self.label or (label if self.is_table_file else "")
-        found = self._replace(label=label, standardise=self.standardise or standardise)
-        if read(str(found)) != found:
-            raise InputError(
-                f"label = {label!r}: a name that ends in {STANDARDISED} or {PARITY} cannot be "
-                "given; rename the column"
-            )
-        return found
+        return self._replace(label=label, standardise=self.standardise or standardise)
 
 
 class Takes(NamedTuple):
@@ -91,12 +84,14 @@ class Takes(NamedTuple):
 
 def read(text: str | os.PathLike[str]) -> Address:
     """Take an address apart."""
-    rest = os.fspath(text)
-    parity, rest = rest.endswith(PARITY), rest.removesuffix(PARITY)
-    standardise, rest = rest.endswith(STANDARDISED), rest.removesuffix(STANDARDISED)
+    whole = os.fspath(text)
+    standardise, rest = whole.startswith(STANDARDISED), whole.removeprefix(STANDARDISED)
     table = _TABLE.fullmatch(rest)
     place, label = (table["place"], table["label"] or "") if table else (rest, "")
-    return Address(place, label, standardise, parity)
+    address = Address(place, label, standardise)
+    if address.is_own:
+        return address
+    return address._replace(place=place.removesuffix(PARITY), parity=place.endswith(PARITY))
 
 
 def changed(parameters: Mapping[str, Any], change: Callable[[Address], Address]) -> dict[str, Any]:
@@ -130,7 +125,7 @@ def asked(parameters: Mapping[str, Any], label: str, standardise: bool) -> dict[
     changed(parameters, lambda address: own.append(address) or address)
     if label and not any(address.is_table_file for address in own):
         raise InputError(
-            f"label = {label!r} names a column of your own .csv or .parquet, and no parameter "
+            f"label = {label!r} names a column of a table of your own, and no parameter "
             "names such a file; give `-p dataset FILE` too"
         )
     if standardise and not own:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
-SCORES = ".csv"
+from membership.errors import InputError
+
+EVIDENCE = ".evidence"
 
 
 @click.command()
@@ -19,20 +21,23 @@ SCORES = ".csv"
 @click.option("--delta", type=float, default=0.0, show_default=True, help="Of (epsilon, delta).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of halves and resampling.")
 def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> None:
-    """Audit a model: FILE holds scores (.csv) or evidence.
+    """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
-    Columns of a CSV: score (higher means member), member (0 or 1) and, if wanted, group and record.
-    Evidence is what a run or `membership.evidence` has saved; every attack it allows is tried.
+    Columns of scores: score (higher means member), member (0 or 1) and, if wanted, group and
+    record. Evidence is what a run or `membership.evidence` has saved; every attack it allows is
+    tried.
     """
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import evidence
 
-    if file.suffix.lower() == SCORES:
-        scored = room.read_scores(file)
-        report = room.audit(scored, level=level, delta=delta, seed=seed)
-    else:
+    if file.suffix == EVIDENCE:
+        if delta:
+            raise InputError(f"delta = {delta:g} is for scores; an audit of evidence has no bound")
         scored = None
         report = room.compare(evidence.load(file), level=level, seed=seed)
+    else:
+        scored = room.read_scores(file)
+        report = room.audit(scored, level=level, delta=delta, seed=seed)
     for path in room.write(report, scored, output, file.name):
         click.echo(path)

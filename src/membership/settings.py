@@ -48,6 +48,7 @@ class Parameter(NamedTuple):
 # Where pydantic's own words help nobody.
 _SAID = {
     "list_type": 'is not a list; write one as "[60,120]"',
+    "bool_type": "is neither true nor false",
     "string_pattern_mismatch": "is none of the accepted ones",
 }
 

@@ -1,10 +1,15 @@
 """The audit of one attack's scores: the file, the numbers, the page, and what is refused."""
 
+import gzip
 import json
+import os
+import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +17,7 @@ from membership import metrics
 from membership.audit import Scored, audit, read_scores
 from membership.cli import cli
 from membership.errors import InputError
+from tests.audit import odd_scores
 
 N = 400
 
@@ -108,34 +114,83 @@ def test_permuted_membership_is_guessing() -> None:
     assert report["epsilon_lower_bound"]["value"] == 0
 
 
-BAD = {
-    "nan": (table(score=["nan", *["0.5"] * (2 * N - 2), "0.1"]), "line 2: score is 'nan'"),
-    "word": (table(score=["1.0", "high", *["0.5"] * (2 * N - 2)]), "line 3: score is 'high'"),
-    "infinite": (table(score=["inf", *["0.5"] * (2 * N - 1)]), "score is 'inf'"),
-    "tied": (table(score=1.0), "nothing to rank"),
-    "members only": (table(member=1), "members only"),
-    "others only": (table(member=0), "non-members only"),
-    "truth": (table(member=["maybe", *["1"] * (2 * N - 1)]), "member is 'maybe'"),
-    "few": (table().iloc[N - 9 : N + 10], "at least 20"),
-    "unknown": (table(colour="red"), "has 'colour'"),
-    "missing": (table().drop(columns="member"), "lacks member"),
-    "empty": (table().head(0), "score has shape"),
+NOT_READ = {
+    "further.csv": ("id", "loss"),
+    "index.csv": ("",),
+    "broken_cell.csv": ("note",),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_files_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    frame, said = BAD[name]
-    done = run(written(tmp_path, frame), tmp_path / "out")
+@pytest.mark.parametrize("name", odd_scores.READ)
+def test_every_way_of_writing_a_table_gives_the_same_audit(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(odd_scores.content(odd_scores.READ[name]))
+    scored = read_scores(tmp_path / name)
+    assert list(zip(scored.score.tolist(), scored.member.tolist(), strict=True)) == odd_scores.ROWS
+    assert scored.not_read == NOT_READ.get(name, ())
+    told = [text for text in audit(scored)["warnings"] if "does not read" in text]
+    assert bool(told) == bool(scored.not_read)
+
+
+@pytest.mark.parametrize("name", odd_scores.REFUSED)
+def test_every_other_table_is_refused_in_a_line(tmp_path: Path, name: str) -> None:
+    given, said = odd_scores.REFUSED[name]
+    (tmp_path / name).write_bytes(odd_scores.content(given))
+    done = run(tmp_path / name, tmp_path / "out")
     assert isinstance(done.exception, InputError)
     assert said in str(done.exception)
     assert "\n" not in str(done.exception)
     assert not (tmp_path / "out").exists()
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00score")
-    (tmp_path / "nothing.csv").write_text("")
-    for name, said in (("absent.csv", "cannot read"), ("bytes.csv", "CSV"), ("nothing.csv", "CSV")):
-        with pytest.raises(InputError, match=said):
-            read_scores(tmp_path / name)
+def test_a_file_packed_in_two_parts_is_read_whole(tmp_path: Path) -> None:
+    halves = odd_scores.PLAIN[:99].encode(), odd_scores.PLAIN[99:].encode()
+    (tmp_path / "scores.csv.gz").write_bytes(b"".join(map(gzip.compress, halves)))
+    assert read_scores(tmp_path / "scores.csv.gz").score.size == len(odd_scores.ROWS)
+
+
+def test_a_parquet_file_of_scores_is_read(tmp_path: Path) -> None:
+    scores, members = zip(*odd_scores.ROWS, strict=True)
+    frame = polars.DataFrame({"Score": scores, "member": [bool(m) for m in members]})
+    frame.write_parquet(tmp_path / "scores.parquet")
+    scored = read_scores(tmp_path / "scores.parquet")
+    assert (scored.score.tolist(), scored.member.tolist()) == (list(scores), list(members))
+    frame.with_columns(Score=polars.lit(None, polars.Float64)).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x.parquet, record 0: Score is ''; give a finite"):
+        read_scores(tmp_path / "x.parquet")
+
+
+def test_a_long_name_takes_its_own_room_and_many_groups_little_time(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(0), 20_000
+    record = [*map(str, range(n - 1)), "x" * 100_000]
+    groups = np.array([f"g{i}" for i in rng.integers(0, n // 4, n)])
+    frame = pd.DataFrame({"score": rng.normal(size=n), "member": np.arange(n) % 2})
+    path = written(tmp_path, frame.assign(group=groups, record=record))
+    tracemalloc.start()
+    scored = read_scores(path)
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+    began = time.process_time()
+    found = audit(scored)["groups"]
+    assert time.process_time() - began < 10
+    for one in (found[0], found[-1]):
+        rows = groups == one["group"]
+        assert one["members"] == frame["member"][rows].sum()
+        assert one["non_members"] == rows.sum() - one["members"]
+
+
+def test_a_file_name_that_is_no_utf8_is_audited(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"sc\xffores.csv")
+    path.write_text(odd_scores.PLAIN)
+    assert run(path, tmp_path / "out").exit_code == 0
+    assert "sc?ores.csv" in (tmp_path / "out/audit.html").read_text(encoding="utf-8")
+
+
+def test_delta_is_refused_where_no_bound_is_made(tmp_path: Path) -> None:
+    options = ["audit", "x.evidence", "--output", str(tmp_path / "out"), "--delta", "1e-5"]
+    done = CliRunner().invoke(cli, options)
+    assert "delta = 1e-05 is for scores" in str(done.exception)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read .*absent\.csv: No such file"):
+        read_scores(tmp_path / "absent.csv")

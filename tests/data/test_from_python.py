@@ -14,7 +14,11 @@ from membership.errors import InputError
 X, Y = np.arange(24.0).reshape(6, 4), np.array(["b", "a"] * 3)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, torch.tensor, pd.DataFrame])
+def halved(x):
+    return torch.tensor(x).bfloat16()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, torch.tensor, pd.DataFrame, halved, np.ma.asarray])
 def test_arrays_of_every_library_are_taken(kind):
     found = data.from_arrays(kind(X), Y, name="mine")
     np.testing.assert_array_equal(found.x, X)
@@ -58,6 +62,11 @@ def test_a_saved_data_set_is_loaded_as_it_was(tmp_path):
         (X.astype(str), Y, "give numbers"),
         (X, ["a"] * 6, "every label is 0"),
         (X * np.nan, Y, "hold NaN"),
+        ([[1], [1, 2]] * 3, Y, "x is no array"),
+        (X, np.array(["a", None] * 3, dtype=object), "in whole numbers or words"),
+        (X, [0, np.nan] * 3, "in whole numbers or words"),
+        (np.ma.masked_greater(X, 20), Y, "x has masked entries; fill them in"),
+        (X + 1j, Y, "type complex128; give numbers"),
     ],
 )
 def test_what_is_no_data_set_is_refused(x, y, message):

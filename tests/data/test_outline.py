@@ -61,3 +61,16 @@ def test_features_far_from_one_in_size_are_refused(tmp_path):
         else:
             with pytest.raises(InputError, match="feature 1 has a root mean square of 31"):
                 data.require_scaled(found)
+
+
+def test_copies_and_features_of_another_size_are_told(tmp_path):
+    x, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    np.savez(tmp_path / "own.npz", x=x, y=y)
+    assert data.cautions(data.outline(tmp_path / "own.npz")) == []
+    x[10:] = x[np.arange(50) % 10]
+    np.savez(tmp_path / "own.npz", x=x * [1, 1, 1000], y=y)
+    copies, sizes = data.cautions(data.outline(tmp_path / "own.npz"))
+    assert "50 of the 60 records of own are copies of others" in copies
+    assert "-fold in standard deviation" in sizes
+    assert data.cautions(data.outline(tmp_path / "own.npz"), scaled=True) == [copies]
+    assert data.cautions(data.outline("digits-odd")) == []

@@ -30,6 +30,17 @@ def test_images_of_bytes_are_scaled(own, as_text):
     assert "mine.npz" in dataset.source
 
 
+def test_images_of_sixteen_bits_are_scaled(own):
+    deep = PIXELS.astype(np.uint16) * 257
+    np.testing.assert_allclose(load(own(x=deep, y=Y)).x[:, 0], PIXELS / 255, rtol=1e-6)
+
+
+def test_bytes_and_floats_in_one_file_are_refused(own):
+    halves = {"x_train": PIXELS[:4], "y_train": Y[:4], "x_test": PIXELS[4:] / 255, "y_test": Y[4:]}
+    with pytest.raises(InputError, match="images of x_train are uint8 and of x_test float64"):
+        load(own(**halves))
+
+
 def test_floats_and_tables_are_taken_as_they_are_in_the_order_of_the_file(own):
     pictures = PIXELS.astype(float)[..., None]
     np.testing.assert_array_equal(load(own(x=pictures, y=Y)).x[:, 0], pictures[..., 0])
@@ -55,6 +66,7 @@ def test_a_path_needs_no_ending(own, tmp_path):
         ),
         ({"x": PIXELS.astype(float) * 1e300}, "beyond float32"),
         ({"x": np.zeros((8, 4, 4, 7))}, "1 or 3 channels"),
+        ({"x": PIXELS.astype(np.int64)}, "images are int64, whose range is not known; give bytes"),
     ],
 )
 def test_what_no_study_could_use_is_refused(own, arrays, message):

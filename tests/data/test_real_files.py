@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from membership.data import check, deduplicate, images, load, npz, registry, tables
+from membership.data import check, deduplicate, load, npz, parsers, registry
 from membership.data.prepare import identify, listed
 
 ROOT = os.environ.get("MEMBERSHIP_DATA", "")
@@ -44,8 +44,8 @@ def test_adult_repeats_as_many_rows_as_its_note_says():
     real("adult")
     dataset = load("adult")
     assert len(dataset) - len(deduplicate(dataset)) == 6374
-    assert dataset.categories == tables.ADULT_CATEGORIES
-    assert dataset.columns == tables.ADULT_COLUMNS
+    assert dataset.categories == parsers.ADULT_CATEGORIES
+    assert dataset.columns == parsers.ADULT_COLUMNS
 
 
 def test_mnist_from_idx_files(tmp_path, write_idx):
@@ -55,7 +55,7 @@ def test_mnist_from_idx_files(tmp_path, write_idx):
         write_idx(tmp_path / f"{split}-images-idx3-ubyte.gz", prepared.x[mask])
         write_idx(tmp_path / f"{split}-labels-idx1-ubyte.gz", prepared.y[mask].astype(np.uint8))
     entry = registry.entry("mnist")
-    assert identify(entry, images.idx(tmp_path), "upstream").digest == entry.digest
+    assert identify(entry, parsers.idx(tmp_path), "upstream").digest == entry.digest
 
 
 def test_cifar10_from_binary_records():
@@ -65,7 +65,7 @@ def test_cifar10_from_binary_records():
     official = prepared.keep(order)
     planes = official.x.transpose(0, 3, 1, 2).reshape(60_000, -1)
     records = np.column_stack([official.y.astype(np.uint8), planes])
-    upstream = images._cifar(records[:50_000].tobytes(), records[50_000:].tobytes(), label_bytes=1)
+    upstream = parsers._cifar(records[:50_000].tobytes(), records[50_000:].tobytes(), label_bytes=1)
     entry = registry.entry("cifar10")
     assert "rank" not in upstream.extra
     assert identify(entry, upstream, "upstream").digest == entry.digest
@@ -79,7 +79,7 @@ def test_location30_from_lines(tmp_path, write_tar):
     )
     write_tar(tmp_path / "dataset_location.tgz", {"bangkok": text.encode()})
     entry = registry.entry("location30")
-    assert identify(entry, tables.location30(tmp_path), "upstream").digest == entry.digest
+    assert identify(entry, parsers.location30(tmp_path), "upstream").digest == entry.digest
 
 
 def test_adult_from_words(tmp_path):
@@ -87,11 +87,11 @@ def test_adult_from_words(tmp_path):
     for name, mask, stop in (("data", prepared.train, ""), ("test", ~prepared.train, ".")):
         lines = ["|1x3 Cross validator"] if stop else []
         for row, label in zip(prepared.x[mask].tolist(), prepared.y[mask], strict=True):
-            record = dict(zip(tables.ADULT_COLUMNS, row, strict=True))
-            words = {c: names[record[c]] for c, names in tables.ADULT_CATEGORIES.items()}
+            record = dict(zip(parsers.ADULT_COLUMNS, row, strict=True))
+            words = {c: names[record[c]] for c, names in parsers.ADULT_CATEGORIES.items()}
             record |= {"fnlwgt": 1, "education": "any"} | words
-            values = [str(record[field]) for field in tables.ADULT_FIELDS]
+            values = [str(record[field]) for field in parsers.ADULT_FIELDS]
             lines.append(", ".join([*values, (">50K" if label else "<=50K") + stop]))
         (tmp_path / f"adult.{name}").write_text("\n".join(lines) + "\n\n")
     entry = registry.entry("adult")
-    assert identify(entry, tables.adult(tmp_path), "upstream").digest == entry.digest
+    assert identify(entry, parsers.adult(tmp_path), "upstream").digest == entry.digest

@@ -76,7 +76,7 @@ def test_a_near_miss_is_answered_with_the_name(wrong, right):
 
 
 def test_a_far_miss_lists_what_there_is():
-    with pytest.raises(InputError, match=r"'xyzzy' is not known: Give one of digits, mnist"):
+    with pytest.raises(InputError, match=r"'xyzzy' is not known; give one of digits, mnist"):
         registry.entry("xyzzy")
 
 

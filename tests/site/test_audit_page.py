@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from membership import audit, paths
+from tests.audit import odd_scores
 from tests.site.test_calculator_page import HEAD
 
 NAMES = ["clinic A", 'ward "B", east', "C"]
@@ -46,11 +47,11 @@ def auditor(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
     assert problems == []
 
 
-def choose(page: Page, name: str, text: str) -> None:
+def choose(page: Page, name: str, given: str | bytes) -> None:
     page.locator("#audit-page [data-part=file]").set_input_files(
-        {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+        {"name": name, "mimeType": "text/csv", "buffer": odd_scores.content(given)}
     )
-    page.locator(f"#audit-page[aria-busy=false] >> text={name}").first.wait_for()
+    page.locator(f"#audit-page[aria-busy=false] >> text={name}: ").first.wait_for()
 
 
 def reported(page: Page) -> dict:
@@ -123,28 +124,22 @@ def test_the_example_shows_every_part_and_is_saved(auditor: Page) -> None:
     assert json.loads(Path(saving.value.path()).read_text(encoding="utf-8")) == report
 
 
-REFUSED = {
-    "": "no CSV file",
-    "score,truth\n1,0": "lacks member",
-    "score,member,colour\n1,0,red": "has 'colour'",
-    "score,member\nnan,1": "line 2: score is 'nan'; give a finite number",
-    "score,member\n,1": "line 2: score is ''",
-    "score,member\n1,maybe": "line 2: member is 'maybe'; give 0 or 1",
-    "score,member\n1,1,1": "line 2: 3 cells",
-    "score,member\n1,1\n2,0": "needs at least 20",
-    "score,member\n" + "1,1\n" * 30: "members only",
-    "score,member\n" + "1,1\n" * 20 + "1,0\n" * 20: "nothing to rank",
-    "score,member\n" + "1,1\n" * 20 + "2,0\n" * 3: "3 records of one class",
-}
+def test_every_file_that_the_command_reads_gives_its_report(auditor: Page, tmp_path: Path) -> None:
+    for name, given in odd_scores.READ.items():
+        choose(auditor, name, odd_scores.content(given))
+        (tmp_path / name).write_bytes(odd_scores.content(given))
+        wanted = audit.audit(audit.read_scores(tmp_path / name))
+        wanted.pop("version")
+        assert differences(reported(auditor), json.loads(json.dumps(wanted)), name) == []
 
 
-def test_what_cannot_be_used_is_refused_in_a_line(auditor: Page) -> None:
+def test_every_file_that_the_command_refuses_is_refused_in_its_words(auditor: Page) -> None:
     status = auditor.locator("#audit-page [data-part=status]")
-    auditor.get_by_role("button", name="Try an example").click()
-    auditor.locator("#audit-page table").last.wait_for()
-    for text, said in REFUSED.items():
+    for name, (given, said) in odd_scores.REFUSED.items():
+        auditor.get_by_role("button", name="Try an example").click()
+        auditor.locator("#audit-page table").last.wait_for()
         auditor.locator("[data-part=file]").set_input_files(
-            {"name": "bad.csv", "mimeType": "text/csv", "buffer": text.encode()}
+            {"name": name, "mimeType": "text/csv", "buffer": odd_scores.content(given)}
         )
         auditor.wait_for_function(
             "([at, said]) => document.querySelector(at).innerText.includes(said)",

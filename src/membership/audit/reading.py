@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from membership import tables
 from membership.arrays import BoolArray, FloatArray, as_scored
 from membership.errors import InputError
+from membership.settings import brief
 
 REQUIRED, OPTIONAL = ("score", "member"), ("group", "record")
 LEAST_RECORDS = 20
-TRUTH = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
+TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Scored:
         What reports are to tell apart: a class, a subpopulation.
     record : array of str, shape (records,), optional
         Names of the records; their numbers, from 0, unless given.
+    not_read : tuple of str
+        Columns of the file that an audit has no use for.
 
     Raises
     ------
@@ -41,6 +44,7 @@ class Scored:
     member: BoolArray
     group: np.ndarray | None = None
     record: np.ndarray | None = None
+    not_read: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         score, member = as_scored(self.score, self.member, finite=True)
@@ -54,19 +58,22 @@ class Scored:
             raise InputError(f"score: all {score.size} records have {score[0]:g}; nothing to rank")
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "member", member)
+        if self.record is None:
+            object.__setattr__(self, "record", range(score.size))
         for name in OPTIONAL:
-            given = getattr(self, name)
-            values = _named(name, given, score.size)
-            object.__setattr__(self, name, values)
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _named(name, given, score.size))
 
 
 def read_scores(path: Path | str) -> Scored:
-    """Read a CSV file with the columns score and member, and perhaps group and record.
+    """Read a table with the columns score and member, and perhaps group and record.
 
     Parameters
     ----------
     path : Path or str
-        Its first line names the columns; member is 0 or 1, or false or true.
+        Text with a line of column names, in capitals or not, and cells between commas, semicolons,
+        tabs or bars, packed by gzip or not; or Parquet. In member 1, true or yes is a member; 0,
+        false or no none. Other columns are not read, and the report says so.
 
     Returns
     -------
@@ -75,61 +82,51 @@ def read_scores(path: Path | str) -> Scored:
     Raises
     ------
     InputError
-        The file cannot be read, a column is missing or unknown, or a cell cannot be used; the
-        line of the first such cell is named. Else as `Scored`.
+        The file cannot be read, a column is missing or there twice, a row has more or fewer cells
+        than there are names, or a cell cannot be used; its line is named. Else as `Scored`.
     """
-    path = Path(path)
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is no CSV file with a line of column names ({reason})") from error
-    _check_columns(path, list(table.columns))
-    return Scored(
-        _numbers(path, table["score"]),
-        _truth(path, table["member"]),
-        **{name: table[name].to_numpy() for name in OPTIONAL if name in table},
-    )
+    table = tables.read(Path(path))
+    columns = _columns(table)
+    score, wrong = table.numbers(columns["score"])
+    table.refuse(columns["score"], wrong | ~np.isfinite(score), "a finite number")
+    member = _truth(table, columns["member"])
+    further = {name: table.words(columns[name]) for name in OPTIONAL if name in columns}
+    left = tuple(name for name in table.frame.columns if name not in columns.values())
+    return Scored(score, member, **further, not_read=left)
 
 
-def _check_columns(path: Path, columns: list[str]) -> None:
-    allowed = (*REQUIRED, *OPTIONAL)
-    missing = [name for name in REQUIRED if name not in columns]
-    unknown = [name for name in columns if name not in allowed]
-    if missing or unknown:
-        found = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
+def _columns(table: tables.Table) -> dict[str, str]:
+    """The columns of an audit by their plain names."""
+    found: dict[str, str] = {}
+    for name in table.frame.columns:
+        plain = name.lower()
+        if plain in found:
+            raise InputError(
+                f"{table.path}: columns {found[plain]!r} and {name!r} are both {plain}"
+            )
+        if plain in (*REQUIRED, *OPTIONAL):
+            found[plain] = name
+    missing = [name for name in REQUIRED if name not in found]
+    if missing:
         raise InputError(
-            f"{path} {found}; the columns of an audit are {', '.join(REQUIRED)} and, if wanted, "
-            f"{', '.join(OPTIONAL)}"
+            f"{table.path} lacks {', '.join(missing)}; its columns are "
+            f"{brief(', '.join(table.frame.columns), most=200)}; those of an audit are "
+            f"{', '.join(REQUIRED)} and, if wanted, {', '.join(OPTIONAL)}"
         )
+    return found
 
 
-def _numbers(path: Path, cells: pd.Series) -> FloatArray:
-    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    _refuse(path, cells, ~np.isfinite(numbers), "score", "a finite number")
-    return numbers
+def _truth(table: tables.Table, name: str) -> BoolArray:
+    numbers, _ = table.numbers(name)
+    words = np.array([TRUTH.get(word.lower(), np.nan) for word in table.words(name)])
+    truth = np.where(np.isnan(words), numbers, words)
+    table.refuse(name, ~np.isin(truth, (0.0, 1.0)), "0 or 1, false or true, no or yes")
+    return truth == 1.0
 
 
-def _truth(path: Path, cells: pd.Series) -> BoolArray:
-    truth = cells.str.strip().str.lower().map(TRUTH)
-    _refuse(path, cells, truth.isna().to_numpy(), "member", "0 or 1, false or true")
-    return truth.to_numpy(dtype=bool)
-
-
-def _refuse(path: Path, cells: pd.Series, wrong: BoolArray, name: str, accepted: str) -> None:
-    if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
-        cell = cells.iloc[first]
-        shown = repr(cell if len(cell) <= 40 else f"{cell[:40]}...")
-        raise InputError(f"{path}, line {first + 2}: {name} is {shown}; give {accepted}")
-
-
-def _named(name: str, given: Any, size: int) -> np.ndarray | None:
-    if given is None:
-        return np.arange(size).astype(str) if name == "record" else None
-    values = np.asarray(given).astype(str)
+def _named(name: str, given: Any, size: int) -> np.ndarray:
+    """Words of any length as objects: NumPy's own words all take the room of the longest."""
+    values = np.asarray(given, dtype=object)
     if values.shape != (size,):
         raise InputError(f"{name} has shape {values.shape}; give one a record, ({size},)")
-    return values
+    return np.array([str(value) for value in values], dtype=object)

@@ -105,7 +105,8 @@ def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     files = {"audit.html": page.html(report, scored, title), "audit.json": text}
     for name, content in files.items():
-        paths.atomic_write(folder / name, content)
+        # A file's name need not be UTF-8.
+        paths.atomic_write(folder / name, content.encode(errors="replace"))
     return [folder / name for name in files]
 
 
@@ -133,15 +134,17 @@ def _groups(scored: Scored, level: float) -> list[dict[str, Any]]:
     if scored.group is None:
         return []
     threshold = np.quantile(scored.score[~scored.member], 0.99, method="higher")
+    names, place, sizes = np.unique(scored.group, return_inverse=True, return_counts=True)
+    rows_of = np.split(np.argsort(place, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
-    for name in np.unique(scored.group):
-        score, member = (each[scored.group == name] for each in (scored.score, scored.member))
+    for name, rows in zip(names, rows_of, strict=True):
+        score, member = scored.score[rows], scored.member[rows]
         counts = {"members": int(member.sum()), "non_members": int((~member).sum())}
         entry: dict[str, Any] = {"group": str(name), **counts, "auc": None}
         if min(counts.values()) >= LEAST_IN_GROUP:
             entry["auc"] = _number(metrics.auc(score, member), auc_interval(score, member, level))
-        for rate, rows in (("tpr", member), ("fpr", ~member)):
-            entry[rate] = float((score[rows] > threshold).mean()) if rows.any() else None
+        for rate, side in (("tpr", member), ("fpr", ~member)):
+            entry[rate] = float((score[side] > threshold).mean()) if side.any() else None
         found.append(entry)
     return found
 

@@ -19,6 +19,10 @@ LOOKED_AT = 4000
 def of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
     found = []
+    if scored.not_read:
+        listed = ", ".join(name or "one without a name" for name in scored.not_read[:10])
+        more = ", ..." if len(scored.not_read) > 10 else ""
+        found.append(f"Columns of the file that an audit does not read: {listed}{more}.")
     _, high = auc_interval(scored.score, scored.member, level)
     if high < 0.5:
         found.append(

@@ -4,7 +4,7 @@ Data sets
     `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`,
     and for arrays of one's own `from_arrays`, `save`
 Before any work
-    `outline`, `Outline`, `require_known`, `require_scaled`, `uneven`
+    `outline`, `Outline`, `cautions`, `require_known`, `require_scaled`
 A whole data set changed
     `keep_classes`, `label_parity`, `deduplicate`, `standardised`, `one_hot`, `require`, and
     `Dataset.select`
@@ -30,7 +30,6 @@ from membership.data.dataset import (
 )
 from membership.data.digest import record_digest
 from membership.data.encoding import one_hot
-from membership.data.from_python import from_arrays, save
 from membership.data.gaussian import GaussianGame, gaussian_game
 from membership.data.loading import UnverifiedDataWarning, fetch, load
 from membership.data.masks import (
@@ -40,7 +39,8 @@ from membership.data.masks import (
     random_halves,
     random_membership,
 )
-from membership.data.outline import Outline, outline, require_known, require_scaled, uneven
+from membership.data.outline import Outline, cautions, outline, require_known, require_scaled
+from membership.data.own import from_arrays, save
 from membership.data.purchase import simulate_purchase
 from membership.data.registry import names
 
@@ -51,6 +51,7 @@ __all__ = [
     "Report",
     "UnverifiedDataWarning",
     "balanced_membership",
+    "cautions",
     "check",
     "deduplicate",
     "disjoint_halves",
@@ -73,5 +74,4 @@ __all__ = [
     "save",
     "simulate_purchase",
     "standardised",
-    "uneven",
 ]

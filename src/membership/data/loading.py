@@ -46,17 +46,17 @@ def load(
     ----------
     name_or_path : str or path
         A name from ``data/registry.toml``; ``purchase_like`` (10,000 simulated records, seed 0)
-        or ``purchase_like:25000``; or anything that ends in ``.npz``, ``.csv`` or ``.parquet``
-        or holds a path separator: a file, or a folder with one folder of images a class.
-        With ``-odd`` behind a name, as in ``mnist-odd``, the label is whether it is odd.
+        or ``purchase_like:25000``; or anything that ends in ``.npz``, ``.csv``, ``.tsv``, ``.txt``
+        (these three packed by gzip or not) or ``.parquet``, or holds a path separator: a file, or
+        a folder with one folder of images a class. With ``-odd`` behind a name, as in
+        ``mnist-odd``, the label is whether it is odd.
     root : str or path, optional
         A folder to look in first; empty is the same as None.
     label : str
-        The column of a .csv or .parquet that holds the classes; the same as ``:column`` behind
-        the path.
+        The column of a table that holds the classes; the same as ``:column`` behind its path.
     standardise : bool
         Whether to bring features to mean 0 and standard deviation 1 (see
-        `membership.data.standardised`); the same as ``-standardised`` at the end.
+        `membership.data.standardised`); the same as ``standardised:`` in front.
 
     Returns
     -------

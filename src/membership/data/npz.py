@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from membership import paths
+from membership import memory, paths
 from membership.errors import InputError
 
 # What NumPy and zipfile raise for files that are damaged or made to harm.
@@ -96,7 +96,7 @@ def _collect(path: Path, archive: np.lib.npyio.NpzFile) -> Prepared:
     else:
         raise InputError(f"{path} holds {', '.join(sorted(held)) or 'nothing'}; give {KEYS}")
     for split, records, labels in zip(splits, x, y, strict=True):
-        _check_split(path, split, records, labels, x[0].shape[1:])
+        _check_split(path, split, records, labels, x[0].shape[1:], x[0].dtype)
     train = np.repeat([True, False], [len(x[0]), len(x[1])]) if len(splits) == 2 else None
     columns = _words(path, archive, "columns") if "columns" in held else ()
     if columns and len(columns) != x[0][0].size:
@@ -137,19 +137,9 @@ def array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
             raise ValueError(f"{name} declares {size:,} bytes of data, which are not there")
     if info.file_size > _MOST_PACKED * (info.compress_size + 1):
         raise ValueError(f"{name} declares {size:,} bytes, more than its packed form can hold")
-    if size > free_memory():
+    if size > memory.available():
         raise ValueError(f"{name} takes {size:,} bytes, more memory than is free")
     return archive[name]
-
-
-def free_memory() -> float:
-    """Bytes that could still be taken, infinite where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return math.inf
-    sizes = dict(line.split(":", 1) for line in lines)
-    return 1024 * float(sizes["MemAvailable"].split()[0])
 
 
 def _words(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> tuple[str, ...]:
@@ -162,7 +152,12 @@ def _words(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> tuple[str, .
 
 
 def _check_split(
-    path: Path, split: str, x: np.ndarray, y: np.ndarray, record_shape: tuple[int, ...]
+    path: Path,
+    split: str,
+    x: np.ndarray,
+    y: np.ndarray,
+    record_shape: tuple[int, ...],
+    dtype: np.dtype,
 ) -> None:
     where = "" if split == "all" else f"_{split}"
     if x.ndim < 2 or x.dtype.kind not in "buif" or 0 in x.shape[1:]:
@@ -174,6 +169,11 @@ def _check_split(
         raise InputError(
             f"{path}: records of x_train have shape {record_shape} and of x{where} "
             f"{x.shape[1:]}; give one shape"
+        )
+    if x.ndim > 2 and x.dtype != dtype:
+        raise InputError(
+            f"{path}: images of x_train are {dtype} and of x{where} {x.dtype}, which are scaled "
+            "unlike; give both as bytes (uint8) or both as floats"
         )
     if y.shape != (len(x),) or y.dtype.kind not in "bui":
         raise InputError(

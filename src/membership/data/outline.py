@@ -10,6 +10,7 @@ from membership import addresses, paths
 from membership.addresses import PARITY
 from membership.data import registry
 from membership.data.dataset import Dataset
+from membership.data.digest import record_hashes
 from membership.data.loading import is_purchase_like, load, purchase_records
 from membership.data.locate import places
 from membership.data.own import require_there
@@ -106,19 +107,41 @@ def require_known(
             registry.entry(address.place)
 
 
-def uneven(found: Outline) -> str:
-    """What to know of a reader's own table whose features differ widely in scale; else nothing."""
-    if found.dataset is None or found.dataset.verified or found.is_image:
-        return ""
+def cautions(found: Outline, scaled: bool = False) -> list[str]:
+    """What to know of a reader's own data before they are trained on, a line each.
+
+    Parameters
+    ----------
+    found : Outline
+    scaled : bool
+        Whether features are brought into scale before they are trained on.
+
+    Returns
+    -------
+    list of str
+        Of records that are copies of others, and of a table whose features differ widely in scale;
+        empty for public data sets.
+    """
+    public = found.name.removesuffix(PARITY) in registry.names()
+    if found.dataset is None or public:
+        return []
+    lines = []
+    copies = len(found.dataset) - len(np.unique(record_hashes(found.dataset.x, found.dataset.y)))
+    if copies:
+        lines.append(
+            f"warning: {copies:,} of the {found.n_records:,} records of {found.name} are copies of "
+            "others, which may be members and non-members at once; leave them out "
+            "(`membership.data.deduplicate`)"
+        )
     spread = found.dataset.x.std(axis=0, dtype=np.float64)
     spread = spread[spread > 0]
-    if len(spread) < 2 or spread.max() <= WIDELY * spread.min():
-        return ""
-    return (
-        f"warning: features of {found.name} differ {spread.max() / spread.min():,.3g}-fold in "
-        "standard deviation, and networks are trained on them as they are; "
-        "`-p standardise true` brings all of them to mean 0 and standard deviation 1"
-    )
+    if not (scaled or found.is_image) and len(spread) > 1 and spread.max() > WIDELY * spread.min():
+        lines.append(
+            f"warning: features of {found.name} differ {spread.max() / spread.min():,.3g}-fold in "
+            "standard deviation, and networks are trained on them as they are; "
+            "`-p standardise true` brings all of them to mean 0 and standard deviation 1"
+        )
+    return lines
 
 
 def require_scaled(found: Outline) -> None:

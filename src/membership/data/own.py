@@ -2,19 +2,28 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from membership import addresses
-from membership.data import npz, own_images, own_table, registry
+from membership import addresses, paths, tables
+from membership.arrays import FloatArray
+from membership.data import npz, pictures, registry
 from membership.data.dataset import Dataset
 from membership.data.digest import record_digest
 from membership.data.npz import Prepared
 from membership.data.prepare import as_float
-from membership.data.registry import DIGITS, PURCHASE_LIKE
+from membership.data.registry import PURCHASE_LIKE
 from membership.errors import InputError
 from membership.settings import brief
 
+if TYPE_CHECKING:
+    import polars
+
+MOST_WORDS = 100
+"""Different words of a column that is made into as many 0/1 columns."""
+# What images are divided by, for numbers from 0 to 1.
+RANGES = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
 ACCEPTED = (
     f"a .npz with {npz.KEYS}, a .csv or .parquet with a column of classes (`-p label COLUMN`), or "
     "a folder with one folder of images a class"
@@ -25,13 +34,15 @@ def load_own(path: Path, label: str = "") -> Dataset:
     """Load a user's own data set: a file, or a folder of images."""
     require_there(path)
     if path.is_dir():
-        arrays, told = own_images.read(path), "folder"
+        arrays, told = pictures.read(path), "folder"
     elif path.name.lower().endswith(addresses.TABLES):
-        arrays, told = own_table.read(path, label), "file"
+        arrays, told = _table(path, label), "file"
     else:
         arrays, told = npz.read(path), "file"
     source = f"The reader's own {told} {path.name}, {len(arrays.y):,} records."
-    return own_dataset(arrays, _name(path.stem if told == "file" else path.name), source, str(path))
+    return own_dataset(
+        arrays, _name(_stem(path) if told == "file" else path.name), source, str(path)
+    )
 
 
 def own_dataset(arrays: Prepared, name: str, source: str, where: str) -> Dataset:
@@ -40,8 +51,7 @@ def own_dataset(arrays: Prepared, name: str, source: str, where: str) -> Dataset
         raise InputError(f"{where} holds no records; give at least one for each of two classes")
     _check_finite(where, arrays.x)
     n_classes = _count_classes(where, arrays.y)
-    is_image = arrays.x.ndim > 2
-    scale = 255.0 if is_image and arrays.x.dtype == np.uint8 else 1.0
+    scale = _range(where, arrays.x) if arrays.x.ndim > 2 else 1.0
     return Dataset(
         x=as_float(arrays.x, scale, where),
         y=arrays.y,
@@ -55,6 +65,17 @@ def own_dataset(arrays: Prepared, name: str, source: str, where: str) -> Dataset
     )
 
 
+def _range(where: str, images: np.ndarray) -> float:
+    if images.dtype.kind in "bf":
+        return 1.0
+    if images.dtype not in RANGES:
+        raise InputError(
+            f"{where}: images are {images.dtype}, whose range is not known; give bytes (uint8), "
+            "16-bit numbers (uint16) or floats"
+        )
+    return RANGES[images.dtype]
+
+
 def require_there(path: Path) -> None:
     """Refuse a path at which neither a file nor a folder lies."""
     if not os.path.exists(path):  # unlike the method it has no error of its own
@@ -62,9 +83,18 @@ def require_there(path: Path) -> None:
         raise InputError(f"dataset={shown}: there is no such file; give {ACCEPTED}")
 
 
+def _stem(path: Path) -> str:
+    ending = max(
+        (e for e in addresses.FORMATS if path.name.lower().endswith(e)), key=len, default=""
+    )
+    return path.name[: -len(ending)] if ending else path.stem
+
+
 def _name(stem: str) -> str:
     """What to call it: never as a public data set, whose sizes and recipe a chapter would take."""
-    public = stem in (*registry.names(), DIGITS) or stem.startswith(PURCHASE_LIKE)
+    public = stem.removesuffix(addresses.PARITY) in registry.names() or stem.startswith(
+        PURCHASE_LIKE
+    )
     return f"own-{stem}" if public else stem
 
 
@@ -91,3 +121,230 @@ def _count_classes(where: str, y: np.ndarray) -> int:
             f"0 to {len(found) - 1} without gaps"
         )
     return len(found)
+
+
+def from_arrays(x: Any, y: Any = None, name: str = "arrays") -> Dataset:
+    """Make a data set of records and labels that a script holds.
+
+    Parameters
+    ----------
+    x : array_like, shape (records, features), (records, height, width) or with 1 or 3 channels
+        NumPy, torch, a pandas or polars table; bytes of images are divided by 255. Or an object
+        with ``data`` and ``target`` or ``targets``: what scikit-learn's ``load_wine()`` returns,
+        or a data set of torchvision.
+    y : array_like, shape (records,), optional
+        Labels, in numbers or words, which are numbered in their order; None where `x` has them.
+    name : str
+        What exhibits call it.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        Shapes disagree, a value is not finite, or there are fewer than two classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from membership import data
+    >>> wine = data.from_arrays(load_wine(), name="wine")
+    >>> wine.x.shape, wine.n_classes
+    ((178, 13), 3)
+    """
+    if y is None:
+        x, y = _parts(x)
+    columns = tuple(str(column) for column in getattr(x, "columns", ()))
+    records, labels = _array("x", x), _array("y", y)
+    if records.ndim < 2 or records.dtype.kind not in "buif":
+        raise InputError(
+            f"x has shape {records.shape} and type {records.dtype}; give numbers of shape "
+            "(records, features) or images"
+        )
+    if labels.shape != records.shape[:1] or not _name_classes(labels):
+        raise InputError(
+            f"y has shape {labels.shape} and type {labels.dtype}; give one label for each of the "
+            f"{len(records)} records, in whole numbers or words"
+        )
+    classes, numbered = np.unique(labels, return_inverse=True)
+    arrays = Prepared(records, numbered.astype(np.int64), None, columns=columns)
+    told = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    source = f"Arrays of the reader's own, {len(records):,} records of the classes {told}."
+    return own_dataset(arrays, name, source, name)
+
+
+def save(dataset: Dataset, path: str | os.PathLike[str]) -> Path:
+    """Write a data set as a .npz that `load` and ``-p dataset`` take.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : path
+        Ends in .npz.
+
+    Returns
+    -------
+    Path
+        The file, whole.
+
+    Raises
+    ------
+    InputError
+        The path ends otherwise, or cannot be written to.
+    """
+    path = paths.own_path(os.fspath(path))
+    if path.suffix.lower() != ".npz":
+        raise InputError(f"path = {str(path)!r}: give one that ends in .npz")
+    arrays = Prepared(
+        dataset.x, dataset.y, dataset.official_train, dataset.columns, dict(dataset.categories)
+    )
+    npz.write(path, arrays)
+    return path
+
+
+def _parts(source: Any) -> tuple[Any, Any]:
+    """Records and labels of an object that holds both."""
+    for labels in ("target", "targets"):
+        if hasattr(source, "data") and hasattr(source, labels):
+            return source.data, getattr(source, labels)
+    raise InputError(
+        f"x is {type(source).__name__} and y is missing; give both, or an object with data and "
+        "target or targets"
+    )
+
+
+def _name_classes(labels: np.ndarray) -> bool:
+    """Whether labels are whole numbers or words, none of them missing."""
+    if labels.dtype.kind == "f":
+        return not (labels % 1).any()  # NaN is not 0
+    if labels.dtype.kind == "O":
+        return all(isinstance(label, str) for label in labels)
+    return labels.dtype.kind in "buiU"
+
+
+def _array(name: str, values: Any) -> np.ndarray:
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} has masked entries; fill them in or leave their records out")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no array: {npz.reason(error)}; give one shape") from None
+
+
+def _table(path: Path, label: str) -> Prepared:
+    """Read a table; each column of words becomes one 0/1 column a word.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, lacks the label, or has a cell or a column that is neither a
+        number nor one of few words.
+    """
+    table, label = tables.read(path), label.strip(tables.BLANKS)
+    names = table.frame.columns
+    if not label or label not in names:
+        named = f"it has no column {label!r}." if label else "which column holds the classes?"
+        listed = brief(", ".join(names), most=200)
+        raise InputError(f"{path}: {named} Give `-p label COLUMN`, one of {listed}")
+    if len(names) == 1:
+        raise InputError(f"{path} holds no column beside the label; give one feature or more")
+    for name in names:
+        _require_told(table, name)
+    features = [feature for name in names if name != label for feature in _features(table, name)]
+    columns = tuple(name for name, _ in features)
+    if twice := [name for name in columns if columns.count(name) > 1][:1]:
+        raise InputError(f"{path}: two features would be called {twice[0]!r}; rename a column")
+    values = _numbers(table, label)
+    if values is None:
+        values = np.array(_words(table, label).to_list())
+    classes, y = np.unique(values, return_inverse=True)
+    if len(classes) > max(2, len(y) // 2):
+        raise InputError(
+            f"{path}: column {label!r} holds {len(classes):,} different values in {len(y):,} "
+            "records; name a column of classes with `-p label COLUMN`"
+        )
+    x = np.column_stack([column for _, column in features])
+    return Prepared(x, y.astype(np.int64), None, columns=columns)
+
+
+def _require_told(table: tables.Table, name: str) -> None:
+    """Refuse a column that is an index, of another kind than numbers and words, or has gaps."""
+    import polars
+
+    if not name or name.startswith(("Unnamed:", "__index_level_")):
+        raise InputError(
+            f"{table.path}: a column has no name but {name!r}, as pandas writes its index (give "
+            "`index=False`); name it, or leave it out"
+        )
+    cells = table.frame[name]
+    kind = cells.dtype
+    if not (kind.is_numeric() or kind in (polars.String, polars.Boolean, polars.Null)):
+        raise InputError(
+            f"{table.path}: column {name!r} holds {kind}; make numbers of it, or leave it out"
+        )
+    gaps = cells.is_null()
+    if kind == polars.String:
+        gaps |= cells.fill_null("").str.contains(tables.MISSING)
+    elif kind.is_float():
+        gaps |= cells.is_nan().fill_null(True)
+    if gaps.any():
+        raise InputError(
+            f"{table.path}: {gaps.sum():,} of {len(cells):,} cells of column {name!r} are empty or "
+            f"missing, the first at {table.at(gaps.arg_max())}; fill them in or leave their "
+            "records out"
+        )
+
+
+def _numbers(table: tables.Table, name: str) -> FloatArray | None:
+    """A column as numbers, None where it holds words; what is half of each is refused."""
+    values, wrong = table.numbers(name)
+    if wrong.mean() > 0.5:
+        return None
+    table.refuse(name, wrong, "a number, as most of its column are, or leave the record out")
+    if table.has_large_whole(name):
+        raise InputError(
+            f"{table.path}: column {name!r} holds whole numbers above {tables.LARGEST_WHOLE:,}, "
+            "which would be rounded; leave it out, or make words of it"
+        )
+    return values
+
+
+def _features(table: tables.Table, name: str) -> list[tuple[str, np.ndarray]]:
+    """A column as features: itself, or one of 0 and 1 for each of its words."""
+    values = _numbers(table, name)
+    if values is not None:
+        return [(name, values)]
+    words = _words(table, name)
+    truth = words.str.to_lowercase()
+    if truth.is_in(["true", "false"]).all():
+        return [(name, (truth == "true").to_numpy().astype(np.float64))]
+    kind = table.written_otherwise(name)
+    if kind or words.n_unique() > MOST_WORDS:
+        held = kind or f"{words.n_unique():,} different words"
+        raise InputError(
+            f"{table.path}: column {name!r} holds {held}, such as {brief(words[0], most=40)}; make "
+            "numbers of it, or leave it out"
+        )
+    return [
+        (f"{name}={word}", (words == word).to_numpy().astype(np.float64))
+        for word in words.unique().sort()
+    ]
+
+
+def _words(table: tables.Table, name: str) -> "polars.Series":
+    """A column of words, no two of which differ in capitals alone."""
+    words = table.frame[name]
+    different = words.unique().sort()
+    plain = different.str.to_lowercase()
+    if (twice := plain.filter(plain.is_duplicated())).len():
+        alike = different.filter(plain == twice[0]).to_list()
+        raise InputError(
+            f"{table.path}: column {name!r} holds {' and '.join(map(repr, alike))}, which differ "
+            "in capitals alone; write them alike, or as different words"
+        )
+    return words

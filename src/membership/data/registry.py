@@ -117,8 +117,8 @@ def unknown(name: str) -> InputError:
     plain = {other.replace("_", ""): other for other in known}
     wanted = name.lower().replace("_", "").replace("-", "").replace(" ", "")
     close = difflib.get_close_matches(wanted, plain, n=1)
-    hint = f"did you mean {plain[close[0]]!r}? " if close else ""
+    hint = f": did you mean {plain[close[0]]!r}? Give" if close else "; give"
     return InputError(
-        f"dataset={brief(name)} is not known: {hint}Give one of {', '.join(known)}, "
-        "or the path of your own .npz file"
+        f"dataset={brief(name)} is not known{hint} one of {', '.join(known)}, "
+        "or the path of your own .npz, table (.csv, .parquet) or folder of images, which ends in /"
     )

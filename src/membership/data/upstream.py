@@ -9,19 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from membership import paths
-from membership.data import images, tables
+from membership.data import parsers
 from membership.data.npz import Prepared, reason
 from membership.data.registry import Entry
 from membership.errors import InputError
 
 PARSERS: dict[str, Callable[[Path], Prepared]] = {
-    "idx": images.idx,
-    "cifar10": images.cifar10,
-    "cifar100": images.cifar100,
-    "location30": tables.location30,
-    "purchase100": tables.purchase100,
-    "texas100": tables.texas100,
-    "adult": tables.adult,
+    "idx": parsers.idx,
+    "cifar10": parsers.cifar10,
+    "cifar100": parsers.cifar100,
+    "location30": parsers.location30,
+    "purchase100": parsers.purchase100,
+    "texas100": parsers.texas100,
+    "adult": parsers.adult,
 }
 RETRIES = 1
 # Seconds that a server may keep silent; a slow one that goes on sending is waited for.

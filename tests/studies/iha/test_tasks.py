@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from membership import data, published
-from membership.data import tables
+from membership.data import parsers
 from membership.errors import InputError
 from membership.studies.iha import loo, names, recipes, tasks
 from membership.studies.iha.settings import Settings
@@ -118,7 +118,7 @@ def purchase(tmp_path, monkeypatch):
         header = tarfile.TarInfo("dataset_purchase")
         header.size = len(rows)
         archive.addfile(header, io.BytesIO(rows.encode()))
-    found = tables.purchase100(tmp_path)
+    found = parsers.purchase100(tmp_path)
     x, y = found.x.astype(np.float32), found.y.astype(np.int64)
     small = data.Dataset(x, y, "purchase100", 100, "a test", "0" * 64)
     monkeypatch.setattr(data, "load", lambda name, root=None: small)

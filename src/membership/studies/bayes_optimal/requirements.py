@@ -41,7 +41,7 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     root = settings.data_root or None
     data.require_known([settings.dataset], root)
     found = data.outline(settings.dataset, root)
-    settings = settings.noting(*filter(None, [data.uneven(found)]))
+    settings = settings.noting(*data.cautions(found))
     n_both = len(pair(settings)[1]) if len(settings.classes) != 1 else 0
     most = {}
     if (largest := _largest_size(n_both)) >= LEAST_SIZE:

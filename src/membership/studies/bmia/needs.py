@@ -56,7 +56,9 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
     described.require_known(list(names), root)
-    return settings.noting(*filter(None, (data.uneven(described.outline(n, root)) for n in names)))
+    return settings.noting(
+        *(line for n in names for line in data.cautions(described.outline(n, root)))
+    )
 
 
 def _check_network(parameter: str, architecture: str, found: data.Outline) -> None:

@@ -55,7 +55,7 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     root = settings.data_root or None
     data.require_known([settings.dataset, *settings.also_datasets], root)
     found = data.outline(settings.dataset, root)
-    settings = settings.noting(*filter(None, [data.uneven(found)]))
+    settings = settings.noting(*data.cautions(found))
     if found.is_image:
         return settings
     models = [name for name in settings.models if name != "cnn"]

@@ -64,6 +64,7 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     every = [data.outline(name, root) for name in names]
     least = max(_rank_and_background(found)[1] for found in every)
     most = {"n_background": max(settings.n_background, least)}
+    settings = settings.noting(*(line for one in every for line in data.cautions(one, scaled=True)))
     return settings.cut(asked, most, "a covariance is estimated on them")
 
 

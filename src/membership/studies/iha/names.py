@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from membership import addresses
 from membership.addresses import PARITY
 from membership.data.loading import is_purchase_like, purchase_records
 from membership.errors import InputError
@@ -116,7 +117,7 @@ def variants(settings: Any) -> list[Subject]:
     if is_purchase_like(name) and not _is_full(settings):
         larger = f"purchase_like:{LARGER * purchase_records(name)}"
         made.append(Subject(larger, large=True, n_models=count))
-    if not name.endswith(PARITY):
+    if not addresses.read(name).parity:
         made.append(Subject(name, deep=True, n_models=count))
     return made
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-from membership import data
+from membership import addresses, data
 from membership.addresses import PARITY, Takes
 from membership.data.loading import is_purchase_like, purchase_records
 from membership.data.purchase import MOST_RECORDS
@@ -39,8 +39,8 @@ def check(settings: Any) -> None:
             f"dataset={last!r}: give at most {most:,} records; this run simulates {LARGER} times "
             "as many too"
         )
-    if not last.endswith(PARITY):
-        _check_network(found[last], recipes.DEEP, settings.most_parameters)
+    if not addresses.read(last).parity:
+        _check_network(last, found[last], recipes.DEEP, settings.most_parameters)
     half = min(N_BASE, _pool(found[settings.dataset]) // 2)
     if settings.loo_records > half:
         raise InputError(
@@ -59,7 +59,7 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     root = settings.data_root or None
     data.require_known(settings.datasets, root)
     found = {name: data.outline(name, root) for name in settings.datasets}
-    settings = settings.noting(*filter(None, map(data.uneven, found.values())))
+    settings = settings.noting(*(line for one in found.values() for line in data.cautions(one)))
     half = min(N_BASE, _pool(found[settings.dataset]) // 2)
     last = settings.datasets[-1]
     least = max(_least_parameters(name, one, name == last) for name, one in found.items())
@@ -79,7 +79,7 @@ def _check_one(name: str, found: data.Outline, settings: Any) -> None:
         )
     data.require_scaled(found)
     most, hidden = settings.most_parameters, recipes.recipe_of(name, found.name).hidden
-    _check_network(found, hidden, most)
+    _check_network(name, found, hidden, most)
     asked = settings.n_queries != settings.profiles[settings.profile]["n_queries"]
     if asked and settings.n_queries > _pool(found):
         raise InputError(
@@ -88,22 +88,22 @@ def _check_one(name: str, found: data.Outline, settings: Any) -> None:
         )
 
 
-def _check_network(found: data.Outline, hidden: tuple[int, ...], most: int) -> None:
+def _check_network(name: str, found: data.Outline, hidden: tuple[int, ...], most: int) -> None:
     """See that the network can be cut to size; simulated data may lose classes for it."""
-    recipes.fitting(math.prod(found.shape), hidden, _n_outputs(found), most)
+    recipes.fitting(math.prod(found.shape), hidden, _n_outputs(name, found), most)
 
 
-def _n_outputs(found: data.Outline) -> int:
+def _n_outputs(name: str, found: data.Outline) -> int:
     few = found.dataset is None
     n_classes = min(found.n_classes, recipes.FEW_CLASSES) if few else found.n_classes
-    return 1 if found.name.endswith(PARITY) else n_classes
+    return 1 if addresses.read(name).parity else n_classes
 
 
 def _least_parameters(name: str, found: data.Outline, deep_too: bool) -> int:
     """Parameters of the smallest network, which the data set is tried with, or of the deep one."""
     shapes = [recipes.recipe_of(name, found.name).hidden]
-    shapes += [recipes.DEEP] * (deep_too and not name.endswith(PARITY))
-    size, n_outputs = math.prod(found.shape), _n_outputs(found)
+    shapes += [recipes.DEEP] * (deep_too and not addresses.read(name).parity)
+    size, n_outputs = math.prod(found.shape), _n_outputs(name, found)
     return max(recipes.size_of(size, tuple(1 for _ in one), n_outputs) for one in shapes)
 
 

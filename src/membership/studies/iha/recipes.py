@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from membership.addresses import PARITY
+from membership import addresses
 from membership.errors import InputError
 
 # A network too narrow for all hundred classes of Purchase learns these.
@@ -58,7 +58,7 @@ def is_purchase(name: str) -> bool:
 def recipe_of(name: str, known_as: str, large: bool = False) -> Recipe:
     """The recipe of a data set by the name it was asked for; one of our own for other data."""
     base = name.split(":", maxsplit=1)[0]
-    hidden = () if name.endswith(PARITY) else (16,)
+    hidden = () if addresses.read(name).parity else (16,)
     found = RECIPES.get(base, Recipe(known_as, "", hidden, 0.01, 128, 120))
     if not large:
         return found

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership import data, models, training
-from membership.addresses import PARITY
+from membership import addresses, data, models, training
 from membership.studies.iha.recipes import (
     DEEP,
     FEW_CLASSES,
@@ -122,7 +121,7 @@ def task(
         pool = _learnable(pool, recipe, limit)
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
-    single = name.endswith(PARITY)
+    single = addresses.read(name).parity
     deep = deep and not single
     count, targets, most_queries = _asked(
         name, n_models or settings.n_models, settings.n_targets, deep or large, full

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from membership.data.image_folder import list_images
+from membership.data.pictures import list_images
 
 COLOURS = {"n01440764": (200, 60, 60), "n01443537": (60, 200, 60), "n02102040": (60, 60, 200)}
 PER_CLASS = 9

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-from membership.data.image_folder import ImageFolder
+from membership.data.pictures import ImageFolder
 from membership.errors import InputError
 
 # As Table 3 spells them, by increasing intensity.

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from torch import nn
 
 from membership import attacks, data, limits, metrics, models, published
-from membership.data.image_folder import ImageFolder, list_images
+from membership.data.pictures import ImageFolder, list_images
 from membership.errors import InputError
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.imagenet.images import AUGMENTATIONS

@@ -10,7 +10,7 @@ from torch import nn
 from tqdm import tqdm
 
 from membership import signals
-from membership.data.image_folder import ImageFolder
+from membership.data.pictures import ImageFolder
 from membership.errors import RunError
 from membership.studies.bayes_optimal.imagenet.images import Crops, batches
 from membership.training import TrainingConfig, batch_order

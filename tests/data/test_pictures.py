@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from membership.data.image_folder import list_images
+from membership.data.pictures import list_images
 from membership.errors import InputError
 
 
@@ -118,7 +118,7 @@ def test_a_class_without_images_is_named(folder):
 
 def test_listing_needs_neither_torch_nor_the_decoders():
     code = (
-        "import sys, membership.data.image_folder\n"
+        "import sys, membership.data.pictures\n"
         "print([m for m in ('torch', 'PIL', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
