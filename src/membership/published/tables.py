@@ -11,7 +11,7 @@ _FOLDER = files("membership.published")
 _WORDS = {
     "auc(%)": "AUC (%)",
     "attack_accuracy_other_threshold(%)": "accuracy, threshold from other records (%)",
-    "attack_accuracy_model_threshold(%)": "accuracy, threshold from another model (%)",
+    "attack_accuracy_model_threshold(%)": "accuracy, threshold from other models (%)",
     "std_ratio": "ratio of standard deviations",
 }
 

@@ -79,9 +79,15 @@ def members_have_leverage(found):
     return found.assign(leverage=1e3 * found["member"] + 1e-6)
 
 
+def losses_are_noise(found):
+    rng = np.random.default_rng(0)
+    return found.assign(log_odds=rng.permuted(found["log_odds"], axis=1) + 0 * found["log_odds"])
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "change"),
     [
+        ("o08", "logistic", losses_are_noise),
         ("o02", "logistic", far_from_its_tangent),
         ("o04", "logistic", members_have_leverage),
         ("o07", "networks", nothing_of_a_record),
@@ -102,6 +108,22 @@ def test_models_less_accurate_than_the_papers_decide_nothing_about_them(name, wo
     found = BY_ID[name].outcome(Altered(committed, "bayes-optimal-tab-1", change))
     assert found.word == UNDECIDED
     assert "features of other models" in found.reason
+
+
+def test_sizes_whose_models_agree_with_the_papers_are_told_beside(committed):
+    found = BY_ID["c11"].outcome(committed)
+    assert found.reason.endswith("agree with the paper's (n = 4000, 6000): supported")
+    change = moved(-1.5, metric="validation_accuracy(%)")
+    other = BY_ID["c11"].outcome(Altered(committed, "bayes-optimal-tab-1", change))
+    assert "agree with the paper's" not in other.reason
+
+
+def test_the_best_threshold_is_free_on_table_2_s_networks_alone(committed):
+    found = BY_ID["c12"].outcome(committed)
+    assert "trucks and ships: contradicted; CIFAR-10: supported" in found.reason
+    assert len(found.numbers) == 11
+    former = BY_ID["c12"].former_outcome(committed)
+    assert (former.word, len(former.numbers)) == (CONTRADICTED, 10)
 
 
 def with_references(count):
@@ -148,6 +170,20 @@ def shadow_scores(score):
 def test_the_shadow_attack_is_weighed_against_malt(score, word, committed):
     found = BY_ID["c13"].outcome(Altered(committed, "networks", shadow_scores(score)))
     assert found.word == word
+
+
+def test_a_level_difference_decided_nothing_by_the_test_that_was_fixed(committed):
+    claim = BY_ID["c13"]
+    assert (claim.outcome(committed).word, claim.former_outcome(committed).word) == (
+        CONTRADICTED,
+        UNDECIDED,
+    )
+
+
+def test_with_the_threshold_of_half_of_the_records_malt_leads_the_shadow_attack(committed):
+    assert BY_ID["c13-folds"].outcome(committed).word == SUPPORTED
+    sure = shadow_scores(lambda member, rng: np.where(rng.random(member.shape) < 0.9, member, 0.5))
+    assert BY_ID["c13-folds"].outcome(Altered(committed, "networks", sure)).word == CONTRADICTED
 
 
 def test_a_shadow_attack_of_fewer_outputs_decides_nothing(committed):
@@ -201,6 +237,28 @@ def test_a_reference_helps_or_harms_split_by_split(shift, word, committed):
     assert f": {word}" in found.reason
     assert len(found.numbers) == 1
     assert abs(found.numbers[0].difference) > 5
+
+
+@pytest.mark.parametrize(("shift", "word"), [(0.5, SUPPORTED), (-0.5, CONTRADICTED)])
+def test_by_accuracy_too_a_reference_helps_or_harms(shift, word, committed):
+    source = Gathered(committed, {names.logistic(400): splits(shift)})
+    assert f": {word}" in BY_ID["c08-accuracy"].outcome(source).reason
+
+
+def sure_of_members(sign):
+    """Splits whose members the model has right with more certainty, or less, than others."""
+    odds = splits(0.0)
+    far = odds.assign(log_odds=abs(odds["log_odds"]) + 3 + sign * (2 * odds["member"] - 1))
+    return far.assign_attrs(odds.attrs)
+
+
+@pytest.mark.parametrize(("sign", "word"), [(1, SUPPORTED), (-1, CONTRADICTED)])
+@pytest.mark.parametrize("name", ["c09", "c09-models"])
+def test_malt_leads_0_1_where_low_losses_are_members(name, sign, word, committed):
+    """0-1 has all records right, and is a coin."""
+    source = Gathered(committed, {names.logistic(400): sure_of_members(sign)})
+    found = BY_ID[name].outcome(source)
+    assert f": {word}" in found.reason
 
 
 def test_thresholds_that_vary_contradict_c15(committed):

@@ -66,7 +66,7 @@ def test_the_excess_of_property_2_is_that_of_a_loop_over_epsilon():
 def test_statements_have_a_row_for_every_case():
     table = enumeration.statements(SimpleNamespace(seed=0))
     assert table.groupby("statement").size().to_dict() == {
-        "Equations 50 and 51": 2,
+        "Equations 50 and 51": 3,
         "Property 1": 12,
         "Property 2": 2,
         "Theorem 2": 2,

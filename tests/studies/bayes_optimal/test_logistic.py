@@ -17,6 +17,8 @@ from membership.studies.bayes_optimal import (
     names,
     requirements,
     sentences,
+    threshold_tables,
+    thresholds,
 )
 from membership.studies.bayes_optimal.features import Features
 from membership.studies.bayes_optimal.logistic_model import fit, with_one
@@ -213,9 +215,9 @@ def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
         ("MATT less MALT", own): wide["MATT", own] - wide["MALT", own],
         ("MATT less MALT", other): wide["MATT", other] - wide["MALT", other],
         ("MALT less 0-1", other): wide["MALT", other] - wide["0-1", own],
-        (f"MALT, {logistic.GAIN} others", own): wide["MALT", own] - wide["MALT", other],
-        (f"MATT, {logistic.GAIN} others", own): wide["MATT", own] - wide["MATT", other],
-        (f"MALT, {logistic.GAIN} another model", own): wide["MALT", own] - wide["MALT", model],
+        (f"MALT, {thresholds.GAIN} others", own): wide["MALT", own] - wide["MALT", other],
+        (f"MATT, {thresholds.GAIN} others", own): wide["MATT", own] - wide["MATT", other],
+        (f"MALT, {thresholds.GAIN} other models", own): wide["MALT", own] - wide["MALT", model],
     }
     for (attack, metric), each in expected.items():
         row = control.loc[(80, attack, metric)]
@@ -231,7 +233,7 @@ def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table)
     assert [axis.get_ylabel() for axis in figure.axes] == ["MALT accuracy (%)", "MATT accuracy (%)"]
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
-    learnt = {"threshold of other records", "threshold of another model"}
+    learnt = {"threshold of other records", "threshold of other models"}
     assert labels == {"best threshold", "0-1", "random score", *learnt}
     lead = control.query(
         "n == 40 and attack == 'MATT less MALT' and metric.str.contains('other')"
@@ -242,19 +244,40 @@ def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table)
     assert "not everywhere above" in sentences.peaks_picture(below)
 
 
-def test_the_threshold_of_another_model_is_that_of_the_next_split(table):
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_threshold_of_other_models_is_that_of_the_next_splits_pooled(count):
     one = observed()[1]
     splits = logistic._splits(logistic._Known(evidence.digest(one), one))
     for attack in ("MALT", "MATT"):
-        found = logistic.number(one, attack, names.MODELS)
+        found = logistic.at_others(one, attack, count)
         for place, split in enumerate(splits):
-            after = splits[(place + 1) % len(splits)]
-            cut = metrics.best_threshold(after.scores[attack], after.member)
+            after = [splits[(place + 1 + more) % len(splits)] for more in range(count)]
+            score = np.concatenate([each.scores[attack] for each in after])
+            cut = metrics.best_threshold(score, np.concatenate([each.member for each in after]))
             said = split.scores[attack] >= cut
             right = (said[split.member].mean() + (~said)[~split.member].mean()) / 2
             assert found[place] == pytest.approx(100 * right)
         peak = logistic.number(one, attack, "attack_accuracy(%)")
         assert (found <= peak + 1e-9).all()
+    # Table 1's control takes all there are.
+    np.testing.assert_array_equal(
+        logistic.number(one, "MALT", names.MODELS), logistic.at_others(one, "MALT", 2)
+    )
+
+
+def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
+    both = observed()
+    found = threshold_tables.by_models(both, table.attrs)
+    assert (found.query("attack == 'MALT at log 2 less 0-1'")["value"] == 0).all()
+    row = found.query("n == 80 and models == 2 and attack == 'MALT less 0-1'").iloc[0]
+    each = logistic.at_others(both[1], "MALT", 2) - logistic.number(both[1], "0-1", names.ACCURACY)
+    assert row["value"] == pytest.approx(each.mean())
+    auc = found.query("n == 80 and models == 0 and metric == 'auc(%)'").iloc[0]
+    area, right = (logistic.number(both[1], a, names.AUC) for a in ("MALT", "0-1"))
+    np.testing.assert_allclose(right, logistic.number(both[1], "0-1", names.ACCURACY))
+    assert auc["value"] == pytest.approx((area - right).mean())
+    assert set(threshold_tables.drawn(found)["models"]) == {1, 2}
+    assert f"{row['value']:+.2f} with a threshold from 2" in threshold_tables.said(found)
 
 
 def test_scores_without_information_measure_the_null_and_a_coin():

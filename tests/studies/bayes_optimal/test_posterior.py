@@ -121,3 +121,18 @@ def test_the_exact_probability_is_no_function_of_the_loss_alone():
     assert near - far > 0.05
     prior = posterior.theorem_1(settings()).query("expectation == 'prior'").tail(2)["value"]
     assert prior.iloc[0] == pytest.approx(prior.iloc[1], abs=1e-12)
+
+
+def test_with_a_logistic_loss_the_score_rises_with_temperature_and_then_falls():
+    """Equation 12 integrated on a grid: no sign says which way the score goes."""
+    t = np.linspace(-60, 60, 60_001)
+    others = sum(np.logaddexp(0, -a * t) for a in (1.0, -0.7, 0.5, -1.2)) + 0.05 * t**2
+    own, theta = np.logaddexp(0, 3 * t), -0.4
+
+    def score(temperature):
+        weight = np.exp(-(others - others.min()) / temperature)
+        tau = -temperature * np.log((weight * np.exp(-own / temperature)).sum() / weight.sum())
+        return (tau - np.logaddexp(0, 3 * theta)) / temperature
+
+    cold, middle, hot = (score(temperature) for temperature in (0.05, 2.0, 20.0))
+    assert cold < 0 < hot < middle - 0.01

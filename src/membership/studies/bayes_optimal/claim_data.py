@@ -13,6 +13,7 @@ from membership.published import Contrast, Outcome
 from membership.published.outcomes import every, overall
 from membership.studies.bayes_optimal import logistic, names
 from membership.studies.bayes_optimal.exhibits import per_target
+from membership.studies.bayes_optimal.names import ACCURACY
 
 TABLE_1, TABLE_2 = "bayes-optimal-tab-1", "bayes-optimal-tab-2"
 POWERS = "bayes-optimal-ctl-11"
@@ -20,7 +21,6 @@ POWERS = "bayes-optimal-ctl-11"
 LOGISTIC = (TABLE_1, "bayes-optimal-ctl-2", "bayes-optimal-ctl-3", "bayes-optimal-ctl-4")
 SHIPS, IMAGES = "CIFAR-10 trucks and ships", "CIFAR-10"
 LEAST_SPLITS, LEAST_TARGETS = 30, 5
-ACCURACY, OTHER, AUC = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)", "auc(%)"
 
 Cell = tuple[str, str]
 """An attack and a metric."""
@@ -33,20 +33,49 @@ def sizes(source: Any) -> list[int]:
 
 def by_size(source: Any, part: Callable[[int, int], Outcome]) -> Outcome:
     """A claim about every n, from a function of n and of how many there are."""
-    found = sizes(source)
-    return on_ships(source, every([part(n, len(found)) for n in found]))
+    return on_ships(source, lambda chosen: every([part(n, len(chosen)) for n in chosen]))
 
 
-def on_ships(source: Any, outcome: Outcome) -> Outcome:
-    """An outcome as one of the paper's data, where the run's are, or of a substitute."""
+def on_ships(source: Any, judge: Callable[[list[int]], Outcome]) -> Outcome:
+    """An outcome as one of the paper's data, where the run's are, or of a substitute.
+
+    The reason says beside it what comes of the sizes whose models agree with the paper's.
+    """
+    whole = judge(sizes(source))
+    word, told = ships(source, whole)
+    found = overall({word: whole.on(told)}, [SHIPS])
+    return replace(found, unit="splits", reason=found.reason + beside(source, judge))
+
+
+def beside(source: Any, judge: Callable[[list[int]], Outcome]) -> str:
+    """What a claim's test makes of the sizes whose models agree with the paper's, in words."""
+    some = comparable_sizes(source)
+    if not some or some == sizes(source):
+        return ""
+    listed = ", ".join(map(str, some))
+    return f"; of models that agree with the paper's (n = {listed}): {judge(some).word}"
+
+
+def comparable_sizes(source: Any) -> list[int]:
+    """The sizes at which the attacks are on models whose accuracies do not differ from print."""
+    table = source.table(TABLE_1)
+    if {one["data"] for one in table.attrs["setup"].values()} != {SHIPS}:
+        return []
+    judged = logistic.judged(table)
+    attacks = judged[judged["attack"] != logistic.MODEL]
+    comparable = attacks["verdict"] != "not comparable"
+    return sorted(int(n) for n in attacks[comparable]["n"].unique())
+
+
+def ships(source: Any, outcome: Outcome) -> tuple[str, str]:
+    """What Table 1's data are called beside the paper's, and what an outcome holds for."""
     table = source.table(TABLE_1)
     (name,) = {one["data"] for one in table.attrs["setup"].values()}
     told = f"{name}, n = {', '.join(map(str, sizes(source)))}, {splits(outcome)} splits"
-    word = told if name != SHIPS else f"{told}, features of other models"
     most = int(table["n_repeats"].max())
     if name == SHIPS and most >= LEAST_SPLITS and _models_alike(table):
-        word = SHIPS
-    return replace(overall({word: outcome.on(told)}, [SHIPS]), unit="splits")
+        return SHIPS, told
+    return told if name != SHIPS else f"{told}, features of other models", told
 
 
 def splits(outcome: Outcome) -> str:
@@ -115,14 +144,19 @@ def on_images(source: Any, outcome: Outcome, references: int = 0, attack: str = 
 
     Nor is it the paper's where the run says that an attack is another.
     """
+    word, told = images(source, references, attack)
+    return replace(overall({word: outcome.on(told)}, [IMAGES]), unit="targets")
+
+
+def images(source: Any, references: int = 0, attack: str = "") -> tuple[str, str]:
+    """What Table 2's networks are called beside the paper's, and what an outcome holds for."""
     told, alike = networks(source)
-    table = source.table(TABLE_2)
-    setup = table.attrs["setup"]["networks"]
+    setup = source.table(TABLE_2).attrs["setup"]["networks"]
     if setup["reference_models"] < references:
         alike, told = False, f"{told} of {references}"
     if attack in setup.get("attacks", {}):
         alike, told = False, f"{told}, {attack} from fewer outputs"
-    return replace(overall({IMAGES if alike else told: outcome.on(told)}, [IMAGES]), unit="targets")
+    return IMAGES if alike else told, told
 
 
 def networks(source: Any) -> tuple[str, bool]:

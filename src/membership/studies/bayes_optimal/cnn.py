@@ -5,7 +5,8 @@ import pandas as pd
 
 from membership import attacks, metrics, published
 from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal.names import ACCURACY, PEAK, SHADOW
+from membership.studies.bayes_optimal import thresholds
+from membership.studies.bayes_optimal.names import ACCURACY, OTHER, PEAK, SHADOW
 from membership.studies.bayes_optimal.reference_game import ReferenceGame, Target
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
@@ -42,10 +43,12 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
             for name, part in (("train_accuracy(%)", inside), ("test_accuracy(%)", outside))
         ]
         accuracy = {}
+        half = thresholds.half(np.random.default_rng(number), len(member))
         for attack, (score, cut) in _scores(target).items():
             accuracy[attack] = {
                 ACCURACY: 100 * metrics.balanced_accuracy(score, member, threshold=cut),
                 PEAK: 100 * metrics.balanced_accuracy(score, member),
+                OTHER: thresholds.crossed(score, member, half),
             }
             own = {"target": number, "attack": attack}
             rows += [own | {"metric": name, "value": v} for name, v in accuracy[attack].items()]
@@ -59,7 +62,13 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
             }
             for first, second in PAIRS
             if {first, second} <= set(accuracy)
-            for name in (ACCURACY, PEAK)
+            for name in (ACCURACY, PEAK, OTHER)
+        ]
+        rows += [
+            {"target": number, "attack": f"{attack}, {thresholds.GAIN} {whose}", "metric": ACCURACY}
+            | {"value": accuracy[attack][PEAK] - accuracy[attack][name]}
+            for attack in ("MALT", "MAST")
+            for whose, name in (("others", OTHER), ("other models", ACCURACY))
         ]
     return pd.DataFrame(rows)
 

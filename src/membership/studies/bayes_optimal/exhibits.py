@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
 augmented_tables, ladder_tables = later(__package__, "augmented_tables", "ladder_tables")
 costs, penalties, reference_tables = later(__package__, "costs", "penalties", "reference_tables")
+(threshold_tables,) = later(__package__, "threshold_tables")
 
 NETWORKS = (names.NETWORKS,)
 
@@ -92,7 +93,7 @@ def _by_threshold(table: pd.DataFrame) -> "Figure":
     words = {
         names.ACCURACY: "best threshold",
         names.OTHER: "threshold of other records",
-        names.MODELS: "threshold of another model",
+        names.MODELS: "threshold of other models",
     }
     own = table.assign(line=table["metric"].map(words))
     beside = ("0-1", "random score")
@@ -107,6 +108,24 @@ def _by_threshold(table: pd.DataFrame) -> "Figure":
     ]
     return plots.lines_with_intervals(
         pd.concat(panels), x="n", by="line", panel="panel", log_x=True, same_scale=True
+    )
+
+
+def _by_models(source: Source) -> pd.DataFrame:
+    sizes = [source.evidence(name) for name in _logistic_names(source.settings)]
+    return threshold_tables.by_models(sizes, trials(source).attrs)
+
+
+def _against_models(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    return plots.lines_with_intervals(
+        threshold_tables.drawn(table),
+        x="models",
+        by="size",
+        panel="panel",
+        log_x=True,
+        x_label="models that the threshold is learnt from",
     )
 
 
@@ -194,6 +213,14 @@ EXHIBITS = (
         draw=_by_threshold,
         says=sentences.of_peaks,
         alt=sentences.peaks_picture,
+    ),
+    exhibit(
+        "ctl-17",
+        _by_models,
+        needs=_logistic_names,
+        draw=_against_models,
+        says=lambda table: threshold_tables.said(table),
+        alt=lambda table: threshold_tables.picture(table),
     ),
     exhibit("ctl-3", _of_trials(logistic.twin), needs=_logistic_names, says=sentences.of_twin),
     exhibit(

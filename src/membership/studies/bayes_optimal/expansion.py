@@ -1,6 +1,8 @@
-"""Equations 49 to 51: what is left out where one Hessian stands for two, with either sign.
+"""Equations 49 to 51: what is left out where one Hessian stands for two, read either way.
 
-Two normal laws stand for the parameters without and with a record, of precisions H_0 and H_1.
+Two normal laws stand for the parameters without and with a record, of precisions H_0 and H_1; the
+approximation takes H = H_0 for both, as the paper does. That it "holds up to" a quantity may mean
+the exact log-ratio less the approximate one, or the reverse.
 """
 
 from typing import NamedTuple
@@ -48,16 +50,20 @@ def exact(laws: Laws) -> float:
 
 
 def corrected(laws: Laws) -> float:
-    """Equation 50 with its 1/2, and Equation 51 with the signs and the argument that it needs."""
+    """Equation 50 with its 1/2, less Equation 51 with the factor and argument that it needs.
+
+    The approximate log-ratio less the exact one is delta_1, as printed, plus half the form of
+    H_1 - H_0 in theta - theta_1.
+    """
     change = laws.precision_1 - laws.precision_0
-    lost = _log_ratio(laws) / 2 - _form(laws.theta - laws.mode_1, change) / 2
-    return _equation_50(laws) / 2 + lost
+    return _equation_50(laws) / 2 - (_delta_1(laws) + _form(laws.theta - laws.mode_1, change) / 2)
 
 
-def printed(laws: Laws) -> float:
-    """The sum of Equations 50 and 51 as they stand."""
+def printed(laws: Laws, *, exact_less_approximate: bool) -> float:
+    """Equation 50 and, added to it or taken from it, Equation 51 as they stand."""
     change = laws.precision_1 - laws.precision_0
-    return _equation_50(laws) - _log_ratio(laws) / 2 + _form(laws.mode_1 - laws.mode_0, change)
+    delta = _delta_1(laws) + _form(laws.mode_1 - laws.mode_0, change)
+    return _equation_50(laws) + (delta if exact_less_approximate else -delta)
 
 
 def _equation_50(laws: Laws) -> float:
@@ -65,11 +71,10 @@ def _equation_50(laws: Laws) -> float:
     return _form(far, laws.precision_0) - _form(near, laws.precision_0)
 
 
-def _log_ratio(laws: Laws) -> float:
-    """log(det H_1 / det H_0)."""
-    found = (np.linalg.slogdet(one)[1] for one in (laws.precision_1, laws.precision_0))
-    first, second = found
-    return float(first - second)
+def _delta_1(laws: Laws) -> float:
+    """-1/2 log(det H_1 / det H_0)."""
+    first, second = (np.linalg.slogdet(one)[1] for one in (laws.precision_1, laws.precision_0))
+    return float(second - first) / 2
 
 
 def _form(vector: FloatArray, matrix: FloatArray) -> float:

@@ -10,13 +10,13 @@ import xarray as xr
 from scipy.stats import spearmanr
 
 from membership import attacks, evidence, metrics, published, signals
-from membership.studies.bayes_optimal.names import ACCURACY, MODELS, OTHER
+from membership.studies.bayes_optimal import thresholds
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, MODELS, OTHER
 
 MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
-GAIN = "best threshold less that of"
 PAPER_SPLITS = 100
 MODEL, AGREEMENT, TERMS = "(model)", f"{MATT} and {TWIN}", "second order / first order"
 ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
@@ -67,6 +67,19 @@ def number(one: xr.Dataset, attack: str, metric: str) -> np.ndarray:
     return _number(_Known(evidence.digest(one), one), attack, metric)
 
 
+def at_others(one: xr.Dataset, attack: str, count: int) -> np.ndarray:
+    """Accuracy of every split at the threshold of ``count`` other splits' models, in percent."""
+    return _of_models(_Known(evidence.digest(one), one), attack, count)
+
+
+def at_threshold(one: xr.Dataset, attack: str, threshold: float) -> np.ndarray:
+    """Accuracy of every split at a threshold fixed beforehand, in percent."""
+    splits = _splits(_Known(evidence.digest(one), one))
+    return np.array(
+        [100 * metrics.balanced_accuracy(s.scores[attack], s.member, threshold) for s in splits]
+    )
+
+
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n."""
     shown = {
@@ -90,14 +103,15 @@ def published_table_1() -> pd.DataFrame:
 
 
 def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
-    """Peak accuracy beside its null and beside a threshold chosen on other records.
+    """Peak accuracy beside its null and beside thresholds learnt elsewhere.
 
     Parameters and columns as :func:`table_1`; the null (attack "random score") is what scores
-    without information reach with their best threshold. The last rows are paired differences: of
-    two attacks, and of an attack's two thresholds.
+    without information reach with their best threshold. Elsewhere is the other half of the records,
+    or all other splits' models. The last rows are paired differences: of two attacks, and of an
+    attack's two thresholds.
     """
-    thresholds = [ACCURACY, OTHER, MODELS]
-    shown = {"0-1": [ACCURACY], "MALT": thresholds, MATT: thresholds}
+    cuts = [ACCURACY, OTHER, MODELS]
+    shown = {"0-1": [ACCURACY], "MALT": cuts, MATT: cuts}
     summary = _summary(table, shown)
     null = [
         {"n": n, "attack": "random score", "metric": ACCURACY} | metrics.exactly(level)
@@ -105,12 +119,12 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
         for level in [100 * metrics.peak_accuracy_null(int(n) // 2, int(n) // 2, seed=0)]
     ]
     pairs = {
-        **{(f"{MATT} less MALT", m): ((MATT, m), ("MALT", m)) for m in thresholds},
+        **{(f"{MATT} less MALT", m): ((MATT, m), ("MALT", m)) for m in cuts},
         **{("MALT less 0-1", m): (("MALT", m), ("0-1", ACCURACY)) for m in (OTHER, MODELS)},
         **{
-            (f"{a}, {GAIN} {whose}", ACCURACY): ((a, ACCURACY), (a, metric))
+            (f"{a}, {thresholds.GAIN} {whose}", ACCURACY): ((a, ACCURACY), (a, metric))
             for a in ("MALT", MATT)
-            for whose, metric in (("others", OTHER), ("another model", MODELS))
+            for whose, metric in (("others", OTHER), ("other models", MODELS))
         },
     }
     less = [
@@ -187,7 +201,7 @@ def _splits(known: _Known) -> list[_Split]:
         seen = one.isel(target=place)
         scores, ratio = attack_scores(seen)
         rng = np.random.default_rng([seed, n, int(repeat), 1])
-        half = {attack: _half(rng, n) for attack in scores}
+        half = {attack: thresholds.half(rng, n) for attack in scores}
         correct = seen["log_odds"].values > 0
         found.append(_Split(seen["member"].values, correct, scores, ratio, half))
     return found
@@ -196,7 +210,7 @@ def _splits(known: _Known) -> list[_Split]:
 @functools.lru_cache(maxsize=2048)
 def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
     if metric == MODELS:
-        return _with_the_next(_splits(known), attack)
+        return _of_models(known, attack, len(_splits(known)) - 1)
     special: dict[tuple[str, str], Callable[[_Split], float]] = {
         (MODEL, "train_accuracy(%)"): lambda s: 100 * s.correct[s.member].mean(),
         (MODEL, "validation_accuracy(%)"): lambda s: 100 * s.correct[~s.member].mean(),
@@ -237,41 +251,28 @@ def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
     return scores, float(np.std(second - first) / np.std(first))
 
 
-def _half(rng: np.random.Generator, n: int) -> np.ndarray:
-    return rng.permutation(n) % 2 == 0
+@functools.lru_cache(maxsize=256)
+def _of_models(known: _Known, attack: str, count: int) -> np.ndarray:
+    """Accuracy on each split at the threshold that is best for other splits' models.
 
-
-def _crossed(score: np.ndarray, member: np.ndarray, half: np.ndarray) -> float:
-    """Accuracy of either half at the other half's threshold."""
-    crossed = [
-        metrics.balanced_accuracy(
-            score[use], member[use], threshold=metrics.best_threshold(score[~use], member[~use])
-        )
-        for use in (half, ~half)
-    ]
-    return 100 * float(np.mean(crossed))
-
-
-def _with_the_next(splits: list[_Split], attack: str) -> np.ndarray:
-    """Accuracy on each split at the threshold that is best for the next split's own model.
-
-    An attacker can have it: a model trained on as many records of one's own, whose members one
-    knows. Records may be in both splits.
+    An attacker can have it: models trained on as many records of one's own, whose members one
+    knows. Records may be in several splits.
     """
-    cuts = [metrics.best_threshold(one.scores[attack], one.member) for one in splits]
+    splits = _splits(known)
+    score, member = (
+        np.stack(each) for each in ([s.scores[attack] for s in splits], [s.member for s in splits])
+    )
+    cuts = thresholds.of_others(score, member, count)
     return np.array(
-        [
-            100 * metrics.balanced_accuracy(one.scores[attack], one.member, threshold=cut)
-            for one, cut in zip(splits, [*cuts[1:], cuts[0]], strict=True)
-        ]
+        [100 * metrics.balanced_accuracy(*one) for one in zip(score, member, cuts, strict=True)]
     )
 
 
 # The paper's metrics, in percent, and accuracy at another half's threshold.
 MEASURES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
-    "attack_accuracy(%)": lambda score, member, _: 100 * metrics.balanced_accuracy(score, member),
-    "attack_accuracy_other_threshold(%)": _crossed,
-    "auc(%)": lambda score, member, _: 100 * metrics.auc(score, member),
+    ACCURACY: lambda score, member, _: 100 * metrics.balanced_accuracy(score, member),
+    OTHER: thresholds.crossed,
+    AUC: lambda score, member, _: 100 * metrics.auc(score, member),
     "mAP_test(%)": lambda score, member, _: (
         100 * metrics.average_precision(score, member, positive="non-member")
     ),

@@ -8,8 +8,8 @@ from membership import metrics
 from membership.published import Contrast, Outcome, claim_rules
 from membership.published.outcomes import every
 from membership.studies.bayes_optimal import claim_data, logistic, posterior
-from membership.studies.bayes_optimal.claim_data import ACCURACY, AUC
 from membership.studies.bayes_optimal.claim_tests import MARGIN
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, MODELS
 
 RATE = "TPR@1%FPR(%)"
 
@@ -26,6 +26,23 @@ def random_scores_reach_half(source: Any) -> Outcome:
         )
         found.append(claim_rules.much_better(over, 0.0, parts=len(rows)))
     return every(found).on("the published Table 1")
+
+
+def informed_scores_gain_less(source: Any) -> Outcome:
+    """What the best threshold gives MALT is less than half of what it gives random scores."""
+    sizes = claim_data.sizes(source)
+    found = []
+    for n in sizes:
+        null = 100 * metrics.peak_accuracy_null(n // 2, n // 2, seed=0) - 50
+        pair = (("MALT", ACCURACY), ("MALT", MODELS))
+        gain = claim_data.contrast(
+            source, n, *pair, "accuracy of MALT, best threshold less that of other models, points"
+        )
+        less = gain.scaled(-1.0, f"half of the null less that of MALT, points, n = {n}")
+        found.append(
+            claim_rules.much_better(less.minus(-null / 2, less.label), 0.0, parts=len(sizes))
+        )
+    return _on_records(source, every(found))
 
 
 def matt_is_its_twin(source: Any) -> Outcome:

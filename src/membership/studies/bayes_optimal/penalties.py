@@ -1,4 +1,4 @@
-"""Table 1's features at penalties from strong to weak: the gap moves, and nothing else does."""
+"""Table 1's features at penalties from strong to weak, which move the gap and the accuracies."""
 
 from typing import Any
 
