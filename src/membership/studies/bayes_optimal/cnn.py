@@ -27,8 +27,11 @@ def table_2(game: ReferenceGame) -> pd.DataFrame:
     return table
 
 
-def per_target(game: ReferenceGame) -> pd.DataFrame:
-    """Every number of Table 2 for each target: columns target, attack, metric, value."""
+def per_target(game: ReferenceGame, *, halves: bool = True) -> pd.DataFrame:
+    """Every number of Table 2 for each target: columns target, attack, metric, value.
+
+    Without ``halves`` none of those for which half of the target's records choose a threshold.
+    """
     rows = []
     for number, target in enumerate(game.targets()):
         member = target.member
@@ -48,8 +51,9 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
             accuracy[attack] = {
                 ACCURACY: 100 * metrics.balanced_accuracy(score, member, threshold=cut),
                 PEAK: 100 * metrics.balanced_accuracy(score, member),
-                OTHER: thresholds.crossed(score, member, half),
             }
+            if halves:
+                accuracy[attack][OTHER] = thresholds.crossed(score, member, half)
             own = {"target": number, "attack": attack}
             rows += [own | {"metric": name, "value": v} for name, v in accuracy[attack].items()]
             rows += [own | row for row in _curve_numbers(attack, score, member)]
@@ -62,8 +66,10 @@ def per_target(game: ReferenceGame) -> pd.DataFrame:
             }
             for first, second in PAIRS
             if {first, second} <= set(accuracy)
-            for name in (ACCURACY, PEAK, OTHER)
+            for name in accuracy["MALT"]
         ]
+        if not halves:
+            continue
         rows += [
             {"target": number, "attack": f"{attack}, {thresholds.GAIN} {whose}", "metric": ACCURACY}
             | {"value": accuracy[attack][PEAK] - accuracy[attack][name]}

@@ -48,7 +48,7 @@ def _every_network(game: ReferenceGame) -> list[dict]:
     return [
         {"references": count - 1, "attack": f"{attack}, {EVERY}", "metric": metric}
         | metrics.summary(each.to_numpy())
-        for (attack, metric), each in cnn.per_target(whole).groupby(
+        for (attack, metric), each in cnn.per_target(whole, halves=False).groupby(
             ["attack", "metric"], sort=False
         )["value"]
     ]
@@ -68,7 +68,7 @@ def _without_unfit(game: ReferenceGame) -> list[dict]:
             each = np.array([one[metric] for one in own])
             found = metrics.summary(each) if len(each) > 1 else metrics.exactly(each.item())
             rows.append(key | {"metric": metric} | found)
-    table = cnn.per_target(fitted)
+    table = cnn.per_target(fitted, halves=False)
     for (attack, metric), each in table.groupby(["attack", "metric"], sort=False)["value"]:
         key = {"references": count - 1, "attack": f"{attack}, {FITTED}", "metric": metric}
         rows.append(key | metrics.summary(each.to_numpy()))
