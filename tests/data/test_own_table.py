@@ -104,6 +104,8 @@ REFUSED = {
     "per cent": (column(*(f"{i}%" for i in EVERY)), "holds a percentage in most cells, such as '0"),
     "dates": (column(*(f"2024-01-{i % 28 + 1:02}" for i in EVERY)), "holds a date in most cells"),
     "stamps": (column(*(f"1/{i % 9 + 1}/2024 10:00" for i in EVERY)), "holds a date in most cells"),
+    "months": (column(*(f"{i % 28 + 1}-Jan-24" for i in EVERY)), "holds a date in most cells"),
+    "units": (column(*(f"{i} kg" for i in EVERY)), "holds a number with its unit in most cells"),
     "times": (column(*(f"10:{i:02}" for i in EVERY)), "holds a time in most cells"),
     "money": (column(*(f"${i}.50" for i in EVERY)), "holds an amount of money in most cells"),
     "decimal comma": (column(*(f"{i},5" for i in EVERY)), "holds a number with a decimal comma"),

@@ -20,7 +20,7 @@ def as_probabilities(name: str, values: FloatArray) -> FloatArray:
     """Check that every entry lies in [0, 1]."""
     if values.min() < 0 or values.max() > 1:
         raise InputError(
-            f"{name} runs from {values.min():g} to {values.max():g}; give probabilities, 0 to 1"
+            f"{name} runs from {values.min():.9g} to {values.max():.9g}; give probabilities, 0 to 1"
         )
     return values
 

@@ -109,7 +109,7 @@ def attack_r(
     for name, array in (("target_loss", loss), ("reference_loss", references)):
         if array.min() < lowest or array.max() > highest:
             raise InputError(
-                f"{name} runs from {array.min():g} to {array.max():g}; "
+                f"{name} runs from {array.min():.9g} to {array.max():.9g}; "
                 f"give losses within bounds = {bounds}, or wider bounds"
             )
     n_models = len(references)
