@@ -3,7 +3,7 @@
 import importlib
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,9 @@ class Exhibit:
         records of the picture one by one.
     caption : str
         What the picture needs to be read: axes, bands.
+    standing : sequence of str
+        How near its committed run is to the paper's: words of `membership.exhibits.standing`, for
+        each of its data sets; none where it is not run or has no data.
     alt : str or callable
         What someone who cannot see the picture should hear; of the table where it is a function.
 
@@ -76,6 +79,7 @@ class Exhibit:
     records: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     caption: str = ""
     alt: str | Callable[[pd.DataFrame], str] = ""
+    standing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):

@@ -1,14 +1,8 @@
 """How near the committed run of an exhibit is to the paper's, in a word or two."""
 
-import re
-from typing import Any
-
-import pandas as pd
-
-from membership import paths, published
+from membership import paths
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.panels import Panel
-from membership.exhibits.quantities import MODEL
 
 AS_PAPER = "paper's size and data"
 SMALLER = "smaller"
@@ -28,11 +22,7 @@ WORDS = {
     RECIPE: "not run here; a page says how",
     NOT_RUN: "not run here",
 }
-_FEWER = re.compile(r"^(?:a smaller training set|networks: |\d+ reference models instead)")
-# A rate for which too few non-members are asked says nothing of the models.
-_RARE = re.compile(r"false positives expected|^a rate needs")
-_REPEATS = re.compile(r"\b(?:asked|audited|repeats?|seeds?|splits?)\b", re.IGNORECASE)
-_SAID = re.compile(r"(?P<ours>[\d,]+)[^()\d]*\((?:the )?paper: (?P<theirs>[\d,]+)\b")
+DECLARED = (AS_PAPER, SMALLER, OTHER, UNKNOWN, SUBSTITUTE)
 
 
 def standing(exhibit: Exhibit, run: Panel | None) -> tuple[str, ...]:
@@ -41,6 +31,7 @@ def standing(exhibit: Exhibit, run: Panel | None) -> tuple[str, ...]:
     Parameters
     ----------
     exhibit : Exhibit
+        Says in ``standing`` how its committed run compares with the paper's.
     run : Panel or None
         The committed one.
     """
@@ -48,11 +39,7 @@ def standing(exhibit: Exhibit, run: Panel | None) -> tuple[str, ...]:
         return (RECIPE if recipe(exhibit.id) else NOT_RUN,)
     if not run.about["data"]:
         return (COMPUTED,)
-    judged = _of_verdicts(run.judged) if run.judged is not None else set()
-    found = judged or _of_record(run.about, tuple(published.data_sets(exhibit.chapter)))
-    if SMALLER in found:
-        found -= {UNKNOWN}
-    return tuple(word for word in WORDS if word in found)
+    return tuple(word for word in WORDS if word in exhibit.standing)
 
 
 def recipe(exhibit_id: str) -> str:
@@ -60,58 +47,3 @@ def recipe(exhibit_id: str) -> str:
     pages = sorted((paths.project_root() / "book").glob("*_recipe.md"))
     found = [page.stem for page in pages if exhibit_id in page.read_text(encoding="utf-8")]
     return found[0] if found else ""
-
-
-def _of_verdicts(judged: pd.DataFrame) -> set[str]:
-    """From the reasons of the verdicts: what decides that is what the standing is about."""
-    rows = judged[judged["published"].notna() & (judged["verdict"] != "")]
-    if "attack" in rows:
-        rows = rows[rows["attack"] != MODEL]
-    return {_of_reason(row.verdict, row.reason) for row in rows.itertuples()} - {""}
-
-
-def _of_reason(verdict: str, reason: str) -> str:
-    if verdict != "not comparable":
-        return AS_PAPER
-    parts = [part for part in reason.split("; ") if not _RARE.search(part)]
-    if any(part.startswith("other data") for part in parts):
-        return SUBSTITUTE
-    if any(_FEWER.search(part) for part in parts):
-        return SMALLER
-    return OTHER if parts else ""
-
-
-def _of_record(about: dict[str, Any], own: tuple[str, ...]) -> set[str]:
-    """From what the run says of itself, where no number is judged."""
-    data = list(about["data"])
-    others = [name for name in data if not name.startswith(own)]
-    found = {SUBSTITUTE} if others else set()
-    if len(others) == len(data):
-        return found
-    told = [f"{size} {name}" for name, size in about["sizes"].items()]
-    told += [text for text in about["deviations"] if not _is_of(text, others)]
-    return found | ({word for text in told if (word := _of_sentence(text))} or {AS_PAPER})
-
-
-def _is_of(text: str, others: list[str]) -> bool:
-    """Whether a sentence is about a data set that is not the paper's."""
-    label = _bare(text.partition(":")[0])
-    return any(label.startswith(_bare(name)) for name in others)
-
-
-def _of_sentence(text: str) -> str:
-    if _REPEATS.search(text):
-        return ""
-    counts = [
-        int(said["ours"].replace(",", "")) < int(said["theirs"].replace(",", ""))
-        for said in _SAID.finditer(text)
-    ]
-    if any(counts):
-        return SMALLER
-    if "not on record" in text:
-        return UNKNOWN
-    return OTHER if "(the paper: " in text and not counts else ""
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
