@@ -166,3 +166,10 @@ def test_a_text_that_is_made_is_told_from_one_that_was_changed(tmp_path, text):
     assert file.read_text().count(text.encode(errors="backslashreplace").decode()) == 2
     file.write_text(file.read_text() + "PRECIOUS")
     assert not paths.is_made(file)
+
+
+@pytest.mark.parametrize("text", ["junk", "3", "[1]", "{}"])
+def test_a_run_that_nobody_started_is_one_line(tmp_path, monkeypatch, text):
+    monkeypatch.setenv(paths.RUN, text)
+    with pytest.raises(InputError, match=r"MEMBERSHIP_RUN = .*unset it"):
+        paths.in_run(tmp_path / "file")

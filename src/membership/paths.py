@@ -112,7 +112,12 @@ def in_run(path: Path) -> Path:
     """
     path = Path(path)
     if os.environ.get(RUN):
-        final, meanwhile = json.loads(os.environ[RUN])
+        try:
+            final, meanwhile = map(str, json.loads(os.environ[RUN]))
+        except (ValueError, TypeError):
+            raise InputError(
+                f"{RUN} = {os.environ[RUN]!r}: `membership run` sets it for its notebook; unset it"
+            ) from None
         if path.absolute().is_relative_to(final):
             return Path(meanwhile) / path.absolute().relative_to(final)
     return path

@@ -67,6 +67,7 @@ def test_it_agrees_with_a_slow_reference(attack):
     found = attack.on(*evidence_for(attack))
     assert found.dtype == np.float64
     assert np.isfinite(found).all()
+    assert attack.name in SLOW, f"tests/attacks/slow.py: SLOW lacks {attack.name}"
     np.testing.assert_allclose(found, SLOW[attack.name](GAMES), rtol=1e-6, atol=1e-9)
 
 

@@ -170,3 +170,11 @@ def test_bad_input_to_tuning(references, change, message):
     *arrays, options = change(*references)
     with pytest.raises(InputError, match=message):
         attacks.rmia_tune(*arrays, **options)
+
+
+def test_a_softmax_that_rounds_beyond_its_end_is_at_its_end():
+    exact = attacks.rmia([1.0, 0.0], np.ones((3, 2)), np.ones(4), np.ones((3, 4)))
+    near = attacks.rmia([1.0000001, -1e-8], np.ones((3, 2)), np.ones(4), np.ones((3, 4)))
+    np.testing.assert_array_equal(near, exact)
+    with pytest.raises(InputError, match=r"runs from 1\.00001 to 1\.00001; give probabilities"):
+        attacks.rmia([1.00001], np.ones((3, 1)), np.ones(4), np.ones((3, 4)))

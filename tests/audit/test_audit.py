@@ -59,6 +59,18 @@ def test_the_command_writes_a_page_and_its_numbers(tmp_path: Path) -> None:
     ).replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
 
 
+def test_ten_thousand_groups_are_each_judged_by_their_own_records() -> None:
+    n = 20_000
+    rng = np.random.default_rng(0)
+    score, member = rng.normal(size=n), rng.random(n) < 0.5
+    group = np.char.add("g", rng.integers(0, 10_000, n).astype(str))
+    groups = audit(Scored(score, member, group=group))["groups"]
+    assert [one["group"] for one in groups] == np.unique(group).tolist()
+    counts = pd.DataFrame({"group": group, "member": member}).groupby("group")["member"]
+    assert [one["members"] for one in groups] == counts.sum().tolist()
+    assert [one["non_members"] for one in groups] == (counts.size() - counts.sum()).tolist()
+
+
 def test_arrays_give_what_the_file_gives(tmp_path: Path) -> None:
     frame = table()
     from_file = audit(read_scores(written(tmp_path, frame)))

@@ -7,6 +7,8 @@ import numpy as np
 from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
 from membership.errors import InputError
 
+_ROUNDING = 1e-6
+
 
 def as_references(name: str, values: Any, n_records: int) -> FloatArray:
     """Convert a signal under reference models to float64, (models, `n_records`), and check it."""
@@ -17,12 +19,12 @@ def as_references(name: str, values: Any, n_records: int) -> FloatArray:
 
 
 def as_probabilities(name: str, values: FloatArray) -> FloatArray:
-    """Check that every entry lies in [0, 1]."""
-    if values.min() < 0 or values.max() > 1:
+    """Check that every entry lies in [0, 1], up to the rounding of a softmax in float32."""
+    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
         raise InputError(
             f"{name} runs from {values.min():.9g} to {values.max():.9g}; give probabilities, 0 to 1"
         )
-    return values
+    return np.clip(values, 0.0, 1.0)
 
 
 def as_membership(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:

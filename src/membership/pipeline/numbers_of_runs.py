@@ -69,7 +69,8 @@ def spread(table: pd.DataFrame, varied: Sequence[str]) -> pd.DataFrame:
     DataFrame
         The other parameters, `NUMBER`, then ``runs``, ``mean``, ``sd`` (over the runs, with
         ``runs - 1``), ``low`` and ``high`` (Student's interval of the mean at 95%, over seeds, with
-        the data as they are), ``least`` and ``most``. With one run ``sd`` and the interval are NaN.
+        the data as they are; it knows of no bounds and may end above 1 for a correlation),
+        ``least`` and ``most``. With one run ``sd`` and the interval are NaN.
     """
     keys = [name for name in varied if name != SEED] + NUMBER
     grouped = table.groupby(keys, sort=False, dropna=False)["value"]

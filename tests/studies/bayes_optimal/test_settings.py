@@ -24,6 +24,7 @@ def test_sizes_and_features_follow_the_data_set():
     [
         ("n_records", "[401]", "even and at least 20"),
         ("n_records", "[18]", "even and at least 20"),
+        ("n_records", "[60,60]", "give each size once"),
         ("n_repeats", "1", "at least 2"),
         ("n_reference", "3", "at least 4"),
         ("cnn_records", "19", "at least 20"),

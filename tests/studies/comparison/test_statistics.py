@@ -1,6 +1,7 @@
 """The chapter's own statistics on scores whose truth is known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -11,6 +12,7 @@ from membership.studies.comparison import (
     found,
     nulls,
     risk,
+    sentences,
     thresholds,
 )
 from membership.studies.comparison.read import Table
@@ -152,3 +154,10 @@ def test_targets_that_saw_all_canaries_or_none_tell_nothing_of_them():
     found = Table(score, member).told_apart()
     np.testing.assert_array_equal(found.member, member[1:2])
     np.testing.assert_array_equal(found.score["loss"], score["loss"][1:2])
+
+
+def test_without_mislabelled_records_asked_nothing_is_said_of_them():
+    plain = pd.DataFrame({"attack": ["LiRA"], "records": ["as they are"], "value": [0.6]})
+    assert sentences.of_canaries(plain) == ""
+    both = pd.concat([plain, plain.assign(records="mislabelled", value=0.9)])
+    assert sentences.of_canaries(both).endswith("0.900 on mislabelled ones.")

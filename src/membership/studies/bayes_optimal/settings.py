@@ -111,6 +111,8 @@ class Settings(ChapterSettings):
 
     @model_validator(mode="after")
     def _sizes_are_even(self) -> Self:
+        if len(set(self.n_records)) < len(self.n_records):
+            raise ValueError(f"n_records: {brief(self.n_records)}; give each size once")
         for n in self.n_records:
             if not 20 <= n <= LARGEST_SIZE or n % 2:
                 raise ValueError(

@@ -78,7 +78,9 @@ def of_others(table: pd.DataFrame) -> str:
 
 
 def of_canaries(table: pd.DataFrame) -> str:
-    """LiRA on both kinds of record."""
+    """LiRA on both kinds of record, where any target is asked of mislabelled ones."""
+    if "mislabelled" not in set(table["records"]):
+        return ""
     some = [_number(table, attack="LiRA", records=one) for one in ("as they are", "mislabelled")]
     return f"LiRA's AUC is {some[0]:.3f} on ordinary records and {some[1]:.3f} on mislabelled ones."
 
