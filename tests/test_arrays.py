@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from membership import attacks, curvature, nngp
 from membership.arrays import as_bool, as_float64, as_scored
 from membership.errors import InputError
 
@@ -13,6 +14,10 @@ from membership.errors import InputError
         np.array([1.0, 2.0, 3.0], dtype=np.float32),
         torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
         torch.tensor([1.0, 2.0, 3.0], dtype=torch.bfloat16),
+        np.array([1, 2, 3], dtype=object),
+        np.array([3.0, 2.0, 1.0])[::-1],
+        np.array([1, 2, 3], dtype=">u2"),
+        np.ma.array([1.0, 2.0, 3.0], mask=False),
     ],
 )
 def test_numbers_of_any_kind_become_float64(values):
@@ -31,6 +36,11 @@ def test_numbers_of_any_kind_become_float64(values):
         (["a"], 1, "loss must be an array of real numbers"),
         ([[1.0], [1.0, 2.0]], 2, "loss must be an array of real numbers"),
         (None, 1, "loss"),
+        ([1.0, None], 1, "loss must be an array of real numbers"),
+        ([1 + 2j], 1, "loss must be an array of real numbers, not of type complex128"),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), 1, "loss: some entries are masked"),
+        ([1.0, -1e76], 1, r"loss holds numbers up to 1e\+76 in size; give at most 1e\+75"),
+        (np.array(["2020-01-01"], "M8[D]"), 1, "loss must be an array of real numbers"),
     ],
 )
 def test_bad_numbers_are_named(values, ndim, message):
@@ -64,3 +74,26 @@ def test_truth_values_become_bool(values):
 def test_bad_pairs_are_named(score, member, message):
     with pytest.raises(InputError, match=message):
         as_scored(score, member)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: nngp.fully_connected(2)(1e150 * np.eye(3)),
+        lambda: attacks.lira(np.zeros(3), 1e200 * np.eye(4, 3), np.eye(4, 3) > 0),
+        lambda: attacks.mast([1.0], [[2.0], [3.0]], temperature=1e-320),
+        lambda: curvature.conditioned_inverse(np.array([np.nan, 1.0])),
+        lambda: attacks.malt(np.ma.array([1.0, 2.0], mask=[0, 1])),
+        lambda: attacks.malt(np.array([1 + 5j, 2 - 3j])),
+    ],
+)
+def test_what_would_end_in_no_number_is_refused_before(run):
+    with pytest.raises(InputError):
+        run()
+
+
+def test_the_largest_numbers_end_in_numbers():
+    x = np.array([[1e75, 0.0], [0.0, 1e-75], [1e75, 1e75]])
+    assert np.isfinite(nngp.fully_connected(2)(x)).all()
+    assert np.isfinite(attacks.malt([1e75, -1e75])).all()
+    assert np.isfinite(attacks.mast([1e75], [[2.0], [3.0]], temperature=1e-75)).all()

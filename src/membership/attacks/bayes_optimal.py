@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit, logsumexp
 
-from membership.arrays import BoolArray, FloatArray, as_bool, as_float64
+from membership.arrays import LARGEST, BoolArray, FloatArray, as_bool, as_float64
 from membership.attacks.checking import as_membership, evened
 from membership.errors import InputError
 
@@ -288,8 +288,10 @@ def matt_from_log_odds(
 
 
 def _log_mean_exp(loss: FloatArray, out: BoolArray, temperature: float) -> FloatArray:
-    if not 0 < temperature < np.inf:
-        raise InputError(f"temperature is {temperature}; give a finite number above 0")
+    if not 1e-75 <= temperature <= LARGEST:
+        raise InputError(
+            f"temperature is {temperature}; give a finite number above 0, 1e-75 or more"
+        )
     total = logsumexp(-loss / temperature, axis=0, b=out)
     return temperature * (np.log(out.sum(axis=0)) - total)
 
