@@ -12,8 +12,8 @@ from membership.studies.iha import scores as of
 def with_forms(source, settings, audits):
     slugs = [one.slug for one in names.subjects(settings)]
     return [
-        (audit, source.evidence(f"white-box-{slug}"), source.evidence(f"sweep-{slug}"))
-        for audit, slug in zip(audits, slugs, strict=True)
+        (one, source.evidence(f"white-box-{slug}"), source.evidence(f"sweep-{slug}"))
+        for one, slug in zip(audits, slugs, strict=True)
     ]
 
 

@@ -98,21 +98,32 @@ def test_where_the_two_worlds_are_one_the_auc_is_one_half():
     ]
     plain = [signal[:, :, i::2] for i in (1, 0)]
     for scores in (np.stack(ratio), np.stack(plain)):
-        one = at_scale.numbers(scores, group, 0)
-        error = one.under.std(0)
-        assert (np.abs(one.value - 0.5) < 4 * error).all()
+        each = at_scale.numbers(scores, group)
+        error = each.std(0, ddof=1) / np.sqrt(5)
+        assert (np.abs(each.mean(0) - 0.5) < 5 * error).all()
         assert (error < 0.05).all()
+
+
+def test_the_sets_are_the_units(found, settings):
+    table = at_scale.four([found], settings).set_index(["attack", "metric"])
+    sets = len(set(found.attrs["others"]))
+    assert (table["n_repeats"] == sets).all()
+    each = at_scale.all_numbers(found)
+    apart = each["IHA"] - each["LOSS"]
+    row = table.loc[("IHA less LOSS", at_scale.DIFFERENCES[0])]
+    assert row["standard_error"] == pytest.approx(apart[:, 0].std(ddof=1) / np.sqrt(sets))
 
 
 def test_numbers_are_means_over_the_halves(found):
     scores = game_scores.scored(found)["IHA"]
     group = np.array(found.attrs["others"])
-    one = at_scale.numbers(scores, group, 0)
+    found = at_scale.numbers(scores, group)
     member = np.broadcast_to(np.array([False, True])[:, None], scores[0].shape[1:])
-    pooled = [metrics.auc(half.ravel(), np.tile(member.ravel(), len(half))) for half in scores]
-    each = [np.mean([metrics.auc(r.ravel(), member.ravel()) for r in half]) for half in scores]
-    np.testing.assert_allclose(one.value, [np.mean(pooled), np.mean(each)])
-    np.testing.assert_allclose(one.each[:, 1].mean(), one.value[1])
+    for place in np.unique(group):
+        some = [half[group == place] for half in scores]
+        pooled = [metrics.auc(one.ravel(), np.tile(member.ravel(), len(one))) for one in some]
+        each = [np.mean([metrics.auc(r.ravel(), member.ravel()) for r in one]) for one in some]
+        np.testing.assert_allclose(found[place], [np.mean(pooled), np.mean(each)])
 
 
 def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
@@ -123,5 +134,3 @@ def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
         assert at_scale.DIFFERENCES[place].endswith(word)
         assert row == pytest.approx(shown["IHA", metric] - shown["LOSS", metric])
         assert table["outputs, not retrained: LOSS", metric] == shown["LOSS", metric]
-    same = at_scale.all_numbers(found, 0)["IHA"]
-    assert not same.less(same).under.any()

@@ -15,22 +15,24 @@ from membership.studies.loss_enough.names import (
 )
 from membership.studies.loss_enough.ridge import (
     BATCH,
-    RATE,
     SIGMA,
     SIZE,
-    WEIGHT_DECAY,
     Law,
     Noise,
+    Recipe,
     RidgeGame,
 )
 from membership.training.stationary import Sgd, stationary_covariance
 
 POSTERIOR, SGD = Noise(), Noise(share=1.0)
+# A weight decay that is not small, so that a formula without it is seen.
+DECAYED = Recipe(weight_decay=0.05)
+RATE, WEIGHT_DECAY = DECAYED.rate, DECAYED.weight_decay
 
 
 @pytest.fixture(scope="module")
 def game():
-    return RidgeGame([0, 0], records=8, draws=400)
+    return RidgeGame([0, 0], 8, 400, DECAYED)
 
 
 def isotropic(game, member, z):
@@ -177,13 +179,22 @@ def test_each_test_is_nearest_to_the_best_at_its_own_noise(exponent, attack):
     assert behind[exponent] < 0.01
 
 
-def test_without_weight_decay_iha_has_nothing_to_correct(monkeypatch):
-    from membership.studies.loss_enough import ridge
-
-    monkeypatch.setattr(ridge, "WEIGHT_DECAY", 0.0)
-    monkeypatch.setattr(ridge, "RECIPE", (RATE, 0.0, 0.0))
-    scores = RidgeGame([0, 0], records=3, draws=20).play(SGD, 1.0)
+def test_without_weight_decay_iha_has_nothing_to_correct():
+    scores = RidgeGame([0, 0], 3, 20, Recipe(weight_decay=0.0)).play(SGD, 1.0)
     np.testing.assert_allclose(scores[IHA], scores[IHA_STAR], rtol=1e-9)
+
+
+def test_the_features_have_the_condition_that_is_asked_for():
+    game = RidgeGame([0, 0], 20_000, 1, Recipe(condition=1000.0))
+    values = np.linalg.eigvalsh(np.cov(game.x_z.T))
+    assert values[-1] / values[0] == pytest.approx(1000.0, rel=0.1)
+
+
+@pytest.mark.parametrize("recipe", [Recipe(condition=1e4), Recipe(rate=0.5, condition=1000.0)])
+def test_the_best_is_above_every_other_with_other_recipes(recipe):
+    found = areas(RidgeGame([4, 0], 20, 1000, recipe), SGD)
+    best = found.pop(BEST_PARAMETERS)
+    assert max(found.values()) <= best + 0.004
 
 
 def test_where_no_model_has_seen_the_record_attacks_find_nothing():

@@ -179,7 +179,7 @@ def _contrast(factor: str, version: Version) -> str:
         "curvature": "" if curved else "with the identity",
         "weight decay": "with decay" if decay else "without decay",
         "loss term": "with the loss" if term else "without the loss",
-        "knowledge": "" if known else "without the knowledge",
+        "knowledge": "" if known else "one gradient for everyone",
     }
     shared = [text for name, text in words.items() if text and name != factor]
     return f"{factor}: {', '.join(shared)}"

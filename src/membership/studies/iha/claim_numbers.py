@@ -12,7 +12,7 @@ from membership import metrics
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
-from membership.published.outcomes import every, overall, untested
+from membership.published.outcomes import NOT_TESTED, every, overall, untested
 from membership.studies.iha import audit, names
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
@@ -126,7 +126,13 @@ def on(
 ) -> Outcome:
     """A claim on the data that it is about, each of them judged; see `over`."""
     count = parts * len(wanted)
-    return every([_on_one(source, exhibit, *one, judge, count) for one in wanted.items()])
+    each = [_on_one(source, exhibit, *one, judge, count) for one in wanted.items()]
+    found, tested = every(each), [one for one in each if one.word != NOT_TESTED]
+    if found.word != NOT_TESTED or not tested:
+        return found
+    words = ", ".join(one.word for one in tested)
+    said = f"{len(tested)} of {len(each)} data sets tested ({words}): {found.reason}"
+    return replace(found, reason=said)
 
 
 def _on_one(

@@ -101,7 +101,7 @@ def ahead_of_sif(rows: Rows, parts: int) -> Outcome:
 def mostly_parameters(rows: Rows, parts: int) -> Outcome:
     """iha-c07: part b on the images; both parts ask for Purchase-100(S) besides."""
     weights = {EVERYONE: 1.0, "LOSS": -0.5, "IHA": -0.5}
-    label = f"AUC without the knowledge, less half of IHA's margin over LOSS, {rows.label}"
+    label = f"AUC with one gradient for everyone, less half of IHA's margin, {rows.label}"
     # Contradicted only where both parts are: one alone leaves the claim open.
     found = much_better(rows.combined(weights, label), 0.0, parts=parts)
     lacking = (

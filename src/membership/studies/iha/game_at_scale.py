@@ -1,6 +1,9 @@
-"""The clean game at scale: outputs or parameters, with or without retraining, paired."""
+"""The clean game at scale: outputs or parameters, with or without retraining, paired.
 
-from dataclasses import dataclass
+The sets D' are the units: the records of one share all its models without them, and the seeds of
+those with them. Pooled, there is one threshold for all records of a D'.
+"""
+
 from typing import Any
 
 import numpy as np
@@ -11,11 +14,9 @@ from scipy.stats import norm
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.published import Contrast
 from membership.studies.iha import game_scores, names
 from membership.studies.iha.game import COUNTED, METRICS, PAIRED, Compared
 
-RESAMPLES = 400
 # One attack for each of the four adversaries, chosen before any result was seen. Those that retrain
 # fit normal laws with one variance a record, to log-odds or to the projection.
 LOSS, LIRA, IHA, PROJECTION = "LOSS", "LiRA-L, one variance", "IHA", "projection, fitted noise"
@@ -37,30 +38,11 @@ CONTRASTS = (
     ONE_SIDED,
     ("IHA*", IHA),
     (IHA, "IHA, identity"),
+    # What asks whether parameters tell more than the loss: see the chapter on that.
+    ("IHA*", LIRA),
+    ("residual norm", LIRA),
 )
 DIFFERENCES = tuple(f"{PAIRED}, {word}" for word in COUNTED)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """One attack's AUC, pooled and record by record.
-
-    Attributes
-    ----------
-    value : numpy.ndarray, shape (2,)
-    under : numpy.ndarray, shape (resamples, 2)
-        Under resamples of records and models, the same for every attack.
-    each : numpy.ndarray, shape (D', 2)
-        Among the records of one D'.
-    """
-
-    value: FloatArray
-    under: FloatArray
-    each: FloatArray
-
-    def less(self, other: "Numbers") -> "Numbers":
-        """The difference of two attacks, draw by draw."""
-        return Numbers(self.value - other.value, self.under - other.under, self.each - other.each)
 
 
 def games(source: Any) -> list[xr.Dataset]:
@@ -72,14 +54,14 @@ def four(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
     """iha-ctl-14: the four adversaries, and attacks less each other."""
     rows = []
     for found in some:
-        each = all_numbers(found, settings.seed)
+        each = all_numbers(found)
         for name, attack in CELLS.items():
             key = {"dataset": found.attrs["set"], "attack": name}
-            rows += _attack(key, each[attack], found.sizes["record"])
+            rows += _rows(key, METRICS, each[attack], lowest=0.0, highest=1.0)
         for first, second in CONTRASTS:
             name = f"{SHORT.get(first, first)} less {SHORT.get(second, second)}"
             key = {"dataset": found.attrs["set"], "attack": name}
-            rows += _difference(key, each[first].less(each[second]), found.sizes["record"])
+            rows += _rows(key, DIFFERENCES, each[first] - each[second])
     return tidy(rows, game_scores.about(some))
 
 
@@ -87,15 +69,16 @@ def every_attack(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
     """iha-ctl-15: every attack of the game, in the order of what it reads."""
     rows = []
     for found in some:
-        for attack, number in all_numbers(found, settings.seed).items():
+        for attack, each in all_numbers(found).items():
             reads, retrains = game_scores.FROM[attack]
             key = {"attack": attack, "reads": f"{reads}{', retrained' if retrains else ''}"}
-            for row, word in zip(_attack(key, number, found.sizes["record"]), COUNTED, strict=True):
+            made = _rows(key, METRICS, each, lowest=0.0, highest=1.0)
+            for row, word in zip(made, COUNTED, strict=True):
                 rows.append({**row, "series": f"{found.attrs['set']}, {word}"})
     columns = ["attack", "reads", "series", "metric", "value", "low", "high", "n_repeats"]
-    made = pd.DataFrame(rows)[columns]
-    made.attrs = game_scores.about(some)
-    return made
+    table = pd.DataFrame(rows)[columns]
+    table.attrs = game_scores.about(some)
+    return table
 
 
 def convergence(source: Any) -> pd.DataFrame:
@@ -139,32 +122,19 @@ def _over(
     return [{**key, "metric": name, **metrics.summary(values, units)} for name, values in found]
 
 
-def all_numbers(found: xr.Dataset, seed: int) -> dict[str, Numbers]:
-    """The numbers of every attack of a game."""
+def all_numbers(found: xr.Dataset) -> dict[str, FloatArray]:
+    """The numbers of every attack of a game, as `numbers`."""
     group = np.array(found.attrs["others"])
-    return {name: numbers(one, group, seed) for name, one in game_scores.scored(found).items()}
+    return {name: numbers(one, group) for name, one in game_scores.scored(found).items()}
 
 
-def numbers(score: FloatArray, group: np.ndarray, seed: int) -> Numbers:
-    """An attack's numbers from its scores (2, R, 2, K); `group` says which D' a record is in.
+def numbers(score: FloatArray, group: np.ndarray) -> FloatArray:
+    """An attack's AUC in each D', pooled and record by record, (D', 2); means over both halves.
 
-    Records are drawn within their D', and so are models: those on D', which its records share, and
-    the seeds of those on D' + z, which its records share too, since their batches are the same.
+    From its scores (2, R, 2, K); `group` says which D' a record is in.
     """
-    halves = [Compared(half[:, 0], half[:, 1]) for half in score]
-    rng = np.random.default_rng([seed, 43])
-    count = score.shape[-1]
-    under = []
-    for _ in range(RESAMPLES):
-        w = _drawn(rng, np.bincount(group))
-        parts = [one.numbers(w, *_models(rng, group, count)) for one in halves]
-        under.append(np.mean(parts, axis=0))
-    each = [
-        np.mean([_alone(half[group == place]) for half in score], axis=0)
-        for place in np.unique(group)
-    ]
-    value = np.mean([one.numbers(*one.ones) for one in halves], axis=0)
-    return Numbers(value, np.array(under), np.array(each))
+    each = [[_alone(half[group == place]) for half in score] for place in np.unique(group)]
+    return np.mean(each, axis=1)
 
 
 def _alone(score: FloatArray) -> tuple[float, float]:
@@ -172,46 +142,11 @@ def _alone(score: FloatArray) -> tuple[float, float]:
     return compared.numbers(*compared.ones)
 
 
-def _drawn(rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
-    """How often each record is drawn, D' by D'; the records of a D' lie together."""
-    return np.concatenate([rng.multinomial(size, np.full(size, 1 / size)) for size in sizes])
-
-
-def _models(rng: np.random.Generator, group: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
-    """How often each model counts for each record, with and without it, shape (R, K) each."""
-    drawn = rng.multinomial(count, np.full(count, 1 / count), size=(2, group.max() + 1))
-    return tuple(side[group] for side in drawn)
-
-
-def _attack(key: dict[str, str], found: Numbers, records: int) -> list[dict[str, Any]]:
-    low, high = np.quantile(found.under, [0.025, 0.975], axis=0)
-    rows = zip(METRICS, found.value, low, high, strict=True)
+def _rows(
+    key: dict[str, str], names: tuple[str, ...], each: FloatArray, **ends: float
+) -> list[dict[str, Any]]:
+    """Means over the D' and their intervals."""
     return [
-        {**key, "metric": m, "value": v, "low": a, "high": b, "n_repeats": records}
-        for m, v, a, b in rows
+        {**key, "metric": name, **metrics.summary(values, **ends)}
+        for name, values in zip(names, each.T, strict=True)
     ]
-
-
-def _difference(key: dict[str, str], found: Numbers, records: int) -> list[dict[str, Any]]:
-    """Rows of a paired difference, with the interval that has the D' as its units beside it."""
-    rows = []
-    for place, metric in enumerate(DIFFERENCES):
-        error = float(np.std(found.under[:, place], ddof=1))
-        one = Contrast("", float(found.value[place]), error, records - 1.0, records)
-        sets = Contrast.of_units(found.each[:, place], "")
-        rows.append(
-            {
-                **key,
-                "metric": metric,
-                "value": one.difference,
-                "low": one.low,
-                "high": one.high,
-                "standard_error": one.standard_error,
-                "degrees_of_freedom": one.degrees_of_freedom,
-                "n_repeats": records,
-                "mean over D'": sets.difference,
-                "low over D'": sets.low,
-                "high over D'": sets.high,
-            }
-        )
-    return rows

@@ -154,6 +154,7 @@ def size(found: xr.Dataset) -> str:
     recipe, records, models = found.attrs["recipe"], found.sizes["record"], found.sizes["replicate"]
     sets = len(set(found.attrs["others"]))
     return (
-        f"{recipe['members']:,} training records, {sets} sets D', {records} records played for, "
-        f"{models} models a side, each played once with half of the others as references"
+        f"{recipe['members']:,} training records, {sets} sets D', the units, {records} records "
+        f"played for, {models} models a side, each played once with half of the others as "
+        "references"
     )

@@ -16,10 +16,6 @@ PAIRS = (
     ("LiRA on Purchase-100, AUC", "table2", "table7", LARGE, "LiRA", "LiRA", AUC),
     ("the same, TPR at 1% FPR (%)", "table2", "table7", LARGE, "LiRA", "LiRA", AT_1),
     (
-        "LiRA on Purchase-100(S), AUC (Section 4.4: 1,000 records of one target)",
-        *("sec4_4", "table7", SMALL, "LiRA", "LiRA", AUC),
-    ),
-    (
         "IHA with all terms, TPR at 1% FPR (%): Table 4 against the exact run",
         *("table4", "table7", SMALL, "IHA[All]", "IHA (Ours)", AT_1),
     ),

@@ -30,7 +30,7 @@ class Size:
     epochs: int
 
 
-SMALL, QUICK = Size(100, 2, 3, 4, 20), Size(300, 2, 6, 8, 200)
+SMALL, QUICK = Size(100, 2, 3, 4, 20), Size(300, 3, 6, 8, 200)
 # As many steps as the paper's 80 epochs of 30,000 records have, nearly: 480 of 40 for 80 of 235.
 LARGE = Size(5000, 5, 40, 32, 480)
 

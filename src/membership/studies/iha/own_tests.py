@@ -18,7 +18,7 @@ AMONG = "LiRA, target among its references"
 
 @over("iha-ctl-1", IMAGES)
 def knowledge(rows: Rows, parts: int) -> Outcome:
-    """Without leave-one-out knowledge IHA gains nothing over LOSS."""
+    """With one gradient for members and others IHA gains nothing over LOSS."""
     return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
 
 

@@ -52,9 +52,9 @@ def of_table_2(table: pd.DataFrame) -> str:
 
 
 def of_control_1(table: pd.DataFrame) -> str:
-    """IHA without leave-one-out knowledge beside LOSS."""
+    """IHA with one gradient for members and others beside LOSS."""
     name = "IHA, gradient over D for everyone"
-    return compared(table, name, "LOSS", ("IHA without the knowledge", "LOSS"))
+    return compared(table, name, "LOSS", ("IHA with one gradient for everyone", "LOSS"))
 
 
 def of_control_2(table: pd.DataFrame) -> str:

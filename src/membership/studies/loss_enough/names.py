@@ -3,6 +3,7 @@
 BEST_PARAMETERS, BEST_LOSS = "best on parameters", "best on the loss"
 MALT, MAST, MATT = "MALT", "MAST", "MATT"
 IHA, IHA_STAR, RESIDUAL = "IHA", "IHA*", "residual test"
+DRAWN = (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, IHA, RESIDUAL)
 ATTACKS = (BEST_PARAMETERS, BEST_LOSS, MALT, MAST, MATT, IHA, IHA_STAR, RESIDUAL)
 
 POSTERIOR, SGD = "posterior", "SGD"
@@ -12,6 +13,9 @@ AUC, RATE = "auc(%)", "TPR@1%FPR(%)"
 BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
 CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
 
+# What a game's recipe is called where it varies, and on every card.
+DECAY, STEP, CONDITION = "weight decay", "step size", "condition number"
+
 MEAN, RIDGE, LOGISTIC = "Gaussian mean", "ridge regression", "logistic regression"
 
 # The contrasts of the two-by-two, and what stands for the knowledge of a contrast.
@@ -19,6 +23,8 @@ COMPARED = "compared"
 KNOWLEDGE_LESS_ACCESS = "loss, all others known, less parameters, their law known"
 PARAMETERS_LESS_LOSS = "parameters less loss, their law known"
 THRESHOLD_LESS_ACCESS = "MAST less MALT, less what the parameters add, their law known"
+PARAMETERS_LESS_LOSS_ALL = "parameters less loss, all others known"
+THRESHOLD_LESS_ACCESS_ALL = "MAST less MALT, less what the parameters add, all others known"
 
 SPREAD = "largest spread of log-ratio + loss / T"
 UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"

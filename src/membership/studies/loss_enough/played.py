@@ -1,5 +1,6 @@
 """The games of ridge regression, played: one AUC and one rate an attack, game and setting."""
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,10 @@ from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,
     COMPARED,
+    CONDITION,
     CORRECTED,
+    DECAY,
+    DRAWN,
     IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
@@ -25,78 +29,126 @@ from membership.studies.loss_enough.names import (
     MALT,
     MAST,
     PARAMETERS_LESS_LOSS,
+    PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
     POSTERIOR,
     RATE,
     RIDGE,
     SGD,
+    STEP,
     THRESHOLD_LESS_ACCESS,
+    THRESHOLD_LESS_ACCESS_ALL,
 )
-from membership.studies.loss_enough.ridge import Noise, RidgeGame
+from membership.studies.loss_enough.ridge import PLAIN, Noise, Recipe, RidgeGame
 
 EXPONENTS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 KNOWN = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 ENDS = {POSTERIOR: 0.0, SGD: 1.0}
+KNOWLEDGE = {ALL: 1.0, POPULATION: 0.0}
+# Of the games under SGD, one changed at a time; large steps where the Hessian is ill-conditioned.
+DECAYS = (5e-5, 5e-4, 5e-3, 5e-2)
+CONDITIONS = (10.0, 100.0, 1000.0, 10_000.0)
+RATES = (0.005, 0.05, 0.2, 0.5)
+ILL = 1000.0
 # A rate of 0 in a game has no logarithm: half a member is added to both.
 _HALF = 0.5
 
-Key = tuple[float, float | None, float]
-"""SGD's share of the noise, or the exponent in its place, and the share of known labels."""
+
+@dataclass(frozen=True)
+class Setting:
+    """The optimiser's noise, the share of the others' labels that is known, and the recipe."""
+
+    noise: Noise
+    known: float = 1.0
+    recipe: Recipe = PLAIN
 
 
 def exponents(settings: Any) -> pd.DataFrame:
     """Every attack as the noise's covariance goes through the powers of K."""
-    keys = {(0.0, one, 1.0): {"exponent": one} for one in EXPONENTS}
-    return _table(settings, keys)
+    return _table(settings, {Setting(Noise(exponent=one)): {"exponent": one} for one in EXPONENTS})
 
 
 def shares(settings: Any) -> pd.DataFrame:
     """Every attack as SGD's own noise takes the place of the posterior's."""
-    keys = {(one, None, 1.0): {"share": one} for one in SHARES}
-    return _table(settings, keys)
+    return _table(settings, {Setting(Noise(one)): {"share": one} for one in SHARES})
 
 
 def knowledge(settings: Any) -> pd.DataFrame:
     """Every attack as more labels of the others are known, at both ends."""
-    keys = {
-        (share, None, known): {"optimiser": name, "known": known}
+    some = {
+        Setting(Noise(share), known): {"optimiser": name, "known": known}
         for name, share in ENDS.items()
         for known in KNOWN
     }
-    return _table(settings, keys)
+    return _table(settings, some)
+
+
+def decays(settings: Any) -> pd.DataFrame:
+    """Every attack under SGD by the weight decay."""
+    return _swept(settings, DECAY, {one: Recipe(weight_decay=one) for one in DECAYS})
+
+
+def conditions(settings: Any) -> pd.DataFrame:
+    """Every attack under SGD by the condition number of the Hessian."""
+    return _swept(settings, CONDITION, {one: Recipe(condition=one) for one in CONDITIONS})
+
+
+def rates(settings: Any) -> pd.DataFrame:
+    """Every attack under SGD by the size of a step, where the Hessian is ill-conditioned."""
+    return _swept(settings, STEP, {one: Recipe(rate=one, condition=ILL) for one in RATES})
+
+
+def _swept(settings: Any, name: str, recipes: dict[float, Recipe]) -> pd.DataFrame:
+    rows = []
+    for value, recipe in recipes.items():
+        rows += _two(settings, {name: value}, Noise(ENDS[SGD]), recipe, (*DRAWN, MALT, MAST))
+    one = next(iter(recipes.values()))
+    sizes = {k: v for k, v in named_sizes(settings, one).items() if k != name.capitalize()}
+    return tidy(rows, {"sizes": sizes, "note": NOTE})
 
 
 def two_by_two(settings: Any) -> list[dict[str, Any]]:
     """The rows of ridge regression, for both optimisers, with the contrasts of the claims."""
     rows = []
     for name, share in ENDS.items():
-        wide = {
-            others: played(*_sizes(settings), (share, None, known))
-            for others, known in ((ALL, 1.0), (POPULATION, 0.0))
-        }
         key = {"game": RIDGE, "optimiser": name}
-        for others, found in wide.items():
-            for attack in (BEST_LOSS, BEST_PARAMETERS):
-                for metric in (AUC, RATE):
-                    told = {**key, "others": others, "attack": attack, "metric": metric}
-                    rows.append(told | metrics.summary(found[attack, metric].to_numpy()))
-        asked = (BEST_LOSS, BEST_PARAMETERS, MALT, MAST)
-        areas = {o: {one: each[one, AUC].to_numpy() for one in asked} for o, each in wide.items()}
-        for label, values in contrasts(areas).items():
-            told = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
-            rows.append(told | metrics.summary(values))
+        rows += _two(settings, key, Noise(share), PLAIN, (BEST_LOSS, BEST_PARAMETERS))
+    return rows
+
+
+def _two(
+    settings: Any, key: dict[str, Any], noise: Noise, recipe: Recipe, attacks: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Some attacks to who knows all others, and to who knows their law, and their contrasts."""
+    rows, sizes = [], _sizes(settings)
+    wide = {o: played(*sizes, Setting(noise, known, recipe)) for o, known in KNOWLEDGE.items()}
+    for others, found in wide.items():
+        for attack in attacks:
+            for metric in (AUC, RATE):
+                told = {**key, "others": others, "attack": attack, "metric": metric}
+                rows.append(told | metrics.summary(found[attack, metric].to_numpy()))
+    asked = (BEST_LOSS, BEST_PARAMETERS, MALT, MAST, IHA, IHA_STAR)
+    areas = {o: {one: each[one, AUC].to_numpy() for one in asked} for o, each in wide.items()}
+    apart = contrasts(areas)
+    if IHA in attacks:
+        apart[CORRECTED] = areas[ALL][IHA_STAR] - areas[ALL][IHA]
+    for label, values in apart.items():
+        told = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
+        rows.append(told | metrics.summary(values))
     return rows
 
 
 def contrasts(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the claims on the two-by-two compare, from AUCs by knowledge and attack."""
     every, law = found[ALL], found[POPULATION]
-    added = law[BEST_PARAMETERS] - law[BEST_LOSS]
+    added, added_all = (one[BEST_PARAMETERS] - one[BEST_LOSS] for one in (law, every))
     return {
         KNOWLEDGE_LESS_ACCESS: every[BEST_LOSS] - law[BEST_PARAMETERS],
         PARAMETERS_LESS_LOSS: added,
         THRESHOLD_LESS_ACCESS: law[MAST] - law[MALT] - added,
+        PARAMETERS_LESS_LOSS_ALL: added_all,
+        THRESHOLD_LESS_ACCESS_ALL: every[MAST] - every[MALT] - added_all,
     }
 
 
@@ -105,13 +157,12 @@ def _sizes(settings: Any) -> tuple[int, int, int, int]:
 
 
 @cache
-def played(seed: int, games: int, records: int, draws: int, key: Key) -> pd.DataFrame:
+def played(seed: int, games: int, records: int, draws: int, setting: Setting) -> pd.DataFrame:
     """A row a game, a column an attack and metric; every setting plays the same games."""
-    share, exponent, known = key
     rows = []
     for one in range(games):
-        game = RidgeGame([seed, one], records, draws)
-        scores = game.play(Noise(share, exponent), known)
+        game = RidgeGame([seed, one], records, draws, setting.recipe)
+        scores = game.play(setting.noise, setting.known)
         member = np.repeat([[False, True]], draws, axis=1).repeat(records, axis=0).ravel()
         row = {}
         for attack, score in scores.items():
@@ -121,9 +172,9 @@ def played(seed: int, games: int, records: int, draws: int, key: Key) -> pd.Data
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(rows[0]))
 
 
-def _table(settings: Any, keys: dict[Key, dict[str, Any]]) -> pd.DataFrame:
+def _table(settings: Any, some: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
     sizes = _sizes(settings)
-    rows = [row for key, told in keys.items() for row in _rows(told, played(*sizes, key), sizes)]
+    rows = [row for one, told in some.items() for row in _rows(told, played(*sizes, one), sizes)]
     return tidy(rows, {"sizes": named_sizes(settings), "note": NOTE})
 
 
@@ -133,12 +184,15 @@ NOTE = (
 )
 
 
-def named_sizes(settings: Any) -> dict[str, str]:
-    """The sizes of the ridge games, as a card shows them."""
+def named_sizes(settings: Any, recipe: Recipe = PLAIN) -> dict[str, str]:
+    """The sizes of the ridge games and their recipe, as a card shows them."""
     return {
         "Games": str(settings.n_games),
         "Records a game": str(settings.n_records),
         "Models a record": f"{settings.n_draws} with it, {settings.n_draws} without",
+        DECAY.capitalize(): f"{recipe.weight_decay:g}",
+        STEP.capitalize(): f"{recipe.rate:g}",
+        CONDITION.capitalize(): f"{recipe.condition:,g}",
     }
 
 

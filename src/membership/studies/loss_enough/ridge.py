@@ -6,6 +6,8 @@ The loss of a record is :math:`\frac12 (x^\top w - y)^2`, that of a model the me
 minimum whose covariance solves :math:`\Sigma = (I - \lambda K) \Sigma (I - \lambda K) + \lambda^2
 C`; as C is a function of K here, eigenvalue by eigenvalue.
 
+The weight decay is the papers' for networks, 5e-4, unless a recipe says otherwise.
+
 The features of the others are known, and the labels of some. The labels of the rest enter by their
 law, which leaves the parameters Gaussian, given the record and what is known: the best attacks on
 the parameters and on the loss are ratios of two known densities.
@@ -30,11 +32,24 @@ from membership.studies.loss_enough.names import (
     RESIDUAL,
 )
 
-SIZE, N_TRAIN, BATCH = 6, 50, 4
-RATE, WEIGHT_DECAY, SIGMA = 0.05, 0.05, 1.0
-# Variances of the features: a condition number of ten.
-SPECTRUM = np.geomspace(0.2, 2.0, SIZE)
-RECIPE = (RATE, 0.0, WEIGHT_DECAY)
+SIZE, N_TRAIN, BATCH, SIGMA = 6, 50, 4, 1.0
+# The largest variance of a feature.
+LARGEST = 2.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a game's models are trained, and on what features.
+
+    The variances of the features run from the largest down to it over the `condition` number.
+    """
+
+    weight_decay: float = 5e-4
+    rate: float = 0.05
+    condition: float = 10.0
+
+
+PLAIN = Recipe()
 
 
 @dataclass(frozen=True)
@@ -81,12 +96,13 @@ class Law:
 class RidgeGame:
     """The others, the records that are asked, and the standard normals that all draws use."""
 
-    def __init__(self, seed: list[int], records: int, draws: int) -> None:
+    def __init__(self, seed: list[int], records: int, draws: int, recipe: Recipe = PLAIN) -> None:
         rng = np.random.default_rng(seed)
-        self.n = N_TRAIN
+        self.n, self.recipe = N_TRAIN, recipe
+        spectrum = np.geomspace(LARGEST / recipe.condition, LARGEST, SIZE)
         self.truth = rng.standard_normal(SIZE)
         self.x, self.x_z = (
-            rng.standard_normal((k, SIZE)) * np.sqrt(SPECTRUM) for k in (self.n - 1, records)
+            rng.standard_normal((k, SIZE)) * np.sqrt(spectrum) for k in (self.n - 1, records)
         )
         self.y, self.y_z = (
             x @ self.truth + SIGMA * rng.standard_normal(len(x)) for x in (self.x, self.x_z)
@@ -98,17 +114,14 @@ class RidgeGame:
     def total(self, member: bool) -> FloatArray:
         """K without a record, (p, p), or with each, (records, p, p)."""
         own = self.x_z[:, :, None] * self.x_z[:, None, :] / self.n
-        return (
-            self.hessian + member * own + WEIGHT_DECAY * np.eye(SIZE)
-            if member
-            else (self.hessian + WEIGHT_DECAY * np.eye(SIZE))
-        )
+        decay = self.recipe.weight_decay * np.eye(SIZE)
+        return self.hessian + own + decay if member else self.hessian + decay
 
     def scale(self, exponent: float) -> float:
         """What K^(exponent - 1) is multiplied by: the noise has the trace of SGD's own."""
         k = np.linalg.eigvalsh(self.total(False))
-        own = SIGMA**2 / BATCH * np.trace(self.hessian)
-        return float(own * RATE / 2 / np.sum(k**exponent * (1 - RATE * k / 2)))
+        own, rate = SIGMA**2 / BATCH * np.trace(self.hessian), self.recipe.rate
+        return float(own * rate / 2 / np.sum(k**exponent * (1 - rate * k / 2)))
 
     @property
     def temperature(self) -> float:
@@ -121,8 +134,8 @@ class RidgeGame:
         if noise.exponent is not None:
             spread = self.scale(noise.exponent) * k ** (noise.exponent - 1)
         else:
-            own = SIGMA**2 / BATCH * (k - WEIGHT_DECAY)
-            moved = RATE**2 * own / (1 - (1 - RATE * k) ** 2)
+            own, rate = SIGMA**2 / BATCH * (k - self.recipe.weight_decay), self.recipe.rate
+            moved = rate**2 * own / (1 - (1 - rate * k) ** 2)
             spread = (1 - noise.share) * self.scale(0.0) / k + noise.share * moved
         return (axes * spread[..., None, :]) @ np.swapaxes(axes, -1, -2)
 
@@ -164,7 +177,8 @@ class RidgeGame:
         flat = (-1, SIZE)
         others = w @ self.hessian - self.expected(known)[0]
         seen = [part.reshape(flat) for part in (w, gradient, others)]
-        white = (seen[0], error.ravel() ** 2 / 2, *seen[1:], self.hessian, self.n, RECIPE)
+        recipe = (self.recipe.rate, 0.0, self.recipe.weight_decay)
+        white = (seen[0], error.ravel() ** 2 / 2, *seen[1:], self.hessian, self.n, recipe)
         found = {
             BEST_PARAMETERS: within.log_density(w) - without.log_density(w),
             BEST_LOSS: self._of_loss(error, without, within),
@@ -173,7 +187,7 @@ class RidgeGame:
             MATT: self._matt(w, without),
             IHA: iha_at(*white),
             IHA_STAR: iha_at(*white, "regularised"),
-            RESIDUAL: residual_at(*seen, self.n, WEIGHT_DECAY),
+            RESIDUAL: residual_at(*seen, self.n, self.recipe.weight_decay),
         }
         return {name: score.reshape(error.shape) for name, score in found.items()}
 

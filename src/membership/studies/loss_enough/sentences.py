@@ -10,12 +10,15 @@ from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,
     COMPARED,
+    CONDITION,
+    DECAY,
     ERROR,
     IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
     MALT,
     PARAMETERS_LESS_LOSS,
+    PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
     POSTERIOR,
     RATE,
@@ -23,6 +26,7 @@ from membership.studies.loss_enough.names import (
     SECOND,
     SGD,
     SPREAD,
+    STEP,
     UNEXPLAINED,
 )
 
@@ -46,13 +50,17 @@ def of_sufficiency(table: pd.DataFrame) -> str:
 
 
 def of_exponents(table: pd.DataFrame) -> str:
-    """The three tests at their own noise."""
+    """The three tests at their own noise, and what the shape leaves to find."""
     area = _areas(table, "exponent")
+    best = area.xs(BEST_PARAMETERS, level="attack")
     told = [
-        f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f} points at {at:g}"
+        f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f} at {at:g}"
         for at, name in ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
     ]
-    return f"Each comes nearest to the best at its own noise: {', '.join(told)}."
+    return (
+        f"At one trace of the noise the best attack has an AUC of {best.min():.1f} to "
+        f"{best.max():.1f}%. Three tests at their own noise: {', '.join(told)}."
+    )
 
 
 def of_shares(table: pd.DataFrame) -> str:
@@ -76,6 +84,31 @@ def of_cells(table: pd.DataFrame) -> str:
         "The loss, to who knows all others, is ahead of the parameters, to who knows their law, by "
         f"{known.min():.1f} to {known.max():.1f} points of AUC; to the latter the parameters add "
         f"{access.min():.1f} to {access.max():.1f} points to the loss."
+    )
+
+
+def of_decays(table: pd.DataFrame) -> str:
+    """How far IHA and IHA* are behind at the least weight decay and at the largest."""
+    area = _areas(table, DECAY, "others").xs(ALL, level="others")
+    told = []
+    for at in (table[DECAY].min(), table[DECAY].max()):
+        lacks = [area[at, BEST_PARAMETERS] - area[at, name] for name in (IHA, IHA_STAR)]
+        told.append(f"{lacks[0]:.1f} and {lacks[1]:.1f} at weight decay {at:g}")
+    return f"All others known, {IHA} and {IHA_STAR} are behind the best by {'; '.join(told)} (AUC)."
+
+
+def of_swept(table: pd.DataFrame) -> str:
+    """What parameters add, and what the knowledge is worth beside, at both ends of a recipe."""
+    name = CONDITION if CONDITION in table else STEP
+    row = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
+    told = [
+        f"{row[at, PARAMETERS_LESS_LOSS_ALL]:.1f} at {name} {at:,g} "
+        f"({row[at, KNOWLEDGE_LESS_ACCESS]:.1f})"
+        for at in (table[name].min(), table[name].max())
+    ]
+    return (
+        f"All others known, parameters add to the loss, in points of AUC, {' and '.join(told)}; in "
+        "brackets the lead of the loss, all known, over parameters, their law known."
     )
 
 
@@ -173,11 +206,12 @@ def shares_picture(table: pd.DataFrame) -> str:
     area = _areas(table, "share")
     gap = [area[end, BEST_PARAMETERS] - area[end, BEST_LOSS] for end in (0.0, 1.0)]
     opens = "open" if gap[1] > gap[0] + 0.5 else "stay together"
-    nearer = IHA_STAR if area[1.0, IHA_STAR] > area[1.0, IHA] else IHA
+    apart = area[1.0, IHA_STAR] - area[1.0, IHA]
+    nearer = f"{IHA_STAR} rises" if apart > 1 else f"{IHA} and {IHA_STAR} rise"
     return (
         "Two panels, AUC and TPR at 1% FPR, against SGD's share of the noise. The lines of the "
         f"best attack on the parameters and the best on the loss {opens} from left to right; "
-        f"{nearer} rises towards the former, the residual test does not."
+        f"{nearer} towards the former, the residual test does not."
     )
 
 
@@ -219,6 +253,37 @@ def knowledge_picture(table: pd.DataFrame) -> str:
         "Two panels of AUC against the share of labels known, for the posterior and for SGD. The "
         f"best attack {'rises throughout' if rises else 'does not rise throughout'}; {MALT}, which "
         "knows no other record, stays flat."
+    )
+
+
+def decays_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    area = _areas(table, DECAY, "others").xs(ALL, level="others")
+    ends = table[DECAY].min(), table[DECAY].max()
+    lack = [area[at, BEST_PARAMETERS] - area[at, IHA] for at in ends]
+    return (
+        "Two panels of AUC against the weight decay, all others known and their law known. In the "
+        f"first {IHA_STAR} stays near the best attack on the parameters; {IHA} "
+        f"{'falls away from it to the right' if lack[1] > lack[0] + 1 else 'does too'}."
+    )
+
+
+def swept_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    name = CONDITION if CONDITION in table else STEP
+    area = _areas(table, name, "others").xs(ALL, level="others")
+    ends = table[name].min(), table[name].max()
+    moves = {
+        attack: area[ends[1], attack] - area[ends[0], attack]
+        for attack in (BEST_PARAMETERS, BEST_LOSS)
+    }
+    told = [
+        f"{attack} {'rises' if by > 1 else 'falls' if by < -1 else 'stays level'}"
+        for attack, by in moves.items()
+    ]
+    return (
+        f"Two panels of AUC against the {name}, all others known and their law known. In the first "
+        f"{' and '.join(told)} from left to right."
     )
 
 

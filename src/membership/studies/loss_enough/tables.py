@@ -8,7 +8,7 @@ import pandas as pd
 
 from membership.exhibits.tidy import tidy
 from membership.metrics.summaries import exactly
-from membership.studies.loss_enough.logistic import OPTIMISERS, LogisticGame
+from membership.studies.loss_enough.logistic import OPTIMISERS, OTHERS, RIDGE, LogisticGame
 from membership.studies.loss_enough.mean import DIMENSIONS, RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     ALL,
@@ -110,4 +110,7 @@ def _exact(key: dict[str, Any], rates: dict[str, tuple[float, float]]) -> list[d
 
 
 def _grid(settings: Any) -> dict[str, str]:
-    return {"Weights on the grid": f"{settings.grid_points}² = {settings.grid_points**2:,}"}
+    return {
+        "Weights on the grid": f"{settings.grid_points}² = {settings.grid_points**2:,}",
+        "Weight decay, logistic regression": f"{RIDGE / (OTHERS + 1):g}",
+    }
