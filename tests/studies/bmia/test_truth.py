@@ -43,9 +43,28 @@ def test_exceedances_are_counted_by_models_that_made_no_threshold(source, value)
 
 
 def test_a_difference_to_bmias_is_by_the_same_models(value):
-    less = value[truth.MARGINAL, truth.LESS_BMIA]
-    assert less == pytest.approx(value[truth.MARGINAL, truth.OFF] - value["BMIA", truth.OFF])
-    assert ("BMIA", truth.LESS_BMIA) not in value.index
+    for metric, less in truth.LESS_BMIA.items():
+        found = value[truth.MARGINAL, less]
+        assert found == pytest.approx(value[truth.MARGINAL, metric] - value["BMIA", metric])
+        assert ("BMIA", less) not in value.index
+
+
+def test_the_pinball_loss_is_smallest_at_the_quantile_and_a_shift_of_all_levels_is_undone():
+    rng = np.random.default_rng(0)
+    hinge = rng.standard_normal((4000, 3)) * [1.0, 2.0, 5.0] + [0.0, 3.0, -2.0]
+    exact = stats.norm(loc=[0, 3, -2], scale=[1, 2, 5]).isf(0.05)
+    loss = {shift: truth._measured(hinge, exact + shift)[truth.LOSS] for shift in (-0.5, 0.0, 0.5)}
+    assert loss[0.0] < min(loss[-0.5], loss[0.5])
+    one, moved = (truth._measured(hinge, exact + shift)[truth.SHIFTED] for shift in (0.0, 7.0))
+    assert one == pytest.approx(moved)
+    slow = np.mean([max(0.95 * d, -0.05 * d) for d in (hinge - exact).ravel()])
+    assert loss[0.0] == pytest.approx(slow)
+
+
+def test_to_accuse_nobody_is_nearer_to_5_percent_than_any_attack(value):
+    off = value.xs(truth.OFF, level="metric")
+    assert off[truth.NOBODY] == 5.0
+    assert value[truth.NOBODY, truth.TRUE] == 0.0
 
 
 def test_an_exact_threshold_is_off_by_its_binomial(table, value):

@@ -63,7 +63,12 @@ def _orders(table: pd.DataFrame) -> str:
         if len(pairs) > 2:
             rank = stats.spearmanr(pairs[name], pairs[RATE]).statistic
             found.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
-    return f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}." if found else ""
+    if not found:
+        return ""
+    return (
+        f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}. The corrected "
+        "correlation has no interval; above 1, its reliability is underestimated."
+    )
 
 
 def draw(table: pd.DataFrame) -> "Figure":
@@ -92,11 +97,16 @@ def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
         "members": int(attrs["recipe"]["members"]),
         TEST: float(np.mean(own[ON_OTHERS])),
     }
-    return [
+    found = [
         {**key, "metric": name, **metrics.summary(values)}
         for name, values in own.items()
         if not np.isnan(values).any()
     ]
+    for row in found:
+        if row["metric"] == CORRECTED:
+            # The evidence of the sweep lacks the reliability's error, so that none is whole.
+            row |= dict.fromkeys(("low", "high", "standard_error"), np.nan)
+    return found
 
 
 def _of(seen: Seen) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.student import student_log_survival
 from membership.exhibits.tidy import tidy
@@ -17,6 +18,7 @@ SAMPLES = (10, 30, 100, 300, 1000)
 NOMINAL = 0.01
 SIMULATED = 200_000
 PERFECT = "perfect predictive"
+LESS_PRINTED = "less by p as printed"
 TESTS = {"published": False, "corrected": True}
 
 
@@ -61,11 +63,16 @@ def control_3(source: Any) -> pd.DataFrame:
     some, listed = read(source), []
     for seen in some:
         n = seen.posterior.attrs["n_samples"]
+        printed: dict[str, Any] = {}
         for name, ranking in _rankings(n).items():
             pairs = seen.each(lambda t, s=seen, r=ranking: r(_z(s, t)))
-            key = {"dataset": seen.label, "ranking": name}
-            for metric, values in measured(pairs).items():
+            key, values_of = {"dataset": seen.label, "ranking": name}, measured(pairs)
+            printed = printed or values_of
+            for metric, values in values_of.items():
                 listed.append({**key, "metric": metric, **percent(values)})
+                if name == "z":
+                    less = metrics.summary(np.subtract(values, printed[metric]))
+                    listed.append({**key, "metric": f"{metric}, {LESS_PRINTED}", **less})
             tied = [100 * (s[~m] == s.max()).mean() for s, m in pairs]
             listed.append({**key, "metric": "non-members at the top(%)", **percent(tied)})
     table = pd.DataFrame(listed)

@@ -48,8 +48,9 @@ def control_5(source: Any) -> pd.DataFrame:
     the logarithms between two halves of the models, stepped up to all of them (Spearman and
     Brown) and averaged over splits; dividing by its square root gives the correlation that a
     noiseless estimate would have. Where the reliability is not above zero, or might not be, that
-    correlation is not identified: it is left out, and the note says so. The full posterior, where
-    there is one, stands beside on the queries that it was asked about.
+    correlation is not identified: it is left out, and the note says so. Its interval has the
+    error of the reliability beside that over targets. The full posterior, where there is one,
+    stands beside on the queries that it was asked about.
     """
     some, listed, unknown = read(source), [], []
     for seen, variants in zip(some, further(source, "variants"), strict=True):
@@ -66,7 +67,7 @@ def control_5(source: Any) -> pd.DataFrame:
         found |= _of_full(seen, variants, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
-            {**key, "quantity": name, **metrics.summary(v)}
+            {**key, "quantity": name, **_summary(name, v, exact)}
             for name, v in found.items()
             if not np.isnan(v).any()
         ]
@@ -74,6 +75,21 @@ def control_5(source: Any) -> pd.DataFrame:
     note = f"Corrected correlation not identified: {', '.join(unknown)}." if unknown else ""
     table.attrs = origin(some, note=note)
     return table
+
+
+def _summary(name: str, values: list[float], reliability: dict[str, float]) -> dict[str, float]:
+    """Over targets; of what was divided by the root of a reliability, with its error, too."""
+    found = metrics.summary(values)
+    if not name.startswith(CORRECTED):
+        return found
+    error = (reliability["high"] - reliability["low"]) / (2 * stats.norm.ppf(0.975))
+    of_root = found["value"] * error / (2 * reliability["value"])
+    whole = float(np.hypot(found["standard_error"], of_root))
+    # Welch and Satterthwaite: the reliability's error is known over thousands of queries.
+    degrees = found["degrees_of_freedom"] * (whole / found["standard_error"]) ** 4
+    half = stats.t.ppf(0.975, degrees) * whole
+    ends = {"low": found["value"] - half, "high": found["value"] + half}
+    return {**found, **ends, "standard_error": whole, "degrees_of_freedom": degrees}
 
 
 def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:
