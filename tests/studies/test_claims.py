@@ -80,7 +80,7 @@ BY_FORMULA = {
     "bayes-optimal-c03": ("bayes_optimal.posterior.temperature", "_scores_fall"),
     "bayes-optimal-o01": ("bayes_optimal.own_tests.metrics.peak_accuracy_null", "_half"),
     "bayes-optimal-o06": ("bayes_optimal.posterior.exact_posterior", "_half"),
-    "bmia-c06": ("bmia.claim_tests.marginal_tpr", "_no_rate"),
+    "bmia-c06": ("bmia.claim_tests.marginal_tpr", "_rate_of_spread"),
     "bmia-c07": ("bmia.claim_tests._excess", "_no_excess"),
     "gmip-c02": ("gmip.claim_tests._gap", "_half"),
     "gmip-c12": ("gmip.claim_tests._area", "_half"),
@@ -99,8 +99,8 @@ def _half(*_, **__):
     return 0.5
 
 
-def _no_rate(mean, *_):
-    return np.zeros_like(mean)
+def _rate_of_spread(mean, other_mean, sd, *_):
+    return sd / 4
 
 
 def _no_excess(mean, *_):
