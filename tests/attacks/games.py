@@ -40,6 +40,7 @@ def outputs(rng, member, hardness):
         "outputs",
         {
             "log_odds": log_odds,
+            "halved_log_odds": log_odds / 2,
             "hinge": log_odds + rng.normal(0, 0.2, member.shape),
             "correct": log_odds > 2,
             "shokri": log_odds + rng.normal(0, 0.5, member.shape),

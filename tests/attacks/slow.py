@@ -178,17 +178,26 @@ def rmia_at(games, target, references, a):
     return np.array(found), member[target].astype(bool)
 
 
-def rmia_tuned(games):
-    models = list(range(2, 10))
-    best, chosen = -1.0, None
-    for a in np.arange(11) / 10:
-        score, member = rmia_at(games, models[0], models[1:], a)
-        keep = ~np.isnan(score)
-        gap = score[keep & member][:, None] - score[keep & ~member][None]
-        area = np.mean((gap > 0) + 0.5 * (gap == 0))
-        if area > best + 1e-12:
-            best, chosen = area, a
-    return rmia_at(games, TARGET, models, chosen)[0]
+def rmia_ratios(games, signal="log_odds", online=False):
+    data = games["outputs"]
+    odds, member = (data[name].values.astype(float) for name in (signal, "member"))
+    p, found = 1 / (1 + np.exp(-odds)), []
+    for r in range(odds.shape[1]):
+        out, inside = (
+            np.mean([p[m, r] for m in range(2, 10) if member[m, r] == keep]) for keep in (0, 1)
+        )
+        found.append(p[TARGET, r] / ((out + inside) / 2 if online else (1.3 * out + 0.7) / 2))
+    return np.array(found)
+
+
+def base_of(games, signal="log_odds", offline=False):
+    data = games["outputs"]
+    odds, member = (data[name].values.astype(float) for name in (signal, "member"))
+    p, found = 1 / (1 + np.exp(-odds)), []
+    for r in range(odds.shape[1]):
+        told = [p[m, r] for m in range(2, 10) if not (offline and member[m, r])]
+        found.append(np.log(p[TARGET, r]) - np.log(np.mean(told)))
+    return np.array(found)
 
 
 def difference(games):
@@ -306,8 +315,12 @@ SLOW = {
     "bavaria": bavaria("t"),
     "bavaria-normal": bavaria("normal"),
     "bavaria-offline": bavaria("t", offline=True),
-    "rmia": lambda games: rmia_at(games, TARGET, list(range(2, 10)), 0.3)[0],
-    "rmia-tuned": rmia_tuned,
+    "rmia": rmia_ratios,
+    "rmia-warm": lambda games: rmia_ratios(games, "halved_log_odds"),
+    "rmia-online": lambda games: rmia_ratios(games, online=True),
+    "rmia-share": lambda games: rmia_at(games, TARGET, list(range(2, 10)), 0.3)[0],
+    "base-warm": lambda games: base_of(games, "halved_log_odds"),
+    "base-offline": lambda games: base_of(games, offline=True),
     "difference": difference,
     "shokri": signal("shokri"),
     "l-attack": left_out(attack_r),

@@ -141,7 +141,7 @@ def test_all_attacks_of_evidence_and_what_the_others_lack():
     assert len(found.score) == len(ATTACKS) - 5
     without = attacks.scores(GAMES["outputs"].drop_vars(["hinge", "held_log_odds"]))
     assert without.lacking["difference"] == "hinge, references.hinge"
-    assert "held.log_odds" in without.lacking["rmia"]
+    assert "held.log_odds" in without.lacking["rmia-share"]
 
 
 def test_what_is_there_but_will_not_do_is_said_too():

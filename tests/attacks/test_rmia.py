@@ -78,6 +78,39 @@ def test_order_and_a_common_factor_do_not_matter(game, random):
     np.testing.assert_array_equal(attacks.rmia(x / 2, x_reference, z / 2, z_reference), expected)
 
 
+@given(games(), st.sampled_from([0.5, 1.0, 2.0]))
+def test_the_share_is_a_step_function_of_the_ratio(game, gamma):
+    share = attacks.rmia(*game, gamma=gamma)
+    order = np.argsort(attacks.rmia_ratio(*game[:2]), kind="stable")
+    assert (np.diff(share[order]) >= 0).all()
+
+
+@pytest.mark.parametrize("online", [False, True])
+def test_the_ratio_is_the_definition_a_record_at_a_time(online):
+    rng = np.random.default_rng(5)
+    own, others = rng.random(6), rng.random((4, 6))
+    member = np.array([rng.permutation(4) < 1 + i % 3 for i in range(6)]).T
+    found = attacks.rmia_ratio(own, others, 0.2, reference_member=member, online=online)
+    for i, p in enumerate(own):
+        out, inside = others[~member[:, i], i].mean(), others[member[:, i], i].mean()
+        expected = (out + inside) / 2 if online else (1.2 * out + 0.8) / 2
+        assert found[i] == pytest.approx(p / expected, rel=1e-14)
+    with pytest.raises(InputError, match="IN"):
+        attacks.rmia_ratio(own, others, reference_member=np.zeros_like(member), online=True)
+
+
+def test_online_it_orders_records_as_base_does_and_offline_at_one_as_mast():
+    rng = np.random.default_rng(6)
+    own, others = rng.random(50), rng.random((8, 50))
+    member = np.array([rng.permutation(8) < 4 for _ in range(50)]).T
+    ratio = attacks.rmia_ratio(own, others, reference_member=member, online=True)
+    base = attacks.mast(-np.log(own), -np.log(others))
+    np.testing.assert_allclose(np.log(ratio), base, atol=1e-13)
+    ratio = attacks.rmia_ratio(own, others, 1.0, reference_member=member)
+    mast = attacks.mast(-np.log(own), -np.log(others), reference_member=member)
+    np.testing.assert_allclose(np.log(ratio), mast, atol=1e-13)
+
+
 @given(games())
 def test_a_larger_gamma_never_raises_a_score(game):
     low, high = attacks.rmia(*game, gamma=1.0), attacks.rmia(*game, gamma=2.0)

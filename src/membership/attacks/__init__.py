@@ -30,7 +30,7 @@ from membership.attacks.qmia import qmia
 from membership.attacks.ranks import attack_p, attack_r
 from membership.attacks.registry import registry, requirements
 from membership.attacks.residual import residual, residual_from_view
-from membership.attacks.rmia import rmia, rmia_tune
+from membership.attacks.rmia import rmia, rmia_ratio, rmia_tune
 from membership.attacks.scores import Scores, ScoreTable, score_table, scores
 from membership.attacks.shadow import shadow
 
@@ -74,6 +74,7 @@ __all__ = [
     "residual_from_forms",
     "residual_from_view",
     "rmia",
+    "rmia_ratio",
     "rmia_tune",
     "runner_up",
     "sampled_hinge",

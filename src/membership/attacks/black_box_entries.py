@@ -8,7 +8,7 @@ from membership.attacks.learned import learned
 from membership.attacks.lira import lira
 from membership.attacks.qmia import qmia
 from membership.attacks.ranks import attack_p, attack_r
-from membership.attacks.rmia import rmia, rmia_tune
+from membership.attacks.rmia import rmia, rmia_ratio
 from membership.attacks.scoring import (
     HELD,
     LEFT_OUT,
@@ -23,6 +23,7 @@ from membership.attacks.scoring import (
     moments_score,
     out_of,
     rmia_score,
+    rmia_share,
 )
 from membership.attacks.shadow import shadow
 
@@ -34,6 +35,7 @@ _SEE_OTHERS = ("losses", "reference models")
 _SEE_POPULATION = ("losses", "population records", "reference models")
 _SEE_ALL_BUT_ONE = ("losses", "reference models", "all other records")
 _SEE_LOGITS = ("logits", "reference models")
+_HALVED = ("halved_log_odds", "references.halved_log_odds", REFERENCES[1])
 _MOMENTS = ("hinge", "posterior.kron.mean", "posterior.kron.sd")
 _CLOSED = ("hinge", "posterior.closed form.mean", "posterior.closed form.sd")
 
@@ -169,6 +171,30 @@ BLACK_BOX = (
         base_score,
     ),
     Attack(
+        "base-warm",
+        "BASE, temperature 2",
+        mast,
+        _HALVED,
+        _SEE_LOGITS,
+        BOTH,
+        "lassila2025",
+        "online, logits halved",
+        lambda seen: base_score(seen, "halved_log_odds"),
+        "BASE",
+    ),
+    Attack(
+        "base-offline",
+        "BASE offline",
+        mast,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        OUT,
+        "lassila2025",
+        "offline, which is MAST",
+        lambda seen: base_score(seen, online=False),
+        "BASE",
+    ),
+    Attack(
         "bavaria",
         "BaVarIA-t",
         bavaria,
@@ -207,24 +233,48 @@ BLACK_BOX = (
     Attack(
         "rmia",
         "RMIA",
+        rmia_ratio,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        OUT,
+        "zarifzadeh2024",
+        "offline, a = 0.3, ranked by its ratio",
+        rmia_score,
+    ),
+    Attack(
+        "rmia-warm",
+        "RMIA, temperature 2",
+        rmia_ratio,
+        _HALVED,
+        _SEE_LOGITS,
+        OUT,
+        "zarifzadeh2024",
+        "offline, a = 0.3, logits halved",
+        lambda seen: rmia_score(seen, "halved_log_odds"),
+        "RMIA",
+    ),
+    Attack(
+        "rmia-online",
+        "RMIA online",
+        rmia_ratio,
+        ("log_odds", *REFERENCES),
+        _SEE_OTHERS,
+        BOTH,
+        "zarifzadeh2024",
+        "online, which orders records as BASE does",
+        lambda seen: rmia_score(seen, online=True),
+        "RMIA",
+    ),
+    Attack(
+        "rmia-share",
+        "RMIA, share of a population",
         rmia,
         ("log_odds", *REFERENCES, *HELD),
         _SEE_POPULATION,
         OUT,
         "zarifzadeh2024",
-        "offline, a = 0.3",
-        lambda seen: rmia_score(seen, tune=False),
-    ),
-    Attack(
-        "rmia-tuned",
-        "RMIA, tuned",
-        rmia_tune,
-        ("log_odds", *REFERENCES, *HELD),
-        _SEE_POPULATION,
-        BOTH,
-        "zarifzadeh2024",
-        "offline, a chosen on a reference model",
-        lambda seen: rmia_score(seen, tune=True),
+        "offline, a = 0.3, gamma = 1",
+        rmia_share,
         "RMIA",
     ),
     Attack(

@@ -6,7 +6,7 @@ import xarray as xr
 from membership.arrays import FloatArray
 from membership.errors import InputError
 
-SIGNALS = ("log_odds", "hinge", "correct", "shokri")
+SIGNALS = ("log_odds", "halved_log_odds", "hinge", "correct", "shokri")
 
 Found = dict[str, np.ndarray]
 

@@ -1,4 +1,4 @@
-"""The robust membership inference attack, offline (RMIA, Zarifzadeh et al. 2024)."""
+"""The robust membership inference attack (RMIA, Zarifzadeh et al. 2024)."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -102,6 +102,67 @@ def rmia(
     ratio = _ratio(target, references.mean(axis=0, where=~inside), a)
     threshold = np.sort(gamma * _ratio(population, population_out.mean(axis=0), a))
     return np.searchsorted(threshold, ratio, side="left") / threshold.size
+
+
+def rmia_ratio(
+    target_probability: Any,
+    reference_probability: Any,
+    a: float = 0.3,
+    *,
+    reference_member: Any = None,
+    online: bool = False,
+) -> FloatArray:
+    """Score a record by RMIA's ratio r_x itself, which no population's size cuts into steps.
+
+    `rmia` is a step function of it, the same for all records of one target whatever gamma is: they
+    order records alike, but for the ties of `rmia`. Population records are not needed; what they
+    are good for is a threshold that means the same on every target.
+
+    Parameters
+    ----------
+    target_probability : array of shape (records,)
+        P(x | theta), in [0, 1].
+    reference_probability : array of shape (models, records)
+        The same under each reference model.
+    a : float
+        As `rmia` has it; offline alone.
+    reference_member : bool array of shape (models, records), optional
+        Which reference model was trained on which record. None: all models are OUT.
+    online : bool
+        Whether P(x) is the mean of the means over OUT and over IN models. With as many of the one
+        as of the other that is the mean over all of them, and the order that of BASE.
+
+    Returns
+    -------
+    ndarray of shape (records,)
+        r_x, 0 or more.
+
+    Raises
+    ------
+    InputError
+        As `rmia`, or a record lacks an IN model online.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> attacks.rmia_ratio([0.9, 0.5], [[0.6, 0.6]], a=1).round(2).tolist()
+    [1.5, 0.83]
+    """
+    target = as_probabilities(
+        "target_probability", as_float64("target_probability", target_probability, 1)
+    )
+    references = _references("reference_probability", reference_probability, target.size)
+    if not _is_number(a) or not 0 <= a <= 1:
+        raise InputError(f"a is {a!r}; give a number from 0 to 1")
+    inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
+    require_models(~inside, "OUT", 1)
+    out = references.mean(axis=0, where=~inside)
+    if not online:
+        return _ratio(target, out, a)
+    require_models(inside, "IN", 1)
+    # At a = 1 the expected probability is the one that is given.
+    return _ratio(target, (out + references.mean(axis=0, where=inside)) / 2, 1.0)
 
 
 def rmia_tune(

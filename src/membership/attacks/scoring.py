@@ -13,7 +13,7 @@ from membership.attacks.glir import glir_from_distance
 from membership.attacks.lira import lira
 from membership.attacks.observed import Observed
 from membership.attacks.ranks import attack_r
-from membership.attacks.rmia import rmia, rmia_tune
+from membership.attacks.rmia import rmia, rmia_ratio
 from membership.signals import loss_of_log_odds
 
 REFERENCES = ("references.log_odds", "references.member")
@@ -46,11 +46,13 @@ def mast_score(seen: Observed, tau: str) -> FloatArray:
     return mast(loss_of(seen), references, tau, seen["references.member"])
 
 
-def base_score(seen: Observed) -> FloatArray:
-    """MAST's log-mean-exp over all references, with the record and without it."""
-    inside = as_membership(seen["references.member"], seen["references.log_odds"].shape)
-    references, _ = evened(loss_of(seen, "references.log_odds"), inside)
-    return mast(loss_of(seen), references)
+def base_score(seen: Observed, signal: str = "log_odds", online: bool = True) -> FloatArray:
+    """MAST's log-mean-exp over all references; offline over those without the record."""
+    target, references = (loss_of(seen, name) for name in (signal, f"references.{signal}"))
+    if not online:
+        return mast(target, references, reference_member=seen[REFERENCES[1]])
+    inside = as_membership(seen[REFERENCES[1]], references.shape)
+    return mast(target, evened(references, inside)[0])
 
 
 def bavaria_score(seen: Observed, mode: str, predictive: str) -> FloatArray:
@@ -63,12 +65,18 @@ def lira_score(seen: Observed, mode: str, variance: str, group: str = "reference
     return lira(seen["log_odds"], reference, member, mode, variance)
 
 
-def rmia_score(seen: Observed, tune: bool) -> FloatArray:
+def rmia_score(
+    seen: Observed, signal: str = "log_odds", a: float = 0.3, online: bool = False
+) -> FloatArray:
+    """The ratio; halved log-odds are the signal at a temperature of 2."""
+    target, references = expit(seen[signal]), expit(seen[f"references.{signal}"])
+    return rmia_ratio(target, references, a, reference_member=seen[REFERENCES[1]], online=online)
+
+
+def rmia_share(seen: Observed) -> FloatArray:
     target, references = expit(seen["log_odds"]), expit(seen["references.log_odds"])
-    held, held_references = expit(seen[HELD[0]]), expit(seen[HELD[1]])
-    member = seen["references.member"]
-    a = rmia_tune(references, member, held_references) if tune else 0.3
-    return rmia(target, references, held, held_references, a, reference_member=member)
+    held = (expit(seen[name]) for name in HELD)
+    return rmia(target, references, *held, reference_member=seen[REFERENCES[1]])
 
 
 def left_out_score(seen: Observed) -> FloatArray:

@@ -81,6 +81,7 @@ def _outputs() -> Kind:
         {
             "log_odds": Variable(each, "float32", "log-odds of the true label", required=True),
             "member": Variable(each, "bool", "the model was trained on the record", required=True),
+            "halved_log_odds": Variable(each, "float32", "the same of halved logits"),
             "hinge": Variable(each, "float32", "true label's logit less the largest other"),
             "correct": Variable(each, "bool", "the model's decision is the true label"),
             "shokri": Variable(each, "float32", "score of the attack models of Shokri et al."),

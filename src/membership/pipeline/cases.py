@@ -8,6 +8,7 @@ import pandas as pd
 
 from membership import published
 from membership.attacks import Attack, registry
+from membership.attacks.black_box_entries import BOTH
 from membership.data.registry import entries
 from membership.exhibits import declared
 from membership.exhibits.declaration import Exhibit
@@ -20,10 +21,16 @@ IMPLIED = {
     "losses": ("outputs",),
     "all other records": ("training records",),
 }
-NONE, ONCE, EACH = "none", "once for all records", "anew for each record"
+NONE, WITHOUT, HALVES, EACH = (
+    "none",
+    "once, without the records",
+    "once, with and without them",
+    "anew for each record",
+)
 COSTS = {
     NONE: "no reference model",
-    ONCE: "the same reference models serve all records",
+    WITHOUT: "the same reference models serve all records, each asked of records it has not seen",
+    HALVES: "the same again, of which half were trained with the record",
     EACH: "models with and without each record that is asked",
 }
 BENCH = "comparison"
@@ -67,7 +74,9 @@ class Case:
         """How often its reference models are trained."""
         if self.attack.references == "none":
             return NONE
-        return EACH if self.attack.leave_one_out else ONCE
+        if self.attack.leave_one_out:
+            return EACH
+        return HALVES if self.attack.references == BOTH else WITHOUT
 
     @property
     def chapter(self) -> str:

@@ -62,15 +62,8 @@ TURNS = [
     ("o01", "tab-5", _set(0.1, metric="lower bound on mu"), SUPPORTED),
     ("o02", "ctl-4", _nulls(5.0), SUPPORTED),
     ("o02", "ctl-4", _nulls(30.0), CONTRADICTED),
-    ("o03", "ctl-3", _set(40.0, attack="LOSS", metric=ABOVE), SUPPORTED),
-    (
-        "o03",
-        "ctl-3",
-        _both(
-            _set(1.0, attack="LOSS", metric=ABOVE), _set(40.0, attack="LiRA offline", metric=ABOVE)
-        ),
-        CONTRADICTED,
-    ),
+    ("o03", "ctl-3", _set(40.0, attack="LOSS - LiRA offline", metric=ABOVE), SUPPORTED),
+    ("o03", "ctl-3", _set(-40.0, attack="LOSS - LiRA offline", metric=ABOVE), CONTRADICTED),
     ("o04", "tab-3", _thresholds(1.0, 5.0), SUPPORTED),
     ("o04", "tab-3", _thresholds(1.0, 9.0), CONTRADICTED),
     ("o05", "tab-6", _set(4.0, **CONFORMAL), SUPPORTED),
@@ -83,6 +76,14 @@ def test_a_claim_turns_with_its_numbers(name, exhibit, change, word, source):
     claim = BY_ID[name]
     assert claim.outcome(source).word in outcomes.WORDS
     assert claim.outcome(Altered(source, f"comparison-{exhibit}", change)).word == word
+
+
+def test_the_test_that_was_not_paired_stays(source):
+    swapped = _both(
+        _set(1.0, attack="LOSS", metric=ABOVE), _set(40.0, attack="LiRA offline", metric=ABOVE)
+    )
+    altered = Altered(source, "comparison-ctl-3", swapped)
+    assert BY_ID["o03"].former_outcome(altered).word == CONTRADICTED
 
 
 def test_without_a_private_target_its_claim_is_not_tested(source):

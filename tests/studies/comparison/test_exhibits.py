@@ -7,7 +7,7 @@ import pytest
 
 from membership import attacks, data, metrics
 from membership.exhibits import declared
-from membership.studies.comparison import averages, costs, leaderboard, sentences
+from membership.studies.comparison import averages, costs, leaderboard, read, sentences
 
 EXHIBITS = declared("comparison")
 
@@ -95,7 +95,7 @@ def test_canaries_are_in_no_other_table(seen):
 def test_fewer_references_are_pairs_and_cost_less(seen, source):
     one = seen[0]
     for place in range(len(one.targets)):
-        rows = one.outputs["member"].values[one.start(place, 2)]
+        rows = one.outputs["member"].values[read._start(one.references, place, 2)]
         assert (rows[0] ^ rows[1]).all()
     times = source.evidence(f"times-{one.cell.word}")
     assert costs.references("loss", one) == 0

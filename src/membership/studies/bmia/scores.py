@@ -16,7 +16,7 @@ REGISTERED = {
     "QMIA": "qmia",
     "Attack-R": "attack-r",
     "LiRA": "lira-offline",
-    "RMIA": "rmia",
+    "RMIA": "rmia-share",
     DIFFERENCE: "difference",
     "BMIA": "bmia",
     MIXTURE: "bmia-mixture",

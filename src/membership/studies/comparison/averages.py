@@ -1,7 +1,7 @@
 """Numbers of attacks averaged over cells, with intervals that respect what cells share.
 
 Cells of one data set have the same records and memberships: their attacks are averaged target by
-target. Data sets share nothing.
+target. Data sets share nothing, and each has the same weight however many cells it has.
 """
 
 import functools
@@ -35,7 +35,7 @@ def contrast(
     scale: float = 1.0,
     **arguments: Any,
 ) -> dict[str, float]:
-    """A weighted sum of attacks' statistics, averaged over cells, as the columns of a tidy row.
+    """A weighted sum of attacks' statistics, averaged over data sets, as columns of a tidy row.
 
     Parameters
     ----------
@@ -57,12 +57,21 @@ def contrast(
     parts = []
     for group in by_set.values():
         each = [
-            table.resampled(name, statistic, settings, **arguments) * (weight / len(tables))
+            table.resampled(name, statistic, settings, **arguments)
+            * (weight / len(group) / len(by_set))
             for table in group
             for name, weight in weights.items()
         ]
         parts.append(functools.reduce(operator.add, each).interval())
     return _sum(parts, scale)
+
+
+def over_sets(some: Sequence[Seen], values: Sequence[float]) -> float:
+    """The mean of one number a cell, each data set with the same weight."""
+    by_set: dict[str, list[float]] = {}
+    for one, value in zip(some, values, strict=True):
+        by_set.setdefault(one.set, []).append(value)
+    return float(np.mean([np.mean(group) for group in by_set.values()]))
 
 
 def plain(some: Sequence[Seen]) -> list[tuple[str, Table]]:

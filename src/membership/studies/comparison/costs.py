@@ -6,8 +6,8 @@ import xarray as xr
 from membership import attacks
 from membership.studies.comparison.read import Seen
 
-# Of one pair of complements, or of so many pairs.
-PAIRS = {"bmia-closed": 1, "bmia-mixture": 8, "matt": 1}
+# Of one pair of complements.
+PAIRED = ("bmia-closed", "matt")
 
 
 def references(name: str, seen: Seen, count: int | None = None) -> int:
@@ -15,7 +15,10 @@ def references(name: str, seen: Seen, count: int | None = None) -> int:
     every = len(seen.references) if count is None else count
     if "reference models" not in attacks.registry()[name].knowledge:
         return 0
-    return min(every, 2 * PAIRS[name]) if name in PAIRS else every
+    if name in PAIRED:
+        return min(every, 2)
+    # The mixture has the pairs whose posteriors were gathered.
+    return min(every, 2 * len(seen.predicted)) if name == "bmia-mixture" else every
 
 
 def seconds(name: str, seen: Seen, times: xr.Dataset, count: int | None = None) -> float:

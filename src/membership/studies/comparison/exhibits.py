@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 leaderboard, power, thresholds = later(__package__, "leaderboard", "power", "thresholds")
 agreement, bounds, nulls = later(__package__, "agreement", "bounds", "nulls")
 discoveries, risk, found, another = later(__package__, "discoveries", "risk", "found", "another")
+(tuned,) = later(__package__, "tuned")
 exhibit = declaring(__package__)
 
 
@@ -196,4 +197,5 @@ EXHIBITS = (
     ),
     exhibit("ctl-4", nulls.null_rows, needs=_with_untrained, says=sentences.of_nulls),
     exhibit("ctl-5", another.panel, needs=_with_processes, says=sentences.of_another),
+    exhibit("ctl-6", tuned.tuned, needs=names.files, says=sentences.of_tuned),
 )

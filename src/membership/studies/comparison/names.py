@@ -138,8 +138,11 @@ def _is_pictured(cell: Cell, settings: Any) -> bool:
 
 
 def with_hinge(outputs: Any) -> Any:
-    """Outputs with the hinge, which of two classes is the log-odds and not kept twice."""
-    return outputs if "hinge" in outputs else outputs.assign(hinge=outputs["log_odds"])
+    """Outputs with what follows from the log-odds of two classes and is not kept twice."""
+    if "hinge" in outputs:
+        return outputs
+    log_odds = outputs["log_odds"]
+    return outputs.assign(hinge=log_odds, halved_log_odds=log_odds / 2)
 
 
 UNTRAINED = "untrained"

@@ -14,7 +14,7 @@ THRESHOLDS, DISCOVERIES = "comparison-tab-3", "comparison-tab-6"
 LEVEL, MOST = 0.05, 0.10
 # Points.
 MARGIN, DISCOVERED = 2.0, 10.0
-ABOVE = "records with an FPR above 20% (%)"
+ABOVE, PAIR = "records with an FPR above 20% (%)", "LOSS - LiRA offline"
 CALIBRATED = ("LiRA", "LiRA offline", "Attack-R")
 
 
@@ -49,7 +49,22 @@ def nulls_hold(source: Any) -> Outcome:
 
 
 def thresholds_are_unequal(source: Any) -> Outcome:
-    """o03."""
+    """o03: both attacks are asked the same records."""
+    table = source.table(RECORDS)
+    label, sets = "points of records above 20%, LOSS - offline LiRA, {}", _sets(table)
+    found = [
+        claim_rules.better(
+            number(table, label.format(name), dataset=name, attack=PAIR, metric=ABOVE),
+            MARGIN,
+            parts=len(sets),
+        )
+        for name in sets
+    ]
+    return every(found).on(*sets)
+
+
+def thresholds_are_unequal_unpaired(source: Any) -> Outcome:
+    """o03 as it was: as if the two attacks were asked different records."""
     table = source.table(RECORDS)
     sets = _sets(table)
     found = []
@@ -58,7 +73,7 @@ def thresholds_are_unequal(source: Any) -> Outcome:
             number(table, dataset=name, attack=one, metric=ABOVE)
             for one in ("LOSS", "LiRA offline")
         )
-        lead = loss.less(own, f"points of records above 20%, LOSS less offline LiRA, {name}")
+        lead = loss.less(own, f"points of records above 20%, LOSS - offline LiRA, {name}")
         found.append(claim_rules.better(lead, MARGIN, parts=len(sets)))
     return every(found).on(*sets)
 

@@ -16,12 +16,12 @@ from membership.studies.comparison.read import Seen, Table, origin, read
 COUNTS = (2, 4, 8, 16, 32, 64)
 POWER = (
     "loss",
-    "mast",
-    "attack-r",
     "lira-offline-global",
     "lira",
     "bavaria",
     "rmia",
+    "base",
+    "bmia-mixture",
 )
 FRONT = "on the front"
 

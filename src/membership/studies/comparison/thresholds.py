@@ -12,15 +12,17 @@ from membership.exhibits.tidy import tidy
 from membership.studies.comparison.power import typical
 from membership.studies.comparison.read import Table, origin
 
-CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia")
+CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
 PRIORS = (0.5, 0.1, 0.01)
+RESAMPLES = 2_000
 RECORD_RATE = 0.05
 SPREAD, ABOVE, BY_CHANCE = (
     "spread of a record's FPR beyond chance (points)",
     "records with an FPR above 20% (%)",
     "the same by chance (%)",
 )
+PAIR = "LOSS - LiRA offline"
 REALISED, DETECTED = "realised FPR (%)", "TPR (%)"
 
 
@@ -33,12 +35,16 @@ def by_record(source: Any) -> pd.DataFrame:
     """The FPR that each record has at the pooled threshold of 5%, over models without it."""
     some, rows = typical(source), []
     for one in some:
-        table = one.every_model(CHOSEN)
+        table, above = one.every_model(CHOSEN), {}
         for name in CHOSEN:
             rate, count = record_rates(table.score[name], table.member)
+            above[name] = rate > 0.2
             key = {**one.key, "attack": attacks.registry()[name].display}
             for metric, number in _of_rates(rate, count).items():
                 rows.append({**key, "metric": metric, **number})
+        # Both attacks are asked the same records.
+        fewer = metrics.summary(100.0 * above["loss"] - 100.0 * above["lira-offline"])
+        rows.append({**one.key, "attack": PAIR, "metric": ABOVE, **fewer})
     return tidy(rows, origin(some))
 
 
@@ -79,12 +85,31 @@ def honest(source: Any) -> pd.DataFrame:
         for name in CHOSEN:
             each = [rates(one.every_model(CHOSEN), name, len(one.targets), nominal) for one in some]
             key = {"nominal FPR": f"{nominal:.0%}", "attack": attacks.registry()[name].display}
-            for metric in each[0]:
-                # Cells are data sets, which share nothing: a target of each is one unit.
-                unit = np.mean([one[metric] for one in each], axis=0)
-                number = metrics.summary(unit, lowest=0.0, highest=100.0)
+            # Cells are data sets, which share nothing: a target of each is one unit.
+            unit = {metric: np.mean([one[metric] for one in each], axis=0) for metric in each[0]}
+            for metric, values in unit.items():
+                number = metrics.summary(values, lowest=0.0, highest=100.0)
                 rows.append({**key, "metric": metric, **number})
+            for prior in PRIORS:
+                number = worth(unit[REALISED], unit[DETECTED], prior, source.settings.seed)
+                rows.append({**key, "metric": value_of(prior), **number})
     return tidy(rows, origin(some))
+
+
+def worth(false: FloatArray, true: FloatArray, prior: float, seed: int) -> dict[str, float]:
+    """The share of members among those flagged, from the rates of all targets together.
+
+    A mean of each target's own share would count a target without false positives as 100%,
+    however few it flags. The interval is a bootstrap over targets.
+    """
+    rng = np.random.default_rng([seed, 44])
+    picked = rng.integers(len(true), size=(RESAMPLES, len(true)))
+    rows = np.concatenate([np.arange(len(true))[None], picked])
+    right, wrong = prior * true[rows].mean(axis=1), (1 - prior) * false[rows].mean(axis=1)
+    called = right + wrong
+    share = 100 * np.divide(right, called, out=np.zeros_like(right), where=called > 0)
+    low, high = np.quantile(share[1:], (0.025, 0.975))
+    return {"value": share[0], "low": low, "high": high, "n_repeats": len(true)}
 
 
 def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, FloatArray]:
@@ -95,8 +120,4 @@ def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, 
     inside = member[:n_targets]
     false = (above & ~inside).sum(axis=1) / (~inside).sum(axis=1)
     true = (above & inside).sum(axis=1) / inside.sum(axis=1)
-    found = {REALISED: 100 * false, DETECTED: 100 * true}
-    for prior in PRIORS:
-        called = prior * true + (1 - prior) * false
-        found[value_of(prior)] = 100 * prior * true / np.where(called > 0, called, 1.0)
-    return found
+    return {REALISED: 100 * false, DETECTED: 100 * true}

@@ -1,0 +1,127 @@
+"""Every family of attacks tuned alike, on reference models and by the number that is shown."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from membership import metrics
+from membership.arrays import FloatArray
+from membership.attacks import Observed, mast
+from membership.attacks.scoring import base_score, bavaria_score, lira_score, loss_of, rmia_score
+from membership.exhibits.tidy import tidy
+from membership.studies.comparison.averages import contrast
+from membership.studies.comparison.leaderboard import AREA, RATE
+from membership.studies.comparison.power import typical
+from membership.studies.comparison.read import Seen, Table, origin
+
+# Reference models in the target's place, each from a pair of complements of its own.
+ATTACKED = 4
+WARM = "temperature 2"
+SIGNALS = {"temperature 1": "log_odds", WARM: "halved_log_odds"}
+
+Score = Callable[[Observed], FloatArray]
+CHANGED = "gain over the first setting"
+
+
+def _mean(seen: Observed) -> FloatArray:
+    references = loss_of(seen, "references.log_odds")
+    return mast(loss_of(seen), references, "mean", seen["references.member"])
+
+
+# The first setting of each is the one that the leaderboard has.
+FAMILIES: dict[str, Mapping[str, Score]] = {
+    "RMIA": {
+        f"a = {a:g}, {words}": functools.partial(rmia_score, signal=signal, a=a)
+        for words, signal in SIGNALS.items()
+        for a in (0.3, 0.0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    },
+    "BASE": {
+        words: functools.partial(base_score, signal=signal) for words, signal in SIGNALS.items()
+    },
+    "LiRA": {
+        words: functools.partial(lira_score, mode="online", variance=variance)
+        for words, variance in (("a variance a record", "per-record"), ("one variance", "global"))
+    },
+    "LiRA offline": {
+        words: functools.partial(lira_score, mode="offline", variance=variance)
+        for words, variance in (("a variance a record", "per-record"), ("one variance", "global"))
+    },
+    "BaVarIA": {
+        law: functools.partial(bavaria_score, mode="online", predictive=law)
+        for law in ("t", "normal")
+    },
+    "MAST": {
+        "log-mean-exp": functools.partial(base_score, online=False),
+        "mean": _mean,
+    },
+}
+STATISTICS: dict[str, tuple[str, dict[str, float]]] = {
+    AREA: ("auc", {}),
+    RATE: ("tpr_at_fpr", {"scale": 100.0, "fpr": 0.01}),
+}
+
+
+def tuned(source: Any) -> pd.DataFrame:
+    """What each family reaches when its setting is chosen as that of every other.
+
+    The adversary attacks some of its reference models by the others and takes the setting with
+    the largest mean AUC there, or TPR at 1% FPR, whichever of the two is shown.
+    """
+    some, rows = typical(source), []
+    for family, settings in FAMILIES.items():
+        settings = {word: of for word, of in settings.items() if _allowed(some, word)}
+        tables = [(one.set, _on_targets(one, settings)) for one in some]
+        for metric, (statistic, how) in STATISTICS.items():
+            chosen = [_chosen(one, settings, statistic, how) for one in some]
+            picked = [
+                (
+                    name,
+                    Table(
+                        {"chosen": table.score[word], "first": table.score[next(iter(settings))]},
+                        table.member,
+                    ),
+                )
+                for (name, table), word in zip(tables, chosen, strict=True)
+            ]
+            key = {"attack": family, "chosen": "; ".join(dict.fromkeys(chosen))}
+            for suffix, weights in (
+                ("", {"chosen": 1.0}),
+                (f", {CHANGED}", {"chosen": 1.0, "first": -1.0}),
+            ):
+                number = contrast(picked, weights, statistic, source.settings, **how)
+                rows.append({**key, "metric": f"{metric}{suffix}", **number})
+    return tidy(rows, origin(some, note=_NOTE))
+
+
+_NOTE = (
+    f"Settings are chosen on {ATTACKED} reference models, each attacked by the others but its "
+    "complement: by the AUC for the AUC, by the TPR for the TPR. Targets are not touched."
+)
+
+
+def _allowed(some: list[Seen], word: str) -> bool:
+    """Whether the evidence of every cell has the signal of a setting."""
+    signal = SIGNALS[WARM] if word.endswith(WARM) else "log_odds"
+    return all(signal in one.outputs for one in some)
+
+
+def _on_targets(one: Seen, settings: Mapping[str, Score]) -> Table:
+    seen = [one.observed(target, one.references) for target in one.targets]
+    score = {word: np.stack([of(each) for each in seen]) for word, of in settings.items()}
+    return Table(score, one.member[one.targets])
+
+
+def _chosen(one: Seen, settings: Mapping[str, Score], statistic: str, how: Mapping) -> str:
+    """The setting that does best on reference models."""
+    measure = getattr(metrics, statistic)
+    arguments = {name: value for name, value in how.items() if name != "scale"}
+    reached = dict.fromkeys(settings, 0.0)
+    for place in range(0, 2 * min(ATTACKED, len(one.references) // 2 - 1), 2):
+        others = one.references[:place] + one.references[place + 2 :]
+        seen = one.observed(one.references[place], others)
+        for word, of in settings.items():
+            reached[word] += measure(of(seen), seen.member, **arguments)
+    return max(reached, key=lambda word: reached[word])
