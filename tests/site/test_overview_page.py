@@ -124,7 +124,7 @@ def test_attacks_are_those_that_need_no_more(read: Callable[..., Page]) -> None:
         row.locator("strong").first.inner_text() for row in page.locator(f"{ATTACKS}:visible").all()
     ]
     assert names == ["LOSS", "0-1"]
-    page.get_by_role("button", name="once for all records").click()
+    page.get_by_role("button", name="once, with and without them").click()
     assert shown(page, ATTACKS) > 2
     page.get_by_role("button", name="weights").click()
     assert "MATT" in page.locator(f"{ATTACKS}:visible strong").all_inner_texts()
