@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-from membership.errors import InputError
-
 EVIDENCE = ".evidence"
 
 
@@ -32,10 +30,8 @@ def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> No
     from membership import evidence
 
     if file.suffix == EVIDENCE:
-        if delta:
-            raise InputError(f"delta = {delta:g} is for scores; an audit of evidence has no bound")
         scored = None
-        report = room.compare(evidence.load(file), level=level, seed=seed)
+        report = room.compare(evidence.load(file), level=level, delta=delta, seed=seed)
     else:
         scored = room.read_scores(file)
         report = room.audit(scored, level=level, delta=delta, seed=seed)

@@ -197,12 +197,6 @@ def test_a_file_name_that_is_no_utf8_is_audited(tmp_path: Path) -> None:
     assert "sc?ores.csv" in (tmp_path / "out/audit.html").read_text(encoding="utf-8")
 
 
-def test_delta_is_refused_where_no_bound_is_made(tmp_path: Path) -> None:
-    options = ["audit", "x.evidence", "--output", str(tmp_path / "out"), "--delta", "1e-5"]
-    done = CliRunner().invoke(cli, options)
-    assert "delta = 1e-05 is for scores" in str(done.exception)
-
-
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*absent\.csv: No such file"):
         read_scores(tmp_path / "absent.csv")

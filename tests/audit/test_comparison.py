@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import attacks, evidence, metrics
+from membership import attacks, evidence, metrics, privacy
 from membership.audit import compare
 from membership.cli import cli
 from membership.errors import InputError
@@ -15,11 +15,13 @@ from membership.errors import InputError
 ORIGIN = {"set": "Digits", "data": {"digits": "ab12"}, "recipe": {"loss": "cross-entropy"}}
 
 
-def outputs(targets: list[int] | None = None, records: int = 400, models: int = 24):
+def outputs(
+    targets: list[int] | None = None, records: int = 400, models: int = 24, leak: float = 1.5
+):
     rng = np.random.default_rng(2)
     member = rng.random((models, records)) < 0.5
     hard = rng.normal(0, 2, records)
-    log_odds = hard + 1.5 * member + rng.normal(0, 1, member.shape)
+    log_odds = hard + leak * member + rng.normal(0, 1, member.shape)
     labels = {"record": np.arange(records)}
     named = [0, 1, 2] if targets is None else targets
     return evidence.dataset(
@@ -40,6 +42,39 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
     assert found["loss"]["auc"]["value"] == pytest.approx(direct)
     last = report["attacks"][-1]
     assert last["behind_best"]["value"] == pytest.approx(areas[-1] - areas[0])
+    best = table.score[report["attacks"][0]["name"]]
+    paired = metrics.paired_interval("auc", table.score[last["name"]], best, table.member)
+    assert last["behind_best"]["low"] == pytest.approx(paired.low, abs=1e-12)
+
+
+def test_bounds_hold_for_all_attacks_and_targets_at_once() -> None:
+    table = attacks.score_table(outputs())
+    report = compare(outputs(), delta=1e-3)
+    level = 1 - 0.05 / (3 * len(table.score))
+    bounds = [
+        privacy.epsilon_lower_bound(one, truth, delta=1e-3, level=level)
+        for score in table.score.values()
+        for one, truth in zip(score, table.member, strict=True)
+    ]
+    expected = {"value": max(bounds), "level": 0.95, "delta": 1e-3}
+    assert report["epsilon_lower_bound"] == expected
+    # Scores with mu = 1.5 between members and others: no bound may lie above what is true of them.
+    assert 0.3 < report["mu_lower_bound"]["value"] < 1.5
+
+
+def test_what_leaks_nothing_proves_nothing() -> None:
+    report = compare(outputs(leak=0.0))
+    assert report["epsilon_lower_bound"]["value"] == report["mu_lower_bound"]["value"] == 0
+
+
+@pytest.mark.parametrize("records", [6, 400])
+def test_too_few_records_prove_nothing_and_say_so(records: int, tmp_path: Path) -> None:
+    path = evidence.save(tmp_path / "mine.evidence", outputs([0], records))
+    delta = ["--delta", "1e-5", "--output", str(tmp_path)]
+    assert CliRunner().invoke(cli, ["audit", str(path), *delta]).exit_code == 0
+    page = (tmp_path / "audit.html").read_text()
+    assert ("at delta 1e-05" in page) == (records == 400)
+    assert ("No bound on epsilon or mu" in page) == (records == 6)
 
 
 def test_every_attack_is_either_tried_or_said_to_lack_something() -> None:

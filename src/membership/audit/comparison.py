@@ -6,14 +6,16 @@ import numpy as np
 import xarray as xr
 
 import membership
-from membership import attacks, metrics
+from membership import attacks, metrics, privacy
 from membership.attacks.kinds import complements_of
 from membership.attacks.scores import ScoreTable
 from membership.audit.report import CARRIED, RATES
 from membership.errors import InputError
+from membership.metrics.crossed import Resampled
+from membership.privacy.lower_bounds import LEAST_RECORDS
 
 
-def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
+def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed: int = 0) -> dict:
     """Attack the targets of evidence in every way that it allows.
 
     Parameters
@@ -21,9 +23,11 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
     *evidence : xarray.Dataset
         From `membership.evidence.load`: kinds that go together, see `attacks.scores`.
     level : float
-        Confidence of every interval, in (0, 1).
+        Confidence of every interval, and of the two bounds, in (0, 1).
+    delta : float
+        Of (epsilon, delta)-differential privacy.
     seed : int
-        Of the resampling.
+        Of the resampling, and of the halves that thresholds are chosen and judged on.
 
     Returns
     -------
@@ -31,13 +35,20 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
         Plain JSON values: ``attacks``, a list sorted by AUC, each with ``name``, ``display``,
         ``knowledge``, ``references``, ``paper``, ``auc`` and ``tpr_at_fpr`` as in `audit`, and
         ``behind_best``, the paired difference of the AUC to the first; ``left_out``, what each
-        other attack lacks; ``targets``, ``records``, ``level`` and ``warnings``.
+        other attack lacks; ``epsilon_lower_bound`` and ``mu_lower_bound`` as in `audit`, the
+        largest over attacks and targets at a level that holds for all of them at once, or None
+        where memberships were not drawn (leave-one-out models) or too few records were asked;
+        ``targets``, ``records``, ``level`` and ``warnings``.
 
     Raises
     ------
     InputError
-        The evidence names no targets, or allows no attack.
+        The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
     """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    if not 0.0 <= delta < 1.0:
+        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
     table = attacks.score_table(*evidence)
     known = attacks.registry()
     first = attacks.scores(*evidence, target=table.targets[0])
@@ -47,11 +58,11 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
     units = _units(evidence, table.targets)
     how = {"units": units, "level": level, "seed": seed}
     areas = {
-        name: metrics.crossed_interval("auc", score, table.member, **how)
+        name: metrics.resampled("auc", score, table.member, seed=seed)
         for name, score in table.score.items()
     }
-    order = sorted(areas, key=lambda name: -areas[name].value)
-    best = table.score[order[0]]
+    found = {name: area.interval(level, units) for name, area in areas.items()}
+    order = sorted(found, key=lambda name: -found[name].difference)
     return {
         "version": membership.__version__,
         "set": str(evidence[0].attrs.get("set", "")),
@@ -66,12 +77,15 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, seed: int = 0) -> dict:
                 "knowledge": list(known[name].knowledge),
                 "references": known[name].references,
                 "paper": known[name].paper,
-                "auc": _ends(areas[name].value, areas[name]),
+                "auc": _ends(found[name].difference, found[name]),
                 "tpr_at_fpr": _rates(table, name, how),
-                "behind_best": _behind(best, table.score[name], table.member, how),
+                "behind_best": None
+                if name == order[0]
+                else _behind(areas[order[0]], areas[name], level, units),
             }
             for name in order
         ],
+        **_bounds(table, level, delta, seed),
         "left_out": [
             {"name": name, "display": known[name].display, "lacks": lacks}
             for name, lacks in first.lacking.items()
@@ -98,13 +112,28 @@ def _rates(table: ScoreTable, name: str, how: dict[str, Any]) -> list[dict[str, 
     return found
 
 
-def _behind(
-    best: np.ndarray, score: np.ndarray, member: np.ndarray, how: dict[str, Any]
-) -> dict[str, float] | None:
-    if score is best:
-        return None
-    found = metrics.paired_interval("auc", score, best, member, **how)
+def _behind(best: Resampled, other: Resampled, level: float, units: list[int]) -> dict[str, float]:
+    found = (other + best * -1.0).interval(level, units)
     return _ends(found.difference, found)
+
+
+def _bounds(table: ScoreTable, level: float, delta: float, seed: int) -> dict[str, Any]:
+    """What the strongest attack on any target proves, paid for by Bonferroni's correction."""
+    asked = [
+        (row[~np.isnan(row)], truth[~np.isnan(row)])
+        for score in table.score.values()
+        for row, truth in zip(score, table.member, strict=True)
+    ]
+    twice = np.unique(table.record).size < table.record.size
+    if twice or any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in asked):
+        return {"epsilon_lower_bound": None, "mu_lower_bound": None}
+    how = {"level": 1 - (1 - level) / len(asked), "seed": seed}
+    epsilon = max(privacy.epsilon_lower_bound(*one, delta=delta, **how) for one in asked)
+    mu = max(privacy.mu_lower_bound(*one, **how) for one in asked)
+    return {
+        "epsilon_lower_bound": {"value": epsilon, "level": level, "delta": delta},
+        "mu_lower_bound": {"value": mu, "level": level},
+    }
 
 
 def _ends(value: float, interval: Any) -> dict[str, float]:

@@ -255,9 +255,10 @@ class Resampled:
     def __mul__(self, factor: float) -> "Resampled":
         return Resampled(factor * self.value, factor * self.under)
 
-    def interval(self, level: float = 0.95) -> PairedInterval:
-        """As `contrast_interval` of these targets, each a unit."""
-        return _interval(self.value, self.under, 0.0, level)
+    def interval(self, level: float = 0.95, units: Any = None) -> PairedInterval:
+        """As `contrast_interval` of these targets."""
+        merge = _merger(units, len(self.value))
+        return _interval(merge @ self.value, merge @ self.under, 0.0, level)
 
 
 def resampled(
