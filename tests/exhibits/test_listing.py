@@ -3,9 +3,10 @@ import sys
 
 import pytest
 
-from membership import exhibits, published
+from membership import exhibits, paths, published
 from membership.errors import InputError
 from membership.exhibits import listing
+from membership.exhibits.declaration import chapter_of
 
 
 def test_the_room_lists_what_it_offers_before_it_is_loaded():
@@ -36,6 +37,17 @@ def test_a_misspelt_id_gets_the_nearest():
         listing.find("tab-1")
     with pytest.raises(InputError, match="catalogue"):
         listing.find("zzz")
+
+
+@pytest.mark.parametrize(("gone", "heir"), listing.retired().items())
+def test_a_retired_id_answers_with_what_took_its_place(gone, heir):
+    assert listing.find(heir)["id"] == heir
+    with pytest.raises(InputError, match=f"'{gone}' is retired; '{heir}' took its place"):
+        exhibits.bibtex(gone)
+    page = paths.project_root() / "notebooks" / f"{chapter_of(gone)}.md"
+    _, anchor, text = page.read_text(encoding="utf-8").partition(f"\n({gone})=\n")
+    assert anchor
+    assert heir in text.partition("\n\n")[0]
 
 
 @pytest.mark.parametrize("chapter", list(published.subjects))

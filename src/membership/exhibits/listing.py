@@ -1,6 +1,8 @@
 """The catalogue of all exhibits, and finding one in it."""
 
 import difflib
+import tomllib
+from importlib.resources import files
 
 import pandas as pd
 
@@ -32,6 +34,8 @@ def find(exhibit_id: str) -> dict[str, str]:
     entries = listed(chapter if chapter in published.subjects else None)
     row = entries[entries["id"] == exhibit_id]
     if row.empty:
+        if heir := retired().get(exhibit_id):
+            raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
         known = list(listed()["id"])
         named = [one for one in known if one.endswith(f"-{exhibit_id}")]
         near = named or difflib.get_close_matches(str(exhibit_id), known, n=1)
@@ -39,6 +43,12 @@ def find(exhibit_id: str) -> dict[str, str]:
         hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"
         raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
     return row.iloc[0].to_dict()
+
+
+def retired() -> dict[str, str]:
+    """The ids of exhibits that are gone, each with the exhibit that answers their question now."""
+    text = files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def name(exhibit_id: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
 augmented_tables, ladder_tables = later(__package__, "augmented_tables", "ladder_tables")
-costs, penalties, reference_tables = later(__package__, "costs", "penalties", "reference_tables")
+penalties, reference_tables = later(__package__, "penalties", "reference_tables")
 (threshold_tables,) = later(__package__, "threshold_tables")
 
 NETWORKS = (names.NETWORKS,)
@@ -309,12 +309,6 @@ EXHIBITS = (
         ),
         needs=names.augmented,
         says=more_sentences.of_augmentation,
-    ),
-    exhibit(
-        "ctl-15",
-        lambda source: costs.table(source.evidence(names.TIMES)),
-        needs=(names.TIMES,),
-        says=more_sentences.of_costs,
     ),
     exhibit("tab-3", _table_3, needs=("imagenet",), judge=_table_3_judged),
 )

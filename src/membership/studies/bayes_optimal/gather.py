@@ -34,7 +34,7 @@ PAPER = {"reference models": 30, "epochs": 50, "members": 15_000, "splits": 100}
 def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
     # It gathers with functions of this module.
-    from membership.studies.bayes_optimal import augmented, costs, ladder, penalties
+    from membership.studies.bayes_optimal import augmented, ladder, penalties
 
     found: dict[str, Callable[[], xr.Dataset]] = {
         names.logistic(n): functools.partial(_logistic, n, settings) for n in settings.n_records
@@ -44,7 +44,6 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
         names.NETWORKS: functools.partial(_networks, settings),
         names.LADDER: functools.partial(ladder.measured, settings),
         names.PENALTIES: functools.partial(penalties.measured, settings),
-        names.TIMES: functools.partial(costs.seconds, settings),
         **{
             file: functools.partial(augmented.outputs, file, settings)
             for file in names.augmented(settings)

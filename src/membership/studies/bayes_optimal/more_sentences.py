@@ -10,11 +10,9 @@ from membership.studies.bayes_optimal.names import (
     ONE_PENALTY,
     PEAK,
     RATIO,
-    SCORES,
     SHARE,
     SLOPE,
     SPREAD,
-    WHOLE,
 )
 
 NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
@@ -153,24 +151,6 @@ def of_augmentation(table: pd.DataFrame) -> str:
         )
         found.append(f"{network}: {each}.")
     return f"Right by MALT and by 0-1. {' '.join(found)}"
-
-
-def _time(minutes: float) -> str:
-    return f"{minutes:.3g} min" if minutes >= 1 else f"{60 * minutes:.2g} s"
-
-
-def of_costs(table: pd.DataFrame) -> str:
-    """The whole time of every attack, and the part of it that is not training."""
-    value = table.set_index(["attack", "references", "metric"])["value"]
-    each = "; ".join(
-        f"{attack} with {n or 'no'} network{'s' * (n != 1)} {_time(value[attack, n, WHOLE])}"
-        for attack, n in table[table["metric"] == WHOLE][["attack", "references"]].to_numpy()
-    )
-    scores = "; ".join(
-        f"{attack} {value[attack, n, SCORES]:.2g} s"
-        for attack, n in table[table["metric"] == SCORES][["attack", "references"]].to_numpy()
-    )
-    return f"On one core, a target attacked: {each}. Of that the scores take: {scores}."
 
 
 def of_penalties(table: pd.DataFrame) -> str:

@@ -4,7 +4,6 @@ from typing import Any
 
 NETWORKS = "networks"
 LADDER = "ladder"
-TIMES = "times"
 PENALTIES = "penalties"
 AUGMENTED, RESIDUAL = "augmented-small", "augmented-residual"
 
@@ -15,7 +14,6 @@ SHADOW = "shadow attack"
 TABLE_1, WEAKER = "Table 1's network", "weaker network"
 OTHER = "attack_accuracy_other_threshold(%)"
 MODELS = "attack_accuracy_model_threshold(%)"
-SCORES, WHOLE = "scores(s)", "training, answers and scores(min)"
 SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
