@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from membership import attacks, curvature, evidence, metrics
-from membership.attacks.kinds import references_of
+from membership.attacks.adversary import references_of
 from membership.errors import InputError
 from tests.attacks.games import games
 from tests.attacks.slow import SLOW
 
+registered = sys.modules["membership.attacks.registry"]
 GAMES = games()
 TOGETHER = ("outputs", "white_box", "posterior")
 # A signal of one kind hides that of the next, so each attack gets the kinds that it reads.
@@ -314,25 +315,32 @@ def thrown_away(monkeypatch):
         return np.asarray(hinge, dtype=np.float64)
 
     entry = attacks.Attack(
-        "margin",
-        "margin alone",
-        margin,
-        ("hinge",),
-        ("logits",),
-        "none",
-        "liu2025",
-        "none",
-        lambda seen: margin(seen["hinge"]),
+        name="margin",
+        display="margin alone",
+        function=margin,
+        needs=("hinge",),
+        knowledge=("logits",),
+        references="none",
+        paper="liu2025",
+        equation="none",
+        score=lambda seen: margin(seen["hinge"]),
     )
-    module = sys.modules["membership.attacks.registry"]
-    monkeypatch.setattr(module, "ATTACKS", (*module.ATTACKS, entry))
+    monkeypatch.setattr(registered, "ATTACKS", dict(registered.ATTACKS))
+    registered.declare(entry)
     return entry
 
 
 def test_an_entry_is_all_that_a_new_attack_needs(thrown_away):
+    assert list(attacks.registry())[-1] == "margin"
     assert attacks.registry()["margin"] is thrown_away
     hinge = GAMES["outputs"]["hinge"].values
     np.testing.assert_array_equal(attacks.scores(GAMES["outputs"]).score["margin"], hinge[0])
     assert "margin" in attacks.score_table(GAMES["outputs"]).score
     assert attacks.scores(GAMES["steps"]).lacking["margin"] == "hinge"
     assert "margin alone" in set(attacks.requirements()["attack"])
+
+
+def test_a_name_is_given_once_and_the_order_names_no_other(thrown_away):
+    with pytest.raises(ValueError, match="attack margin: there is one of this name already"):
+        registered.declare(thrown_away)
+    assert tuple(attack.name for attack in ATTACKS) == registered.ORDER

@@ -3,7 +3,7 @@
 import pytest
 
 from membership import attacks, exhibits
-from membership.attacks.entry import KNOWLEDGE
+from membership.attacks import KNOWLEDGE
 from membership.pipeline import cases
 
 

@@ -1,5 +1,6 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
+from membership.attacks.adversary import KNOWLEDGE, Observed, observe
 from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import loss, malt, mast, matt, matt_from_log_odds, zero_one
 from membership.attacks.bmia import (
@@ -8,31 +9,33 @@ from membership.attacks.bmia import (
     bmia_mixture,
     bmia_p_value,
     bmia_sampled,
-    difference,
 )
-from membership.attacks.entry import KNOWLEDGE, Attack
+from membership.attacks.distributions import runner_up, sampled_hinge
 from membership.attacks.forms import (
     iha_from_forms,
     quadratic_forms,
     residual_from_forms,
     sif_from_forms,
 )
-from membership.attacks.gaussian_hinge import runner_up, sampled_hinge
 from membership.attacks.glir import glir, glir_from_distance, glir_steps
 from membership.attacks.iha import iha
 from membership.attacks.iha_terms import IHAScore, iha_from_view
 from membership.attacks.influence import sif, sif_from_view
-from membership.attacks.learned import learned
+from membership.attacks.learned import learned, qmia, shadow
 from membership.attacks.lira import lira
-from membership.attacks.observed import Observed, observe
 from membership.attacks.others import OthersGradient, others_gradient
-from membership.attacks.qmia import qmia
-from membership.attacks.ranks import attack_p, attack_r
-from membership.attacks.registry import registry, requirements
+from membership.attacks.references import attack_p, attack_r, difference
+from membership.attacks.registry import (
+    Attack,
+    Scores,
+    ScoreTable,
+    registry,
+    requirements,
+    score_table,
+    scores,
+)
 from membership.attacks.residual import residual, residual_from_view
 from membership.attacks.rmia import rmia, rmia_ratio, rmia_tune
-from membership.attacks.scores import Scores, ScoreTable, score_table, scores
-from membership.attacks.shadow import shadow
 
 __all__ = [
     "KNOWLEDGE",

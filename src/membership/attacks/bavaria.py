@@ -1,14 +1,22 @@
 """LiRA with a prior on its variances (BaVarIA, Brännvall 2026)."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
-from membership.attacks.checking import as_membership, as_references, evened, require_models
-from membership.attacks.side import side_of
-from membership.attacks.student import student_log_survival
+from membership.attacks.adversary import REFERENCES, Observed
+from membership.attacks.distributions import student_log_survival
+from membership.attacks.references import (
+    as_membership,
+    as_references,
+    evened,
+    require_models,
+    side_of,
+)
+from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 
 # Half of the prior's degrees of freedom is looked for between these; above, all variances are one.
@@ -157,3 +165,41 @@ def prior_of_variances(variance: FloatArray, degrees: FloatArray) -> tuple[float
             )
         )
     return 2 * float(shape), float(np.exp(log.mean() + special.digamma(shape) - np.log(shape)))
+
+
+def bavaria_score(seen: Observed, mode: str, predictive: str) -> FloatArray:
+    reference, member = seen[REFERENCES[0]], seen[REFERENCES[1]]
+    return bavaria(seen["log_odds"], reference, member, mode, predictive=predictive)
+
+
+_bavaria = partial(
+    Attack,
+    function=bavaria,
+    needs=("log_odds", *REFERENCES),
+    knowledge=("losses", "reference models"),
+    paper="brannvall2026",
+    term="BaVarIA",
+)
+declare(
+    _bavaria(
+        name="bavaria",
+        display="BaVarIA-t",
+        references=BOTH,
+        equation="Student's t, online",
+        score=lambda seen: bavaria_score(seen, "online", "t"),
+    ),
+    _bavaria(
+        name="bavaria-normal",
+        display="BaVarIA-n",
+        references=BOTH,
+        equation="normal, online",
+        score=lambda seen: bavaria_score(seen, "online", "normal"),
+    ),
+    _bavaria(
+        name="bavaria-offline",
+        display="BaVarIA-t offline",
+        references=OUT,
+        equation="Student's t, offline",
+        score=lambda seen: bavaria_score(seen, "offline", "t"),
+    ),
+)

@@ -10,6 +10,7 @@ in the place of tau. Equation 29 prints tau without its factor -T; Equations 30,
 only with it, and so do the functions below.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit, logsumexp
 
 from membership.arrays import LARGEST, BoolArray, FloatArray, as_bool, as_float64
-from membership.attacks.checking import as_membership, evened
+from membership.attacks.adversary import REFERENCES, Observed, loss_of
+from membership.attacks.references import as_membership, evened
+from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 
 
@@ -342,3 +345,103 @@ def _require_models(mask: BoolArray, side: str) -> None:
 def _require_shape(name: str, array: FloatArray, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise InputError(f"{name} has shape {array.shape}; give {shape}")
+
+
+def mast_score(seen: Observed, tau: str) -> FloatArray:
+    references = loss_of(seen, "references.log_odds")
+    return mast(loss_of(seen), references, tau, seen["references.member"])
+
+
+def _matt(seen: Observed, newton: bool | None = None) -> FloatArray:
+    if newton is None and "step_product" in seen.arrays:
+        return seen["step_product"]
+    leverage = None if newton is None else seen["leverage"]
+    return matt_from_log_odds(seen["log_odds"], seen["reference_log_odds"], leverage, bool(newton))
+
+
+declare(
+    Attack(
+        name="loss",
+        display="LOSS",
+        function=malt,
+        needs=("loss|log_odds",),
+        knowledge=("losses",),
+        references="none",
+        paper="sablayrolles2019",
+        equation="Equation 31",
+        score=lambda seen: malt(loss_of(seen)),
+        term="MALT",
+    ),
+    Attack(
+        name="zero-one",
+        display="0-1",
+        function=zero_one,
+        needs=("correct",),
+        knowledge=("outputs",),
+        references="none",
+        paper="yeom2018",
+        equation="Section 5.1 of Sablayrolles et al. 2019",
+        score=lambda seen: zero_one(seen["correct"]),
+        term="0\u20131 attack",
+    ),
+)
+
+_mast = partial(
+    Attack,
+    function=mast,
+    needs=("log_odds", *REFERENCES),
+    knowledge=("losses", "reference models"),
+    paper="sablayrolles2019",
+    term="MAST",
+)
+declare(
+    _mast(
+        name="mast",
+        display="MAST",
+        references=OUT,
+        equation="Equation 30",
+        score=lambda seen: mast_score(seen, "log-mean-exp"),
+    ),
+    _mast(
+        name="mast-best",
+        display="MAST, best-separating",
+        references=BOTH,
+        equation="Section 6.3",
+        score=lambda seen: mast_score(seen, "best-separating"),
+    ),
+)
+
+_matt_attack = partial(
+    Attack,
+    knowledge=("weights", "reference models"),
+    references=OUT,
+    paper="sablayrolles2019",
+    term="MATT",
+)
+_LINEAR = ("log_odds", "reference_log_odds", "leverage")
+declare(
+    _matt_attack(
+        name="matt",
+        display="MATT",
+        function=matt,
+        needs=("log_odds", "reference_log_odds|step_product"),
+        equation="Equation 40",
+        score=_matt,
+    ),
+    _matt_attack(
+        name="matt-second",
+        display="MATT, second order",
+        function=matt_from_log_odds,
+        needs=_LINEAR,
+        equation="Equation 39",
+        score=lambda seen: _matt(seen, newton=False),
+    ),
+    _matt_attack(
+        name="matt-newton",
+        display="MATT, Newton step",
+        function=matt_from_log_odds,
+        needs=_LINEAR,
+        equation="Equation 39",
+        score=lambda seen: _matt(seen, newton=True),
+    ),
+)

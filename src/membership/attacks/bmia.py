@@ -6,14 +6,16 @@ it. A record is called a member where the target's own score s0 lies above that 
 function asks for `target_hinge`, that is s0 as `signals.hinge` computes it.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
 from membership.arrays import FloatArray, as_float64
-from membership.attacks.gaussian_hinge import frozen_moments, sampled_hinge
-from membership.attacks.student import student_log_survival
+from membership.attacks.adversary import Observed
+from membership.attacks.distributions import frozen_moments, sampled_hinge, student_log_survival
+from membership.attacks.registry import OUT, Attack, declare
 from membership.errors import InputError
 
 
@@ -242,39 +244,44 @@ def _mixture(z: FloatArray) -> FloatArray:
     )
 
 
-def difference(target_signal: Any, reference_signal: Any) -> FloatArray:
-    """Score records by the target's signal less the references': no posterior.
+def moments_score(seen: Observed, variant: str, first: bool = True) -> FloatArray:
+    mean, sd = (seen[f"posterior.{variant}.{name}"] for name in ("mean", "sd"))
+    if first:
+        mean, sd = mean[0], sd[0]
+    return bmia_from_moments(seen["hinge"], mean, sd)
 
-    Calibration by difficulty (Watson et al. 2022). With one reference it is BMIA at a constant
-    standard deviation.
 
-    Parameters
-    ----------
-    target_signal : array of shape (records,)
-        Larger for members, as the hinge is.
-    reference_signal : array of shape (records,) or (models, records)
-        The same signal under one or several references, which are averaged.
-
-    Returns
-    -------
-    ndarray of shape (records,)
-
-    Raises
-    ------
-    InputError
-        Shapes disagree or entries are not finite.
-
-    Examples
-    --------
-    >>> from membership import attacks
-    >>> attacks.difference([3.0, 0.5], [[1.0, 1.0], [2.0, 1.0]]).tolist()
-    [1.5, -0.5]
-    """
-    target = as_float64("target_signal", target_signal, 1)
-    reference = as_float64("reference_signal", reference_signal, max(1, np.ndim(reference_signal)))
-    if reference.shape[-1] != target.size or reference.ndim > 2:
-        raise InputError(
-            f"reference_signal has shape {reference.shape}; give ({target.size},) or "
-            f"(models, {target.size})"
-        )
-    return target - np.atleast_2d(reference).mean(axis=0)
+_bmia = partial(
+    Attack,
+    knowledge=("logits", "reference models"),
+    references=OUT,
+    paper="liu2025",
+    term="BMIA",
+)
+_CLOSED = ("hinge", "posterior.closed form.mean", "posterior.closed form.sd")
+declare(
+    _bmia(
+        name="bmia",
+        display="BMIA",
+        function=bmia,
+        needs=("hinge", "posterior.kron.mean", "posterior.kron.sd"),
+        equation="Algorithm 1",
+        score=lambda seen: moments_score(seen, "kron"),
+    ),
+    _bmia(
+        name="bmia-closed",
+        display="BMIA, closed form",
+        function=bmia,
+        needs=_CLOSED,
+        equation="Algorithm 1",
+        score=lambda seen: moments_score(seen, "closed form"),
+    ),
+    _bmia(
+        name="bmia-mixture",
+        display="BMIA, mixture",
+        function=bmia_mixture,
+        needs=_CLOSED,
+        equation="Algorithm 1, several references",
+        score=lambda seen: moments_score(seen, "closed form", first=False),
+    ),
+)

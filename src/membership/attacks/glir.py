@@ -7,6 +7,7 @@ non-central chi-squared law with d degrees of freedom and non-centrality n K; if
 smaller. The p-value of "not in the batch" is therefore the law's distribution function at n D^2.
 """
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,8 @@ from scipy.linalg import solve_triangular
 from scipy.stats import ncx2
 
 from membership.arrays import FloatArray, as_float64, one_of
+from membership.attacks.adversary import Observed
+from membership.attacks.registry import Attack, declare
 from membership.curvature.moments import whitening
 from membership.errors import InputError
 from membership.privacy import chi2
@@ -258,3 +261,34 @@ def _batch_size(n: int) -> int:
     if not np.isfinite(n) or n < 2:
         raise InputError(f"batch_size = {n}: give 2 or more")
     return n
+
+
+def _glir(seen: Observed, steps: slice) -> FloatArray:
+    how = (seen.setting("batch_size"), seen.setting("rank"))
+    pairs = zip(seen["steps.distance"][steps], seen["steps.susceptibility"][steps], strict=True)
+    return sum(glir_from_distance(*pair, *how) for pair in pairs)
+
+
+_leemann = partial(
+    Attack,
+    needs=("steps.distance", "steps.susceptibility"),
+    knowledge=("step gradients", "population records"),
+    references="none",
+    paper="leemann2023",
+    equation="Algorithm 1",
+    term="GLiR",
+)
+declare(
+    _leemann(
+        name="glir",
+        display="GLiR",
+        function=glir,
+        score=lambda seen: _glir(seen, slice(0, 1)),
+    ),
+    _leemann(
+        name="glir-steps",
+        display="GLiR, all steps",
+        function=glir_steps,
+        score=lambda seen: _glir(seen, slice(None)),
+    ),
+)

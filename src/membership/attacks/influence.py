@@ -1,11 +1,17 @@
 """Self-influence (Cohen and Giryes 2024) as a membership score."""
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
 
 from membership.arrays import FloatArray
-from membership.attacks.iha import check_solver, one_damping
+from membership.attacks.adversary import Observed, loss_of
+from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
+from membership.attacks.iha import check_solver, iha, one_damping
+from membership.attacks.registry import Attack, declare
+from membership.attacks.residual import residual
 from membership.curvature.eigen import (
     Spectrum,
     check_conditioning,
@@ -102,3 +108,65 @@ def sif_from_view(
     """As `sif`, on gradients already read in the eigenbasis with its eigenvalues `values`."""
     inverse = conditioned_inverse(values, damping, conditioning, convention)
     return 0.0 - np.square(view.gradient) @ inverse
+
+
+def _iha(seen: Observed, stationarity: str) -> FloatArray:
+    recipe = (seen.setting(name) for name in ("learning_rate", "momentum", "weight_decay"))
+    forms, n_train = seen.form(stationarity), seen.setting("members")
+    return iha_from_forms(
+        forms, loss_of(seen), seen.member, n_train, *recipe, stationarity=stationarity
+    ).score
+
+
+_suri = partial(
+    Attack,
+    knowledge=("losses", "weights", "recipe", "all other records"),
+    references="none",
+    paper="suri2024",
+)
+declare(
+    Attack(
+        name="sif",
+        display="SIF",
+        function=sif,
+        needs=("form.published.own1",),
+        knowledge=("weights", "training records"),
+        references="none",
+        paper="cohen2024",
+        equation="self-influence",
+        score=lambda seen: sif_from_forms(seen.form("published")),
+    ),
+    _suri(
+        name="iha",
+        display="IHA",
+        function=iha,
+        needs=(
+            "loss|log_odds",
+            *(f"form.published.{term}" for term in ("own2", "own3", "mean2", "mean3")),
+        ),
+        equation="Equation 8",
+        score=lambda seen: _iha(seen, "published"),
+    ),
+    _suri(
+        name="iha-star",
+        display="IHA*",
+        function=iha,
+        needs=(
+            "loss|log_odds",
+            *(f"form.regularised.{term}" for term in ("own2", "own3", "rest2", "rest3")),
+        ),
+        equation="Equation 8, with the weight decay in the stationarity",
+        score=lambda seen: _iha(seen, "regularised"),
+        term="IHA\\*",
+    ),
+    _suri(
+        name="residual",
+        display="residual test",
+        function=residual,
+        needs=("form.identity.own2", "form.identity.rest2"),
+        equation="Theorem 3.2, without curvature",
+        score=lambda seen: residual_from_forms(
+            seen.form("identity"), seen.member, seen.setting("members")
+        ),
+    ),
+)

@@ -2,19 +2,23 @@
 
 import functools
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
-from membership.attacks.checking import (
+from membership.attacks.adversary import LEFT_OUT, REFERENCES, Observed
+from membership.attacks.references import (
+    Side,
     as_membership,
     as_references,
     evened,
     require_models,
+    side_of,
 )
-from membership.attacks.side import Side, side_of
+from membership.attacks.registry import ALL_BUT_ONE, BOTH, OUT, Attack, declare
 from membership.errors import InputError
 
 
@@ -189,3 +193,71 @@ def _median(phi: FloatArray, chosen: BoolArray, count: np.ndarray) -> FloatArray
     ordered = np.sort(np.where(chosen, phi, np.inf), axis=0)
     middle = np.stack([(count - 1) // 2, count // 2])
     return np.take_along_axis(ordered, middle, axis=0).mean(axis=0)
+
+
+def lira_score(seen: Observed, mode: str, variance: str, group: str = "references") -> FloatArray:
+    reference, member = seen[f"{group}.log_odds"], seen[f"{group}.member"]
+    return lira(seen["log_odds"], reference, member, mode, variance)
+
+
+_lira = partial(
+    Attack,
+    function=lira,
+    needs=("log_odds", *REFERENCES),
+    knowledge=("losses", "reference models"),
+    paper="carlini2022",
+    term="LiRA",
+)
+_left_out = partial(
+    Attack,
+    function=lira,
+    needs=("log_odds", *LEFT_OUT),
+    knowledge=("losses", "reference models", "all other records"),
+    term="LiRA-L",
+)
+declare(
+    _lira(
+        name="lira",
+        display="LiRA",
+        references=BOTH,
+        equation="Algorithm 1",
+        score=lambda seen: lira_score(seen, "online", "per-record"),
+    ),
+    _lira(
+        name="lira-global",
+        display="LiRA, global variance",
+        references=BOTH,
+        equation="Algorithm 1, one variance a side",
+        score=lambda seen: lira_score(seen, "online", "global"),
+    ),
+    _lira(
+        name="lira-offline",
+        display="LiRA offline",
+        references=OUT,
+        equation="Algorithm 1, its offline variant",
+        score=lambda seen: lira_score(seen, "offline", "per-record"),
+    ),
+    _lira(
+        name="lira-offline-global",
+        display="LiRA offline, global variance",
+        references=OUT,
+        equation="its offline variant, one variance",
+        score=lambda seen: lira_score(seen, "offline", "global"),
+    ),
+    _left_out(
+        name="lira-l",
+        display="LiRA-L",
+        references=ALL_BUT_ONE,
+        paper="suri2024",
+        equation="Section 4.1",
+        score=lambda seen: lira_score(seen, "offline", "per-record", "leave_one_out"),
+    ),
+    _left_out(
+        name="loss-ratio",
+        display="loss likelihood ratio",
+        references=f"{ALL_BUT_ONE}, with and without the record",
+        paper="carlini2022",
+        equation="Algorithm 1, leave-one-out models",
+        score=lambda seen: lira_score(seen, "online", "per-record", "leave_one_out"),
+    ),
+)

@@ -1,18 +1,23 @@
 """The robust membership inference attack (RMIA, Zarifzadeh et al. 2024)."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from membership.arrays import FloatArray, as_bool, as_float64
-from membership.attacks.checking import (
+from membership.attacks.adversary import HELD, REFERENCES, Observed, loss_of
+from membership.attacks.bayes_optimal import mast
+from membership.attacks.references import (
     as_membership,
     as_probabilities,
     as_references,
     evened,
     require_models,
 )
+from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 from membership.metrics import auc
 
@@ -175,43 +180,44 @@ def rmia_tune(
 ) -> float:
     """Choose `a` of `rmia` by attacking one reference model with the others.
 
-    The adversary knows which reference model it trained on which record, so it can judge each
-    `a` by the AUC of that attack, as Zarifzadeh et al. (2024) do; the target is not touched.
-    Records without an OUT model among the others are left out.
+        The adversary knows which reference model it trained on which record, so it can judge each
+        `a` by the AUC of that attack, as Zarifzadeh et al. (2024) do; the target is not touched.
+        Records without an OUT model among the others are left out.
 
-    Parameters
-    ----------
-    reference_probability : array of shape (models, records)
-        The probability of the label, in [0, 1], under two reference models or more, on records
-        that some of them were trained on.
-    reference_member : bool array of shape (models, records)
-        Which reference model was trained on which record.
-    population_reference : array of shape (models, population)
-        The same probability on records that no reference was trained on.
-    attacked : int
-        The reference model in the target's place, 0 to models - 1.
-    grid : sequence of float
-        The values to try, each in [0, 1].
+        Parameters
+        ----------
+        reference_probability : array of shape (models, records)
+            The probability of the label, in [0, 1], under two reference models or more, on records
+            that some of them were trained on.
+        reference_member : bool array of shape (models, records)
+            Which reference model was trained on which record.
+        population_reference : array of shape (models, population)
+            The same probability on records that no reference was trained on.
+        attacked : int
+            The reference model in the target's place, 0 to models - 1.
+        grid : sequence of float
+            The values to try, each in [0, 1].
 
-    Returns
-    -------
-    float
-        The value with the largest AUC, the first of equally good ones.
+        Returns
+        -------
+        float
+            The value with the largest AUC, the first of equally good ones.
 
-    Raises
-    ------
-    InputError
-        As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
-        members of the attacked model, or none is.
+        Raises
+        ------
+        InputError
+            As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
+            members of the attacked model, or none is.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from membership import attacks
-    >>> member = np.array([[True, True, False, False], [False, False, True, True]] * 2)
-    >>> probability = np.where(member, 0.9, 0.4)
-    >>> attacks.rmia_tune(probability, member, np.full((4, 2), 0.5), grid=[0.3])
-    0.3
+        Examples
+        --------
+        >>> import numpy as np
+    from scipy.special import expit
+        >>> from membership import attacks
+        >>> member = np.array([[True, True, False, False], [False, False, True, True]] * 2)
+        >>> probability = np.where(member, 0.9, 0.4)
+        >>> attacks.rmia_tune(probability, member, np.full((4, 2), 0.5), grid=[0.3])
+        0.3
     """
     references = as_float64("reference_probability", reference_probability, 2)
     population = as_float64("population_reference", population_reference, 2)
@@ -264,3 +270,104 @@ def _ratio(probability: FloatArray, out: FloatArray, a: float) -> FloatArray:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def rmia_score(
+    seen: Observed, signal: str = "log_odds", a: float = 0.3, online: bool = False
+) -> FloatArray:
+    """The ratio; halved log-odds are the signal at a temperature of 2."""
+    target, references = expit(seen[signal]), expit(seen[f"references.{signal}"])
+    return rmia_ratio(target, references, a, reference_member=seen[REFERENCES[1]], online=online)
+
+
+def _share(seen: Observed) -> FloatArray:
+    target, references = expit(seen["log_odds"]), expit(seen["references.log_odds"])
+    held = (expit(seen[name]) for name in HELD)
+    return rmia(target, references, *held, reference_member=seen[REFERENCES[1]])
+
+
+def base_score(seen: Observed, signal: str = "log_odds", online: bool = True) -> FloatArray:
+    """MAST's log-mean-exp over all references; offline over those without the record."""
+    target, references = (loss_of(seen, name) for name in (signal, f"references.{signal}"))
+    if not online:
+        return mast(target, references, reference_member=seen[REFERENCES[1]])
+    inside = as_membership(seen[REFERENCES[1]], references.shape)
+    return mast(target, evened(references, inside)[0])
+
+
+_HALVED = ("halved_log_odds", "references.halved_log_odds", REFERENCES[1])
+_rmia = partial(Attack, paper="zarifzadeh2024", term="RMIA")
+declare(
+    _rmia(
+        name="rmia",
+        display="RMIA",
+        function=rmia_ratio,
+        needs=("log_odds", *REFERENCES),
+        knowledge=("losses", "reference models"),
+        references=OUT,
+        equation="offline, a = 0.3, ranked by its ratio",
+        score=rmia_score,
+    ),
+    _rmia(
+        name="rmia-warm",
+        display="RMIA, temperature 2",
+        function=rmia_ratio,
+        needs=_HALVED,
+        knowledge=("logits", "reference models"),
+        references=OUT,
+        equation="offline, a = 0.3, logits halved",
+        score=lambda seen: rmia_score(seen, "halved_log_odds"),
+    ),
+    _rmia(
+        name="rmia-online",
+        display="RMIA online",
+        function=rmia_ratio,
+        needs=("log_odds", *REFERENCES),
+        knowledge=("losses", "reference models"),
+        references=BOTH,
+        equation="online, which orders records as BASE does",
+        score=lambda seen: rmia_score(seen, online=True),
+    ),
+    _rmia(
+        name="rmia-share",
+        display="RMIA, share of a population",
+        function=rmia,
+        needs=("log_odds", *REFERENCES, *HELD),
+        knowledge=("losses", "population records", "reference models"),
+        references=OUT,
+        equation="offline, a = 0.3, gamma = 1",
+        score=_share,
+    ),
+)
+
+# Equal to RMIA's ratio in their order, which is why they stand here; what computes them is MAST.
+_base = partial(Attack, function=mast, paper="lassila2025", term="BASE")
+declare(
+    _base(
+        name="base",
+        display="BASE",
+        needs=("log_odds", *REFERENCES),
+        knowledge=("losses", "reference models"),
+        references=BOTH,
+        equation="online",
+        score=base_score,
+    ),
+    _base(
+        name="base-warm",
+        display="BASE, temperature 2",
+        needs=_HALVED,
+        knowledge=("logits", "reference models"),
+        references=BOTH,
+        equation="online, logits halved",
+        score=lambda seen: base_score(seen, "halved_log_odds"),
+    ),
+    _base(
+        name="base-offline",
+        display="BASE offline",
+        needs=("log_odds", *REFERENCES),
+        knowledge=("losses", "reference models"),
+        references=OUT,
+        equation="offline, which is MAST",
+        score=lambda seen: base_score(seen, online=False),
+    ),
+)

@@ -7,8 +7,8 @@ import xarray as xr
 
 import membership
 from membership import attacks, metrics, privacy
-from membership.attacks.kinds import complements_of
-from membership.attacks.scores import ScoreTable
+from membership.attacks import ScoreTable
+from membership.attacks.adversary import complements_of
 from membership.audit.report import CARRIED, RATES
 from membership.errors import InputError
 from membership.metrics.crossed import Resampled

@@ -8,7 +8,7 @@ import pandas as pd
 
 from membership import published
 from membership.attacks import Attack, registry
-from membership.attacks.black_box_entries import BOTH
+from membership.attacks.registry import BOTH
 from membership.data.registry import entries
 from membership.exhibits import declared
 from membership.exhibits.declaration import Exhibit

@@ -6,7 +6,7 @@ from typing import Any
 import jinja2
 
 from membership import paths, published
-from membership.attacks.entry import KNOWLEDGE
+from membership.attacks import KNOWLEDGE
 from membership.errors import InputError
 from membership.exhibits.cards import templates
 from membership.exhibits.claims import Row

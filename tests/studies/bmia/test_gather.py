@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from membership.attacks.bmia import bmia_sampled
-from membership.attacks.gaussian_hinge import sampled_hinge
+from membership.attacks.distributions import sampled_hinge
 from membership.errors import InputError
 from membership.studies.bmia import gather, names
 from membership.studies.bmia.exhibits import EXHIBITS

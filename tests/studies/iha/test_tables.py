@@ -179,8 +179,8 @@ def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
     assert not {"BMIA", "GLiR", "RMIA", "MATT"} & listed
     module = sys.modules["membership.attacks.registry"]
     loss = module.registry()["loss"]
-    more = (replace(loss, name="a", display="new"), replace(loss, name="b", needs=("hinge",)))
-    monkeypatch.setattr(module, "ATTACKS", (*module.ATTACKS, *more))
+    more = {"a": replace(loss, name="a", display="new"), "b": replace(loss, needs=("hinge",))}
+    monkeypatch.setattr(module, "ATTACKS", module.ATTACKS | more)
     assert set(requirements.table_1(None)["attack"]) == listed | {"new"}
 
 

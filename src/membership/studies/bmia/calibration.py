@@ -9,7 +9,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks.student import student_log_survival
+from membership.attacks.distributions import student_log_survival
 from membership.exhibits.tidy import tidy
 from membership.studies.bmia.seen import Seen, further, origin, read
 from membership.studies.bmia.summaries import measured, percent

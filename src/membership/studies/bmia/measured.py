@@ -12,7 +12,7 @@ from scipy import stats
 
 from membership import signals, training
 from membership.attacks.bmia import bmia_sampled
-from membership.attacks.gaussian_hinge import runner_up
+from membership.attacks.distributions import runner_up
 from membership.studies.bmia.trained import Trained, moments
 from membership.studies.bmia.worlds import World, factory
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from membership.attacks.bmia import bmia_from_moments, difference
+from membership.attacks.bmia import bmia_from_moments
+from membership.attacks.references import difference
 from membership.studies.bmia import names
 from membership.studies.bmia.seen import Seen, origin, pairs_of
 from membership.studies.bmia.summaries import percent, rate_name, tpr

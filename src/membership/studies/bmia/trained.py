@@ -8,7 +8,7 @@ import numpy as np
 
 from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
-from membership.attacks.gaussian_hinge import runner_up
+from membership.attacks.distributions import runner_up
 from membership.errors import InputError
 from membership.studies.bmia.worlds import World, some_of
 from membership.training import Ensemble

@@ -37,14 +37,14 @@ def _with_pictures(settings: Any) -> tuple[str, ...]:
 
 def _leaders(table: pd.DataFrame) -> "Figure":
     from membership import attacks, plots
-    from membership.attacks import black_box_entries
+    from membership.attacks.registry import BOTH, OUT
 
     area = table[table["metric"] == sentences.AREA].sort_values("value", ascending=False)
     known = attacks.registry().values()
     words = {
         "none": "no references",
-        black_box_entries.OUT: "references without the record",
-        black_box_entries.BOTH: "references with and without the record",
+        OUT: "references without the record",
+        BOTH: "references with and without the record",
     }
     trained = {one.display: words.get(one.references, one.references) for one in known}
     widest = area["cells"].iloc[0]

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from membership import curvature, evidence, lood, nngp, signals, training
-from membership.attacks.gaussian_hinge import runner_up
+from membership.attacks.distributions import runner_up
 from membership.studies.comparison import names, opening, recipes, seconds
 from membership.studies.comparison.names import Cell
 from membership.studies.comparison.settings import Settings

@@ -8,7 +8,7 @@ import pandas as pd
 
 from membership import attacks, metrics
 from membership.attacks import Attack
-from membership.attacks.black_box_entries import BOTH, OUT
+from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
 from membership.exhibits.tidy import tidy
 from membership.settings import suggest

@@ -10,7 +10,10 @@ import pandas as pd
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks import Observed, mast
-from membership.attacks.scoring import base_score, bavaria_score, lira_score, loss_of, rmia_score
+from membership.attacks.adversary import loss_of
+from membership.attacks.bavaria import bavaria_score
+from membership.attacks.lira import lira_score
+from membership.attacks.rmia import base_score, rmia_score
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison.averages import contrast
 from membership.studies.comparison.leaderboard import AREA, RATE

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from membership.attacks.student import student_log_survival
+from membership.attacks.distributions import student_log_survival
 
 
 def exact(t: float, dof: int) -> float:

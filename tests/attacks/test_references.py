@@ -4,9 +4,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from membership import attacks, metrics
+from membership import attacks, data, evidence, metrics
+from membership.attacks.references import evened
 from membership.errors import InputError
 
+N_RECORDS, REPEATS = 2000, 8
 # Few distinct values, so that ties are common.
 loss = st.integers(0, 12).map(lambda k: k / 4)
 
@@ -125,3 +127,56 @@ def test_rank_alone_has_no_power_at_low_false_positive_rates():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_the_difference_is_to_the_references_mean():
+    target, reference = [1.0, 2.0], [[0.0, 1.0], [2.0, 5.0]]
+    np.testing.assert_array_equal(attacks.difference(target, reference), [0.0, -1.0])
+    np.testing.assert_array_equal(attacks.difference(target, reference[0]), [1.0, 1.0])
+
+
+# Designs in which the numbers of IN and OUT models tell the answer.
+
+
+def test_one_model_of_the_larger_side_is_left_out():
+    inside = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 0]], dtype=bool)
+    values = np.arange(15.0).reshape(5, 3)
+    references, member = evened(values, inside)
+    # Record 0 has three IN of five, so loses its last IN; the others lose their last OUT.
+    np.testing.assert_array_equal(references.T, [[0, 3, 6, 12], [1, 4, 7, 10], [2, 5, 8, 11]])
+    assert member.sum(axis=0).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "counts", [(3, 3, 3), (1, 3, 2), (5, 4, 4)], ids=["equal", "independent", "no OUT model"]
+)
+def test_other_designs_keep_every_model(counts):
+    inside = np.arange(5)[:, None] < np.array(counts)
+    references, member = evened(np.zeros((5, 3)), inside)
+    assert references.shape == (5, 3)
+    np.testing.assert_array_equal(member, inside)
+
+
+@pytest.mark.parametrize("references_leak", [False, True])
+@pytest.mark.parametrize("n_models", [6, 8])
+def test_a_balanced_design_tells_nothing_of_a_target_that_leaks_nothing(n_models, references_leak):
+    rng = np.random.default_rng(n_models)
+    areas: dict[str, list[float]] = {}
+    for seed in range(REPEATS):
+        member = data.balanced_membership(n_models, N_RECORDS, seed)
+        odds = rng.normal(size=member.shape)
+        odds[1:] += 2 * references_leak * member[1:]
+        held = rng.normal(size=(n_models, 200))
+        observed = evidence.dataset(
+            "outputs",
+            {"log_odds": odds, "hinge": odds, "member": member, "held_log_odds": held},
+            {"record": np.arange(N_RECORDS)},
+            **{"set": "noise", "data": {}, "recipe": {}, "targets": [0]},
+        )
+        scores = attacks.scores(observed, target=0)
+        for name, score in scores.score.items():
+            areas.setdefault(name, []).append(metrics.auc(score, scores.member))
+    assert {"lira", "lira-global", "bavaria", "mast", "mast-best", "base", "rmia"} <= set(areas)
+    # The standard deviation of an AUC of n members and n others without a difference.
+    error = np.sqrt((N_RECORDS + 1) / (12 * (N_RECORDS / 2) ** 2) / REPEATS)
+    assert {k: v for k, v in areas.items() if abs(np.mean(v) - 0.5) > 4 * error} == {}
