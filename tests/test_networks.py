@@ -1,6 +1,7 @@
 """A user's network: what it reads, what it may answer, and that it is left as it was."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -282,3 +283,14 @@ def test_marks_that_the_training_records_contradict_are_refused(rows, member, me
         else:
             with pytest.raises(InputError, match=message):
                 run()
+
+
+def test_scripts_and_wrapped_networks_answer_as_they_are():
+    model = linear(0, 0, 0)
+    expected = signals.loss(model, X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # to torch, scripts are old
+        script = torch.jit.script(model.eval())
+        forms = [script, torch.jit.freeze(script), torch.jit.trace(model, torch.zeros(1, 3))]
+    for form in (*forms, nn.DataParallel(model)):
+        np.testing.assert_array_equal(signals.loss(form, X, Y), expected)

@@ -92,7 +92,8 @@ def evaluated(model: nn.Module) -> Iterator[None]:
         The model has parameters whose shape its first records would set.
     """
     require_shapes(model)
-    modes = [(part, part.training) for part in model.modules()]
+    # A script that was frozen has no mode any more.
+    modes = [(part, part.training) for part in model.modules() if hasattr(part, "training")]
     held = [(value, value.clone()) for value in model.buffers()]
     with kept_random(model), torch.no_grad():
         try:

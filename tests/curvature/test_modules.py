@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils import parametrizations, parametrize, prune
+from torch.utils.checkpoint import checkpoint
 
 from membership import attacks, curvature
 from membership.curvature.layered import linear_chain
@@ -146,6 +149,51 @@ def block():
     return Of(forward, **parts).eval()
 
 
+class Square(torch.autograd.Function):
+    """A function of its own, twice differentiable."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.square()
+
+    @staticmethod
+    def backward(ctx, slope):
+        return 2 * slope * ctx.saved_tensors[0]
+
+
+class Once(Square):
+    """One whose backward is no function of torch's, as in a kernel that was written by hand."""
+
+    backward = staticmethod(once_differentiable(Square.backward))
+
+
+def own_function(function):
+    return lambda: Of(
+        lambda m, x: m.last(function.apply(m.first(x))),
+        first=nn.Linear(6, 5),
+        last=nn.Linear(5, 3),
+    )
+
+
+def unused():
+    """Parts that the loss does not depend on: nothing to be found there but zeros."""
+    return Of(
+        lambda m, x: m.last(m.cut(x).detach()),
+        cut=nn.Linear(6, 6),
+        last=nn.Linear(6, 3),
+        spare=nn.Linear(2, 7),
+    )
+
+
+def closing(model):
+    model.register_forward_hook(lambda part, given, output: output + model[2].bias)
+
+
+def closing_forward(model):
+    model.forward = lambda x: nn.functional.linear(x[:, :5], model[2].weight)
+
+
 def aliased():
     """What an activation in place changes is read once more: without it the model is another."""
     return Of(lambda m, x: m.last(m.relu(x) + x), relu=nn.ReLU(inplace=True), last=nn.Linear(6, 3))
@@ -209,7 +257,13 @@ MODULES = {
     "residual block": block,
     "group norm": lambda: nn.Sequential(nn.Linear(6, 4), nn.GroupNorm(2, 4), nn.Linear(4, 3)),
     "constants": constants,
+    "transformer": transformer,
+    "function of its own": own_function(Square),
+    "unused": unused,
     "tokens": embedded,
+    "sparse tokens": lambda: nn.Sequential(
+        nn.Embedding(7, 2, sparse=True), nn.Flatten(), nn.Linear(8, 3)
+    ),
     "tied embeddings": language,
 }
 
@@ -229,7 +283,7 @@ def made(name):
 
 
 def records(name):
-    return TOKENS if name in ("tokens", "tied embeddings") else X
+    return TOKENS if name in ("tokens", "sparse tokens", "tied embeddings") else X
 
 
 def by_autograd(name):
@@ -244,11 +298,16 @@ def by_autograd(name):
         parts = torch.autograd.grad(value, parameters, materialize_grads=True, **how)
         return torch.cat([part.reshape(-1) for part in parts])
 
-    rows = [
-        flat(cross_entropy(model(a[None].clone()), b[None])[0]) for a, b in zip(x, Y, strict=True)
-    ]
-    gradient = flat(cross_entropy(model(x.clone()), Y).mean(), create_graph=True)
-    hessian = torch.stack([flat(one, retain_graph=True) for one in gradient])
+    if name == "sparse tokens":
+        model[0].sparse = False  # torch has no second derivatives of the sparse layout
+    # Nor has it any of the fast ways of attention.
+    with sdpa_kernel(SDPBackend.MATH):
+        rows = [
+            flat(cross_entropy(model(a[None].clone()), b[None])[0])
+            for a, b in zip(x, Y, strict=True)
+        ]
+        gradient = flat(cross_entropy(model(x.clone()), Y).mean(), create_graph=True)
+        hessian = torch.stack([flat(one, retain_graph=True) for one in gradient])
     return torch.stack(rows).numpy(), hessian.numpy()
 
 
@@ -289,21 +348,6 @@ def test_only_torch_s_own_parts_with_nothing_put_on_them_take_the_short_way():
         )
     }
     assert short == {"plain", "in place", "in place, first"}
-
-
-def test_the_transformer_s_own_layer_in_evaluation_mode():
-    torch.manual_seed(2)
-    model = transformer()
-    reference = transformer()
-    reference.load_state_dict(model.state_dict())
-    expected = []
-    reference = reference.double()
-    for a, b in zip(X.double(), Y, strict=True):
-        value = cross_entropy(reference(a[None]), b[None])[0]
-        parts = torch.autograd.grad(value, list(reference.parameters()))
-        expected.append(torch.cat([part.reshape(-1) for part in parts]).numpy())
-    found = curvature.per_record_gradients(model, cross_entropy, X, Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 OTHER = nn.Parameter(torch.ones(3))
@@ -359,20 +403,94 @@ REFUSED = {
     ),
     "no shape yet": (lambda: nn.LazyLinear(3), "weight has no shape yet"),
     "complex": (lambda: nn.Linear(6, 3).to(torch.cfloat), "complex"),
+    "scripted": (lambda: torch.jit.script(chain()), "give the module that was scripted or traced"),
+    "traced inside": (
+        lambda: nn.Sequential(torch.jit.trace(nn.Linear(6, 5), X), nn.Linear(5, 3)),
+        "0 is TopLevelTracedModule, whose parameters cannot be replaced",
+    ),
+    "frozen script": (
+        lambda: torch.jit.freeze(torch.jit.script(chain().eval())),
+        "give the module that was scripted",
+    ),
+    "data parallel": (lambda: nn.DataParallel(chain()), r"DataParallel, .* give model\.module"),
+    "data parallel inside": (
+        lambda: nn.Sequential(nn.DataParallel(nn.Linear(6, 3))),
+        r"give model\.0\.module",
+    ),
+    "checkpoint": (
+        lambda: Of(
+            lambda m, x: m.last(checkpoint(m.first, x, use_reentrant=False)),
+            first=nn.Sequential(nn.Linear(6, 5), nn.Tanh()),
+            last=nn.Linear(5, 3),
+        ),
+        "cannot take their derivatives .*without checkpoints",
+    ),
+    "old checkpoint": (
+        lambda: Of(
+            lambda m, x: checkpoint(m.last, m.first(x), use_reentrant=True),
+            first=nn.Sequential(nn.Linear(6, 5), nn.Tanh()),
+            last=nn.Linear(5, 3),
+        ),
+        "cannot take their derivatives .*without checkpoints",
+    ),
+    "hook that holds the model": (changed(closing), "does not reach them through self"),
+    "the same in float64": (lambda: changed(closing)().double(), "not reach them through self"),
+    "forward that holds the model": (changed(closing_forward), "otherwise than through self"),
+    "that too in float64": (
+        lambda: changed(closing_forward)().double(),
+        "does not reach them through self",
+    ),
+    "a precision of its own": (
+        lambda: Of(lambda m, x: m.last(x.float()), last=nn.Linear(6, 3)),
+        r"without x\.float\(\)",
+    ),
 }
 
 
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_function_of_the_parameters_and_one_record_is_refused(name):
     make, message = REFUSED[name]
     torch.manual_seed(0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # lazy modules are new to torch
+        # To torch, lazy modules are new and scripts are old.
+        warnings.simplefilter("ignore")
         model = make()
     for run in (curvature.hessian, curvature.per_record_gradients):
         with pytest.raises(InputError, match=message) as error:
             run(model, cross_entropy, X, Y)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize(
+    ("make", "x", "message"),
+    [
+        (own_function(Once), X, "once_differentiable, so there is no Hessian"),
+        (
+            lambda: nn.Sequential(nn.EmbeddingBag(7, 2), nn.Linear(2, 3)),
+            TOKENS,
+            "cannot take their derivatives .*not implemented",
+        ),
+        (
+            lambda: Of(lambda m, x: -torch.cdist(x, m.last.weight), last=nn.Linear(6, 3, False)),
+            X,
+            "cannot take their derivatives .*not implemented",
+        ),
+    ],
+)
+def test_a_model_without_second_derivatives_has_gradients_and_no_hessian(make, x, message):
+    recipe = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 5e-4, "damping": 2.0}
+    assert np.isfinite(curvature.per_record_gradients(make(), cross_entropy, x, Y)).all()
+    given = (make(), cross_entropy, (x, Y), (x, Y))
+    for run in (
+        lambda: curvature.hessian(make(), cross_entropy, x, Y),
+        lambda: attacks.sif(*given, 2.0, solver="cg"),
+        lambda: attacks.iha(*given, [True] * 12, **recipe),
+        lambda: attacks.iha(*given, [True] * 12, **recipe, solver="cg"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run()
 
 
 def test_a_loss_that_reads_the_model_is_refused():

@@ -9,7 +9,14 @@ from torch import nn
 from membership import memory
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.layered import layered_hessian, linear_chain
-from membership.curvature.objective import Loss, Objective, backward, objective, to_train
+from membership.curvature.objective import (
+    Loss,
+    Objective,
+    backward,
+    derivable,
+    objective,
+    to_train,
+)
 from membership.errors import InputError
 
 
@@ -70,6 +77,7 @@ def hessian_matrix(
 
 def hessian_by_products(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """The Hessian (p, p) of the mean loss by products with blocks of the identity."""
+    require_second_derivatives(goal, x[:2], y[:2])
     matrix = torch.empty(goal.size, goal.size, dtype=torch.float64, device=goal.device)
     size = max(1, min(256, BLOCK_NUMBERS // goal.size))
     for first in range(0, goal.size, size):
@@ -92,11 +100,39 @@ def hessian_products(
     total = torch.zeros_like(vectors)
     for some_x, some_y in record_blocks(x, y, size=max(1, BLOCK_NUMBERS // (8 * len(vectors)))):
         parameters = to_train(goal)
-        gradient = torch.autograd.grad(
-            goal.losses(parameters, some_x, some_y).sum(),
-            list(parameters.values()),
-            create_graph=True,
-            materialize_grads=True,
-        )
-        total += backward(torch.cat([part.reshape(-1) for part in gradient]), parameters, vectors)
+        gradient = _gradient(goal, parameters, some_x, some_y)
+        total += backward(gradient, parameters, vectors)
     return total / len(x)
+
+
+def _gradient(goal: Objective, parameters: dict, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Gradient (p,) of the summed loss, with its graph."""
+    gradient = torch.autograd.grad(
+        goal.losses(parameters, x, y).sum(),
+        list(parameters.values()),
+        create_graph=True,
+        materialize_grads=True,
+    )
+    return torch.cat([part.reshape(-1) for part in gradient])
+
+
+def require_second_derivatives(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Raise an InputError where torch has no second derivatives of the model."""
+    parameters = to_train(goal)
+    with derivable():
+        gradient = _gradient(goal, parameters, x, y)
+        backward(gradient, parameters, torch.ones_like(gradient)[None])
+    steps, seen = [gradient.grad_fn], set()
+    while steps:
+        step = steps.pop()
+        if step is None or step in seen:
+            continue
+        # What torch puts behind a function that is once differentiable: asked for the derivatives
+        # of chosen tensors, it passes this by and leaves the function's share out.
+        if step.name() == "torch::autograd::Error":
+            raise InputError(
+                "model or loss: a function of its own is marked once_differentiable, so there is "
+                "no Hessian; give its backward in operations that torch differentiates"
+            )
+        seen.add(step)
+        steps += [before for before, _ in step.next_functions]

@@ -179,6 +179,8 @@ def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
     # Derivatives are taken by what is passed to the copy: its own tensors are constants.
     module = module.requires_grad_(False).to(dtype)
     for part in module.modules():
+        if isinstance(part, nn.Embedding | nn.EmbeddingBag):
+            part.sparse = False  # the same gradients, in a layout that has derivatives itself
         for name, value in vars(part).items():
             if isinstance(value, torch.Tensor) and value.is_floating_point():
                 vars(part)[name] = value.detach().to(dtype)
@@ -196,6 +198,11 @@ def _check_model(model: nn.Module) -> None:
         raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
     networks.require_shapes(model)
     for name, part in model.named_modules():
+        if of := _made_of(part, f"model.{name}".rstrip(".")):
+            raise InputError(
+                f"model: {name or 'the model'} is {type(part).__name__}, whose parameters cannot "
+                f"be replaced by others; give {of}"
+            )
         # Others may draw or sum over the batch as well; `_check_function` finds them out.
         normalised = isinstance(part, nn.modules.batchnorm._BatchNorm)
         random = isinstance(part, nn.modules.dropout._DropoutNd | nn.RReLU)
@@ -223,6 +230,15 @@ def _check_model(model: nn.Module) -> None:
         raise InputError("model: some parameters are complex; give a model with real ones")
 
 
+def _made_of(part: nn.Module, name: str) -> str | None:
+    """What to give in the place of a part that only wraps a module."""
+    if isinstance(part, torch.jit.ScriptModule):
+        return "the module that was scripted or traced"
+    if isinstance(part, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        return f"{name}.module, the module inside"
+    return f"{name}._orig_mod, from before torch.compile" if "_orig_mod" in part._modules else None
+
+
 def _reads_whole(goal: Objective, x: torch.Tensor) -> bool:
     with networks.kept_random(goal.module), torch.no_grad():
         return not networks.as_read(goal.module, x[:2], _answers(goal)).is_floating_point()
@@ -235,7 +251,11 @@ def _answers(goal: Objective) -> Callable[[torch.Tensor], Any]:
 
 def _check_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
     """One finite differentiable value a record, in which nothing but the model is to be trained."""
-    value = _tried(goal, "the first records", to_train(goal), x, y)
+    try:
+        value = _tried(goal, "the first records", to_train(goal), x, y)
+    except InputError:
+        _require_any_precision(goal, x)
+        raise
     if not isinstance(value, torch.Tensor) or value.shape != (len(x),):
         shape = tuple(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__
         raise InputError(
@@ -249,9 +269,26 @@ def _check_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
     if _tried(goal, "the first records", goal.parameters, x, y).requires_grad:
         raise InputError(
             "model or loss: a hook, a part or the loss reads trainable tensors that are not among "
-            "the parameters of the model that was given, such as another model's; their share of "
-            "the derivatives would be lost"
+            "the parameters of the model that was given, such as another model's, or this one's "
+            "own where a hook or forward does not reach them through self (a copy of the model is "
+            "differentiated); their share of the derivatives would be lost"
         )
+
+
+def _require_any_precision(goal: Objective, x: torch.Tensor) -> None:
+    """Raise an InputError where the model itself takes what its copy in float64 does not."""
+    try:
+        with networks.evaluated(goal.model):
+            networks.as_read(goal.model, x)
+            goal.module(x.clone())
+    except InputError:
+        return
+    except networks.FAILURES as failed:
+        raise InputError(
+            "model: a float64 copy, which is differentiated, fails where the model does not: "
+            f"{networks.line(failed)}; take the precision from the input, without x.float(), and "
+            "let no hook or forward reach the model otherwise than through self"
+        ) from None
 
 
 def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
@@ -312,12 +349,27 @@ def _require_losses(goal: Objective, what: str, x: torch.Tensor, y: torch.Tensor
 
 def _vectorises(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> bool:
     """Whether torch takes the gradients of records side by side, and right."""
+    with derivable():
+        apart = gradients_by_graph(goal, x, y)[0]
     try:
         together = gradients_at_once(goal, x, y)[0]
-    except (*networks.FAILURES, NotImplementedError):
+    except networks.FAILURES:
         return False
-    apart = gradients_by_graph(goal, x, y)[0]
     return torch.allclose(together, apart, rtol=1e-6, atol=1e-9 * float(apart.abs().max()))
+
+
+@contextmanager
+def derivable() -> Iterator[None]:
+    """A first try of derivatives; an InputError where torch has none."""
+    try:
+        yield
+    except networks.FAILURES as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"model or loss: torch cannot take their derivatives ({networks.line(error)}); give "
+            "them in operations that torch differentiates, without checkpoints"
+        ) from None
 
 
 def gradients_at_once(
@@ -355,10 +407,16 @@ def backward(
             inputs,
             weights,
             retain_graph=True,
-            materialize_grads=True,
+            allow_unused=True,
             is_grads_batched=batched,
         )
-        return torch.cat([part.reshape(*weights.shape[:-1], -1) for part in found], dim=-1)
+        # Not materialize_grads, whose zeros have no axis for the batch.
+        shape = weights.shape[:-1]
+        parts = [
+            weights.new_zeros(*shape, value.numel()) if part is None else part.reshape(*shape, -1)
+            for part, value in zip(found, inputs, strict=True)
+        ]
+        return torch.cat(parts, dim=-1)
 
     if not values.requires_grad:
         return values.new_zeros(len(rows), sum(value.numel() for value in inputs))

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.func import grad, jvp, vmap
 
-from membership.curvature.hessians import hessian_products
+from membership.curvature.hessians import hessian_products, require_second_derivatives
 from membership.curvature.layered import LinearChain, linear_chain
 from membership.curvature.objective import Objective
 
@@ -61,6 +61,7 @@ def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Produc
         between = [part for section in sections[:-1] for part in section]
         if all(type(part) in ELEMENTWISE for part in between):
             return _ChainProduct(goal, chain, x, y)
+    require_second_derivatives(goal, x[:2], y[:2])
     return lambda vectors: hessian_products(goal, x, y, vectors)
 
 
