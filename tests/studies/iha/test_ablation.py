@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from membership import metrics
-from membership.studies.iha import ablation, names
+from membership.studies.iha import ablation, audit, names
 from membership.studies.iha import scores as of
+from membership.studies.iha.whole import DECAY
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +67,9 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
     assert (flat.nunique() == 1).all()
 
 
-def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits):
-    table = ablation.control_13([parts[:2] for parts in with_forms], settings)
+def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits, source):
+    whole = audit.whole_audits(source)
+    table = ablation.control_13([parts[:2] for parts in with_forms], whole, settings)
     row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
     each = {
         name: [
@@ -77,3 +79,7 @@ def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits):
     }
     gaps = np.subtract(each["SIF"], each["LOSS"])
     assert row["value"] == pytest.approx(np.mean([gaps[:2].mean(), gaps[2]]))
+    (one,) = whole
+    decay = table[table["attack"] == f"IHA, {DECAY}"].iloc[0]
+    gaps = one.numbers(f"IHA, {DECAY}") - one.numbers("LOSS")
+    assert decay["value"] == pytest.approx(np.mean([gaps[:2].mean(), gaps[2]]))

@@ -14,6 +14,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies.iha import scores as of
 from membership.studies.iha.audit import Audit, origin
 from membership.studies.iha.white_box import DAMPINGS
+from membership.studies.iha.whole import ELSEWHERE
 
 # A version has these or not. What stands in for each: the identity, the gradient of the loss
 # alone, no loss term, and the gradient over D for everyone.
@@ -27,6 +28,11 @@ OVER_DAMPINGS = (
     ("knowledge", (True, False, False, True)),
     ("knowledge", (True, True, False, True)),
 )
+# One gradient for members and others: the adversary knows D, and not whether z is to be taken out.
+MASKED = {
+    f"{name}, gradient over D for everyone": f"{name}, everyone"
+    for name in ("IHA", "IHA*", "residual norm")
+}
 # What parameters tell of a record without any gradient of the others.
 ALONE = ("gradient norm", "SIF", "length of the Newton step", "gradient against the weights")
 RESAMPLES = 200
@@ -109,17 +115,40 @@ def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: A
     return tidy(found, _about(some))
 
 
-def control_13(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.DataFrame:
-    """Parameters without the others beside the loss, paired (iha-ctl-13)."""
+def control_13(
+    some: Sequence[tuple[Audit, xr.Dataset]], whole: Sequence[Audit], settings: Any
+) -> pd.DataFrame:
+    """Parameters without the others beside the loss, paired (iha-ctl-13).
+
+    IHA itself, with something else for the gradient of the others, is asked about every record.
+    """
     found = []
+    asked_all = {one.label: one for one in whole}
     for audit, forms in some:
         each = [alone(kept) for _, _, kept in _targets(audit, forms)]
         loss = auc(audit.scores("LOSS"), audit.member, audit.units)
-        for name in ALONE:
-            own = auc([part[name] for part in each], audit.member, audit.units)
+        some = {name: audit.scores(masked) for name, masked in MASKED.items()}
+        some |= {name: [part[name] for part in each] for name in ALONE}
+        for name, scores in some.items():
+            own = auc(scores, audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
             found.append({**key, "AUC": own.value.mean(), **row(own + loss * -1.0)})
-    return tidy(found, _about(some))
+        if audit.label in asked_all:
+            found += _elsewhere(asked_all[audit.label])
+    told = _about(some)
+    said = [f"{one.label}, IHA: all {one.attrs['pool']:,} records asked" for one in whole]
+    return tidy(found, {**told, "deviations": [*told["deviations"], *said]})
+
+
+def _elsewhere(audit: Audit) -> list[dict[str, Any]]:
+    """IHA of who has no gradient of the others, less LOSS: over the targets, all records asked."""
+    rows = []
+    for name in filter(audit.has, ELSEWHERE):
+        own = audit.numbers(name)
+        apart = metrics.summary(own - audit.numbers("LOSS"), audit.units)
+        key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
+        rows.append({**key, "AUC": own.mean(), **apart})
+    return rows
 
 
 def alone(kept: dict[str, of.Forms]) -> of.Scores:

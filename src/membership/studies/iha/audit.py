@@ -82,8 +82,20 @@ class Audit:
         """One attack's scores, an array a target."""
         return [found[name] for found in self.found]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every record was asked, and numbers stand for scores."""
+        return "value" in self.outputs
+
+    def numbers(self, name: str, metric: str = "AUC") -> FloatArray:
+        """One attack's number over every record, one a target."""
+        return self.outputs["value"].sel(attack=name, metric=metric).values
+
     def has(self, name: str) -> bool:
         """Whether every target has these scores; a damping may be too small for some."""
+        if self.is_whole:
+            known = name in self.outputs["attack"].values
+            return known and bool(np.isfinite(self.numbers(name)).all())
         return all(name in found for found in self.found)
 
     def rows(self, attack: str, name: str = "", metrics: Sequence[str] = rows.METRICS) -> list:
@@ -122,6 +134,13 @@ def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
                 each[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
         found.append(each)
     return Audit(outputs, found, list(sweep["member"].values))
+
+
+def every_record(numbers: xr.Dataset) -> Audit:
+    """Numbers of the attacks over all records of the pool: they stand for scores."""
+    half = np.arange(numbers.attrs["pool"]) < numbers.attrs["recipe"]["members"]
+    nothing: list[dict] = [{} for _ in numbers.attrs["targets"]]
+    return Audit(numbers, nothing, [half for _ in nothing])
 
 
 def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Audit:
@@ -190,6 +209,17 @@ def compared_audits(source: Any) -> tuple[Audit, ...]:
 def swept_audits(source: Any) -> tuple[Audit, ...]:
     """The same over dampings and ranks."""
     return _read(source, swept, names.SWEPT, names.decomposed(source.settings))
+
+
+def damped_audits(source: Any) -> tuple[Audit, ...]:
+    """`swept_audits`, with numbers over every record in the place of scores where there are any."""
+    whole = {one.label: one for one in whole_audits(source)}
+    return tuple(whole.get(one.label, one) for one in swept_audits(source))
+
+
+def whole_audits(source: Any) -> tuple[Audit, ...]:
+    """The data sets whose targets were asked about every record."""
+    return _read(source, every_record, names.WHOLE, names.whole(source.settings))
 
 
 @functools.lru_cache(maxsize=8)

@@ -53,7 +53,7 @@ class Rows:
         second: str,
         scores: dict[str, str] | None = None,
         metric: str = "AUC",
-        swept: bool = False,
+        swept: str = "",
     ) -> Contrast:
         """One attack less another: paired where there is evidence, else errors added.
 
@@ -89,11 +89,19 @@ Test = Callable[[Source], Outcome]
 
 
 def paired(
-    source: Source, label: str, first: str, second: str, said: str, swept: bool = False
+    source: Source, label: str, first: str, second: str, said: str, swept: str = ""
 ) -> Contrast:
-    """The difference in AUC of two attacks on the same targets and records, from evidence."""
-    audits = audit.swept_audits(source) if swept else audit.compared_audits(source)
+    """The difference in AUC of two attacks on the same targets and records, from evidence.
+
+    `swept`: "" for the main attacks; over the dampings, "all" records where there are numbers over
+    all, or the "few" that have scores.
+    """
+    some = {"": audit.compared_audits, "all": audit.damped_audits, "few": audit.swept_audits}
+    audits = some[swept](source)
     (one,) = (found for found in audits if found.label == label)
+    if one.is_whole:
+        apart = metrics.summary(one.numbers(first) - one.numbers(second), one.units)
+        return Contrast.of(pd.Series(apart), said)
     scores = [np.stack(one.scores(name)) for name in (first, second)]
     found = metrics.paired_interval(
         "auc",
@@ -191,10 +199,11 @@ def _targets(table: pd.DataFrame, label: str) -> int:
     return int(rows["n_repeats"].max()) if len(rows) else 0
 
 
-def _has_evidence(source: Source, swept: bool) -> bool:
+def _has_evidence(source: Source, swept: str) -> bool:
     needed = names.files(names.MAIN, names.compared(source.settings))
     if swept:
         needed = names.files(names.SWEPT, names.decomposed(source.settings))
+        needed += names.files(names.WHOLE, names.whole(source.settings))
     return all(source.has(name) for name in needed)
 
 

@@ -48,9 +48,20 @@ def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
             for name in LEARNT_BY:
                 if audit.has(f"{name}, damping {damping:g}"):
                     key = {"panel": f"{audit.label}: AUC", "damping": damping, "series": name}
-                    scores = audit.scores(f"{name}, damping {damping:g}")
-                    found += rows.measured(key, scores, audit.member, ["AUC"], audit.units)
+                    found.append(
+                        {**key, "metric": "AUC", **_auc(audit, f"{name}, damping {damping:g}")}
+                    )
     return table_of(found, audits)
+
+
+def _auc(audit: Audit, name: str) -> dict[str, float]:
+    """Of one attack, from the numbers over every record where there are some."""
+    if audit.is_whole:
+        values = audit.numbers(name).tolist()
+    else:
+        pairs = zip(audit.scores(name), audit.member, strict=True)
+        values = [metrics.auc(score, member) for score, member in pairs]
+    return rows.over_models(values, 1.0, units=audit.units)
 
 
 def published_dampings(table: pd.DataFrame) -> pd.DataFrame:

@@ -30,10 +30,19 @@ def _needs(
     return lambda settings: names.files(kinds, some(settings))
 
 
+_whole = _needs(names.WHOLE, names.whole)
 _main, _compared = _needs(names.MAIN), _needs(names.MAIN, names.compared)
 _swept, _solved, _every = (
     _needs(kinds, names.decomposed) for kinds in (names.SWEPT, names.SOLVED, (*names.MAIN, "sweep"))
 )
+
+
+def _damped(settings: Any) -> tuple[str, ...]:
+    return (*_swept(settings), *_whole(settings))
+
+
+def _main_and_whole(settings: Any) -> tuple[str, ...]:
+    return (*_main(settings), *_whole(settings))
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
@@ -67,7 +76,7 @@ def _of(
 
 _of_main = functools.partial(_of, audit.audits)
 _of_compared = functools.partial(_of, audit.compared_audits)
-_of_swept = functools.partial(_of, audit.swept_audits)
+_of_damped = functools.partial(_of, audit.damped_audits)
 _of_known = functools.partial(_of, audit.known_audits)
 _of_left_out = functools.partial(_of, experiment.experiments)
 _of_games = functools.partial(_of, game_at_scale.games)
@@ -102,6 +111,11 @@ def _with_forms(*kinds: str) -> Callable[[Source], Any]:
         ]
 
     return read
+
+
+def _control_13(source: Source) -> pd.DataFrame:
+    some = _with_forms("white-box")(source)
+    return ablation.control_13(some, audit.whole_audits(source), source.settings)
 
 
 def _protocols(source: Source) -> "list[Protocol]":
@@ -140,22 +154,22 @@ EXHIBITS = (
     exhibit("ctl-1", _of_main(controls.control_1), needs=_main, says=sentences.of_control_1),
     exhibit(
         "ctl-13",
-        _of(_with_forms("white-box"), ablation.control_13),
-        needs=_main,
+        _control_13,
+        needs=_main_and_whole,
         says=sentences.of_control_13,
     ),
     exhibit(
         "ctl-2",
-        _of_swept(controls.control_2),
-        needs=_swept,
+        _of_damped(controls.control_2),
+        needs=_damped,
         draw=_dampings,
         says=sentences.of_control_2,
         alt=sentences.of_dampings,
     ),
     exhibit(
         "tab-8",
-        _of_swept(tables.table_8),
-        needs=_swept,
+        _of_damped(tables.table_8),
+        needs=_damped,
         judge=tables.table_8_judged,
         says=sentences.of_table_8,
     ),

@@ -1,14 +1,15 @@
 """How the chapter's evidence is gathered: training, outputs, quadratic forms, seconds.
 
 The names of the files are `<kind>-<data set>`: outputs, white-box, sweep (over dampings and ranks),
-known (fractions of the other records), solvers (Table 3), costs (Table 6), and for models with one
-record more or less outputs-left-out and white-box-left-out; those at scale are in pairs-game.
+known (fractions of the other records), whole (numbers over every record of the pool), solvers
+(Table 3), costs (Table 6), and for models with one record more or less outputs-left-out and
+white-box-left-out; those at scale are in pairs-game.
 """
 
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,14 @@ from membership.studies.iha import (
     measured,
     names,
     neighbour_evidence,
+    rows,
     white_box,
+    whole,
 )
 from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
 from membership.studies.iha.names import Subject, games, subjects, timed, variants
 from membership.studies.iha.names import left_out as left_out_subjects
+from membership.studies.iha.names import whole as whole_subjects
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.tasks import Task, about_task, task
 
@@ -47,6 +51,8 @@ def sources(settings: Any) -> dict[str, Gather]:
 
     for one in subjects(settings):
         enter(full if one.full else plain, one)
+    for one in whole_subjects(settings):
+        enter({"whole": every_record}, one)
     for one in variants(settings):
         enter({**every, "sweep": sweep} if one.deep else every, one)
     for one in left_out_subjects(settings):
@@ -131,6 +137,30 @@ def known(one: Subject, settings: Any) -> xr.Dataset:
         | {"fraction": list(white_box.FRACTIONS)},
         inverses=white_box.described(white_box.main(settings.damping)[:1]),
         **about(trained),
+    )
+
+
+def every_record(one: Subject, settings: Any) -> xr.Dataset:
+    """Numbers of the attacks over all records of the pool: the targets alone are trained."""
+    task = _task(one, settings)
+    count = max(task.targets) // 2 * 2 + 2
+    trained = train(replace(task, membership=task.membership[:count]), settings)
+    look = functools.partial(whole.observe, trained, damping=settings.damping)
+    asked = [task.pool.x, task.pool.y, trained.task.membership]
+    asked += [task.test.x, task.test.y] if task.test else []
+    determined = (settings.damping, asdict(task.config), *asked)
+    found = evidence.in_parts(
+        look, trained.targets, *determined, *trained.ensemble.parameters.values()
+    )
+    return evidence.dataset(
+        "measured",
+        {"value": (("target", "attack", "metric"), [each["value"] for each in found])},
+        {
+            "target": trained.targets,
+            "attack": whole.attacks(trained),
+            "metric": list(rows.METRICS),
+        },
+        **about(replace(trained, task=task)) | {"n_models": len(task.membership)},
     )
 
 

@@ -13,6 +13,7 @@ from membership.studies.iha.recipes import is_purchase
 
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
+WHOLE = ("whole",)
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Appendix D.1's dampings of the deep network, by the rows of its table.
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
@@ -87,6 +88,11 @@ def subjects(settings: Any) -> list[Subject]:
 def decomposed(settings: Any) -> list[Subject]:
     """The data sets whose networks' Hessians are decomposed, for any damping and rank."""
     return [one for one in subjects(settings) if not one.full]
+
+
+def whole(settings: Any) -> list[Subject]:
+    """The data sets whose targets are asked about every record: those with a single logit."""
+    return [one for one in decomposed(settings) if one.name.endswith(PARITY)]
 
 
 def compared(settings: Any) -> list[Subject]:

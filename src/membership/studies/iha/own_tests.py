@@ -5,10 +5,12 @@ from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every
+from membership.published.rows import number
 from membership.studies.iha import experiment, game, names
 from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
 from membership.studies.iha.game import PAIRED
+from membership.studies.iha.whole import ELSEWHERE
 
 KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
 # Of the clean game at scale; below, the game of `iha-ctl-5` speaks.
@@ -20,6 +22,21 @@ AMONG = "LiRA, target among its references"
 def knowledge(rows: Rows, parts: int) -> Outcome:
     """With one gradient for members and others IHA gains nothing over LOSS."""
     return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
+
+
+def without_the_others(source: Source) -> Outcome:
+    """Who lacks the other records gains nothing over LOSS by IHA."""
+    table, name = source.table("iha-ctl-13"), "MNIST-Odd"
+    where = {"dataset": name, "metric": "AUC, less that of LOSS"}
+    found = [
+        chance(
+            number(table, f"AUC of {attack} less LOSS, {name}", attack=attack, **where),
+            0.01,
+            parts=len(ELSEWHERE),
+        )
+        for attack in ELSEWHERE
+    ]
+    return every(found).on(f"{name}, every record asked")
 
 
 @over("iha-ctl-3", IMAGES)

@@ -31,7 +31,7 @@ def measured(
             **key,
             "metric": name,
             **over_models(
-                [_number(name, s, m) for s, m in zip(scores, member, strict=True)],
+                [number(name, s, m) for s, m in zip(scores, member, strict=True)],
                 **({} if name == "AUC" else rate),
                 highest=1.0 if name == "AUC" else 100.0,
                 units=units,
@@ -90,7 +90,8 @@ def judged(
     )
 
 
-def _number(name: str, score: FloatArray, member: BoolArray) -> float:
+def number(name: str, score: FloatArray, member: BoolArray) -> float:
+    """One of `METRICS` of one target."""
     if name == "AUC":
         return metrics.auc(score, member)
     return 100.0 * metrics.tpr_at_fpr(score, member, RATES[name])

@@ -115,7 +115,7 @@ def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
 def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only.
 
-    Few records are asked, the same of every target: the errors are over records too.
+    Where few records are asked, the same of every target, the errors are over records too.
     """
     found = []
     for audit in audits:
@@ -127,7 +127,12 @@ def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
 
 
 def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
-    """The AUC of one attack with the error of its targets and records, as degrees of the fewer."""
+    """The AUC of one attack with the error of its targets and records, as degrees of the fewer.
+
+    Where every record was asked, over the targets alone.
+    """
+    if audit.is_whole:
+        return rows.over_models(audit.numbers(name).tolist(), 1.0, units=audit.units)
     found = ablation.row(ablation.auc(audit.scores(name), audit.member, audit.units))
     degrees = min(found["degrees_of_freedom"], found["n_repeats"] - 1)
     half = float(t.ppf(0.975, degrees)) * found["standard_error"]

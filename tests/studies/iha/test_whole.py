@@ -1,0 +1,112 @@
+"""Numbers over every record: those of the attacks, and of gradients that are no others'."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.func import functional_call
+
+from membership import attacks, metrics
+from membership.attacks.at_weights import iha_at
+from membership.studies.iha import audit, measured, white_box, whole
+
+
+@pytest.fixture(scope="module")
+def public(trained):
+    """The same models where there are test records: some of the pool's stand for them."""
+    task = trained.task
+    return replace(trained, task=replace(task, test=task.pool.select(np.arange(50))))
+
+
+@pytest.fixture(scope="module")
+def found(public):
+    names, value = whole.attacks(public), whole.observe(public, 1, 0.2)["value"]
+    return dict(zip(names, value, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("IHA, damping 0.5", {"damping": 0.5}),
+        ("IHA*, damping 0.2", {"damping": 0.2, "stationarity": "regularised"}),
+        ("IHA, low rank 0.1", {"damping": 0.1, "conditioning": "low-rank"}),
+    ],
+)
+def test_a_number_is_that_of_the_attack_on_all_records(trained, found, name, options):
+    every = np.arange(len(trained.task.pool))
+    member = trained.task.membership[1]
+    score = attacks.iha(
+        trained.ensemble.module(1),
+        trained.task.config.loss_of,
+        white_box.training_records(trained, 1),
+        white_box.records(trained, every),
+        member,
+        **measured.recipe(trained),
+        **options,
+    ).score
+    expected = [
+        metrics.auc(score, member),
+        *(100 * metrics.tpr_at_fpr(score, member, r) for r in (0.01, 0.001)),
+    ]
+    np.testing.assert_allclose(found[name], expected, atol=1e-9)
+
+
+def test_the_loss_is_a_number_of_its_own(found):
+    assert found["LOSS"][0] != found["IHA, damping 0.2"][0]
+
+
+@pytest.mark.parametrize("name", whole.ELSEWHERE)
+def test_another_gradient_takes_the_place_of_the_others(public, found, name):
+    """Against the formula with autograd's gradients and Hessian."""
+    task, module = public.task, public.ensemble.module(1).double()
+    weights = {k: v.detach() for k, v in module.named_parameters()}
+    w = torch.cat([part.flatten() for part in weights.values()])
+
+    def losses(flat, x, y):
+        parts, at = {}, 0
+        for key, part in weights.items():
+            parts[key] = flat[at : at + part.numel()].view_as(part)
+            at += part.numel()
+        return task.config.loss_of(functional_call(module, parts, (x,)), y)
+
+    def of(records):
+        return torch.tensor(records.x).double(), torch.tensor(records.y)
+
+    train = of(task.pool.select(np.flatnonzero(task.membership[1])))
+    hessian = torch.autograd.functional.hessian(lambda v: losses(v, *train).mean(), w).numpy()
+    gradient = torch.autograd.functional.jacobian(lambda v: losses(v, *of(task.pool)), w).numpy()
+    decay = task.config.weight_decay
+    others = -decay * w.numpy()
+    if whole.PUBLIC in name:
+        test = of(task.test)
+        others = torch.autograd.functional.jacobian(lambda v: losses(v, *test).mean(), w).numpy()
+    count = len(gradient)
+    recipe = tuple(measured.recipe(public).values())
+    score = iha_at(
+        np.tile(w.numpy(), (count, 1)),
+        losses(w, *of(task.pool)).numpy(),
+        gradient,
+        np.tile(others, (count, 1)),
+        hessian,
+        task.n_members,
+        recipe,
+        {"IHA": "published", "IHA*": "regularised"}[whole.ELSEWHERE[name]],
+        damping=0.2,
+    )
+    assert found[name][0] == pytest.approx(metrics.auc(score, task.membership[1]), abs=1e-9)
+
+
+def test_without_test_records_there_is_no_public_gradient(trained):
+    assert trained.task.test is None
+    assert not [name for name in whole.attacks(trained) if whole.PUBLIC in name]
+
+
+def test_numbers_over_every_record_stand_for_scores(source):
+    (one,) = audit.whole_audits(source)
+    assert one.label == "Digits-Odd"
+    assert len(one.member[0]) == one.attrs["pool"]
+    damped = audit.damped_audits(source)
+    assert [each.is_whole for each in damped] == [True, False]
+    assert damped[0].has("IHA, damping 0.5")
+    assert not damped[0].has("IHA, damping 77")
