@@ -136,15 +136,24 @@ def lira(
 
 
 def lira_variants(
-    target: Any, reference: Any, reference_member: Any, choices: Mapping[str, Choice]
+    target: Any,
+    reference: Any,
+    reference_member: Any,
+    choices: Mapping[str, Choice],
+    *,
+    even: bool = True,
 ) -> dict[str, FloatArray]:
-    """Several variants of `lira` by name, on signals whose moments are taken once."""
+    """Several variants of `lira` by name, on signals whose moments are taken once.
+
+    ``even`` is False where the target is among the references on purpose, whose numbers then tell.
+    """
     phi = as_float64("target", target, 1)
     references = as_references("reference", reference, phi.size)
     for choice in choices.values():
         choice.check(reference_member is not None)
     inside = as_membership(reference_member, references.shape)
-    references, inside = evened(references, inside)
+    if even:
+        references, inside = evened(references, inside)
     for choice in choices.values():
         needed = 2 if choice.variance == "per-record" else 1
         require_models(~inside, "OUT", needed)

@@ -127,9 +127,9 @@ def control_13(
     for audit, forms in some:
         each = [alone(kept) for _, _, kept in _targets(audit, forms)]
         loss = auc(audit.scores("LOSS"), audit.member, audit.units)
-        some = {name: audit.scores(masked) for name, masked in MASKED.items()}
-        some |= {name: [part[name] for part in each] for name in ALONE}
-        for name, scores in some.items():
+        scored = {name: audit.scores(masked) for name, masked in MASKED.items()}
+        scored |= {name: [part[name] for part in each] for name in ALONE}
+        for name, scores in scored.items():
             own = auc(scores, audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
             found.append({**key, "AUC": own.value.mean(), **row(own + loss * -1.0)})

@@ -50,7 +50,7 @@ def black_box(outputs: xr.Dataset, target: int) -> Scores:
             for name, (variance, included) in ONLINE.items()
             if included == among
         }
-        scores |= lira_variants(phi[target], phi[rows], seen[rows], online | more)
+        scores |= lira_variants(phi[target], phi[rows], seen[rows], online | more, even=not among)
     return scores
 
 
