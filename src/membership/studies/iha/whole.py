@@ -41,8 +41,10 @@ def observe(trained: Trained, target: int, damping: float) -> dict[str, FloatArr
     raised = white_box.enough(how.spectrum.values, damping)
     public = _public(trained, how)
     loss, products = np.empty(len(task.pool)), np.empty((len(task.pool), 0))
+    asked: dict[str, tuple[FloatArray, FloatArray]] = {}
+    own = along = np.empty((0, 0))
     for view, at in how.views(white_box.records(trained, np.arange(len(task.pool)))):
-        if not products.size:
+        if not asked:
             asked = _asked(how, view, public, raised)
             own, along = (np.hstack([one[place] for one in asked.values()]) for place in (0, 1))
             products = np.empty((len(loss), 4 * len(asked)))
