@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+import xarray as xr
 
 from membership import data
 from membership.errors import InputError
-from membership.studies.lood import observed_queries, pictures, search
+from membership.studies.lood import observed_queries, pictures, search, speed
 from membership.studies.lood.origin import observed, of_records
-from membership.studies.lood.records import load, scaled
+from membership.studies.lood.records import SCALINGS, load, scaled
 from membership.studies.lood.settings import Settings
 
 
@@ -82,3 +83,15 @@ def test_the_sizes_are_those_of_the_records_used(gathered, settings):
     found = observed(gathered("pairs-relu"))["sizes"]
     assert found["Training records"] == str(settings.network_records)
     assert found["Networks a side"] == str(settings.n_networks)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_others_are_scaled_as_the_records_are(records, scaling):
+    x = records.dataset.x.astype(np.float64)
+    few = records.alike(x[:3], scaling)
+    np.testing.assert_allclose(few, records.inputs(scaling)[:3])
+
+
+def test_trainings_are_counted_by_their_batches():
+    cost = xr.Dataset({"batch": ("repeat", [0.1, 0.2]), "lood": ("repeat", [10.0, 10.0])})
+    assert speed.ratios(cost) == pytest.approx([15_700, 31_400])

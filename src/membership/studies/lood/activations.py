@@ -83,11 +83,12 @@ def by_point(*each: xr.Dataset) -> pd.DataFrame:
     """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
     for found in each:
-        label = found.attrs["set"]
-        parts = found["more"].transpose("inputs", "q", "depth", "ratio", ...)
+        label, sets = found.attrs["set"], ("training_set", "set_on_sphere")
+        parts = found["more"].transpose("inputs", "q", "depth", "ratio", sets[0], "record")
         for inputs in sorted(parts["inputs"].values, reverse=True):  # the sphere first
             rows += _at_points("GeLU", parts.sel(inputs=inputs), dataset=label, inputs=inputs)
-        sphere = found["more_on_sphere"].transpose("activation", "q", "depth", "ratio", ...)
+        order = ("activation", "q", "depth", "ratio", sets[1], "record")
+        sphere = found["more_on_sphere"].transpose(*order)
         for name in sphere["activation"].values:
             rows += _at_points(
                 name, sphere.sel(activation=name), dataset=label, inputs="unit sphere"
@@ -104,7 +105,7 @@ def _at_points(name: str, more: xr.DataArray, **keys: str) -> list[dict[str, Any
             for ratio in more["ratio"].values:
                 values = more.sel(q=q, depth=depth, ratio=ratio).values
                 metric = f"depth {depth}, noise {ratio:g} q (%)"
-                rows.append({**key, "metric": metric, **read.share(values)})
+                rows.append({**key, "metric": metric, **read.share_over_sets(values)})
     return rows
 
 

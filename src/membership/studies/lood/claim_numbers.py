@@ -12,7 +12,8 @@ from membership import addresses, data
 from membership.exhibits.numbers import number
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import chance, identity, much_better
-from membership.published.outcomes import every, overall
+from membership.published.outcomes import SUPPORTED, every, overall
+from membership.published.rows import of_row
 from membership.studies.lood.records import NAMES
 
 PAPER = (NAMES["cifar10"],)
@@ -62,21 +63,34 @@ def correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
 
 
 def badly_correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
-    """Whether each row's correlation is not."""
+    """Whether each row's correlation, of ranks or values, is not."""
     what = f"{what} (claimed: below {STRONG:g})"
     named = [Correlation.of(row, f"{what}, {_label(row, keys)}") for _, row in rows.iterrows()]
     return [replace(chance(one, STRONG, parts=len(rows)), reason="") for one in named]
 
 
 def most(rows: Table, *keys: str, parts: int = 0) -> list[Outcome]:
-    """Whether each row's share, in percent, is more than half."""
+    """Whether each row's share, in percent, is more than half; training sets are the units."""
     found = []
     for _, row in rows.iterrows():
         label = f"share, {_label(row, keys)}, less ½"
-        hits = round(row["value"] * row["n"] / 100)
-        share = Share.count(hits, int(row["n"]), label, 0.5)
+        if row.get("n_repeats", 1) > 1:
+            share = of_row(row).minus(50).scaled(0.01, label)
+        else:
+            share = _pooled(row, label)
         found.append(much_better(share, 0.0, parts=parts or len(rows)))
     return found
+
+
+def most_of_records(rows: Table, *keys: str) -> list[Outcome]:
+    """The same with the records of all training sets as the units, as if they were independent."""
+    labels = (f"share, {_label(row, keys)}, less ½" for _, row in rows.iterrows())
+    each = zip(labels, rows.iterrows(), strict=True)
+    return [much_better(_pooled(row, label), 0.0, parts=len(rows)) for label, (_, row) in each]
+
+
+def _pooled(row: pd.Series, label: str) -> Share:
+    return Share.count(round(row["value"] * row["n"] / 100), int(row["n"]), label, 0.5)
 
 
 def _label(row: pd.Series, keys: tuple[str, ...]) -> str:
@@ -88,6 +102,14 @@ def exceeded(excess: Any, label: str, tolerance: float = 1e-6) -> Outcome:
     """Nothing lies above a bound; one that does contradicts, for closed forms need no repeat."""
     values = np.asarray(excess, dtype=float)
     return identity(values, tolerance, label, exact=True)
+
+
+def proved(searched: Outcome, theorem: str, holds: str) -> Outcome:
+    """What a theorem decides, whatever the data; a counterexample would be one to its proof."""
+    if searched.word != SUPPORTED:
+        return searched
+    said = f"proved in the chapter: {theorem}; {searched.reason}"
+    return replace(searched, datasets=(holds,), reason=said)
 
 
 def summed_up(outcomes: Iterable[Outcome], threshold: float = 0.0) -> Outcome:

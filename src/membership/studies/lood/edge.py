@@ -54,11 +54,6 @@ class Point:
     apart: dict[int, float]
 
     @property
-    def is_stable(self) -> bool:
-        """Whether a deviation of the variance shrinks from layer to layer."""
-        return self.chi_var < 1
-
-    @property
     def slope(self) -> float:
         """Of log(1 - c) on log(L) from 500 to 2,000 layers."""
         return float(np.log(self.apart[2000] / self.apart[500]) / np.log(4))

@@ -51,6 +51,8 @@ def _exhibit(
     def needs(chosen: Any) -> tuple[str, ...]:
         found: list[str] = []
         for one in names:
+            if one == gather.COST and not gather.at_paper_size(chosen):
+                continue
             twice = second and one in gather.SECOND_RECORDS
             found += gather.both(one, chosen) if twice else [one]
         return tuple(found)
@@ -107,10 +109,23 @@ _FIGURE_5 = {
 
 EXHIBITS = (
     _exhibit("ctl-1", theory.one_by_one, "measured-identity", says=sentences.identity),
-    _exhibit("ctl-2", speed.table, "measured-times", judge=speed.comparison, says=sentences.speed),
+    _exhibit(
+        "ctl-2",
+        speed.table,
+        "measured-times",
+        gather.COST,
+        judge=speed.comparison,
+        says=sentences.speed,
+    ),
     _exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     _exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER, says=sentences.measures),
-    _exhibit("ctl-3", leakage.correlations, *NETWORKS, says=sentences.correlations),
+    _exhibit(
+        "ctl-3",
+        leakage.correlations,
+        *NETWORKS,
+        "process-noise",
+        says=sentences.correlations,
+    ),
     _exhibit("ctl-4", leakage.leakage_map, RECORDS, draw=_GRID, records=leakage.one_by_one),
     _exhibit(
         "fig-4",

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 
 SEARCHES, EDGE, CONSTANT = "process-searches", "process-edge", "process-constant"
+COST = "measured-cost"
+"""At the paper's size alone."""
 SECOND = "digits"
 """A second data set: in one part of a quick run's size, or in three that share nothing."""
 SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
@@ -19,6 +21,7 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
     # Here and not above: who asks for a name only must not wait for torch.
     from membership.studies.lood import (
         observed_attempts,
+        observed_cost,
         observed_mean,
         observed_networks,
         observed_queries,
@@ -31,10 +34,12 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         "process-lines": observed_records.along_lines,
         "process-activations": observed_records.activations,
         "process-slips": observed_records.slips,
+        "process-noise": observed_records.by_noise,
         "process-sets": observed_sets.sets,
         "process-at-mean": observed_mean.at_mean,
         "measured-identity": observed_records.identity,
         "measured-times": observed_networks.times,
+        COST: observed_cost.cost,
         "process-influence": observed_networks.influences,
         "process-attempts": observed_attempts.attempts,
         "process-groups": observed_queries.groups,
@@ -57,6 +62,11 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
                 SECOND if second else settings.dataset, SECOND_RECORDS[kind] if second else 0
             )
     return {name: functools.partial(made, settings) for name, made in of_settings.items()}
+
+
+def at_paper_size(settings: Any) -> bool:
+    """Whether there is room and time to measure what 10,000 records cost."""
+    return settings.profile == "paper" and settings.dataset == "cifar10"
 
 
 def both(kind: str, settings: Any) -> tuple[str, ...]:

@@ -28,9 +28,17 @@ OF_KL, OF_MEAN = "KL and AUC", "mean distance and AUC, with noise"
 OF_RECORDS, OF_NOISE = "KL's less mean distance's, records", "KL's less mean distance's, noise"
 APART, ALIKE = "AUC of noise less that of records of like mean distance", 20
 AHEAD = "KL's rank correlation less this one"
+MEAN, DIFFERENCE = "mean-distance LOOD", "prediction difference"
 LEFT_OUT = "exact leave-one-out of the process"
 LEAD, MORE, LOG_RATIO = "KL's less mean distance's", "more KL under GeLU (%)", "log KL, GeLU / ReLU"
-GROWTH = "depth 10 less depth 2"
+GROWTH, GAP = "depth 10 less depth 2", "size of the mean log ratio"
+RELEASED = {"GeLU": "√2", "GeLU 1.9822": "1.9822"}
+"""Kernels at the deviations of the released kernel runs and of the released networks."""
+NARROW, WIDE = RELEASED
+# The released notebooks print Pearson's; where they plot influence and TracIn no root is taken.
+BY_VALUE, AS_PLOTTED = "Pearson's r", "Pearson's r, as released"
+AHEAD_AS_PLOTTED = "mean distance's Pearson's r, as released, less this one"
+KL_BY_VALUE, MEAN_BY_VALUE = f"KL and AUC, with noise, {BY_VALUE}", f"{OF_MEAN}, {BY_VALUE}"
 
 
 def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
@@ -64,10 +72,12 @@ def self_influence(influence: xr.Dataset) -> dict[str, FloatArray]:
     """Mean distance under the process and the estimates from networks, by name."""
     names = influence["estimator"].values
     estimates = {str(name): influence["estimate"].sel(estimator=name).values for name in names}
-    return {"mean-distance LOOD": read.contrast(influence).mean_distance, **estimates}
+    return {MEAN: read.contrast(influence).mean_distance, **estimates}
 
 
-def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
+def correlations(
+    records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset, noises: xr.Dataset
+) -> pd.DataFrame:
     """How well each estimate follows what it stands for, over records (Control 3)."""
     cases = {"": read.contrast(records), ", RBF": read.contrast(records, "RBF")}
     cases[", uniform noise"] = read.uniform(records)
@@ -79,10 +89,17 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     few, auc = read.contrast(influence).auc(), read.network_auc(pairs)[0]
     compared.append(("AUC of the process", "AUC of the networks", few, auc))
     truths = {
-        "prediction difference": read.prediction_difference(pairs),
+        DIFFERENCE: read.prediction_difference(pairs),
         "memorisation": read.memorisation(pairs),
     }
     estimates = self_influence(influence)
+    for level in noises["level"].values:
+        part = noises.sel(level=level).isel(record=pairs["record"].values)
+        found = read.of_moments(part["variance"].values, part["square"].values, noises, level)
+        name = f"AUC of the process, noise {level:g}"
+        compared.append((name, "AUC of the networks", found.auc(), auc))
+        name = f"mean-distance LOOD, noise {level:g}"
+        compared.append((name, "prediction difference", found.mean_distance, truths[DIFFERENCE]))
     names = ("LiSSA as released", "influence function")
     compared.append((*names, *(estimates[name] for name in names)))
     for truth, values in truths.items():
@@ -91,12 +108,15 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     for estimate, truth, x, y in compared:
         key = {"estimate": estimate, "of": truth}
         rows.append({**key, "metric": "rank correlation", **ranked(x, y)})
+        rows.append({**key, "metric": BY_VALUE, **correlation(x, y), "n": len(x)})
         if truth == "AUC of the process" and estimate.endswith(", process"):
             ahead = lead(read.contrast(records).kl(), x, y)
             rows.append({**key, "metric": AHEAD, **ahead})
-        if truth == "prediction difference":
+        if truth == DIFFERENCE:
             roots = correlation(np.sqrt(x), np.sqrt(y))
             rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
+        if truth == DIFFERENCE and estimate in estimates:
+            rows += _as_plotted(key, estimates, y)
     rows += [
         {"estimate": "networks with ReLU", "of": asked, "metric": "right (%)", **found}
         for asked, found in read.accuracy(pairs).items()
@@ -104,6 +124,21 @@ def correlations(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) 
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = _sizes(records, pairs)
     return table
+
+
+def _as_plotted(
+    key: dict[str, str], estimates: dict[str, FloatArray], difference: FloatArray
+) -> list[dict[str, Any]]:
+    """Figure 1c's statistic: the root of the mean distance, the others as they are."""
+    root, name = np.sqrt(difference), key["estimate"]
+    mean = np.sqrt(estimates[MEAN])
+    if name == MEAN:
+        return [{**key, "metric": AS_PLOTTED, **correlation(mean, root), "n": len(root)}]
+    ahead = lead(mean, estimates[name], root, by_rank=False)
+    return [
+        {**key, "metric": AS_PLOTTED, **correlation(estimates[name], root), "n": len(root)},
+        {**key, "metric": AHEAD_AS_PLOTTED, **ahead},
+    ]
 
 
 def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:
@@ -150,53 +185,80 @@ def ranked(x: FloatArray, y: FloatArray) -> dict[str, float]:
 
 
 def over_sets(sets: xr.Dataset) -> pd.DataFrame:
-    """What the process says on each of several training sets, by kernel and depth."""
+    """What the process says on each of several training sets, by scaling, kernel and depth."""
     rows = []
-    for i in range(sets.sizes["training_set"]):
-        part = sets.isel(training_set=i)
-        found = {str(case): read.contrast(part, case) for case in part["case"].values}
-        for case, own in found.items():
-            key = {"training_set": i + 1, "kernel": case}
-            noise = read.uniform(part, case)
-            kl, mean, auc = (
-                np.concatenate(pair)
-                for pair in (
-                    (own.kl(), noise.kl()),
-                    (own.mean_distance, noise.mean_distance),
-                    (own.auc(), noise.auc()),
-                )
-            )
-            rows.append({**key, "metric": OF_KL, **ranked(own.kl(), own.auc())})
-            rows.append({**key, "metric": OF_MEAN, **ranked(mean, auc)})
-            rows.append({**key, "metric": LEAD, **lead(kl, mean, auc)})
-            for metric, one in ((OF_RECORDS, own), (OF_NOISE, noise)):
-                rows.append(
-                    {**key, "metric": metric, **lead(one.kl(), one.mean_distance, one.auc())}
-                )
-            rows.append({**key, "metric": APART, **_at_like_distance(own, noise)})
-            if case.startswith("GeLU"):
-                rows += _beside_relu(key, own.kl(), found[case.replace("GeLU", "ReLU")].kl())
-        ratios = [
-            np.log(found[f"GeLU, {depth}"].kl() / found[f"ReLU, {depth}"].kl())
-            for depth in ("depth 10", "depth 2")
-        ]
-        key = {"training_set": i + 1, "kernel": f"GeLU, {GROWTH}", "metric": LOG_RATIO}
-        rows.append({**key, **_mean(ratios[0] - ratios[1])})
+    for inputs in dict.fromkeys(sets["inputs"].values):
+        some = sets.isel(case=np.flatnonzero(sets["inputs"].values == inputs))
+        for i in range(sets.sizes["training_set"]):
+            part = some.isel(training_set=i)
+            rows += _on_one(part, {"inputs": str(inputs), "training_set": i + 1})
     return pd.DataFrame(rows)
 
 
-def lead(kl: FloatArray, mean: FloatArray, auc: FloatArray) -> dict[str, float]:
-    """Difference of two rank correlations with the same numbers; records are resampled.
+def _on_one(part: xr.Dataset, where: dict[str, Any]) -> list[dict[str, Any]]:
+    found = {str(case): read.contrast(part, case) for case in part["case"].values}
+    rows = []
+    for case, own in found.items():
+        key = {**where, "kernel": case}
+        if not case.startswith(WIDE):
+            rows += _of_measures(key, own, read.uniform(part, case))
+        if case.startswith("GeLU"):
+            relu = found[f"ReLU, {case.partition(', ')[2]}"]
+            rows += _beside_relu(key, own.kl(), relu.kl())
+    for name in RELEASED if where["inputs"] == "raw" else ():
+        deep, shallow = (
+            np.log(found[f"{name}, {depth}"].kl() / found[f"ReLU, {depth}"].kl())
+            for depth in ("depth 10", "depth 2")
+        )
+        key = {**where, "kernel": f"{name}, {GROWTH}"}
+        rows.append({**key, "metric": LOG_RATIO, **_mean(deep - shallow)})
+        # The sign of a gap says whose it is, its size how large.
+        sizes = [np.sign(one.mean()) * one for one in (deep, shallow)]
+        rows.append({**key, "metric": GAP, **_mean(sizes[0] - sizes[1])})
+    return rows
+
+
+def _of_measures(
+    key: dict[str, Any], own: lood.Contrast, noise: lood.Contrast
+) -> list[dict[str, Any]]:
+    """How KL and the mean distance go with the AUC, over records and uniform noise."""
+    kl, mean, auc = (
+        np.concatenate(pair)
+        for pair in (
+            (own.kl(), noise.kl()),
+            (own.mean_distance, noise.mean_distance),
+            (own.auc(), noise.auc()),
+        )
+    )
+    found = {
+        OF_KL: ranked(own.kl(), own.auc()),
+        OF_MEAN: ranked(mean, auc),
+        KL_BY_VALUE: {**correlation(kl, auc), "n": len(kl)},
+        MEAN_BY_VALUE: {**correlation(mean, auc), "n": len(mean)},
+        LEAD: lead(kl, mean, auc),
+        OF_RECORDS: lead(own.kl(), own.mean_distance, own.auc()),
+        OF_NOISE: lead(noise.kl(), noise.mean_distance, noise.auc()),
+        APART: _at_like_distance(own, noise),
+    }
+    return [{**key, "metric": metric, **row} for metric, row in found.items()]
+
+
+def lead(
+    kl: FloatArray, mean: FloatArray, auc: FloatArray, *, by_rank: bool = True
+) -> dict[str, float]:
+    """Difference of two correlations with the same numbers; records are resampled.
 
     Resamples in which one of the numbers is the same throughout have no correlation: left out.
     """
     chosen = np.random.default_rng(0).integers(len(kl), size=(RESAMPLED, len(kl)))
-    ranks = [rankdata(each[chosen], axis=1) for each in (kl, mean, auc)]
+    drawn = [each[chosen] for each in (kl, mean, auc)]
+    ranks = [rankdata(each, axis=1) for each in drawn] if by_rank else drawn
     varies = np.all([np.ptp(each, axis=1) > 0 for each in ranks], axis=0)
     centred = [each[varies] - each[varies].mean(axis=1, keepdims=True) for each in ranks]
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in centred]
     spread = ((unit[0] - unit[1]) * unit[2]).sum(axis=1).std(ddof=1)
-    value = ranked(kl, auc)["value"] - ranked(mean, auc)["value"]
+    of = ranked if by_rank else correlation
+    value = of(kl, auc)["value"] - of(mean, auc)["value"]
     half = norm.ppf(0.975) * spread
     return {"value": value, "low": value - half, "high": value + half, "n": len(kl)}
 

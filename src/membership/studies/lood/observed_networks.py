@@ -13,16 +13,16 @@ import xarray as xr
 from membership import data, evidence, lood
 from membership.studies.lood import influence
 from membership.studies.lood.accuracy import ASKED, accuracy
+from membership.studies.lood.gather import at_paper_size
 from membership.studies.lood.kernels import every_record, kernel_of, square
 from membership.studies.lood.networks import factory, recipe, retrain
 from membership.studies.lood.observed_records import directly
 from membership.studies.lood.origin import of_networks, of_records
 from membership.studies.lood.records import OFFSETS, Records, lines, load
+from membership.studies.lood.sizes import README_RECORDS
 from membership.studies.lood.span import span
 
 N_TIMED = 3
-README_RECORDS = 10_000
-"""Training records in the README of the released code."""
 EVERY = 5
 """Networks are asked at every fifth step of a line."""
 
@@ -105,7 +105,7 @@ def times(settings: Any) -> xr.Dataset:
         "retraining": _retraining(own, settings),
     }
     large = {"records_at_most": n}
-    if settings.profile == "paper" and settings.dataset == "cifar10":
+    if at_paper_size(settings):
         more, large = _of_many(settings)
         seconds |= more
     return evidence.dataset(

@@ -20,7 +20,6 @@ GROUP = 3
 SLOPED = ("kl", "kl-reverse", "mean")
 PICTURE = ("channel", "height", "width")
 RATES = (1.0, 0.1)
-STEP = 1e-5
 DIRECTIONS, SLOPED_RECORDS = 20, 3
 NORMALISED_RECORDS = 50
 FACTORS = (-1.0, 0.1, 0.5, 2.0, 10.0)
@@ -323,8 +322,10 @@ def _slopes(
     away = record + 0.1 * rng.standard_normal(record.shape)
 
     def slope(place: FloatArray) -> FloatArray:
-        ahead, behind = (comparison.measure(place + s * STEP * steps, measure) for s in (1, -1))
-        return np.abs(ahead - behind) / (2 * STEP)
+        ahead, behind = (
+            comparison.measure(place + s * toys.STEP * steps, measure) for s in (1, -1)
+        )
+        return np.abs(ahead - behind) / (2 * toys.STEP)
 
     return slope(record) / slope(away).max()
 

@@ -26,8 +26,9 @@ from membership.studies.lood.search import Pictures, prepare
 
 N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
 CONTROL_DEPTHS = (1, 2, 5, 10)
-CONTROL_RECORDS, SLIP_RECORDS = 200, 100
+CONTROL_RECORDS, SLIP_RECORDS = 1000, 100
 MEASURES = ("kl", "kl_reverse", "mean_distance")
+NOISES = (0.005, 0.05, 0.5, 5.0)
 SIZES = (2.0, 0.2, 0.02, 0.002, 0.0002)
 """Shares of a correlation kernel that are added to a constant one, twice its distance from it."""
 
@@ -62,13 +63,15 @@ def _diagonal(own: Records, kernel: nngp.Kernel) -> FloatArray:
     return np.array([kernel(row[None])[0, 0] for row in x])
 
 
-def uniform(own: Records, settings: Any, kernel: nngp.Kernel) -> tuple[FloatArray, FloatArray]:
+def uniform(
+    own: Records, settings: Any, kernel: nngp.Kernel, scaling: str = "raw"
+) -> tuple[FloatArray, FloatArray]:
     """Uniform noise with random labels as differing records: variance and squared residual."""
     rng = np.random.default_rng([settings.seed, 3])
-    x = rng.uniform(size=(N_UNIFORM, own.inputs().shape[1]))
+    x = rng.uniform(size=(N_UNIFORM, *own.shape))
     y = own.targets[rng.integers(len(own), size=N_UNIFORM)]
-    base = lood.posterior(kernel, own.inputs(), own.targets, settings.noise)
-    mean, variance = base.predict(x)
+    base = lood.posterior(kernel, own.inputs(scaling), own.targets, settings.noise)
+    mean, variance = base.predict(own.alike(x, scaling))
     return variance, np.square(y - mean).sum(axis=1)
 
 
@@ -80,6 +83,19 @@ def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:
         order = members[np.argsort(-kl[members], kind="stable")]
         kept += [*order[:SHOWN], *order[-SHOWN:]]
     return np.unique(kept)
+
+
+def by_noise(settings: Any) -> xr.Dataset:
+    """Variance and squared residual of the networks' records, by the label noise."""
+    few = load(settings).first(settings.network_records)
+    matrix = kernel_of(settings)(few.inputs())
+    found = [lood.leave_one_out(matrix, few.targets, noise) for noise in NOISES]
+    return evidence.dataset(
+        "process",
+        stacked(found, "level"),
+        {"level": list(NOISES)},
+        **of_records(few, settings),
+    )
 
 
 def along_lines(settings: Any) -> xr.Dataset:
@@ -140,6 +156,7 @@ def _rescaled(kernel: np.ndarray, like: np.ndarray) -> np.ndarray:
     return kernel * (np.diag(like).mean() / np.diag(kernel).mean())
 
 
+@evidence.version(2)
 def nearly_constant(name: str, n_records: int, settings: Any) -> xr.Dataset:
     """Leakage under kernels ever nearer to a constant: 1 and a share of a correlation kernel."""
     few = load(settings, name, n_records).first(CONTROL_RECORDS)

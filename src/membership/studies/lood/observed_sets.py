@@ -9,33 +9,47 @@ from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood import edge
 from membership.studies.lood.kernels import at_edge, square
+from membership.studies.lood.networks import NETWORK_W_STD
 from membership.studies.lood.observed_records import uniform
 from membership.studies.lood.origin import of_sets
 from membership.studies.lood.records import SCALINGS, Records, load, parts
 
 N_SETS = 3
 SET_DEPTHS = (2, 5, 10)
+DEVIATIONS = {"ReLU": 2**0.5, "GeLU": 2**0.5, "GeLU 1.9822": NETWORK_W_STD["gelu"]}
 EDGE_QS, EDGE_DEPTHS, RATIOS = edge.QS, (1, 2, 5, 10), (0.01, 0.1)
 OTHERS = ("ELU", "tanh")
 
 
+@evidence.version(2)
 def sets(settings: Any) -> xr.Dataset:
-    """Variances and squared residuals of training records and uniform noise, on each set."""
+    """Variances and squared residuals of training records and uniform noise, on each set.
+
+    Pixels as they are, as in the released closed-form runs, and normalised by channel, as in the
+    released searches, which alone have uniform noise. GeLU also at its released networks'
+    deviation.
+    """
     each = [load(settings, part=part) for part in range(N_SETS)]
-    cases = {
-        f"{name}, depth {depth}": nngp.fully_connected(depth, name.lower())
-        for name in ("ReLU", "GeLU")
+    raw = {
+        f"{name}, depth {depth}": nngp.fully_connected(depth, name.split()[0].lower(), w_std)
+        for name, w_std in DEVIATIONS.items()
         for depth in SET_DEPTHS
     }
-    cases["RBF"] = nngp.rbf()
+    raw["RBF"] = nngp.rbf()
+    cases = [(name, "raw", kernel) for name, kernel in raw.items()]
+    cases += [
+        (name, "standardised", kernel)
+        for name, kernel in raw.items()
+        if not name.startswith("GeLU")
+    ]
     shape = (len(each), len(cases))
     own, noise = np.zeros((2, *shape, len(each[0]))), []
     for i, records in enumerate(each):
-        for j, kernel in enumerate(cases.values()):
-            matrix = kernel(records.inputs())
+        for j, (_, scaling, kernel) in enumerate(cases):
+            matrix = kernel(records.inputs(scaling))
             found = lood.leave_one_out(matrix, records.targets, settings.noise)
             own[:, i, j] = found.variance, square(found)
-            noise.append(uniform(records, settings, kernel))
+            noise.append(uniform(records, settings, kernel, scaling))
     of_noise = np.stack(noise, axis=1).reshape(2, *shape, -1)
     dims, other = ("training_set", "case", "record"), ("training_set", "case", "uniform")
     return evidence.dataset(
@@ -45,8 +59,9 @@ def sets(settings: Any) -> xr.Dataset:
             "square": (dims, own[1]),
             "noise_variance": (other, of_noise[0]),
             "noise_square": (other, of_noise[1]),
+            "inputs": ("case", [scaling for _, scaling, _ in cases]),
         },
-        {"case": list(cases)},
+        {"case": [name for name, _, _ in cases]},
         **of_sets(each, settings, pictures_of_noise=of_noise.shape[-1]),
     )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import much_better
@@ -63,7 +64,7 @@ def unbounded(source: Any) -> Outcome:
 def mean_is_strong(source: Any) -> Outcome:
     """o05: the mean distance's own correlation with the AUC."""
     table = source.table("lood-ctl-14")
-    rows = rows_at(table, metric=leakage.OF_MEAN)
+    rows = rows_at(table, metric=leakage.OF_MEAN, inputs="raw")
     found = correlated(rows, "rank correlation of mean distance and AUC", "kernel", "training_set")
     return summed_up(found, STRONG).on(_data(table))
 
@@ -105,8 +106,7 @@ def unstable_point(source: Any) -> Outcome:
     table = source.table("lood-ctl-13")
     rows = rows_at(table, inputs="unit sphere", q=0.5, activation="GeLU")
     rows = rows[rows["metric"].str.startswith("depth 1,")]
-    turned = rows.assign(value=100 - rows["value"])
-    return summed_up(most(turned, "dataset", "metric")).on(_data(table))
+    return summed_up(most(_turned(rows), "dataset", "metric")).on(_data(table))
 
 
 def farther_from_constant(source: Any) -> Outcome:
@@ -142,7 +142,7 @@ def distance_does_not_decide(source: Any) -> Outcome:
     table = source.table("lood-ctl-13")
     rows = rows_at(table, inputs="unit sphere", activation="ELU")
     rows = rows[rows["metric"].str.match(r"depth [12],")]
-    turned = rows.assign(value=100 - rows["value"])
+    turned = _turned(rows)
     parts = len(wide) + len(rows)
     found = [
         much_better(Contrast(f"log (1 - c) over ReLU's, q = {q}, L = 2", value), 0.0, parts=parts)
@@ -157,6 +157,12 @@ def divergence_follows_the_attack(source: Any) -> Outcome:
     table = source.table("lood-ctl-3")
     rows = rows_at(table, metric=leakage.AHEAD)
     return summed_up(above(rows, "rank correlation, KL's less", "estimate")).on(_data(table))
+
+
+def _turned(rows: pd.DataFrame) -> pd.DataFrame:
+    """The shares of the other records, in percent."""
+    ends = {"low": 100 - rows["high"], "high": 100 - rows["low"]}
+    return rows.assign(value=100 - rows["value"], **ends)
 
 
 def _data(table: Any) -> str:

@@ -11,6 +11,9 @@ from membership.studies.lood import pictures, read, toys
 MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
 # A query counts as better from this relative gain on; rounding is far below.
 GAIN = 1e-9
+LEAST_GAIN, LEAST_VARIANCE = 1.05, 1e-3
+"""A gain that counts, and the variance under D', over the record's, below which it is a blow-up."""
+SMALLEST_GAIN = "smallest KL over the record's"
 NEAR_MEAN = "normalisation by the data, near its mean"
 IN_LEVELS = "the mean of D' in 256 grey levels"
 TOY = "one dimension"
@@ -98,12 +101,17 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     kl, at = normalised["kl"].values, normalised["kl_at_record"].values
     by_pixel = normalised["pixel_kl"].values / normalised["pixel_kl_at_record"].values
     # Where a record leaks nothing, no query's gain over it can be counted.
-    for each, ratio in {"channel": kl[at > 0] / at[at > 0], "pixel": by_pixel}.items():
+    gains = {"channel": kl[at > 0] / at[at > 0], "pixel": by_pixel}
+    variances = {"channel": normalised["variance"], "pixel": normalised["pixel_variance"]}
+    for each, ratio in gains.items():
         key = {"case": f"normalisation by the data, of each {each}"}
         key["query"] = "found from the record"
+        is_proper = (ratio > LEAST_GAIN) & (variances[each].values[: len(ratio)] >= LEAST_VARIANCE)
         values = {
             "records with a better query (%)": 100 * float((ratio > 1 + GAIN).mean()),
             "largest KL over the record's": ratio.max(),
+            SMALLEST_GAIN: ratio.min(),
+            "records that gain 5%, no blow-up (%)": 100 * float(is_proper.mean()),
         }
         rows += [{**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items()]
     table = pd.DataFrame(rows + _near_the_mean(at_mean))
@@ -212,5 +220,6 @@ def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
         "largest value over the record's": ratio.max(),
         "of these queries, those with a lower AUC (%)": lower,
     }
-    rows = [{**key, "metric": metric, "value": float(value)} for metric, value in values.items()]
+    n = len(ratio)
+    rows = [{**key, "metric": metric, "value": float(v), "n": n} for metric, v in values.items()]
     return pd.concat([toys.locations(settings), pd.DataFrame(rows)], ignore_index=True)

@@ -24,9 +24,11 @@ def uniform(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
     return of_moments(part["noise_variance"].values, part["noise_square"].values, found)
 
 
-def of_moments(variance: FloatArray, square: FloatArray, found: xr.Dataset) -> lood.Contrast:
+def of_moments(
+    variance: FloatArray, square: FloatArray, found: xr.Dataset, noise: float = 0.0
+) -> lood.Contrast:
     """From variances and squared residuals, (records,) each, as `lood.leave_one_out` has them."""
-    noise = found.attrs["recipe"]["noise"]
+    noise = noise or found.attrs["recipe"]["noise"]
     share = variance / (variance + noise)
     excess, shift = variance / noise, square * share / noise
     return lood.Contrast(
@@ -53,6 +55,17 @@ def share(hit: FloatArray) -> dict[str, float]:
         "low": 100 * interval.low,
         "high": 100 * interval.high,
         "n": n,
+    }
+
+
+def share_over_sets(hit: FloatArray) -> dict[str, float]:
+    """The same of (training sets, records): sets are the units, where there are several."""
+    if len(hit) < 2:
+        return {**share(hit), "n_repeats": 1}
+    several = metrics.summary(100 * np.mean(hit, axis=1), lowest=0.0, highest=100.0)
+    return {name: several[name] for name in ("value", "low", "high")} | {
+        "n": hit.size,
+        "n_repeats": len(hit),
     }
 
 

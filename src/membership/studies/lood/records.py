@@ -52,6 +52,10 @@ class Records:
         """The records as rows, scaled."""
         return scaled(self.dataset.x.astype(np.float64), scaling)
 
+    def alike(self, x: FloatArray, scaling: str) -> FloatArray:
+        """Other records as rows, scaled by the statistics of these."""
+        return scaled(x, scaling, self.dataset.x.astype(np.float64))
+
     def first(self, n: int) -> "Records":
         """The first records only; scalings are then those of the fewer records."""
         kept = self.dataset.select(np.arange(min(n, len(self))))
@@ -107,12 +111,12 @@ def as_bars(table: data.Dataset) -> data.Dataset:
     return bars.select(np.arange(len(bars)))  # which takes the digest anew
 
 
-def scaled(x: FloatArray, scaling: str) -> FloatArray:
-    """Records (n, ...) as rows, scaled as `Records.inputs` says."""
+def scaled(x: FloatArray, scaling: str, like: FloatArray | None = None) -> FloatArray:
+    """Records (n, ...) as rows, scaled as in `Records.inputs`, by their statistics or others'."""
     if scaling == "standardised":
-        axes = (0, *range(2, x.ndim))
-        spread = x.std(axis=axes, keepdims=True)
-        x = (x - x.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1)
+        axes, like = (0, *range(2, x.ndim)), x if like is None else like
+        spread = like.std(axis=axes, keepdims=True)
+        x = (x - like.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1)
     rows = x.reshape(len(x), -1)
     if scaling == "unit sphere":
         rows = rows / np.sqrt(np.mean(rows**2, axis=1, keepdims=True))

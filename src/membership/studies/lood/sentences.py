@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN
+from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
 from membership.studies.lood.mistakes import LEFT_IN
 from membership.studies.lood.queries import IN_LEVELS
 from membership.studies.lood.reconstruction import (
@@ -12,7 +12,7 @@ from membership.studies.lood.reconstruction import (
     SUCCESS,
     recovery,
 )
-from membership.studies.lood.speed import RATIO
+from membership.studies.lood.speed import COSTS, RATIO
 
 
 def identity(table: pd.DataFrame) -> str:
@@ -32,6 +32,12 @@ def speed(table: pd.DataFrame) -> str:
         f"({with_kernel:,.0f} with the kernel), and {found[RATIO]:,.0f} times its share of all at "
         f"once; one by one the records take {one_by_one:,.0f} times as long as that."
     )
+    paper = found[found.index.str.endswith(COSTS)]
+    if not paper.empty:
+        told += (
+            f" At the paper's size, by processor time, retraining takes {paper.iloc[0]:,.0f} times "
+            "as long."
+        )
     memory = found[found.index.str.startswith("largest memory")]
     if memory.empty:
         return told
@@ -63,26 +69,29 @@ def correlations(table: pd.DataFrame) -> str:
     """Control 3."""
     found = table[table["metric"] == "rank correlation"].set_index(["estimate", "of"])["value"]
     kl, mean = (found[name, "AUC of the process"] for name in ("KL", "mean distance"))
+    values = table[table["metric"] == BY_VALUE].set_index(["estimate", "of"])["value"]
+    by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
     return (
         f"On the process, ranks of KL and of the best attack's AUC correlate at {kl:.3f}, those of "
-        f"the mean distance at {mean:.3f}."
+        f"the mean distance at {mean:.3f}; by Pearson's r it is "
+        f"{' and '.join(f'{one:.3f}' for one in by_value)}."
     )
 
 
 def over_sets(table: pd.DataFrame) -> str:
     """The range over training sets, depths and kernels of each rank correlation."""
-    parts = []
+    parts, raw = [], table[table["inputs"] == "raw"]
     for metric in (OF_KL, OF_MEAN):
-        value = table.loc[table["metric"] == metric, "value"]
+        value = raw.loc[raw["metric"] == metric, "value"]
         parts.append(f"{metric}: {value.min():.3f} to {value.max():.3f}")
-    more = table[table["metric"] == MORE]
-    shares = [
-        f"{part['value'].min():.0f} to {part['value'].max():.0f}% at {kernel.split(', ')[1]}"
-        for kernel, part in more.groupby("kernel", sort=False)
-    ]
+    more = raw[raw["metric"] == MORE]
+    shares = []
+    for name, deviation in RELEASED.items():
+        value = more.loc[more["kernel"].str.startswith(f"{name}, "), "value"]
+        shares.append(f"{value.min():.0f} to {value.max():.0f}% at {deviation}")
     return (
-        f"Rank correlations over training sets and kernels: {'; '.join(parts)}. With the released "
-        f"settings GeLU leaks more for {', '.join(shares)} of the records."
+        f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for "
+        f"{' and '.join(shares)} of the records, by depth and training set."
     )
 
 
@@ -124,7 +133,7 @@ def _cells(rows: pd.DataFrame) -> list[tuple[float, str]]:
 
 
 def measures(table: pd.DataFrame) -> str:
-    """Figure 6: how much the attack may know where the mean distance is small."""
+    """Figure 6: how much the attack may know where either measure is small."""
     most = {}
     for panel in ("mean distance", "KL"):
         part = table[(table["panel"] == panel) & table["series"].str.startswith("NNGP, records")]
@@ -246,11 +255,13 @@ def peaks(table: pd.DataFrame) -> str:
 def places(table: pd.DataFrame) -> str:
     """Control 8, its pictures."""
     of_pictures = table[table["case"].str.startswith("pictures")].set_index("metric")["value"]
-    better = of_pictures["records with a better query (%)"]
+    n = int(table.loc[table["case"].str.startswith("pictures"), "n"].iloc[0])
+    better = round(of_pictures["records with a better query (%)"] * n / 100)
     lower = of_pictures["of these queries, those with a lower AUC (%)"]
     return (
-        f"By mean distance another picture is better for {better:.0f}% of the records, and "
-        f"{lower:.0f}% of these pictures tell an attacker less."
+        f"By mean distance another picture is better for {better} of {n} records, and "
+        f"{round(lower * better / 100) if better else 0} of these {better} pictures tell an "
+        "attacker less."
     )
 
 
@@ -265,11 +276,12 @@ def activations(table: pd.DataFrame) -> str:
 
 def shares(table: pd.DataFrame) -> str:
     """Control 9: how far apart the settings lie."""
-    share = table.loc[table["kernels"] != "networks", "value"]
-    return (
-        "By setting of the kernels, inputs and depth GeLU leaks more for "
-        f"{share.min():.0f} to {share.max():.0f}% of the records."
-    )
+    of_kl = table[(table["kernels"] != "networks") & table["metric"].str.endswith("KL (%)")]
+    parts = [
+        f"{rows['value'].min():.0f} to {rows['value'].max():.0f}% ({name})"
+        for name, rows in of_kl.groupby("kernels", sort=False)
+    ]
+    return f"By inputs and depth GeLU has more KL for {', '.join(parts)} of the records."
 
 
 def slips(table: pd.DataFrame) -> str:

@@ -3,13 +3,22 @@
 import pandas as pd
 import xarray as xr
 
-from membership import published
+from membership import metrics, published
+from membership.arrays import FloatArray
+from membership.studies.lood.sizes import BATCH, EPOCHS, NETWORKS, README_RECORDS
 
+COSTS = "trainings of the paper's networks over LOOD for one record, processor time"
 RATIO = "retraining for one record over closed form for one"
 
 
-def table(times: xr.Dataset) -> pd.DataFrame:
-    """Wall times of the run (Control 2).
+def ratios(cost: xr.Dataset) -> FloatArray:
+    """How many times as long 200 trainings of the paper's networks take, a number a timing."""
+    batches = -(-README_RECORDS // BATCH) * EPOCHS
+    return cost["batch"].values * batches * NETWORKS / cost["lood"].values
+
+
+def table(times: xr.Dataset, cost: xr.Dataset | None = None) -> pd.DataFrame:
+    """Wall times of the run, and what the paper's sizes cost one processor (Control 2).
 
     Returns
     -------
@@ -36,6 +45,20 @@ def table(times: xr.Dataset) -> pd.DataFrame:
         }
     found = pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
     found["low"] = found["high"] = found["value"]
+    if cost is not None:
+        rows = {
+            "a batch of the paper's networks, processor (s)": cost["batch"].values,
+            f"LOOD with its kernel, {README_RECORDS} records, processor (s)": cost["lood"].values,
+            f"{NETWORKS} {COSTS}": ratios(cost),
+        }
+        several = [
+            {
+                "quantity": name,
+                **{key: metrics.summary(each)[key] for key in ("value", "low", "high")},
+            }
+            for name, each in rows.items()
+        ]
+        found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
     found.attrs = {
         "setup": {"networks": times.attrs["setup"]},
         "timing": True,

@@ -8,8 +8,8 @@ import xarray as xr
 
 from membership.studies.lood import activations, read, toys
 from membership.studies.lood.kernels import MAIN
+from membership.studies.lood.toys import STEP
 
-STEP = 1e-5
 NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
 
 

@@ -13,6 +13,8 @@ from membership.arrays import FloatArray
 N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
 PLACE = "stationarity"
 WORST = "S by Algorithm 1"
+# Of central differences.
+STEP = 1e-5
 PLACES = {"close": 0.0, "between": 1.6, "far": 4.0}
 GRID = np.linspace(-6, 6, 1201)
 SWEPT = np.linspace(-5, 5, 201)
@@ -126,13 +128,13 @@ def sweep(settings: Any) -> pd.DataFrame:
         found = comparison(place, settings)
         offsets = np.concatenate([GRID - place, np.arange(-200, 201) / 1e3])
         values = found.measure((place + offsets)[:, None], "mean")
-        ahead, behind = found.measure(np.array([[place + 1e-5], [place - 1e-5]]), "mean")
+        ahead, behind = found.measure(np.array([[place + STEP], [place - STEP]]), "mean")
         rows.append(
             {
                 "place": place,
                 "nearest": float(np.abs(x - place).min()),
                 "formula": slope(place, settings),
-                "differences": float(ahead - behind) / 2e-5,
+                "differences": float(ahead - behind) / (2 * STEP),
                 "ratio": float(values.max() / found.measure(np.array([place]), "mean")),
                 "distance": float(np.abs(offsets[np.argmax(values)])),
             }
