@@ -23,8 +23,8 @@ REPEATS, TIMED = 5, 20
 def cost(settings: Any) -> xr.Dataset:
     """Processor seconds of a batch of the paper's networks, and of LOOD with its kernel."""
     own = load(settings.model_copy(update={"n_records": README_RECORDS}))
-    x = torch.as_tensor(own.dataset.x[: BATCH * TIMED].reshape(BATCH * TIMED, -1)).float()
-    y = torch.as_tensor(own.dataset.y[: BATCH * TIMED]).long()
+    x = torch.tensor(own.dataset.x[: BATCH * TIMED].reshape(BATCH * TIMED, -1)).float()
+    y = torch.tensor(own.dataset.y[: BATCH * TIMED]).long()
 
     def of_one() -> None:
         lood.leave_one_out(kernel_of(settings)(own.inputs()), own.targets, settings.noise)
