@@ -65,10 +65,10 @@ def _orders(table: pd.DataFrame) -> str:
             found.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
     if not found:
         return ""
-    return (
-        f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}. The corrected "
-        "correlation has no interval; above 1, its reliability is underestimated."
-    )
+    said = f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}."
+    if CORRECTED in wide:
+        said += " Without an interval: above 1, the reliability in it is underestimated."
+    return said
 
 
 def draw(table: pd.DataFrame) -> "Figure":

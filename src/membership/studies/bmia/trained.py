@@ -1,5 +1,6 @@
 """Trained models of one world and the records they are asked: what gathering looks at."""
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -124,16 +125,19 @@ class Trained:
             if prior == "validation":
                 held = self.layer(model, "validation")
                 held_out = (held.features, held.logits, dataset.y[self.world.validation])
-            self.kept[key] = curvature.last_layer_laplace(
-                layer.features,
-                layer.logits,
-                prior,
-                structure,
-                weight=layer.weight,
-                bias=layer.bias,
-                label=dataset.y[self.ensemble.membership[model]],
-                validation=held_out,
-            )
+            with warnings.catch_warnings():
+                # The page says where validation ends at the edge of the grid.
+                warnings.filterwarnings("ignore", message="prior_precision = 'validation'")
+                self.kept[key] = curvature.last_layer_laplace(
+                    layer.features,
+                    layer.logits,
+                    prior,
+                    structure,
+                    weight=layer.weight,
+                    bias=layer.bias,
+                    label=dataset.y[self.ensemble.membership[model]],
+                    validation=held_out,
+                )
         return self.kept[key]
 
     def draws(
