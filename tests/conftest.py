@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
@@ -84,6 +85,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_slow(item.nodeid, LISTED):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: rank(item.nodeid))
+
+
+@pytest.fixture
+def no_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the tests' own device, which stays in a process and which DataParallel cannot use."""
+    module = import_module("torch.nn.parallel.data_parallel")
+    monkeypatch.setattr(module, "_get_available_device_type", lambda: None)
 
 
 def rank(nodeid: str) -> int:

@@ -285,7 +285,7 @@ def test_marks_that_the_training_records_contradict_are_refused(rows, member, me
                 run()
 
 
-def test_scripts_and_wrapped_networks_answer_as_they_are():
+def test_scripts_and_wrapped_networks_answer_as_they_are(no_accelerator):
     model = linear(0, 0, 0)
     expected = signals.loss(model, X, Y)
     with warnings.catch_warnings():

@@ -449,7 +449,7 @@ REFUSED = {
 
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_function_of_the_parameters_and_one_record_is_refused(name):
+def test_what_is_no_function_of_the_parameters_and_one_record_is_refused(name, no_accelerator):
     make, message = REFUSED[name]
     torch.manual_seed(0)
     with warnings.catch_warnings():

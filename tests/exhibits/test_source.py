@@ -54,7 +54,8 @@ def test_evidence_is_gathered_with_what_determines_it_and_read_once(settings, mo
     assert source.has("outputs")
     assert source.table("gmip-tab-1") == {"models": 0} == source.evidence("outputs")
     folder = paths.results_dir() / "quick" / "gmip"
-    assert asked == [("outputs", {"profile": "quick", "models": 7}, folder)]
+    inputs = {"chapter": "gmip", "profile": "quick", "models": 7}
+    assert asked == [("outputs", inputs, folder)]
 
 
 @pytest.mark.parametrize("reader", ["a run", "a command", "a table"])

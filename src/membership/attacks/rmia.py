@@ -180,44 +180,43 @@ def rmia_tune(
 ) -> float:
     """Choose `a` of `rmia` by attacking one reference model with the others.
 
-        The adversary knows which reference model it trained on which record, so it can judge each
-        `a` by the AUC of that attack, as Zarifzadeh et al. (2024) do; the target is not touched.
-        Records without an OUT model among the others are left out.
+    The adversary knows which reference model it trained on which record, so it can judge each
+    `a` by the AUC of that attack, as Zarifzadeh et al. (2024) do; the target is not touched.
+    Records without an OUT model among the others are left out.
 
-        Parameters
-        ----------
-        reference_probability : array of shape (models, records)
-            The probability of the label, in [0, 1], under two reference models or more, on records
-            that some of them were trained on.
-        reference_member : bool array of shape (models, records)
-            Which reference model was trained on which record.
-        population_reference : array of shape (models, population)
-            The same probability on records that no reference was trained on.
-        attacked : int
-            The reference model in the target's place, 0 to models - 1.
-        grid : sequence of float
-            The values to try, each in [0, 1].
+    Parameters
+    ----------
+    reference_probability : array of shape (models, records)
+        The probability of the label, in [0, 1], under two reference models or more, on records
+        that some of them were trained on.
+    reference_member : bool array of shape (models, records)
+        Which reference model was trained on which record.
+    population_reference : array of shape (models, population)
+        The same probability on records that no reference was trained on.
+    attacked : int
+        The reference model in the target's place, 0 to models - 1.
+    grid : sequence of float
+        The values to try, each in [0, 1].
 
-        Returns
-        -------
-        float
-            The value with the largest AUC, the first of equally good ones.
+    Returns
+    -------
+    float
+        The value with the largest AUC, the first of equally good ones.
 
-        Raises
-        ------
-        InputError
-            As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
-            members of the attacked model, or none is.
+    Raises
+    ------
+    InputError
+        As `rmia`, fewer than two models, `attacked` is no model, or the records left are all
+        members of the attacked model, or none is.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy.special import expit
-        >>> from membership import attacks
-        >>> member = np.array([[True, True, False, False], [False, False, True, True]] * 2)
-        >>> probability = np.where(member, 0.9, 0.4)
-        >>> attacks.rmia_tune(probability, member, np.full((4, 2), 0.5), grid=[0.3])
-        0.3
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from membership import attacks
+    >>> member = np.array([[True, True, False, False], [False, False, True, True]] * 2)
+    >>> probability = np.where(member, 0.9, 0.4)
+    >>> attacks.rmia_tune(probability, member, np.full((4, 2), 0.5), grid=[0.3])
+    0.3
     """
     references = as_float64("reference_probability", reference_probability, 2)
     population = as_float64("population_reference", population_reference, 2)

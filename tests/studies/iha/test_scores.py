@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from membership import attacks, metrics
+from membership.attacks.lira import Choice, lira_variants
 from membership.studies.iha import audit, ensembles, measured, rows, white_box
 
 
