@@ -8,11 +8,9 @@ _HEAD = """\
 """
 
 
-class OwnData:
-    """``own_data()``: one row a chapter, from the constants that its checks use."""
-
-    def __call__(self) -> str:
-        return _HEAD + "".join(map(_row, chapters()))
+def own_data() -> str:
+    """One row a chapter, from the constants that its checks use."""
+    return _HEAD + "".join(map(_row, chapters()))
 
 
 def _row(chapter: str) -> str:

@@ -23,7 +23,7 @@ A name that is not there is a warning, and the site is built with every warning 
 
 import os
 import re
-from functools import cache
+from functools import cache, partial, update_wrapper
 from html import escape
 from typing import Any
 
@@ -38,7 +38,7 @@ from membership.exhibits.declaration import declared
 from membership.exhibits.listing import find
 from membership.exhibits.panels import Panel
 from membership.pipeline import exercises, pages
-from membership.pipeline.own_data import OwnData
+from membership.pipeline.own_data import own_data
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
 
@@ -66,71 +66,55 @@ def _choose_mathjax(app: Any, config: Any) -> None:
         config.mathjax_path = "mathjax/startup.js"
 
 
-class Number:
-    """``number(id, form, column, **where)``: one number of an exhibit."""
-
-    def __call__(self, exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
-        return lookup.number(_table(exhibit_id), where, form, column)
+def number(exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
+    """One number of an exhibit."""
+    return lookup.number(_table(exhibit_id), where, form, column)
 
 
-class Interval:
-    """``interval(id, **where)``: a number with its 95% interval, "0.515 [0.511, 0.519]"."""
-
-    def __call__(self, exhibit_id: str, **where: Any) -> str:
-        row = lookup.row(_table(exhibit_id), where)
-        return " ".join(numbers.with_interval(row["value"], row["low"], row["high"])).rstrip()
+def interval(exhibit_id: str, **where: Any) -> str:
+    """A number with its 95% interval, "0.515 [0.511, 0.519]"."""
+    row = lookup.row(_table(exhibit_id), where)
+    return " ".join(numbers.with_interval(row["value"], row["low"], row["high"])).rstrip()
 
 
-class Printed:
-    """``printed(table, form, column, **where)``: a number as a paper prints it."""
-
-    def __call__(self, name: str, form: str = "", column: str = "value", **where: Any) -> str:
-        return lookup.number(published.table(name), where, form, column)
+def printed(name: str, form: str = "", column: str = "value", **where: Any) -> str:
+    """A number as a paper prints it."""
+    return lookup.number(published.table(name), where, form, column)
 
 
-class Counts:
-    """``counts(id)``: the verdicts on an exhibit, "14 agree, 7 differ"."""
-
-    def __call__(self, exhibit_id: str) -> str:
-        return _panel(exhibit_id).counted or "not judged"
+def counts(exhibit_id: str) -> str:
+    """The verdicts on an exhibit, "14 agree, 7 differ"."""
+    return _panel(exhibit_id).counted or "not judged"
 
 
-class Says:
-    """``says(id)``: the computed sentence of an exhibit."""
-
-    def __call__(self, exhibit_id: str) -> str:
-        return _SPECIAL.sub(r"\\\1", _panel(exhibit_id).sentence)
+def says(exhibit_id: str) -> str:
+    """The computed sentence of an exhibit."""
+    return _SPECIAL.sub(r"\\\1", _panel(exhibit_id).sentence)
 
 
-class Ref:
-    """``ref(id, text)``: a link to the card, "Table 2" unless told otherwise."""
-
-    @jinja2.pass_context
-    def __call__(self, context: Any, exhibit_id: str, text: str = "") -> str:
-        exhibit = find(exhibit_id)
-        page = f"book/chapters/{exhibit['chapter']}.html"
-        here = os.path.dirname(context["env"].docname)
-        address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
-        words = escape(text or exhibit["label"])
-        return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
+@jinja2.pass_context
+def ref(context: Any, exhibit_id: str, text: str = "") -> str:
+    """A link to the card, "Table 2" unless told otherwise."""
+    exhibit = find(exhibit_id)
+    page = f"book/chapters/{exhibit['chapter']}.html"
+    here = os.path.dirname(context["env"].docname)
+    address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
+    words = escape(text or exhibit["label"])
+    return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
 
 
-class Calculated:
-    """``calculated(quantity, form, by, **sizes)``: what the calculator or dp_accounting says."""
-
-    def __call__(self, quantity: str, form: str, by: str = "assess", **sizes: Any) -> str:
-        found = _calculation(by, **sizes)
-        for part in quantity.split("."):
-            found = found[int(part)] if part.isdigit() else getattr(found, part)
-        return format(found, form)
+def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> str:
+    """What the calculator or dp_accounting says."""
+    found = _calculation(by, **sizes)
+    for part in quantity.split("."):
+        found = found[int(part)] if part.isdigit() else getattr(found, part)
+    return format(found, form)
 
 
-class Attacks:
-    """``attacks()``: every registered attack, with what it reads and where it is from."""
-
-    def __call__(self) -> str:
-        head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
-        return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
+def attacks() -> str:
+    """Every registered attack, with what it reads and where it is from."""
+    head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
+    return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
 
 
 def _attack(attack: Attack) -> str:
@@ -148,21 +132,12 @@ def _attack(attack: Attack) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-SUBSTITUTIONS = {
-    "attacks": Attacks(),
-    "calculated": Calculated(),
-    "cases": pages.Cases(),
-    "claim": pages.Claimed(),
-    "counts": Counts(),
-    "interval": Interval(),
-    "number": Number(),
-    "printed": Printed(),
-    "ref": Ref(),
-    "own_data": OwnData(),
-    "says": Says(),
-    "tally": pages.Tally(),
-    "verdicts": pages.Verdicts(),
-}
+# What pages may call. Sphinx warns of functions in its configuration, and takes partials.
+_CALLED = (
+    *(attacks, calculated, counts, interval, number, printed, ref, says),
+    *(pages.cases, pages.claim, pages.tally, pages.verdicts, own_data),
+)
+SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
 
 
 def _table(exhibit_id: str) -> pd.DataFrame:
