@@ -37,7 +37,8 @@ def house(tmp_path, monkeypatch):
     for name in ("registry.toml", "cifar10-duplicates.csv"):
         if (REPOSITORY / "data" / name).is_file():
             shutil.copy(REPOSITORY / "data" / name, root / "data")
-    monkeypatch.setattr(paths, "project_root", lambda: root)
+    for name in ("project_root", "checkout"):
+        monkeypatch.setattr(paths, name, lambda: root)
     monkeypatch.chdir(tmp_path)
     for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
         monkeypatch.delenv(name, raising=False)

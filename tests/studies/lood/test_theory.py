@@ -118,8 +118,9 @@ def test_training_sets_share_no_record_and_say_the_same(records, settings, gathe
     parts = [load(settings, part=part).dataset.x.reshape(60, -1) for part in range(3)]
     assert len(np.unique(np.concatenate(parts), axis=0)) == 180
     table = leakage.over_sets(gathered("process-sets"))
-    assert not table.duplicated(["training_set", "kernel", "metric"]).any()
-    first = table[(table["training_set"] == 1) & (table["kernel"] == "ReLU, depth 2")]
+    assert not table.duplicated(["inputs", "training_set", "kernel", "metric"]).any()
+    table = table.set_index(["inputs", "training_set", "kernel"]).sort_index()
+    first = table.loc[("raw", 1, "ReLU, depth 2")]
     exact = every_record(records, settings)
     expected = spearmanr(exact.kl, exact.auc).statistic
     assert first.set_index("metric")["value"][leakage.OF_KL] == pytest.approx(expected)
