@@ -83,6 +83,7 @@ BY_FORMULA = {
     "bmia-c06": ("bmia.claim_tests.marginal_tpr", "_rate_of_spread"),
     "bmia-c07": ("bmia.claim_tests._excess", "_no_excess"),
     "gmip-c02": ("gmip.claim_tests._gap", "_half"),
+    "gmip-c08-record": ("gmip.claim_tests.glir_log_ratio", "_up_and_down"),
     "gmip-c12": ("gmip.claim_tests._area", "_half"),
     "lood-c13": ("lood.toys.sweep", "_no_better_query"),
 }
@@ -97,6 +98,10 @@ BY_CHAPTER |= {
 
 def _half(*_, **__):
     return 0.5
+
+
+def _up_and_down(distance, *_):
+    return np.resize([0.0, 1.0], distance.shape)
 
 
 def _rate_of_spread(mean, other_mean, sd, *_):
@@ -147,11 +152,11 @@ def test_every_tested_claim_hears_the_numbers_it_reads(chapter):
 
 @pytest.mark.parametrize("claim", BY_FORMULA)
 def test_a_claim_on_a_formula_hears_the_formula(claim, monkeypatch):
-    chapter = claim.rpartition("-")[0].replace("-", "_")
+    place, other = BY_FORMULA[claim]
+    chapter = place.partition(".")[0]
     [found] = [one for one in claims_of(chapter) if one.id == claim]
     run = committed_run(chapter)
     said = found.outcome(run).word
     assert said in (outcomes.SUPPORTED, outcomes.CONTRADICTED)
-    place, other = BY_FORMULA[claim]
     monkeypatch.setattr(f"membership.studies.{place}", globals()[other])
     assert found.outcome(run).word not in (said, outcomes.NOT_TESTED)

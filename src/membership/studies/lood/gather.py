@@ -39,7 +39,6 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         "process-at-mean": observed_mean.at_mean,
         "measured-identity": observed_records.identity,
         "measured-times": observed_networks.times,
-        COST: observed_cost.cost,
         "process-influence": observed_networks.influences,
         "process-attempts": observed_attempts.attempts,
         "process-groups": observed_queries.groups,
@@ -50,6 +49,8 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
         "pairs-relu": functools.partial(observed_networks.pairs, "relu"),
         "pairs-gelu": functools.partial(observed_networks.pairs, "gelu"),
     }
+    if at_paper_size(settings):
+        of_settings[COST] = observed_cost.cost
     of_sets = {
         SEARCHES: lambda name, n: functools.partial(observed_queries.searches, name, n, not n),
         EDGE: lambda name, n: functools.partial(observed_sets.along_edge, name, n),
