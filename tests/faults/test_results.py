@@ -176,7 +176,7 @@ def test_replaced_data_of_the_same_size_and_time_are_noticed(project):
         write_data(path, 0)
     given = [
         *("-p", "dataset", str(first), "-p", "also_datasets", json.dumps([str(second)])),
-        *("-p", "ood_dataset", f"{third}-odd"),
+        *("-p", "ood_dataset", str(third)),
     ]
     assert not up_to_date(project, *given)
     assert up_to_date(project, *given)

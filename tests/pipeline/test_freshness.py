@@ -102,16 +102,16 @@ def test_parameters_count(root):
     assert len(prints) == 3
 
 
-@pytest.mark.parametrize("parity", ["", "-odd"])
+@pytest.mark.parametrize("scaling", ["", "standardised:"])
 @pytest.mark.parametrize(
     ("name", "listed"), [("dataset", False), ("ood_dataset", False), ("also_datasets", True)]
 )
 def test_a_data_file_counts_by_its_content_and_not_by_its_time(
-    root, tmp_path, name, listed, parity
+    root, tmp_path, name, listed, scaling
 ):
     own = tmp_path / "own.npz"
     put(own, "one")
-    given = {name: [f"{own}{parity}"] if listed else f"{own}{parity}"}
+    given = {name: [f"{scaling}{own}"] if listed else f"{scaling}{own}"}
     before = fingerprint(**given)
     os.utime(own, (1, 1))
     assert fingerprint(**given) == before
