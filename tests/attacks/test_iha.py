@@ -189,15 +189,15 @@ def test_one_decomposition_serves_all_conditionings():
     arguments = (model, cross_entropy, train, query)
     spectrum = curvature.spectrum(model, cross_entropy, *train)
     view = curvature.white_box_view(*arguments, spectrum)
-    others = attacks.others_gradient(view, member)
+    recipe = tuple(RECIPE.values())
     for damping, conditioning in ((0.1, "damping"), (1.0, "damping"), (0.05, "low-rank")):
         how = {"damping": damping, "conditioning": conditioning}
         whole = attacks.iha(*arguments, member, **RECIPE, **how, spectrum=spectrum)
-        ours = attacks.iha_from_view(view, others, spectrum.values, **RECIPE, **how)
+        forms = attacks.quadratic_forms(view, spectrum.values, recipe[2], conditioning, damping)
+        ours = attacks.iha_from_forms(forms, view.loss, member, view.n_train, *recipe)
         np.testing.assert_array_equal(ours.score, whole.score)
         np.testing.assert_array_equal(
-            attacks.sif_from_view(view, spectrum.values, **how),
-            attacks.sif(*arguments, **how, spectrum=spectrum),
+            attacks.sif_from_forms(forms), attacks.sif(*arguments, **how, spectrum=spectrum)
         )
 
 
@@ -232,8 +232,8 @@ def test_controls_take_the_gradient_over_the_others_the_same_way_for_everyone(so
 def test_the_identity_in_the_place_of_the_inverse_is_the_residual_test():
     model, train, query, member = problem(8)
     view = curvature.white_box_view(model, cross_entropy, train, query)
-    others = attacks.others_gradient(view, member)
-    plain = attacks.iha_from_view(view, others, None, 0.01, 0.9, 0.0)
+    forms = attacks.quadratic_forms(view, None, 0.0, "identity")
+    plain = attacks.iha_from_forms(forms, view.loss, member, view.n_train, 0.01, 0.9, 0.0)
     n = len(train[0])
     rest = (plain.score - plain.loss / 1.9) * 0.01
     expected = n * attacks.residual(model, cross_entropy, train, query, member, 0.0)

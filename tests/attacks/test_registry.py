@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from membership import attacks, curvature, evidence, metrics
+from membership import attacks, evidence, metrics
 from membership.attacks.adversary import references_of
 from membership.errors import InputError
 from tests.attacks.games import games
@@ -233,38 +233,6 @@ def test_evidence_that_does_not_go_together_is_named(kinds, options, message):
 def test_the_vocabulary_of_knowledge_is_closed():
     with pytest.raises(ValueError, match="'everything' is none of outputs"):
         replace(ATTACKS[0], knowledge=("everything",))
-
-
-def test_forms_say_what_gradients_say():
-    """From a view by `quadratic_forms`, the scores are those of the attacks on the model."""
-    rng = np.random.default_rng(0)
-    values = np.sort(rng.uniform(0, 2, 7))
-    view = curvature.WhiteBoxView(
-        rng.standard_normal((30, 7)),
-        rng.random(30),
-        rng.standard_normal(7) / 10,
-        rng.standard_normal(7),
-        25,
-    )
-    member = rng.random(30) < 0.5
-    recipe = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01}
-    for knowledge in ("leave-one-out", "everyone", "everyone-less-own"):
-        others = attacks.others_gradient(view, member, knowledge)
-        for how in ("published", "regularised"):
-            forms = attacks.quadratic_forms(view, values, 0.01, stationarity=how)
-            options = {"stationarity": how, "knowledge": knowledge}
-            found = attacks.iha_from_forms(forms, view.loss, member, 25, **recipe, **options)
-            expected = attacks.iha_from_view(view, others, values, **recipe, stationarity=how)
-            np.testing.assert_allclose(found.score, expected.score, rtol=1e-10)
-        identity = attacks.quadratic_forms(view, values, 0.01, "identity")
-        for statistic in ("norm", "product"):
-            options = {"statistic": statistic, "knowledge": knowledge}
-            found = attacks.residual_from_forms(identity, member, 25, **options)
-            expected = attacks.residual_from_view(view, others, 0.01, statistic)
-            np.testing.assert_allclose(found, expected, rtol=1e-10)
-    low = attacks.quadratic_forms(view, values, 0.01, "low-rank", 0.3)
-    expected = attacks.sif_from_view(view, values, 0.3, "low-rank")
-    np.testing.assert_allclose(attacks.sif_from_forms(low), expected)
 
 
 @given(st.integers(0, 10_000))

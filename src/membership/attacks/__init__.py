@@ -11,19 +11,12 @@ from membership.attacks.bmia import (
     bmia_sampled,
 )
 from membership.attacks.distributions import runner_up, sampled_hinge
-from membership.attacks.forms import (
-    iha_from_forms,
-    quadratic_forms,
-    residual_from_forms,
-    sif_from_forms,
-)
+from membership.attacks.forms import quadratic_forms
 from membership.attacks.glir import glir, glir_from_distance, glir_steps
-from membership.attacks.iha import iha
-from membership.attacks.iha_terms import IHAScore, iha_from_view
-from membership.attacks.influence import sif, sif_from_view
+from membership.attacks.iha import IHAScore, iha, iha_from_forms
+from membership.attacks.influence import sif, sif_from_forms
 from membership.attacks.learned import learned, qmia, shadow
 from membership.attacks.lira import lira
-from membership.attacks.others import OthersGradient, others_gradient
 from membership.attacks.references import attack_p, attack_r, difference
 from membership.attacks.registry import (
     Attack,
@@ -34,7 +27,7 @@ from membership.attacks.registry import (
     score_table,
     scores,
 )
-from membership.attacks.residual import residual, residual_from_view
+from membership.attacks.residual import residual, residual_from_forms
 from membership.attacks.rmia import rmia, rmia_ratio, rmia_tune
 
 __all__ = [
@@ -42,7 +35,6 @@ __all__ = [
     "Attack",
     "IHAScore",
     "Observed",
-    "OthersGradient",
     "ScoreTable",
     "Scores",
     "attack_p",
@@ -59,7 +51,6 @@ __all__ = [
     "glir_steps",
     "iha",
     "iha_from_forms",
-    "iha_from_view",
     "learned",
     "lira",
     "loss",
@@ -68,14 +59,12 @@ __all__ = [
     "matt",
     "matt_from_log_odds",
     "observe",
-    "others_gradient",
     "qmia",
     "quadratic_forms",
     "registry",
     "requirements",
     "residual",
     "residual_from_forms",
-    "residual_from_view",
     "rmia",
     "rmia_ratio",
     "rmia_tune",
@@ -86,6 +75,5 @@ __all__ = [
     "shadow",
     "sif",
     "sif_from_forms",
-    "sif_from_view",
     "zero_one",
 ]

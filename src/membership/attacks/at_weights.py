@@ -7,7 +7,7 @@ for many times: the parameters vary, and the record does not.
 import numpy as np
 
 from membership.arrays import FloatArray
-from membership.attacks.iha_terms import QuadraticForms, iha_terms
+from membership.attacks.iha import iha_terms
 
 
 def iha_at(
@@ -47,7 +47,7 @@ def iha_at(
     between = np.linalg.inv(hessian + damping * one)
     u, u0 = _solved(inverse, gradient), _solved(inverse, others + decay * w)
     products = [np.sum(a * b, axis=1) for b in (u, _solved(between, u)) for a in (u, u0)]
-    return iha_terms(QuadraticForms(*products), loss, n_train, *recipe, stationarity).score
+    return iha_terms(*products, loss, n_train, *recipe, stationarity).score
 
 
 def residual_at(

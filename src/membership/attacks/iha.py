@@ -1,39 +1,82 @@
-"""The inverse Hessian attack (Suri, Zhang and Evans 2024, Section 3.3) on a model.
+r"""The inverse Hessian attack (Suri, Zhang and Evans 2024, Theorem 3.2 and Equation 8).
 
-`membership.attacks.iha_terms` has the formulas and their derivation.
+SGD near a minimum :math:`w_*` ends in a Gaussian cloud around it. Whether a record was trained on
+moves :math:`w_*`, and the log-likelihood ratio of the two clouds at the released parameters is, up
+to a positive factor,
+
+.. math:: \mathrm{IHA}(z) = \frac{\ell}{1+\mu} - \frac{1}{\lambda}(I_1 + I_2 + I_3 + I_4).
+
+With :math:`u = H^{-1} g`, :math:`u_0 = H^{-1}\nabla L_0`,
+:math:`s_1 = 1 - \lambda\alpha/(1+\mu)` and :math:`s_2 = 2 - \lambda\alpha/(1+\mu)`:
+
+.. math:: I_1 = \tfrac{s_1}{n}\|u\|^2,\quad I_2 = 2 s_1 u_0^\top u,\quad
+   I_3 = \tfrac{\alpha s_2}{2n} u^\top H^{-1} u,\quad I_4 = \alpha s_2 u_0^\top H^{-1} u.
+
+**The regularised stationarity condition.** The paper's proof puts
+:math:`\nabla L(w) = H (w - w_*)`, but with weight decay :math:`w_*` minimises
+:math:`L + \tfrac{\alpha}{2}\|w\|^2`, so that :math:`R := \nabla L(w) + \alpha w = K (w - w_*)` with
+:math:`K = H + \alpha I`. The cloud's precision (paper's Equation 10 without its term of order
+:math:`\alpha^2`) is proportional to :math:`(2 I - \tfrac{\lambda}{1+\mu} K) K H^{-1}`. With
+:math:`\delta = w - w_* = K^{-1} R` and :math:`K H^{-1} = I + \alpha H^{-1}`,
+
+.. math:: \delta^\top (2 I - \tfrac{\lambda}{1+\mu} K) K H^{-1} \delta
+   = s_2 \|\delta\|^2 + \alpha s_2\, \delta^\top H^{-1} \delta
+   - \tfrac{\lambda}{1+\mu}\, \delta^\top K \delta ,
+
+and :math:`\tfrac12 \delta^\top K \delta` is the regularised loss above its minimum. With equal
+minima in the two worlds (the paper's Assumption 3, here for the regularised loss) it differs
+between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same score with
+:math:`u = K^{-1} g`, :math:`u_0 = K^{-1} R_0` and :math:`s_2 / 2` in the place of :math:`s_1`.
+`membership.studies.iha.theory` shows it to be the exact log-likelihood ratio on a quadratic.
 """
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from torch import nn
 
-from membership.arrays import as_bool, one_of
-from membership.attacks.iha_cg import FormsByCG
-from membership.attacks.iha_factor import FormsByFactor
-from membership.attacks.iha_terms import (
-    IHAScore,
-    check_recipe,
-    check_stationarity,
-    iha_from_view,
-    iha_terms,
-)
-from membership.attacks.others import (
-    KNOWLEDGE,
-    OthersGradient,
-    check_marks,
-    others_gradient,
-)
-from membership.curvature.eigen import Spectrum, check_conditioning, spectrum_of
-from membership.curvature.factor import factor
-from membership.curvature.objective import Loss, Objective, objective, pair
-from membership.curvature.solver import Solver
-from membership.curvature.white_box import WhiteBoxView, views, with_rows
+from membership.arrays import FloatArray, as_bool, as_float64, one_of
+from membership.attacks.adversary import Observed, loss_of
+from membership.attacks.forms import against_rest, check_stationarity, forms_of, reader
+from membership.attacks.others import KNOWLEDGE, check_marks, removal
+from membership.attacks.registry import Attack, declare
+from membership.curvature.eigen import Spectrum, check_conditioning
+from membership.curvature.inverse import check_solver, inverse_of
+from membership.curvature.objective import Loss, objective, pair
+from membership.curvature.white_box import views
 from membership.errors import InputError
 
-SOLVERS = ("exact", "cg")
+
+@dataclass(frozen=True)
+class IHAScore:
+    r"""The score and its parts, each of shape (records,).
+
+    Attributes
+    ----------
+    score : numpy.ndarray
+        :math:`\ell/(1+\mu) - (I_1 + I_2 + I_3 + I_4)/\lambda`; higher means member.
+    loss : numpy.ndarray
+        :math:`\ell`.
+    i1, i2, i3, i4 : numpy.ndarray
+        The paper's terms, as numbered there.
+    residual : numpy.ndarray
+        Relative residual of the system solved for each record; 0 for an exact inverse.
+    """
+
+    score: FloatArray
+    loss: FloatArray
+    i1: FloatArray
+    i2: FloatArray
+    i3: FloatArray
+    i4: FloatArray
+    residual: FloatArray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        """The score, so that NumPy and `membership.metrics` take the whole for it."""
+        return np.array(self.score, dtype=dtype, copy=copy)
 
 
 def iha(
@@ -82,16 +125,20 @@ def iha(
     conditioning : {"damping", "low-rank"}
         See `membership.curvature.conditioned_inverse`.
     solver : {"exact", "cg"}
-        One Cholesky factor (one eigendecomposition for low rank and for the regularised
-        condition), or conjugate gradients for many records at once; "cg" damps.
+        One Cholesky factor (two for the regularised condition, an eigendecomposition for low
+        rank), or conjugate gradients for many records at once; "cg" damps.
     convention : {"paper", "authors"}
         "authors" is what the released code computes where it differs: members' gradient over the
         others is :math:`(n\nabla L_1 - g)/(n-1)`, and low rank goes by :math:`|\sigma|`.
     stationarity : {"published", "regularised"}
         "regularised" keeps the weight decay in the stationarity condition; not in the paper (see
-        `membership.attacks.iha_terms`).
+        `membership.attacks.iha`).
     knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
-        The controls of `membership.attacks.others_gradient`.
+        "leave-one-out": the truth, :math:`\nabla L_1 - g/n` for a member and
+        :math:`\nabla L_1` for others. **This reads the membership bit**: an adversary who knows
+        all other records can compute it without the bit, a program that only has the model's
+        training set cannot. The two controls take it the same way for every record:
+        "everyone" :math:`\nabla L_1`, "everyone-less-own" :math:`\nabla L_1 - g/n`.
     spectrum : Spectrum, optional
         Of the Hessian over the training records, for solver "exact": with one at hand any number
         of dampings cost little.
@@ -139,92 +186,159 @@ def iha(
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)
 
-    def others(view: WhiteBoxView, rows: slice) -> OthersGradient:
-        return others_gradient(view, member[rows], knowledge, convention)
-
-    if solver == "cg":
-        parts = _by_cg(goal, train, query, others, recipe, damping, stationarity, tolerance)
-    elif one_damping(spectrum, conditioning) and (stationarity == "published" or not weight_decay):
-        parts = _by_factor(goal, train, query, others, recipe, damping, stationarity)
-    else:
-        spectrum = spectrum or spectrum_of(goal, *train)
-        parts = [
-            iha_from_view(
-                view,
-                others(view, rows),
-                spectrum.values,
-                *recipe,
-                damping=damping,
-                conditioning=conditioning,
-                convention=convention,
-                stationarity=stationarity,
-            )
-            for view, rows in with_rows(views(goal, train, query, spectrum))
-        ]
-    names = [field.name for field in fields(IHAScore)]
-    return IHAScore(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
-def _by_cg(
-    goal: Objective,
-    train: tuple,
-    query: tuple,
-    others: Callable[[WhiteBoxView, slice], OthersGradient],
-    recipe: tuple[float, float, float],
-    damping: float,
-    stationarity: str,
-    tolerance: float,
-) -> list[IHAScore]:
-    """Scores of the queried records in blocks, by conjugate gradients."""
-    _, _, weight_decay = recipe
-    solver = Solver(goal, *train, n_systems=len(query[0]))
-    forms, parts = None, []
-    for view, rows in with_rows(views(goal, train, query)):
-        if forms is None:
-            shift = weight_decay if stationarity == "regularised" else 0.0
-            forms = FormsByCG(
-                solver,
-                view.mean_gradient,
-                shift * view.weight,
-                damping,
-                shift,
-                tolerance,
-            )
-        found, residual = forms(view, others(view, rows))
-        part = iha_terms(found, view.loss, view.n_train, *recipe, stationarity)
-        parts.append(replace(part, residual=residual))
-    return parts
+    shift = weight_decay if stationarity == "regularised" else 0.0
+    inverse, basis = inverse_of(
+        goal,
+        train,
+        len(member),
+        damping=damping,
+        conditioning=conditioning,
+        convention=convention,
+        solver=solver,
+        shift=shift,
+        spectrum=spectrum,
+        tolerance=tolerance,
+    )
+    (forms,) = forms_of(views(goal, train, query, basis), [inverse], weight_decay)
+    found = iha_from_forms(
+        forms,
+        forms["loss"],
+        member,
+        len(train[0]),
+        *recipe,
+        stationarity=stationarity,
+        knowledge=knowledge,
+        convention=convention,
+    )
+    return replace(found, residual=forms.get("residual", found.residual))
 
 
-def _by_factor(
-    goal: Objective,
-    train: tuple,
-    query: tuple,
-    others: Callable[[WhiteBoxView, slice], OthersGradient],
-    recipe: tuple[float, float, float],
-    damping: float,
-    stationarity: str,
-) -> list[IHAScore]:
-    """Scores of the queried records in blocks, from the Cholesky factor of the damped Hessian."""
-    found = factor(goal, *train, damping)
-    forms, parts = None, []
-    for view, rows in with_rows(views(goal, train, query)):
-        forms = forms or FormsByFactor(found, view.mean_gradient)
-        of_view = forms(view, others(view, rows))
-        parts.append(iha_terms(of_view, view.loss, view.n_train, *recipe, stationarity))
-    return parts
+def iha_from_forms(
+    forms: Mapping[str, Any],
+    loss: Any,
+    member: Any,
+    n_train: int,
+    learning_rate: float,
+    momentum: float,
+    weight_decay: float,
+    *,
+    stationarity: str = "published",
+    knowledge: str = "leave-one-out",
+    convention: str = "paper",
+) -> IHAScore:
+    """As `iha`, from forms that were gathered before.
+
+    Parameters
+    ----------
+    forms : mapping of str to array of shape (records,)
+        `quadratic_forms`, of the same stationarity.
+    loss : array of shape (records,)
+    member : bool array of shape (records,)
+        Which records are training records; read as `knowledge` says.
+    n_train : int
+        Training records, 2 or more.
+    learning_rate, momentum, weight_decay, stationarity, knowledge, convention
+        As for `iha`.
+
+    Returns
+    -------
+    IHAScore
+
+    Raises
+    ------
+    InputError
+        A form is missing, shapes disagree, entries are not finite, or as `iha`.
+    """
+    check_recipe(learning_rate, momentum, weight_decay)
+    check_stationarity(stationarity)
+    loss = as_float64("loss", loss, 1)
+    read = reader(forms, loss.shape)
+    scale, own = removal(as_bool("member", member, loss.shape), n_train, knowledge, convention)
+
+    def others(order: str) -> FloatArray:
+        """g against the gradient over the others."""
+        if stationarity == "regularised":
+            return own * read("own" + order) + against_rest(read, order, scale)
+        return own * read("own" + order) + scale * read("mean" + order)
+
+    quadratic = (read("own2"), others("2"), read("own3"), others("3"))
+    recipe = (learning_rate, momentum, weight_decay)
+    return iha_terms(*quadratic, loss, n_train, *recipe, stationarity)
 
 
-def one_damping(spectrum: Spectrum | None, conditioning: str) -> bool:
-    """Whether a factor of the damped Hessian will do."""
-    return spectrum is None and conditioning == "damping"
+def iha_terms(
+    own2: FloatArray,
+    others2: FloatArray,
+    own3: FloatArray,
+    others3: FloatArray,
+    loss: FloatArray,
+    n_train: int,
+    learning_rate: float,
+    momentum: float,
+    weight_decay: float,
+    stationarity: str = "published",
+) -> IHAScore:
+    r"""The four terms and the score, from quadratic forms; parameters as for `iha`.
+
+    own2 is :math:`g^\top P^2 g`, own3 :math:`g^\top P P' P g`, others2 and others3 the same with
+    the gradient over the others on the left.
+    """
+    step = learning_rate * weight_decay / (1.0 + momentum)
+    s1 = 1.0 - step if stationarity == "published" else 1.0 - step / 2.0
+    s2 = 2.0 - step
+    i1 = s1 / n_train * own2
+    i2 = 2.0 * s1 * others2
+    i3 = weight_decay * s2 / (2.0 * n_train) * own3
+    i4 = weight_decay * s2 * others3
+    score = loss / (1.0 + momentum) - (i1 + i2 + i3 + i4) / learning_rate
+    return IHAScore(score, loss, i1, i2, i3, i4, np.zeros_like(score))
 
 
-def check_solver(solver: str, conditioning: str) -> None:
-    """Raise an InputError unless the solver is known and does this conditioning."""
-    one_of("solver", solver, SOLVERS)
-    if solver == "cg" and conditioning == "low-rank":
-        raise InputError(
-            "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
-            "solver='exact', or conditioning='damping'"
-        )
+def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> None:
+    """Raise an InputError unless these are a recipe of SGD."""
+    if not 0 < learning_rate < float("inf"):
+        raise InputError(f"learning_rate = {learning_rate!r}: expected a number above 0")
+    if not 0 <= momentum < 1:
+        raise InputError(f"momentum = {momentum!r}: expected a number from 0 up, below 1")
+    if not 0 <= weight_decay < float("inf"):
+        raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+
+
+def _of(seen: Observed, stationarity: str) -> FloatArray:
+    recipe = (seen.setting(name) for name in ("learning_rate", "momentum", "weight_decay"))
+    forms, n_train = seen.form(stationarity), seen.setting("members")
+    return iha_from_forms(
+        forms, loss_of(seen), seen.member, n_train, *recipe, stationarity=stationarity
+    ).score
+
+
+_suri = partial(
+    Attack,
+    function=iha,
+    knowledge=("losses", "weights", "recipe", "all other records"),
+    references="none",
+    paper="suri2024",
+)
+declare(
+    _suri(
+        name="iha",
+        display="IHA",
+        needs=(
+            "loss|log_odds",
+            *(f"form.published.{term}" for term in ("own2", "own3", "mean2", "mean3")),
+        ),
+        equation="Equation 8",
+        score=lambda seen: _of(seen, "published"),
+    ),
+    _suri(
+        name="iha-star",
+        display="IHA*",
+        needs=(
+            "loss|log_odds",
+            *(f"form.regularised.{term}" for term in ("own2", "own3", "rest2", "rest3")),
+        ),
+        equation="Equation 8, with the weight decay in the stationarity",
+        score=lambda seen: _of(seen, "regularised"),
+        term="IHA\\*",
+    ),
+)

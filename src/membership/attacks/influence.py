@@ -1,28 +1,17 @@
 """Self-influence (Cohen and Giryes 2024) as a membership score."""
 
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
-from membership.arrays import FloatArray
-from membership.attacks.adversary import Observed, loss_of
-from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
-from membership.attacks.iha import check_solver, iha, one_damping
+from membership.arrays import FloatArray, as_float64
 from membership.attacks.registry import Attack, declare
-from membership.attacks.residual import residual
-from membership.curvature.eigen import (
-    Spectrum,
-    check_conditioning,
-    conditioned_inverse,
-    spectrum_of,
-)
-from membership.curvature.factor import factor
-from membership.curvature.gradients import gradient_blocks
+from membership.curvature.eigen import Spectrum, check_conditioning
+from membership.curvature.inverse import check_solver, inverse_of
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.solver import Solver
-from membership.curvature.white_box import WhiteBoxView, views
+from membership.curvature.white_box import views
 
 
 def sif(
@@ -76,54 +65,26 @@ def sif(
     check_solver(solver, conditioning)
     goal = objective(model, loss, *pair("train", train))
     records, query = goal.records(*train), goal.queried(query)
-    if solver == "cg":
-        systems = Solver(goal, *records, n_systems=len(query[0]))
-        parts = []
-        for gradient, _ in gradient_blocks(goal, *query):
-            found = systems.solve(gradient, damping, tolerance**0.5)
-            # The error of the solution enters this sum by its square.
-            form = (found.vectors * (gradient + found.remainder)).sum(1)
-            parts.append(0.0 - form.cpu().numpy())
-        return np.concatenate(parts)
-    if one_damping(spectrum, conditioning):
-        found = factor(goal, *records, damping)
-        parts = []
-        for view in views(goal, records, query):
-            half = found.half(torch.as_tensor(view.gradient).to(goal.device))
-            parts.append(0.0 - half.square().sum(1).cpu().numpy())
-        return np.concatenate(parts)
-    spectrum = spectrum or spectrum_of(goal, *records)
-    how = (damping, conditioning, convention)
-    blocks = views(goal, records, query, spectrum)
-    return np.concatenate([sif_from_view(view, spectrum.values, *how) for view in blocks])
+    inverse, basis = inverse_of(
+        goal,
+        records,
+        len(query[0]),
+        damping=damping,
+        conditioning=conditioning,
+        convention=convention,
+        solver=solver,
+        spectrum=spectrum,
+        tolerance=tolerance,
+    )
+    blocks = views(goal, records, query, basis)
+    return np.concatenate([0.0 - inverse.influence(view.gradient) for view in blocks])
 
 
-def sif_from_view(
-    view: WhiteBoxView,
-    values: FloatArray,
-    damping: float = 0.2,
-    conditioning: str = "damping",
-    convention: str = "paper",
-) -> FloatArray:
-    """As `sif`, on gradients already read in the eigenbasis with its eigenvalues `values`."""
-    inverse = conditioned_inverse(values, damping, conditioning, convention)
-    return 0.0 - np.square(view.gradient) @ inverse
+def sif_from_forms(forms: Mapping[str, Any]) -> FloatArray:
+    """As `sif`, from forms that were gathered before: minus own1."""
+    return 0.0 - as_float64("form own1", forms["own1"], 1)
 
 
-def _iha(seen: Observed, stationarity: str) -> FloatArray:
-    recipe = (seen.setting(name) for name in ("learning_rate", "momentum", "weight_decay"))
-    forms, n_train = seen.form(stationarity), seen.setting("members")
-    return iha_from_forms(
-        forms, loss_of(seen), seen.member, n_train, *recipe, stationarity=stationarity
-    ).score
-
-
-_suri = partial(
-    Attack,
-    knowledge=("losses", "weights", "recipe", "all other records"),
-    references="none",
-    paper="suri2024",
-)
 declare(
     Attack(
         name="sif",
@@ -135,38 +96,5 @@ declare(
         paper="cohen2024",
         equation="self-influence",
         score=lambda seen: sif_from_forms(seen.form("published")),
-    ),
-    _suri(
-        name="iha",
-        display="IHA",
-        function=iha,
-        needs=(
-            "loss|log_odds",
-            *(f"form.published.{term}" for term in ("own2", "own3", "mean2", "mean3")),
-        ),
-        equation="Equation 8",
-        score=lambda seen: _iha(seen, "published"),
-    ),
-    _suri(
-        name="iha-star",
-        display="IHA*",
-        function=iha,
-        needs=(
-            "loss|log_odds",
-            *(f"form.regularised.{term}" for term in ("own2", "own3", "rest2", "rest3")),
-        ),
-        equation="Equation 8, with the weight decay in the stationarity",
-        score=lambda seen: _iha(seen, "regularised"),
-        term="IHA\\*",
-    ),
-    _suri(
-        name="residual",
-        display="residual test",
-        function=residual,
-        needs=("form.identity.own2", "form.identity.rest2"),
-        equation="Theorem 3.2, without curvature",
-        score=lambda seen: residual_from_forms(
-            seen.form("identity"), seen.member, seen.setting("members")
-        ),
-    ),
+    )
 )

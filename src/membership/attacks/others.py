@@ -1,78 +1,25 @@
-r"""The gradient over the records other than the queried one, as an adversary may know it."""
+r"""The gradient over the records other than the queried one, as an adversary may know it.
+
+It is :math:`\nabla L_0 = \text{scale} \cdot \nabla L_1 + \text{own} \cdot g`.
+"""
 
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import torch
 
-from membership.arrays import BoolArray, FloatArray, as_bool, one_of
-from membership.curvature import WhiteBoxView
+from membership.arrays import BoolArray, FloatArray, one_of
 from membership.curvature.eigen import CONVENTIONS
 from membership.errors import InputError
 
 KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")
 
 
-@dataclass(frozen=True)
-class OthersGradient:
-    r"""The gradient over the records other than the queried one, of each queried record.
-
-    :math:`\nabla L_0 = \text{scale} \cdot \text{mean} + \text{own} \cdot g`.
-
-    Attributes
-    ----------
-    mean : numpy.ndarray, shape (p,)
-        In the basis of the view it goes with.
-    scale, own : numpy.ndarray, shape (records,)
-    """
-
-    mean: FloatArray
-    scale: FloatArray
-    own: FloatArray
-
-
-def others_gradient(
-    view: WhiteBoxView,
-    query_member: Any,
-    knowledge: str = "leave-one-out",
-    convention: str = "paper",
-) -> OthersGradient:
-    r"""The gradient over the other records, as the adversary is taken to know it.
-
-    Parameters
-    ----------
-    view : WhiteBoxView
-    query_member : array_like of bool, shape (records,)
-        Which queried records are among the training records.
-    knowledge : {"leave-one-out", "everyone", "everyone-less-own"}
-        "leave-one-out": the truth, :math:`\nabla L_1 - g/n` for a member and
-        :math:`\nabla L_1` for others. **This reads the membership bit**: an adversary who knows
-        all other records can compute it without the bit, a program that only has the model's
-        training set cannot. The two controls take it the same way for every record:
-        "everyone" :math:`\nabla L_1`, "everyone-less-own" :math:`\nabla L_1 - g/n`.
-    convention : {"paper", "authors"}
-        "authors": as the released code, :math:`(n \nabla L_1 - g)/(n - 1)` for members.
-
-    Returns
-    -------
-    OthersGradient
-
-    Raises
-    ------
-    InputError
-        A choice is unknown, or the mask is not a boolean a queried record.
-    """
-    member = as_bool("query_member", query_member, view.loss.shape)
-    return OthersGradient(view.mean_gradient, *removal(member, view.n_train, knowledge, convention))
-
-
 def removal(
     member: BoolArray, n_train: int, knowledge: str, convention: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Scale and own part of an `OthersGradient`; choices and errors as `others_gradient`."""
+    """Scale and own part of each queried record; choices and errors as `iha`."""
     one_of("knowledge", knowledge, KNOWLEDGE)
     one_of("convention", convention, CONVENTIONS)
     without = member
@@ -96,7 +43,7 @@ def check_marks(train: tuple, query: tuple, member: BoolArray, knowledge: str) -
         Records and targets, as an `Objective` reads them.
     member : ndarray of bool, shape (records,)
     knowledge : str
-        As for `others_gradient`; its controls do not read the mark.
+        As for `iha`; its controls do not read the mark.
 
     Raises
     ------

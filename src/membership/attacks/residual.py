@@ -6,13 +6,16 @@ vanishes; over the others alone it is :math:`R_0`, and :math:`R_0 + g/n` is what
 the record.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from torch import nn
 
-from membership.arrays import FloatArray, as_bool, one_of
-from membership.attacks.others import OthersGradient, check_marks, others_gradient
+from membership.arrays import FloatArray, as_bool, as_float64, one_of
+from membership.attacks.forms import IDENTITY, Forms, against_rest, quadratic_forms, reader
+from membership.attacks.others import check_marks, removal
+from membership.attacks.registry import Attack, declare
 from membership.curvature.objective import Loss, objective, pair
 from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
@@ -71,35 +74,67 @@ def residual(
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)
+    options = {"knowledge": knowledge, "convention": convention}
     parts = []
     for view, rows in with_rows(views(goal, train, query)):
-        others = others_gradient(view, member[rows], knowledge, convention)
-        parts.append(residual_from_view(view, others, weight_decay, statistic))
+        forms = quadratic_forms(view, None, weight_decay, IDENTITY)
+        asked = "product" if statistic == "cosine" else statistic
+        part = residual_from_forms(forms, member[rows], view.n_train, statistic=asked, **options)
+        if statistic == "cosine":
+            scale, own = removal(member[rows], view.n_train, knowledge, convention)
+            size = np.sqrt(forms["own2"] * _squared(view, forms, weight_decay, scale, own))
+            part = np.divide(part, size, out=np.zeros_like(part), where=size > 0)
+        parts.append(part)
     return np.concatenate(parts)
 
 
-def residual_from_view(
-    view: WhiteBoxView, others: OthersGradient, weight_decay: float, statistic: str = "norm"
+def _squared(
+    view: WhiteBoxView, forms: Forms, weight_decay: float, scale: FloatArray, own: FloatArray
 ) -> FloatArray:
-    """As `residual`, on gradients already read, in any orthonormal basis."""
-    check_residual(statistic, weight_decay)
-    decay = weight_decay * view.weight
-    own = np.square(view.gradient).sum(axis=1)
-    with_mean, with_decay = view.gradient @ others.mean, view.gradient @ decay
-    product = others.scale * with_mean + others.own * own + with_decay
-    if statistic == "product":
-        return -product
-    if statistic == "norm":
-        return -2.0 * product / view.n_train - own / view.n_train**2
-    # R0 = scale * mean + own * g + decay, squared out: no (records, p) array of its own.
-    length = (
-        others.scale**2 * (others.mean @ others.mean)
-        + 2.0 * others.scale * (others.mean @ decay)
-        + decay @ decay
-        + others.own * (product + others.scale * with_mean + with_decay)
-    )
-    size = np.sqrt(np.maximum(length, 0.0) * own)
-    return -np.divide(product, size, out=np.zeros_like(product), where=size > 0)
+    r""":math:`\|R_0\|^2`, squared out, so that there is no (records, p) array of its own."""
+    mean, decay = view.mean_gradient, weight_decay * view.weight
+    with_rest = forms["rest2"] + (scale - 1) * forms["mean2"]
+    length = scale**2 * (mean @ mean) + 2.0 * scale * (mean @ decay) + decay @ decay
+    length += own * (2.0 * with_rest + own * forms["own2"])
+    return np.maximum(length, 0.0)
+
+
+def residual_from_forms(
+    forms: Mapping[str, Any],
+    member: Any,
+    n_train: int,
+    *,
+    statistic: str = "norm",
+    knowledge: str = "leave-one-out",
+    convention: str = "paper",
+) -> FloatArray:
+    """As `residual` with "norm" or "product", from `quadratic_forms` of the identity.
+
+    Parameters
+    ----------
+    forms : mapping of str to array of shape (records,)
+        own2 and rest2 with conditioning "identity"; mean2 too with the authors' convention.
+    member, n_train, knowledge, convention
+        As for `iha_from_forms`.
+    statistic : {"norm", "product"}
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (records,)
+
+    Raises
+    ------
+    InputError
+        As `iha_from_forms`, or another statistic.
+    """
+    check_residual(statistic, 0.0)
+    if statistic == "cosine":
+        raise InputError("statistic = 'cosine': it needs the length of the gradient; see residual")
+    own = as_float64("form own2", forms["own2"], 1)
+    read = reader(forms, own.shape)
+    scale, less = removal(as_bool("member", member, own.shape), n_train, knowledge, convention)
+    product = less * own + against_rest(read, "2", scale)
+    return -product if statistic == "product" else -2.0 * product / n_train - own / n_train**2
 
 
 def check_residual(statistic: str, weight_decay: float) -> None:
@@ -107,3 +142,20 @@ def check_residual(statistic: str, weight_decay: float) -> None:
     one_of("statistic", statistic, STATISTICS)
     if not 0 <= weight_decay < float("inf"):
         raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+
+
+declare(
+    Attack(
+        name="residual",
+        display="residual test",
+        function=residual,
+        needs=("form.identity.own2", "form.identity.rest2"),
+        knowledge=("losses", "weights", "recipe", "all other records"),
+        references="none",
+        paper="suri2024",
+        equation="Theorem 3.2, without curvature",
+        score=lambda seen: residual_from_forms(
+            seen.form("identity"), seen.member, seen.setting("members")
+        ),
+    )
+)

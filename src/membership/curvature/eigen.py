@@ -39,6 +39,14 @@ class Spectrum:
         """Vectors (..., p) in the eigenbasis."""
         return vectors.to(self.vectors.device) @ self.vectors
 
+    def check(self, goal: Objective) -> None:
+        """Raise an InputError where it is not of a model with so many parameters."""
+        if len(self.values) != goal.size:
+            raise InputError(
+                f"spectrum: it has {len(self.values):,} eigenvalues, and the model {goal.size:,} "
+                "parameters; pass the spectrum of this model"
+            )
+
 
 def spectrum(model: nn.Module, loss: Loss, x: Any, y: Any) -> Spectrum:
     """Decompose the exact Hessian of the mean loss, without the weight decay's part.

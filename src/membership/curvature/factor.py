@@ -76,6 +76,14 @@ def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) ->
     return Factor(matrix)
 
 
+def factors(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float, more: float
+) -> tuple[Factor, Factor]:
+    """As `factor` of the damped Hessian, and of that with `more` added; one and the same for 0."""
+    inner = factor(goal, x, y, damping)
+    return inner, factor(goal, x, y, damping + more) if more else inner
+
+
 def factorised(matrix: torch.Tensor) -> bool:
     """Put L into a matrix's lower triangle, column block by column block; False where none is."""
     for columns in _blocks(len(matrix)):

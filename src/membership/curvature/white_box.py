@@ -90,11 +90,8 @@ def views(
     goal: Objective, train: tuple, query: tuple, spectrum: Spectrum | None = None
 ) -> Iterator[WhiteBoxView]:
     """Views of the queried records in blocks, in their order; as `white_box_view`."""
-    if spectrum is not None and len(spectrum.values) != goal.size:
-        raise InputError(
-            f"spectrum: it has {len(spectrum.values):,} eigenvalues, and the model {goal.size:,} "
-            "parameters; pass the spectrum of this model"
-        )
+    if spectrum is not None:
+        spectrum.check(goal)
 
     def numbers(vectors: torch.Tensor) -> FloatArray:
         return (vectors if spectrum is None else spectrum.rotate(vectors)).cpu().numpy()

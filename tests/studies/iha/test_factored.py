@@ -5,7 +5,7 @@ import pytest
 
 from membership.curvature import factor as room
 from membership.studies.iha import ensembles, factored, tasks, white_box
-from membership.studies.iha.factored import factors, observe
+from membership.studies.iha.factored import inverses, observe
 from membership.studies.iha.white_box import opened, training_records
 
 # The smaller leaves a matrix that is not positive definite.
@@ -40,8 +40,8 @@ def test_a_damping_that_leaves_a_matrix_indefinite_is_raised_until_it_does(netwo
     how = opened(network.ensemble.module(0), network.task.config, train)
     least = how.spectrum.values.min()
     assert least < 0
-    both = factors(how.goal, *how.goal.records(*train), -least / 4, 5e-4)
-    assert both.amount + least > 0
+    _, amount = inverses(how.goal, *how.goal.records(*train), -least / 4, 5e-4)
+    assert amount + least > 0
 
 
 def test_it_keeps_no_sweep_and_no_eigenvalues(network):

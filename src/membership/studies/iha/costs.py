@@ -11,13 +11,12 @@ import numpy as np
 import torch
 
 from membership import attacks, memory, training
-from membership.attacks.iha_factor import FormsByFactor
-from membership.attacks.others import others_gradient
+from membership.attacks.forms import forms_of
 from membership.curvature.factor import Factor, factorised
-from membership.curvature.gradients import mean_gradient
 from membership.curvature.hessians import hessian_matrix
+from membership.curvature.inverse import Factors
 from membership.curvature.objective import objective
-from membership.curvature.white_box import views, with_rows
+from membership.curvature.white_box import views
 from membership.errors import InputError
 from membership.studies.iha.ensembles import Trained, scaled_logits
 from membership.studies.iha.measured import recipe
@@ -79,7 +78,7 @@ def _asked(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _exact(trained: Trained, damping: float) -> Cost:
     """One Cholesky factor of the Hessian, and what IHA makes of it for each record."""
-    queries, member = _asked(trained, QUERIES)
+    queries, _ = _asked(trained, QUERIES)
     train, query = training_records(trained, 0), records(trained, queries)
     goal = objective(trained.ensemble.module(0), trained.task.config.loss_of, *train)
     x, y = goal.records(*train)
@@ -96,9 +95,7 @@ def _exact(trained: Trained, damping: float) -> Cost:
         damping *= 2
 
     def score() -> None:
-        forms = FormsByFactor(found, mean_gradient(goal, x, y).numpy())
-        for view, rows in with_rows(views(goal, train, query)):
-            forms(view, others_gradient(view, member[rows]))
+        forms_of(views(goal, train, query), [Factors(found, found)], 0.0)
 
     _, after, held_after = _timed(score)
     return Cost(before, after, held, held_after, len(queries))

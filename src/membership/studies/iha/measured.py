@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from membership import attacks
-from membership.attacks.forms import TERMS, iha_from_forms
+from membership.attacks.forms import TERMS
+from membership.attacks.iha import iha_from_forms
 from membership.studies.iha.ensembles import Trained
 from membership.studies.iha.white_box import records, training_records
 

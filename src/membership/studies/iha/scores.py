@@ -7,8 +7,10 @@ import xarray as xr
 
 from membership import attacks, signals
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.forms import iha_from_forms, residual_from_forms, sif_from_forms
+from membership.attacks.iha import iha_from_forms
+from membership.attacks.influence import sif_from_forms
 from membership.attacks.lira import Choice, lira_variants
+from membership.attacks.residual import residual_from_forms
 
 KNOWLEDGE = {
     "": "leave-one-out",
