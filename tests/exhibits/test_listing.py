@@ -41,7 +41,8 @@ def test_a_misspelt_id_gets_the_nearest():
 
 @pytest.mark.parametrize(("gone", "heir"), listing.retired().items())
 def test_a_retired_id_answers_with_what_took_its_place(gone, heir):
-    assert listing.find(heir)["id"] == heir
+    is_test = heir.startswith("tests/")
+    assert (paths.project_root() / heir).is_dir() if is_test else listing.find(heir)["id"] == heir
     with pytest.raises(InputError, match=f"'{gone}' is retired; '{heir}' took its place"):
         exhibits.bibtex(gone)
     page = paths.project_root() / "notebooks" / f"{chapter_of(gone)}.md"

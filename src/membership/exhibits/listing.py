@@ -46,7 +46,7 @@ def find(exhibit_id: str) -> dict[str, str]:
 
 
 def retired() -> dict[str, str]:
-    """The ids of exhibits that are gone, each with the exhibit that answers their question now."""
+    """The ids of exhibits that are gone, each with the exhibit, or the tests, in their place."""
     text = files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 

@@ -106,3 +106,9 @@ def test_knowing_the_others_never_hurts_and_malt_does_not_look(rates, optimiser)
     for attack in (BEST_PARAMETERS, BEST_LOSS):
         assert found[ALL, attack][0] > found[POPULATION, attack][0]
     assert found[ALL, MALT] == pytest.approx(found[POPULATION, MALT])
+
+
+def test_a_finer_grid_moves_the_posteriors_areas_little(rates):
+    finer = {(k, a): area for k, a, area, _ in LogisticGame(22, others=3).rates(POSTERIOR)}
+    coarse = {key: area for key, (area, _) in rates[POSTERIOR].items()}
+    assert finer == pytest.approx(coarse, abs=5e-4)

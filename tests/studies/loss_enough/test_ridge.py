@@ -139,8 +139,11 @@ def test_the_posteriors_ratio_is_a_constant_less_the_loss(game):
     np.testing.assert_allclose(scores[BEST_LOSS], mast, atol=1e-10)
 
 
-def areas(game, noise, known=1.0, **more):
-    scores = game.play(noise, known, **more)
+def areas(game, noise, known=1.0):
+    return pooled(game.play(noise, known))
+
+
+def pooled(scores):
     seen = np.arange(scores[MALT].shape[1]) >= scores[MALT].shape[1] // 2
     seen = np.broadcast_to(seen, scores[MALT].shape).ravel()
     return {name: metrics.auc(score.ravel(), seen) for name, score in scores.items()}
@@ -198,6 +201,9 @@ def test_the_best_is_above_every_other_with_other_recipes(recipe):
 
 
 def test_where_no_model_has_seen_the_record_attacks_find_nothing():
-    found = areas(RidgeGame([3, 0], records=20, draws=1000), SGD, null=True)
+    game = RidgeGame([3, 0], records=20, draws=1000)
+    without, within = game.laws(SGD, 1.0)
+    w = np.concatenate([without.draws(normals) for normals in game.normals], axis=1)
+    found = pooled(game.scores(w, without, within, 1.0))
     # 20,000 scores a side: a standard error of 0.003.
     assert max(abs(area - 0.5) for area in found.values()) < 0.012

@@ -1,6 +1,5 @@
 """The chapter's tables at `tiny`: what is exact is exact, and pairs are pairs."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -75,19 +74,3 @@ def test_losses_give_the_parameters_back_and_no_others():
     value = controls.all_losses(SETTINGS).set_index("metric")["value"]
     assert value[ERROR] < 1e-9
     assert value.drop(ERROR).min() > 1e-3
-
-
-def test_what_is_exact_agrees_by_two_roads():
-    table = controls.closed_forms(SETTINGS).set_index(["game", "case"])
-    exact = table[table["n_repeats"] == 0].loc[MEAN]
-    assert exact["value"].abs().max() < 0.05
-    drawn = table[table["n_repeats"] > 0]
-    assert ((drawn["value"].abs() / drawn["standard_error"]) < 5).all()
-
-
-def test_null_rows_hold_one_half():
-    table = controls.null_rows(SETTINGS)
-    mean = table[table["game"] == MEAN]
-    np.testing.assert_allclose(mean["value"], 50, atol=1e-6)
-    # 3,000 scores a side in all.
-    assert (table[table["game"] == RIDGE]["value"] - 50).abs().max() < 5

@@ -1,23 +1,18 @@
-"""What the games are checked by: sufficiency, one loss or all, closed forms, null rows."""
+"""What losses tell: when one is all that there is to know, and what many give away."""
 
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f, norm
 
-from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics.summaries import exactly
-from membership.studies.loss_enough import chi_squared, discrete
+from membership.studies.loss_enough import discrete
 from membership.studies.loss_enough.logistic import OPTIMISERS
 from membership.studies.loss_enough.mean import RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
-    APART_BY,
-    AUC,
-    BEST_LOSS,
     BEST_PARAMETERS,
     ERROR,
     LOGISTIC,
@@ -30,11 +25,10 @@ from membership.studies.loss_enough.names import (
     UNEXPLAINED,
 )
 from membership.studies.loss_enough.played import ENDS, named_sizes
-from membership.studies.loss_enough.ridge import SIZE, Law, Noise, RidgeGame
-from membership.studies.loss_enough.tables import logistic_game, logistic_rates, mean_rates
+from membership.studies.loss_enough.ridge import SIZE, Noise, RidgeGame
+from membership.studies.loss_enough.tables import logistic_game
 
 _RARE = 1e-12
-_DRAWS = 20_000
 
 
 def sufficiency(settings: Any) -> pd.DataFrame:
@@ -139,99 +133,3 @@ def _from_losses(game: RidgeGame, seed: int) -> tuple[float, float]:
     misfit = np.abs(np.abs(found @ x.T - y) - size).max(axis=1)
     order = np.argsort(misfit)
     return float(np.abs(found[order[0]] - w).max()), float(misfit[order[1]])
-
-
-def closed_forms(settings: Any) -> pd.DataFrame:
-    """AUCs by two roads: what the chapter computes, less a closed form or a finer computation."""
-    return tidy(
-        [*_mean_checks(settings), *_ridge_checks(settings), _logistic_check(settings)],
-        {"sizes": named_sizes(settings), "residue": 1e-6},
-    )
-
-
-def _mean_checks(settings: Any) -> list[dict[str, Any]]:
-    game = MeanGame(1.0, RECORDS - 1)
-    found = mean_rates(1.0, RECORDS - 1)
-    out, into = (_loss_variance(game, member) for member in (False, True))
-    exact = f.cdf(out / into, game.d, game.d)
-    rng = np.random.default_rng([settings.seed, 3])
-    form, scores = game.forms()[BEST_PARAMETERS], []
-    for member in (False, True):
-        weights = chi_squared.weights_of(form, game.loadings(member))
-        scores.append(rng.chisquare(game.d, (_DRAWS, weights.size)) @ weights)
-    member = np.arange(_DRAWS // 10) >= _DRAWS // 20
-    parts = [part.reshape(20, -1) for part in scores]
-    drawn = [100 * metrics.auc(np.concatenate(pair), member) for pair in zip(*parts, strict=True)]
-    value = 100 * found[BEST_PARAMETERS][0]
-    both = 100 * (found[BEST_LOSS][0] - found[BEST_PARAMETERS][0])
-    malt = 100 * (found[MALT][0] - exact)
-    return [
-        _check(MEAN, "MALT less the F law", exactly(malt)),
-        _check(MEAN, "best on the loss (integrated) less best on parameters", exactly(both)),
-        _check(
-            MEAN,
-            "best on parameters less a simulation",
-            metrics.summary(value - np.array(drawn)),
-        ),
-    ]
-
-
-def _loss_variance(game: MeanGame, member: bool) -> float:
-    """Of one coordinate of theta - z."""
-    away = game.loadings(member)[0] - game.loadings(member)[1]
-    return float(away @ away)
-
-
-def _ridge_checks(settings: Any) -> list[dict[str, Any]]:
-    """Two clouds of one shape: the best attack's AUC a record is that of two normal laws."""
-    differences = []
-    for one in range(settings.n_games):
-        game = RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
-        without, own = game.laws(Noise(share=1.0), 1.0)
-        within = Law(own.mean, np.broadcast_to(without.covariance, own.covariance.shape))
-        draws = [law.draws(part) for law, part in zip((without, within), game.normals, strict=True)]
-        w = np.concatenate(draws, axis=1)
-        score = within.log_density(w) - without.log_density(w)
-        member = np.arange(w.shape[1]) >= settings.n_draws
-        away = within.mean - without.mean
-        distance = np.sqrt(np.sum((away @ np.linalg.inv(without.covariance)) * away, axis=1))
-        exact = norm.cdf(distance / np.sqrt(2))
-        found = [metrics.auc(each, member) for each in score]
-        differences.append(100 * np.mean(np.array(found) - exact))
-    label = "best on parameters less two normal laws of one shape"
-    return [_check(RIDGE, label, metrics.summary(np.array(differences)))]
-
-
-def _logistic_check(settings: Any) -> dict[str, Any]:
-    """How far any AUC moves from a coarser grid to this one, the posterior's."""
-    grids = (settings.grid_points, 2 * settings.grid_points // 3)
-    found = [logistic_rates(points, POSTERIOR) for points in grids]
-    moved = max(abs(one[2] - other[2]) for one, other in zip(*found, strict=True))
-    label = "any attack on the posterior less that on a coarser grid"
-    return _check(LOGISTIC, label, exactly(100 * moved))
-
-
-def _check(game: str, case: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {"game": game, "case": case, "metric": APART_BY} | found
-
-
-def null_rows(settings: Any) -> pd.DataFrame:
-    """Two identical hypotheses: every model is trained without the record."""
-    rows = []
-    game = MeanGame(1.0, RECORDS - 1)
-    for attack, form in game.forms().items():
-        weights = chi_squared.weights_of(form, game.loadings(False))
-        rows.append(_null(MEAN, attack, exactly(100 * chi_squared.auc(weights, weights, game.d))))
-    areas: dict[str, list[float]] = {}
-    for one in range(settings.n_games):
-        game = RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
-        member = np.repeat([[False, True]], settings.n_draws, axis=1)
-        member = member.repeat(settings.n_records, axis=0).ravel()
-        for attack, score in game.play(Noise(share=1.0), 1.0, null=True).items():
-            areas.setdefault(attack, []).append(100 * metrics.auc(score.ravel(), member))
-    rows += [_null(RIDGE, attack, metrics.summary(found)) for attack, found in areas.items()]
-    return tidy(rows, {"sizes": named_sizes(settings), "residue": 1e-6})
-
-
-def _null(game: str, attack: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {"game": game, "attack": attack, "metric": AUC} | found

@@ -182,6 +182,4 @@ EXHIBITS = (
         alt=sentences.swept_picture,
     ),
     exhibit("ctl-2", of_settings(controls.all_losses), says=sentences.of_losses),
-    exhibit("ctl-3", of_settings(controls.closed_forms), says=sentences.of_checks),
-    exhibit("ctl-4", of_settings(controls.null_rows), says=sentences.of_nulls),
 )

@@ -158,16 +158,10 @@ class RidgeGame:
             found.append(Law(mean, inverse @ spread @ inverse + self.cloud(noise, total)))
         return found[0], found[1]
 
-    def play(self, noise: Noise, known: float, null: bool = False) -> dict[str, FloatArray]:
-        """Each attack's scores, (records, 2 draws): the first half without the record.
-
-        With ``null`` the second half is drawn without it too.
-        """
+    def play(self, noise: Noise, known: float) -> dict[str, FloatArray]:
+        """Each attack's scores, (records, 2 draws): the first half without the record."""
         without, within = self.laws(noise, known)
-        w = np.concatenate(
-            [without.draws(self.normals[0]), (without if null else within).draws(self.normals[1])],
-            axis=1,
-        )
+        w = np.concatenate([without.draws(self.normals[0]), within.draws(self.normals[1])], axis=1)
         return self.scores(w, without, within, known)
 
     def scores(self, w: FloatArray, without: Law, within: Law, known: float) -> dict:

@@ -5,7 +5,6 @@ import pandas as pd
 
 from membership.studies.loss_enough.names import (
     ALL,
-    APART_BY,
     AUC,
     BEST_LOSS,
     BEST_PARAMETERS,
@@ -161,25 +160,6 @@ def of_losses(table: pd.DataFrame) -> str:
     return (
         f"The parameters come back with an error of {value[ERROR]:.0e}; no other choice of signs "
         f"fits the losses better than to {value[SECOND]:.2g}."
-    )
-
-
-def of_checks(table: pd.DataFrame) -> str:
-    """The largest difference."""
-    worst = table.loc[table[table["metric"] == APART_BY]["value"].abs().idxmax()]
-    return (
-        f"The largest of {len(table)} differences is {abs(worst['value']):.2g} points of AUC: "
-        f"{worst['game']}, {worst['case']}."
-    )
-
-
-def of_nulls(table: pd.DataFrame) -> str:
-    """How far from one half."""
-    off = (table["value"] - 50).abs()
-    inside = ((table["low"] - 1e-6 <= 50) & (table["high"] + 1e-6 >= 50)).sum()
-    return (
-        f"The largest distance from an AUC of one half is {off.max():.2f} points; {inside} of "
-        f"{len(table)} intervals hold it."
     )
 
 
