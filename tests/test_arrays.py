@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from membership import attacks, curvature, nngp
-from membership.arrays import as_bool, as_float64, as_scored
+from membership.arrays import as_bool, as_float64, as_scored, deviation
 from membership.errors import InputError
 
 
@@ -74,6 +74,22 @@ def test_truth_values_become_bool(values):
 def test_bad_pairs_are_named(score, member, message):
     with pytest.raises(InputError, match=message):
         as_scored(score, member)
+
+
+def test_masked_truth_is_refused():
+    member = np.ma.array([True, False, True], mask=[0, 0, 1])
+    with pytest.raises(InputError, match="member: some entries are masked"):
+        as_bool("member", member, (3,))
+
+
+@pytest.mark.parametrize("constant", [0.1, 1 / 3, 7.7, -1e-75, 0.0])
+def test_what_is_constant_has_no_deviation_whatever_its_mean_rounds_to(constant):
+    x = np.tile([constant, 0.0], (40, 1))
+    x[::2, 1] = 2.0
+    assert deviation(x).tolist() == [0.0, 1.0]
+    assert deviation(x, (0,), keepdims=True).shape == (1, 2)
+    with pytest.raises(InputError, match="all samples of record 0 are equal"):
+        attacks.bmia_sampled([1.0, 1.0], x)
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,16 @@ def require_moderate(name: str, array: FloatArray) -> None:
         raise InputError(f"{name} holds numbers up to {size:.3g} in size; give at most {LARGEST:g}")
 
 
+def deviation(array: FloatArray, axis: int | tuple[int, ...] = 0, **options: Any) -> Any:
+    """The standard deviation, 0 where all are equal: the rounding of their mean is no spread."""
+    equal = np.ptp(array, axis=axis, keepdims=options.get("keepdims", False)) == 0
+    return np.where(equal, 0.0, np.std(array, axis=axis, **options))
+
+
 def as_bool(name: str, values: Any, shape: tuple[int, ...]) -> BoolArray:
     """Booleans, or numbers that are all 0 or 1, as bool of a given shape."""
     is_array = isinstance(values, np.ndarray) and values.dtype == bool
-    if is_array and values.shape == shape and values.size:
+    if is_array and values.shape == shape and values.size and not np.ma.isMaskedArray(values):
         return values.copy()
     array = as_float64(name, values, len(shape))
     if array.shape != shape:

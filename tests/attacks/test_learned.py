@@ -93,7 +93,7 @@ def test_units_of_score_and_features_do_not_matter(head):
 @pytest.mark.parametrize("head", HEADS)
 def test_features_that_say_nothing_leave_the_marginal_attack(head):
     score = np.random.default_rng(8).standard_normal(600)
-    nothing, target = np.ones((600, 2)), np.linspace(-4, 4, 30)
+    nothing, target = np.full((600, 2), 0.1), np.linspace(-4, 4, 30)
     found = attacks.qmia(nothing, score, nothing[:30], target, head, **SMALL)
     assert (np.diff(found) > 0).all()
     fit = training.fit_qmia(nothing, score, head, **SMALL)

@@ -74,3 +74,12 @@ def test_copies_and_features_of_another_size_are_told(tmp_path):
     assert "-fold in standard deviation" in sizes
     assert data.cautions(data.outline(tmp_path / "own.npz"), scaled=True) == [copies]
     assert data.cautions(data.outline("digits-odd")) == []
+
+
+def test_a_constant_feature_is_of_no_size(tmp_path):
+    x, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    x[:, 1] = 0.1  # whose mean rounds
+    np.savez(tmp_path / "own.npz", x=x, y=y)
+    assert data.cautions(data.outline(tmp_path / "own.npz")) == []
+    found = data.load(f"standardised:{tmp_path / 'own.npz'}")
+    assert not found.x[:, 1].any()

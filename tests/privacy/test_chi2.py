@@ -121,3 +121,19 @@ def test_quantile_agrees_with_scipy():
     p = np.array([1e-6, 0.01, 0.3, 0.5, 0.9, 0.9999])
     expected = stats.ncx2.ppf(p, 650, 325_000.0)
     np.testing.assert_allclose(chi2.quantile(np.log(p), 650, 325_000.0), expected, rtol=1e-9)
+
+
+def test_a_far_tail_beside_a_near_one_is_as_alone():
+    """Far out the integrand is much narrower than its place: four digits of that are too few."""
+    d, noncentrality = 1e7, 1.001e11
+    mean, sd = d + noncentrality, np.sqrt(2 * (d + 2 * noncentrality))
+    x = np.array([mean + sd, mean + 100 * sd, 2 * mean, 100 * mean])
+    found = chi2.log_sf(x, d, noncentrality)
+    alone = np.array([chi2.log_sf(one, d, noncentrality) for one in x])
+    np.testing.assert_allclose(found, alone, rtol=1e-9)
+    # Chernoff's bound, from which the tail is a factor away.
+    u = (d + np.sqrt(d * d + 4 * noncentrality * x)) / (2 * x)
+    s = (1 - u) / 2
+    bound = noncentrality * s / u - d / 2 * np.log(u) - s * x
+    assert (found < bound).all()
+    np.testing.assert_allclose(found[1:], bound[1:], rtol=1e-2)

@@ -287,7 +287,14 @@ def matt_from_log_odds(
     if leverage is None:
         return first
     h = _checked_leverage(leverage, f.shape)
-    return first - np.exp(-start) * h / (2 * (1 + h if newton else 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        second = np.exp(-start) * h / (2 * (1 + h if newton else 1))
+    if not np.isfinite(second).all():
+        raise InputError(
+            f"reference_log_odds is as low as {start.min():.3g}, where a step of Newton's has no "
+            "length; leave those records out, or give no leverage"
+        )
+    return first - second
 
 
 def _log_mean_exp(loss: FloatArray, out: BoolArray, temperature: float) -> FloatArray:
@@ -322,7 +329,12 @@ def _quadratic_form(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
         raise InputError(
             "hessian is not positive definite; give that of the summed loss with its regulariser"
         ) from None
-    return np.einsum("ij,ji->i", gradient, cho_solve(factor, gradient.T))
+    form = np.einsum("ij,ji->i", gradient, cho_solve(factor, gradient.T))
+    if not np.isfinite(form).all():
+        raise InputError(
+            "hessian is as good as singular; give that of the summed loss with its regulariser"
+        )
+    return form
 
 
 def _checked_leverage(leverage: Any, shape: tuple[int, ...]) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from membership.arrays import FloatArray, as_float64
+from membership.arrays import LARGEST, FloatArray, as_float64, deviation
 from membership.attacks.adversary import Observed
 from membership.attacks.distributions import frozen_moments, sampled_hinge, student_log_survival
 from membership.attacks.registry import OUT, Attack, declare
@@ -111,7 +111,7 @@ def bmia_sampled(target_hinge: Any, sampled_hinge: Any) -> FloatArray:
             f"sampled_hinge has shape {draws.shape}; give (n_samples, {target.size} records), "
             "two samples or more"
         )
-    spread = draws.std(axis=0, ddof=1)
+    spread = deviation(draws, ddof=1)
     if not (spread > 0).all():
         raise InputError(f"sampled_hinge: all samples of record {spread.argmin()} are equal")
     return (target - draws.mean(axis=0)) / spread
@@ -231,7 +231,7 @@ def bmia_from_moments(target_hinge: Any, mean: Any, sd: Any) -> FloatArray:
             f"mean of shape {mean.shape} and sd of shape {sd.shape}: give both ({target.size},) or "
             f"(references, {target.size})"
         )
-    if not (sd > 0).all():
+    if sd.min() < 1 / LARGEST:
         raise InputError(f"sd is as low as {sd.min():g}; give standard deviations above 0")
     z = (target - mean) / sd
     return z if axes == 1 else _mixture(z)

@@ -133,17 +133,16 @@ def student_log_survival(t: FloatArray, dof: float | FloatArray) -> FloatArray:
 
 def _labels(label: Any, mean: FloatArray) -> np.ndarray:
     given = as_float64("label", label, 1)
-    classes = given.astype(np.int64)
-    if given.shape != mean.shape[:1] or (classes != given).any():
+    if given.shape != mean.shape[:1] or (given != np.floor(given)).any():
         raise InputError(
             f"label has shape {given.shape}; give one class for each of {len(mean)} records"
         )
-    if classes.min() < 0 or classes.max() >= mean.shape[1] or mean.shape[1] < 2:
+    if given.min() < 0 or given.max() >= mean.shape[1] or mean.shape[1] < 2:
         raise InputError(
-            f"label: classes {classes.min()} to {classes.max()} do not fit mean_logits of "
+            f"label: classes {given.min():.10g} to {given.max():.10g} do not fit mean_logits of "
             f"{mean.shape[1]} classes; was the reference trained on the target's classes?"
         )
-    return classes
+    return given.astype(np.int64)
 
 
 def _covariance(covariance: Any, mean: FloatArray) -> FloatArray:

@@ -20,10 +20,11 @@ from membership.attacks.adversary import Observed
 from membership.attacks.registry import Attack, declare
 from membership.curvature.moments import whitening
 from membership.errors import InputError
-from membership.privacy import chi2
+from membership.privacy import checks, chi2
 
 CONVENTIONS = ("paper", "authors")
 AUTHORS_FLOOR = -250.0
+LARGEST_IN_SCIPY = 1e9
 
 
 def glir(
@@ -81,7 +82,9 @@ def glir(
     n = _batch_size(batch_size)
     one_of("convention", convention, CONVENTIONS)
     if convention == "authors":
-        return released_score(*released_distances(m, x, mean, covariance), n, len(m))
+        both = released_distances(m, x, mean, covariance)
+        _two_numbers(*both, n, len(m))
+        return released_score(*both, n, len(m))
     root = whitening(covariance)
     return glir_whitened((m - mean) @ root, (x - mean) @ root, n)
 
@@ -118,7 +121,7 @@ def glir_from_distance(
     Returns
     -------
     ndarray of shape (records,)
-        -log p, as `glir` with convention "paper".
+        -log p, as `glir` with convention "paper"; infinite where D^2 is 0.
 
     Raises
     ------
@@ -139,6 +142,12 @@ def _two_numbers(
         raise InputError(
             f"distance of shape {distance.shape} and susceptibility of shape "
             f"{susceptibility.shape}: give equal shapes, entries of 0 or more"
+        )
+    largest = max(distance.max(), susceptibility.max())
+    if largest > checks.LARGEST:
+        raise InputError(
+            f"distance or susceptibility is as large as {largest:.3g}; give at most "
+            f"{checks.LARGEST:g}, or leave out records whose gradients lie so far from the mean"
         )
     if not 0 < rank < np.inf:
         raise InputError(f"rank = {rank}: give a number above 0")
@@ -229,16 +238,21 @@ def released_distances(m: Any, x: Any, mean: Any, covariance: Any) -> tuple[Floa
     lower = np.tril(covariance)
     if not np.diag(lower).all():
         raise InputError("covariance has a zero on its diagonal; drop entries that never change")
-    distance, susceptibility = (
-        np.square(solve_triangular(lower, (x - centre).T, lower=True)).sum(axis=0)
-        for centre in (m, mean)
-    )
+    with np.errstate(over="ignore"):
+        distance, susceptibility = (
+            np.square(solve_triangular(lower, (x - centre).T, lower=True)).sum(axis=0)
+            for centre in (m, mean)
+        )
     return distance, susceptibility
 
 
 def released_score(distance: Any, susceptibility: Any, n: int, d: int) -> FloatArray:
     """-log p of the released code from what `released_distances` gives, d the parameters."""
-    log_p = ncx2.logcdf((n - 1) * distance, d, n * susceptibility)
+    x, noncentrality = (n - 1) * distance, n * susceptibility
+    # Beyond, SciPy's series takes seconds a number and then gives up; before, both give the same.
+    far = np.maximum(x, noncentrality) > LARGEST_IN_SCIPY
+    log_p = ncx2.logcdf(np.where(far, 1.0, x), d, np.where(far, 1.0, noncentrality))
+    log_p[far] = chi2.log_cdf(x[far], d, noncentrality[far])
     return -np.maximum(log_p, AUTHORS_FLOOR)
 
 

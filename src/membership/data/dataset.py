@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from membership.arrays import deviation
 from membership.data.digest import record_digest
 from membership.errors import InputError
 
@@ -187,7 +188,7 @@ def standardised(dataset: Dataset) -> Dataset:
     """
     x = dataset.x.astype(np.float64)
     axes = (0, *range(2, x.ndim))
-    spread = x.std(axis=axes, keepdims=True)
+    spread = deviation(x, axes, keepdims=True)
     x = (x - x.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1.0)
     x = x.astype(np.float32)
     return replace(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from membership.arrays import deviation
 from membership.data.dataset import Dataset
 from membership.data.digest import record_digest
 from membership.errors import InputError
@@ -43,7 +44,7 @@ def one_hot(dataset: Dataset) -> Dataset:
             names += [f"{column}={word}" for word in words]
         else:
             numbers = values.astype(np.float64)
-            parts.append((numbers - numbers.mean())[:, None] / (numbers.std() or 1.0))
+            parts.append((numbers - numbers.mean())[:, None] / (deviation(numbers) or 1.0))
             names.append(column)
     x = np.concatenate(parts, axis=1).astype(np.float32)
     return replace(

@@ -8,6 +8,7 @@ import numpy as np
 
 from membership import addresses, paths
 from membership.addresses import PARITY
+from membership.arrays import deviation
 from membership.data import registry
 from membership.data.dataset import Dataset
 from membership.data.digest import record_hashes
@@ -133,7 +134,7 @@ def cautions(found: Outline, scaled: bool = False) -> list[str]:
             "others, which may be members and non-members at once; leave them out "
             "(`membership.data.deduplicate`)"
         )
-    spread = found.dataset.x.std(axis=0, dtype=np.float64)
+    spread = deviation(found.dataset.x, dtype=np.float64)
     spread = spread[spread > 0]
     if not (scaled or found.is_image) and len(spread) > 1 and spread.max() > WIDELY * spread.min():
         lines.append(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, deviation
 from membership.lood import checks
 from membership.lood.contrast import Contrast
 from membership.lood.process import Posterior, posterior
@@ -100,7 +100,7 @@ def compare_normalised(
 
 def _side(kernel: Kernel, x: FloatArray, y: FloatArray, noise: float) -> Side:
     axes = (0, *range(2, x.ndim)) if x.ndim > 2 else (0,)
-    mean, std = x.mean(axis=axes, keepdims=True)[0], x.std(axis=axes, keepdims=True)[0]
+    mean, std = x.mean(axis=axes, keepdims=True)[0], deviation(x, axes, keepdims=True)[0]
     # A constant feature stays at zero.
     std = np.where(std > 0, std, 1.0)
     return Side(posterior(kernel, (x - mean) / std, y, noise), mean, std)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, as_float64
 from membership.metrics.ranking import roc_curve
 
 
@@ -26,6 +26,7 @@ def tpr_on(score: Any, member: Any, rates: FloatArray) -> FloatArray:
         The most the attacker has without exceeding each rate.
     """
     fpr, tpr = roc_curve(score, member)
+    rates = as_float64("rates", rates, 1)
     return tpr[np.searchsorted(fpr, rates + 1e-12, side="right") - 1]
 
 
@@ -63,6 +64,7 @@ def curve_band(curves: FloatArray, rates: FloatArray) -> dict[str, Any]:
     dict
         As `roc_band`.
     """
+    curves, rates = as_float64("curves", curves, 2), as_float64("rates", rates, 1)
     mean, error = curves.mean(axis=0), stats.sem(curves, axis=0)
     half = stats.t.ppf(0.975, len(curves) - 1) * error
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, as_real
 from membership.errors import InputError
 
 # Far beyond any training run, and near enough to 1 for every formula to stay within float64.
@@ -23,10 +23,7 @@ def rates(name: str, values: Any) -> FloatArray:
     InputError
         A value is no number in [0, 1].
     """
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {values!r}: give numbers in [0, 1]") from None
+    array = as_real(name, values).astype(np.float64, copy=False)
     if not ((array >= 0) & (array <= 1)).all():
         wrong = array[~((array >= 0) & (array <= 1))][0]
         raise InputError(f"{name} = {wrong}: give numbers in [0, 1]")
@@ -91,9 +88,8 @@ def clipping(clip: float | None) -> float:
 
 def level(name: str, mu: float) -> float:
     """Return a privacy level mu as a float, above 0."""
-    return _number(
-        name, mu, lambda v: v > 0, "a privacy level mu above 0; mu = 0 needs infinite noise"
-    )
+    good = "a privacy level mu above 0, of 1e-15 to 1e15; mu = 0 needs infinite noise"
+    return _number(name, mu, lambda v: SMALLEST <= v <= LARGEST, good)
 
 
 def reached_level(name: str, mu: float) -> float:

@@ -177,7 +177,8 @@ def _saddle(x: FloatArray, d: FloatArray, lam: FloatArray, lower: bool) -> Float
     """The root u = 1 - 2s of lam/u^2 + d/u + 2/(u - 1) = x: above 1 for the lower tail, or below.
 
     The left-hand side falls on either side of its pole at 1: Newton's method within a bracket.
-    A curve through a point near the saddle gives the same integral, so four digits are enough.
+    A curve through a point near the saddle gives the same integral, so four digits are enough: of
+    the place, and two of the width of the integrand, which far out in a tail is far narrower.
     """
     low, high = (np.ones_like(x), 2 + (d + lam + 2) / x) if lower else (0 * x, np.ones_like(x))
     without_pole = (d + np.sqrt(d * d + 4 * lam * x)) / (2 * x)
@@ -189,7 +190,9 @@ def _saddle(x: FloatArray, d: FloatArray, lam: FloatArray, lower: bool) -> Float
         low, high = np.where(value > 0, u, low), np.where(value > 0, high, u)
         new = u + value / slope
         new = np.where((new > low) & (new < high), new, (low + high) / 2)
-        close = np.abs(new - u) <= 1e-4 * np.minimum(new, np.abs(new - 1))
+        width = new / np.sqrt(4 * lam / new + 2 * d + np.square(2 * new / (1 - new)))
+        place = 1e-4 * np.minimum(new, np.abs(new - 1))
+        close = np.abs(new - u) <= np.minimum(place, 1e-2 * width)
         u = new
         if close.all():
             break

@@ -81,7 +81,8 @@ def mip_mu_spectrum(eigenvalues: Any, n: float, tau: float = 0.0) -> float:
             f"eigenvalues are as low as {eigenvalues.min()}; give those above 0, without the null "
             "space"
         )
-    n_e = n + (tau * n) ** 2 / eigenvalues
+    with np.errstate(over="ignore"):
+        n_e = n + (tau * n) ** 2 / eigenvalues
     return float(np.sqrt(np.sum(2 / (2 * n_e + 1))))
 
 
@@ -157,7 +158,8 @@ def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
 
 def composed_mu(mu_step: float, steps: float) -> float:
     """Return the level of `steps` steps that all see the record, sqrt(T) mu (Section D.3)."""
-    return float(np.sqrt(checks.steps(steps)) * checks.reached_level("mu_step", mu_step))
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(checks.steps(steps)) * checks.reached_level("mu_step", mu_step))
 
 
 def subsampled_mu(
@@ -192,8 +194,8 @@ def subsampled_mu(
     one_of("order", order, ORDERS)
     with np.errstate(over="ignore"):
         excess = np.expm1(np.square(mu))
-    if order == "either":
-        # The terms of first order cancel; as differences of erf they do so exactly.
-        u = mu / np.sqrt(8)
-        excess = 2 * (excess * ndtr(1.5 * mu) + 0.5 * erf(3 * u) - 1.5 * erf(u))
+        if order == "either":
+            # The terms of first order cancel; as differences of erf they do so exactly.
+            u = mu / np.sqrt(8)
+            excess = 2 * (excess * ndtr(1.5 * mu) + 0.5 * erf(3 * u) - 1.5 * erf(u))
     return float(n * np.sqrt(steps) / n_records * np.sqrt(max(excess, 0.0)))

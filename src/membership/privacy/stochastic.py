@@ -131,6 +131,6 @@ def _above(mass: FloatArray) -> FloatArray:
 
 def _levels(mu: Any) -> FloatArray:
     mu = as_float64("mu", mu, 1)
-    if not (mu > 0).all():
-        raise InputError(f"mu is as low as {mu.min()}; give levels above 0")
+    if mu.min() < checks.SMALLEST:
+        raise InputError(f"mu is as low as {mu.min()}; give levels above 0, 1e-15 or more")
     return mu

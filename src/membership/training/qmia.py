@@ -8,7 +8,13 @@ import numpy as np
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.errors import InputError
 from membership.training.conditional import ConditionalNormal, ConditionalQuantiles
-from membership.training.regression import LEAST_LOG_SIGMA, Schedule, fit_network, fit_trees
+from membership.training.regression import (
+    LEAST_LOG_SIGMA,
+    MOST_LOG_SIGMA,
+    Schedule,
+    fit_network,
+    fit_trees,
+)
 
 HEADS = ("gaussian", "pinball", "boosted")
 # 1 - 10^-4, ..., 1 - 10^-0.1. The released code's 41st level is 0, which has no finite quantile.
@@ -96,7 +102,9 @@ def fit_qmia(
 
         def normal(query: FloatArray) -> tuple[FloatArray, FloatArray]:
             mean, log_sigma = network(query).T
-            return centre + unit * mean, unit * np.exp(np.maximum(log_sigma, LEAST_LOG_SIGMA))
+            return centre + unit * mean, unit * np.exp(
+                np.clip(log_sigma, LEAST_LOG_SIGMA, MOST_LOG_SIGMA)
+            )
 
         return ConditionalNormal(x.shape[1], normal)
     levels = PINBALL_LEVELS if head == "pinball" else BOOSTED_LEVELS

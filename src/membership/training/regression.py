@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from membership.arrays import FloatArray, whole
+from membership.arrays import FloatArray, deviation, whole
 from membership.errors import InputError
 
 Predict = Callable[[FloatArray], FloatArray]
@@ -19,6 +19,9 @@ Predict = Callable[[FloatArray], FloatArray]
 _ABOVE = 5
 # The fit does not gain from a smaller sigma, and exact predictions would drive it to 0.
 LEAST_LOG_SIGMA = np.log(1e-3)
+MOST_LOG_SIGMA = 300.0
+# In standard deviations of the public records: a network in float32 answers numbers up to here.
+FARTHEST = 1e9
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,18 @@ def fit_network(x: FloatArray, y: FloatArray, levels: FloatArray | None, how: Sc
     function
         From features, in the units of `x`, to float64 of shape (records, levels) or (records, 2).
     """
-    centre, unit = x.mean(axis=0), x.std(axis=0)
+    centre, unit = x.mean(axis=0), deviation(x)
     unit = np.where(unit > 0, unit, 1.0)
 
     def prepared(values: FloatArray) -> torch.Tensor:
-        return torch.tensor((values - centre) / unit, dtype=torch.float32)
+        scaled = (values - centre) / unit
+        if np.abs(scaled).max() > FARTHEST:
+            record = np.abs(scaled).max(axis=1).argmax()
+            raise InputError(
+                f"x: a feature of record {record} lies {np.abs(scaled[record]).max():.3g} standard "
+                "deviations from those of the public records; leave the record out"
+            )
+        return torch.tensor(scaled, dtype=torch.float32)
 
     order = np.random.default_rng(how.seed).permutation(len(x))
     n_held_out = max(1, round(how.held_out * len(x)))

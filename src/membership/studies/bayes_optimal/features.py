@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from membership import data, models, training
+from membership.arrays import deviation
 from membership.errors import InputError
 from membership.studies.bayes_optimal.requirements import feature_source, pair
 from membership.studies.bayes_optimal.settings import Settings
@@ -170,5 +171,5 @@ def _last_hidden(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
 
 
 def standardised(x: np.ndarray) -> np.ndarray:
-    spread = x.std(0)
+    spread = deviation(x)
     return (x - x.mean(0)) / np.where(spread > 0, spread, 1.0)

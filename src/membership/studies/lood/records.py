@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from membership import data
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, deviation
 
 # Plane and car, as in the paper; of the digits two that are not told apart at a glance.
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
@@ -115,7 +115,7 @@ def scaled(x: FloatArray, scaling: str, like: FloatArray | None = None) -> Float
     """Records (n, ...) as rows, scaled as in `Records.inputs`, by their statistics or others'."""
     if scaling == "standardised":
         axes, like = (0, *range(2, x.ndim)), x if like is None else like
-        spread = like.std(axis=axes, keepdims=True)
+        spread = deviation(like, axes, keepdims=True)
         x = (x - like.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1)
     rows = x.reshape(len(x), -1)
     if scaling == "unit sphere":

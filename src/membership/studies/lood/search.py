@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from membership import lood, nngp
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, deviation
 from membership.studies.lood import pictures
 from membership.studies.lood.needs import LEAST_SIDE
 from membership.studies.lood.records import Records
@@ -138,7 +138,7 @@ def prepare(records: Records, n: int) -> Pictures:
     records = records.first(n)
     x = records.dataset.x.astype(np.float64)
     axes = (0, 2, 3) if x.ndim == 4 else (0,)
-    mean, std = x.mean(axis=axes, keepdims=True)[0], x.std(axis=axes, keepdims=True)[0]
+    mean, std = x.mean(axis=axes, keepdims=True)[0], deviation(x, axes, keepdims=True)[0]
     std = np.where(std > 0, std, 1.0)
     return Pictures(records, (x - mean) / std, mean, std)
 
