@@ -179,6 +179,7 @@ PROBABILITIES = {
     "decisions": (forms(1) > 0).float(),
     "one of the classes": nn.functional.one_hot(forms(3).argmax(1), 3).float(),
     "half precision": torch.softmax(forms(8), 1).bfloat16(),
+    "a mean whose rounding is above 1": torch.eye(3)[forms(3).argmax(1)] + 1e-7,
 }
 
 

@@ -46,6 +46,8 @@ def as_real(name: str, values: Any) -> np.ndarray:
             raise InputError(
                 f"{name}: a {values.layout} tensor of {values.dtype}; give real, dense numbers"
             ) from None
+    if hasattr(values, "toarray"):
+        raise InputError(f"{name}: a sparse {type(values).__name__}; give its toarray()")
     if np.ma.is_masked(values):
         raise InputError(f"{name}: some entries are masked; leave their records out")
     try:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_matrix
 from scipy.special import logit, softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -82,8 +83,12 @@ def test_a_class_that_a_half_lacks_is_improbable():
     [
         ({"y": Y[:-1]}, "x, y have shapes"),
         ({"x": X[:10], "y": Y[:10]}, "at least 20 records"),
-        ({"y": Y - 1}, "0 to classes - 1"),
-        ({"y": Y + 0.0}, "labels of type float64"),
+        ({"y": Y - 1}, "labels -1 to 1; give whole ones, 0 to classes - 1"),
+        ({"y": Y + 0.5}, "give whole ones, 0 to classes - 1"),
+        ({"y": np.eye(3)[Y]}, r"labels of shape \(120, 3\); give .*, as y.argmax\(axis=1\)"),
+        ({"y": Y[:, None]}, r"labels of shape \(120, 1\); give one a record, as y.ravel\(\)"),
+        ({"x": csr_matrix(X)}, r"the records: a sparse csr_matrix; give its toarray\(\)"),
+        ({"held": (X[:, :5], Y)}, r"held: records of shape \(5,\); those of x are \(6,\)"),
         ({"x": np.where(X > 2, np.nan, X)}, "give finite numbers"),
         ({"held": (X[:, 0], Y)}, "held have shapes"),
         ({"n_reference": 1}, "n_reference = 1: expected a whole number from 2 up"),
@@ -96,6 +101,8 @@ def test_a_class_that_a_half_lacks_is_improbable():
         ({"model": 3, "member": MEMBER}, "model is of type int"),
         ({"model": lambda x: x[:, 0], "member": MEMBER}, r"model answers \(120,\)"),
         ({"model": lambda x: softmax(x, axis=1), "member": MEMBER}, "answers probabilities"),
+        ({"model": lambda x: np.where(x > 2, np.nan, 0.5), "member": MEMBER}, "not finite"),
+        ({"model": lambda x: np.where(x > 2, np.inf, x), "member": MEMBER}, "not finite"),
         (
             {"model": nn.Sequential(nn.Linear(6, 3).double(), nn.Softmax(1)), "member": MEMBER},
             "answers probabilities",
@@ -109,6 +116,19 @@ def test_what_does_not_do_is_refused_before_any_training(change, message):
     given = {"x": X, "y": Y, "train": never, **SMALL, **change}
     with pytest.raises(InputError, match=message):
         audit.gather(given.pop("x"), given.pop("y"), given.pop("train"), **given)
+
+
+@pytest.mark.parametrize("kind", [float, bool, np.uint8])
+def test_labels_are_whole_numbers_of_any_type(kind):
+    y = np.minimum(Y, 1)
+    expected = audit.gather(X, y, linear, **SMALL)
+    assert audit.gather(X, y.astype(kind), linear, **SMALL).identical(expected)
+
+
+def test_models_that_all_answer_the_same_are_told_of():
+    fitted = logistic(X, Y, 0)
+    (said,) = audit.gather(X, Y, lambda x, y, seed: fitted, **SMALL).attrs["warnings"]
+    assert "All models answer the same" in said
 
 
 def test_a_training_that_does_not_repeat_is_refused():

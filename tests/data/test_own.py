@@ -56,6 +56,7 @@ def test_a_path_needs_no_ending(own, tmp_path):
     ("arrays", "message"),
     [
         ({"y": np.zeros(8, dtype=int)}, "every label is 0; give at least two classes"),
+        ({"x": PIXELS.astype(np.uint16)}, "are uint16 and none is above 255; give them as bytes"),
         ({"y": Y + 1}, r"the labels are 1, 2 \(up to 2\); number the 2 classes 0 to 1"),
         ({"y": Y * 2}, r"the labels are 0, 2 \(up to 2\)"),
         ({"y": np.array([-1, 0, 1, 2, 3, 4, 5, 6])}, r"-1, 0, 1, 2, 3, 4, \.\.\. \(up to 6\)"),

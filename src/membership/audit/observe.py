@@ -16,6 +16,7 @@ from membership.errors import InputError
 
 Train = Callable[[np.ndarray, np.ndarray, int], Any]
 
+MOST_CLASSES = 10**6
 SURE = 1e-9
 """A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
 
@@ -91,6 +92,10 @@ def gather(
         if not isinstance(held, tuple | list) or len(held) != 2:
             raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
         parts.append(_records("held", *held))
+        if parts[1][0].shape[1:] != x.shape[1:]:
+            raise InputError(
+                f"held: records of shape {parts[1][0].shape[1:]}; those of x are {x.shape[1:]}"
+            )
     first = n_targets if own is None else 1
     targets = data.random_halves(n_targets, len(y), seed + 1) if own is None else own[None]
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
@@ -101,6 +106,12 @@ def gather(
         models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts))
     each = {key: np.stack([found[key] for found in models]) for key in models[0]}
     labels = {"label": y} if held is None else {"label": y, "held_label": parts[1][1]}
+    said = warnings.of_records(x, y, own, None if held is None else parts[1])
+    if np.ptp(each["log_odds"], axis=0).max() == 0:
+        said.append(
+            "All models answer the same, whatever they were trained on: does `train` start a new "
+            "model and train it on the records that it is given?"
+        )
     return evidence.dataset(
         "outputs",
         {**each, **labels, "member": masks, "train_accuracy": _accuracy(each["correct"], masks)},
@@ -111,7 +122,7 @@ def gather(
         targets=list(range(first)),
         references=list(range(first, len(masks))),
         seed=seed,
-        warnings=warnings.of_records(x, y, own, None if held is None else parts[1]),
+        warnings=said,
     )
 
 
@@ -123,15 +134,20 @@ def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
 
 def _records(what: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     x, y = as_real(f"{what}: the records", x), _labels(what, y)
+    if y.ndim == 2:
+        form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
+        raise InputError(f"{what}: labels of shape {y.shape}; give one a record, as y.{form} has")
     if x.ndim < 2 or y.shape != x.shape[:1] or len(y) < LEAST_RECORDS:
         raise InputError(
             f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
             "shape (records, ...) with one label each"
         )
-    if y.dtype.kind not in "iu" or y.min() < 0:
-        raise InputError(f"{what}: labels of type {y.dtype} from {y.min()}; give 0 to classes - 1")
     if not np.isfinite(x).all():
         raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
+    if not ((y >= 0) & (y == np.floor(y))).all() or y.max() > MOST_CLASSES:
+        raise InputError(
+            f"{what}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1"
+        )
     return x, y.astype(np.int64)
 
 
@@ -183,8 +199,11 @@ def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
         )
     if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
         raise InputError(
-            f"model answers {answers.shape} for {len(x)} records; give (records, classes)"
+            f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
+            "(records, 1) where there is one logit"
         )
+    if not np.isfinite(answers).all():
+        raise InputError("model answers numbers that are not finite; has its training diverged?")
     networks.require_logits(answers)
     return answers
 

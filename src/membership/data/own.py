@@ -73,6 +73,11 @@ def _range(where: str, images: np.ndarray) -> float:
             f"{where}: images are {images.dtype}, whose range is not known; give bytes (uint8), "
             "16-bit numbers (uint16) or floats"
         )
+    if images.dtype == np.uint16 and images.max() <= RANGES[np.dtype(np.uint8)]:
+        raise InputError(
+            f"{where}: images are uint16 and none is above {images.max()}; give them as bytes "
+            "(uint8), or as floats from 0 to 1"
+        )
     return RANGES[images.dtype]
 
 
@@ -245,7 +250,7 @@ def _table(path: Path, label: str) -> Prepared:
         The file cannot be read, lacks the label, or has a cell or a column that is neither a
         number nor one of few words.
     """
-    table, label = tables.read(path), label.strip(tables.BLANKS)
+    table, label = tables.read(path), (label or "").strip(tables.BLANKS)
     names = table.frame.columns
     if not label or label not in names:
         named = f"it has no column {label!r}." if label else "which column holds the classes?"
@@ -263,6 +268,10 @@ def _table(path: Path, label: str) -> Prepared:
     if values is None:
         values = np.array(_words(table, label).to_list())
     classes, y = np.unique(values, return_inverse=True)
+    if len(classes) == 1:
+        raise InputError(
+            f"{path}: column {label!r} holds {classes[0]} alone; give two classes or more"
+        )
     if len(classes) > max(2, len(y) // 2):
         raise InputError(
             f"{path}: column {label!r} holds {len(classes):,} different values in {len(y):,} "
@@ -324,8 +333,9 @@ def _features(table: tables.Table, name: str) -> list[tuple[str, np.ndarray]]:
     if truth.is_in(["true", "false"]).all():
         return [(name, (truth == "true").to_numpy().astype(np.float64))]
     kind = table.written_otherwise(name)
-    if kind or words.n_unique() > MOST_WORDS:
-        held = kind or f"{words.n_unique():,} different words"
+    # What tells most records apart is a name of theirs, and no feature.
+    if kind or words.n_unique() > min(MOST_WORDS, max(2, len(words) // 2)):
+        held = kind or f"{words.n_unique():,} different words in {len(words):,} records"
         raise InputError(
             f"{table.path}: column {name!r} holds {held}, such as {brief(words[0], most=40)}; make "
             "numbers of it, or leave it out"
