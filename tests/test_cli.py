@@ -1,5 +1,6 @@
 """The command's manners: exit codes, one line each, suggestions, and all of it quick."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -148,3 +149,13 @@ def test_only_chapters_are_sealed(tmp_path, name):
     assert isinstance(result.exception, InputError)
     assert "unknown chapter" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+def test_a_backend_of_windows_is_never_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setenv("MPLBACKEND", "nonsense")
+    monkeypatch.setattr(cli.processes, "raise_on_signals", lambda: None)
+    monkeypatch.setattr(cli.cli, "main", lambda **how: asked.append("MPLBACKEND" in os.environ))
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert asked == [False]

@@ -255,7 +255,7 @@ def main() -> None:
         processes.raise_on_signals()
         if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name need not be UTF-8
             sys.stdout.reconfigure(errors="backslashreplace")
-        os.environ.pop("MPLBACKEND", None)  # no command opens a window; it may name none that is here
+        os.environ.pop("MPLBACKEND", None)  # no command opens a window
         # Notebooks run in the project's folder: anchor relative folders where the user stands.
         for name in ("MEMBERSHIP_DATA", "MEMBERSHIP_CACHE"):
             if os.environ.get(name):
