@@ -94,7 +94,7 @@ def test_it_is_a_trade_off_function(d, n, ratio):
         ((-0.1, 10, 10, 10), "alpha = -0.1"),
         (([0.5, 1.1], 10, 10, 10), "alpha = 1.1"),
         ((math.nan, 10, 10, 10), "alpha = nan"),
-        (("much", 10, 10, 10), "alpha = 'much'"),
+        (("much", 10, 10, 10), "alpha must be an array of real numbers, not of words"),
         ((0.1, math.inf, 10, 10), "d = inf"),
     ],
 )
