@@ -144,7 +144,10 @@ def observe(*evidence: xr.Dataset, target: int = 0, references: int | None = Non
         arrays |= {k: v for k, v in _on(record, own, found) if k not in arrays}
     for name, values in arrays.items():
         if not np.isfinite(values).all():
-            raise InputError(f"{name} holds numbers that are not finite; gather the evidence again")
+            raise InputError(
+                f"{name} holds numbers that are not finite, as where not every model was asked of "
+                "every record; gather those that are missing"
+            )
     member = arrays.pop("member", None)
     if member is None:
         raise InputError("the evidence does not say who is a member; give outputs with it")

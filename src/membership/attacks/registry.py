@@ -275,7 +275,9 @@ def score_table(
     named = [t for one in evidence for t in one.attrs.get("targets", [])]
     chosen = tuple(dict.fromkeys(named)) if targets is None else tuple(targets)
     if not chosen:
-        raise InputError("targets: the evidence names none; give the models' numbers")
+        raise InputError(
+            "targets: the evidence names no attacked model; where it holds any, give their numbers"
+        )
     each = [scores(*evidence, target=target, references=references) for target in chosen]
     if any(np.unique(one.record).size < one.record.size for one in each):
         # Leave-one-out models: each record twice, in the same order for every target.
