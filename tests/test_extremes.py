@@ -249,8 +249,8 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
 
 
 # Functions of networks, of evidence, and of what is gathered of a network.
-OTHERS = {"iha", "iha_from_view", "others_gradient", "observe", "quadratic_forms", "requirements"}
-OTHERS |= {"residual", "residual_from_view", "score_table", "scores", "sif", "sif_from_view"}
+OTHERS = {"iha", "observe", "quadratic_forms", "requirements", "residual", "score_table"}
+OTHERS |= {"scores", "sif"}
 
 
 def test_every_public_function_of_arrays_is_tried():
@@ -335,7 +335,7 @@ def extreme(arrays: tuple) -> Iterator[tuple]:
             entry.flat[0] = number
             yield with_one(arrays, at, entry)
             yield with_one(arrays, at, np.full(array.shape, number))
-    for most in 8 * [10, len(EXTREMES)]:
+    for most in 5 * [10, len(EXTREMES)]:
         yield tuple(
             array if array.dtype == bool else rng.choice(EXTREMES[:most], array.shape)
             for array in arrays
