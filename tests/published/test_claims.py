@@ -64,9 +64,9 @@ def test_a_former_test_is_shown_with_its_outcome():
         "former_statement": "t",
     }
     listed |= {"test": "iha_leads_by_much", "changed": "why"}
-    assert claims._read(listed | {"former": "iha_leads"}, {}, globals()).former is iha_leads
+    assert claims._read(listed | {"former": "iha_leads"}, {}, globals(), {}).former is iha_leads
     with pytest.raises(ValueError, match="former 'imagined'"):
-        claims._read(listed | {"former": "imagined"}, {}, globals())
+        claims._read(listed | {"former": "imagined"}, {}, globals(), {})
 
 
 def test_what_a_run_lacks_is_not_tested():
@@ -106,14 +106,25 @@ def test_a_claim_is_complete(change, message):
 def test_a_listed_claim_names_a_test_that_there_is(function):
     listed = {"id": "x-c01", "quote": "q", "section": "1", "statement": "s"}
     with pytest.raises(ValueError, match="x-c01: test"):
-        claims._read(listed | ({"test": function} if function else {}), {}, vars(claims))
+        claims._read(listed | ({"test": function} if function else {}), {}, vars(claims), {})
 
 
 def test_a_listed_claim_says_what_it_takes_in_shared_words():
     listed = {"id": "x-c01", "quote": "{q}", "section": "", "statement": "s"}
-    found = claims._read(listed | {"untested": "it takes {much}"}, {"much": "a cluster"}, {})
+    found = claims._read(listed | {"untested": "it takes {much}"}, {"much": "a cluster"}, {}, {})
     assert found.outcome(None) == untested("it takes a cluster")
     assert found.quote == "{q}"
+
+
+def test_a_listed_claim_rests_on_the_tables_that_its_declared_tests_read():
+    listed = {"id": "x-c01", "quote": "q", "section": "1", "statement": "s", "changed": "why"}
+    listed |= {"former_statement": "t", "exhibits": ["x-tab-3", "x-tab-1"]}
+    declared = {"label": "AUC", "holds": "row > 0"}
+    tests = {"test": {"table": "x-tab-1"} | declared, "former": {"table": "x-tab-2"} | declared}
+    found = claims._read(listed | tests, {}, {}, {})
+    assert found.exhibits == ("x-tab-1", "x-tab-2", "x-tab-3")
+    with pytest.raises(ValueError, match="claim x-c01: parts: Field required"):
+        claims._read(listed | {"test": {"table": "x-tab-1"}}, {}, {}, {})
 
 
 def test_an_id_occurs_once():

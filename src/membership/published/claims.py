@@ -1,7 +1,7 @@
 """Sentences of a paper, or of ours, each with the test that decides it."""
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import ModuleType
@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from membership.errors import InputError
+from membership.published import declared_tests
 from membership.published.outcomes import Outcome, untested
 
 ORIGINS = ("paper", "ours")
@@ -118,7 +119,8 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
         Such as ``"iha"``.
     *modules : module
         What holds the functions that the list names under ``test`` and, where another test was
-        fixed beforehand, under ``former``. A claim that no run here can test says under
+        fixed beforehand, under ``former``. A test that is declared there, see `declared_tests`, is
+        a table in the place of the name. A claim that no run here can test says under
         ``untested`` what it would take. Words in braces stand for those that the list gives under
         ``[words]``.
 
@@ -134,26 +136,37 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """
     path = files("membership.published") / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
-    words, known = listed.get("words", {}), {}
-    tests = {one.get(key) for one in listed["claims"] for key in ("test", "former")}
+    tests = [one.get(key) for one in listed["claims"] for key in ("test", "former")]
+    named, known = {one for one in tests if isinstance(one, str)}, {}
     for module in modules:
-        twice = tests & known.keys() & vars(module).keys()
+        twice = named & known.keys() & vars(module).keys()
         if any(known[name] is not vars(module)[name] for name in twice):
             raise ValueError(f"{module.__name__} has another test of these names: {sorted(twice)}")
         known |= vars(module)
-    return tuple(_read(one, words, known) for one in listed["claims"])
+    words, terms = listed.get("words", {}), listed.get("tests", {})
+    return tuple(_read(one, words, known, terms) for one in listed["claims"])
 
 
-def _read(one: dict[str, Any], words: dict[str, str], known: dict[str, Any]) -> Claim:
-    name, lacking = one.pop("test", ""), one.pop("untested", "").format_map(words)
-    if bool(name) == bool(lacking) or (name and name not in known):
-        raise ValueError(f"claim {one['id']}: test {name!r}; name one that there is, or untested")
-    test = known[name] if name else lambda source: untested(lacking)
-    if (former := one.pop("former", None)) and former not in known:
-        raise ValueError(f"claim {one['id']}: former {former!r}; name a test that there is")
-    exhibits, changed = tuple(one.pop("exhibits", ())), one.pop("changed", "").format_map(words)
-    before = known[former] if former else None
-    return Claim(**one, exhibits=exhibits, test=test, changed=changed, former=before)
+def _read(
+    one: dict[str, Any], words: dict[str, str], known: dict[str, Any], terms: dict[str, Any]
+) -> Claim:
+    lacking = one.pop("untested", "").format_map(words)
+    if bool(lacking) == ("test" in one):
+        raise ValueError(f"claim {one['id']}: test {one.get('test')!r}; give one, or untested")
+    found: dict[str, Any] = {"test": lambda source: untested(lacking)} if lacking else {}
+    exhibits: list[str] = []
+    for key in [name for name in ("test", "former") if name in one]:
+        given = one.pop(key)
+        if isinstance(given, Mapping):
+            declared = declared_tests.read(one["id"], given, terms)
+            found[key], exhibits = declared.outcome, [*exhibits, *declared.exhibits]
+        elif given not in known:
+            raise ValueError(f"claim {one['id']}: {key} {given!r}; name a test that there is")
+        else:
+            found[key] = known[given]
+    exhibits += one.pop("exhibits", ())
+    changed = one.pop("changed", "").format_map(words)
+    return Claim(**one, **found, exhibits=tuple(dict.fromkeys(exhibits)), changed=changed)
 
 
 def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from membership.published import Outcome
 from membership.published.claim_rules import chance, much_better
 from membership.published.outcomes import every
 from membership.published.rows import number, rows_at
-from membership.studies.gmip import cost, joint, noised
+from membership.studies.gmip import joint, noised
 from membership.studies.gmip.claim_numbers import is_real, on_simulation, over_data, summed_up
 
 _HALF_OF_PREDICTED, _LIKE_THE_PAPER, _AUC = 0.087, 10_000, 0.01
@@ -39,29 +39,6 @@ def _simulated_steps(table: Any) -> Outcome:
         more = several.less(one).scaled(0.01, label)
         found.append(chance(more, _HALF_OF_PREDICTED, parts=2))
     return every(found)
-
-
-def stronger_for_as_long(source: Any) -> Outcome:
-    """c10: the AUC of GLiR less that of the loss attack that takes about as long."""
-    table = rows_at(source.table("gmip-ctl-19"), quantity=cost.MORE)
-    table.attrs = source.table("gmip-ctl-19").attrs
-
-    def test(name: str, _: int) -> Outcome:
-        label = f"AUC of GLiR less the loss attack's in as much time, {name}"
-        return much_better(number(table, data=name).scaled(0.01, label), _AUC)
-
-    return over_data(table, test, column="data")
-
-
-def cheaper(source: Any) -> Outcome:
-    """c10 as it was fixed: GLiR's processor time over that of the loss attack, less one."""
-    table = source.table("gmip-ctl-19")
-
-    def test(name: str, _: int) -> Outcome:
-        ratio = number(table, data=name, quantity=cost.RATIO)
-        return chance(ratio.minus(1.0, f"time of GLiR over the loss attack's, less 1, {name}"), 0.0)
-
-    return over_data(table, test, column="data")
 
 
 def noise_amplifies(source: Any) -> Outcome:

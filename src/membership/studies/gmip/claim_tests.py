@@ -16,10 +16,10 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, untested
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.gmip import gap, gradients, panels, theory
+from membership.studies.gmip import gradients, panels, theory
 from membership.studies.gmip.claim_numbers import on_simulation, over_data, summed_up
 
-ONE_STEP, AUC = "AUC of GLiR, one step (%)", 0.01
+AUC = 0.01
 _LEAST_DRAWS, _LEAST_SHADOWS = 400_000, 16
 
 
@@ -80,35 +80,6 @@ def tight(source: Any) -> Outcome:
     return summed_up(
         one for panel in panels for one in _against(table, panel, len(panels), _predicted)
     ).on("simulation")
-
-
-def weaker(source: Any) -> Outcome:
-    """c05: the AUC predicted with d parameters less GLiR's after one step."""
-    table = source.table("gmip-ctl-2")
-
-    def test(name: str, count: int) -> Outcome:
-        expected = number(table, dataset=name, quantity="AUC expected with d (%)")
-        found = number(table, dataset=name, quantity=ONE_STEP)
-        label = f"AUC predicted less GLiR's, {name}"
-        less = found.minus(expected.difference).scaled(-0.01, label)
-        return much_better(less, AUC, parts=count)
-
-    return over_data(table, test, always=True)
-
-
-def estimating_costs(source: Any) -> Outcome:
-    """c05: points of AUC that estimated moments cost less half the gap."""
-    table = rows_at(source.table("gmip-ctl-13"), steps="one step")
-    table.attrs = source.table("gmip-ctl-13").attrs
-
-    def test(name: str, _: int) -> Outcome:
-        predicted = number(table, data=name, part=gap.PREDICTED).difference
-        found = number(table, data=name, part=gap.FOUND).difference
-        label = f"points of AUC lost to estimated moments less half the gap, {name}"
-        lost = number(table, data=name, part=gap.BACKGROUND).scaled(-1.0)
-        return much_better(lost.minus((predicted - found) / 2, label), 0.0)
-
-    return over_data(table, test, column="data")
 
 
 def five_steps_of_glir(source: Any) -> Outcome:
@@ -247,28 +218,6 @@ def table_5(source: Any) -> Outcome:
         refuted=0.02,
         exact=True,
     ).on("computation")
-
-
-def bound_without_noise(source: Any) -> Outcome:
-    """c14: of all records, each with its own K, the best attack's rate less Equation 10's."""
-    table = rows_at(source.table("gmip-ctl-11"), record="all, each with its own K")
-    table.attrs = source.table("gmip-ctl-11").attrs
-
-    def test(name: str, _: int) -> Outcome:
-        parts = []
-        for quantity in dict.fromkeys(table["quantity"]):
-            stated = number(
-                source.table("gmip-ctl-11"),
-                data=name,
-                record="K = d (Equation 10)",
-                quantity=quantity,
-            ).difference
-            label = f"{quantity.replace(' after training', '')} less Equation 10's, {name}"
-            found = number(table, data=name, quantity=quantity)
-            parts.append(chance(found.minus(stated, label), 0.0, parts=2))
-        return every(parts)
-
-    return over_data(table, test, column="data")
 
 
 def less_noise(source: Any) -> Outcome:

@@ -1,0 +1,204 @@
+"""A claim's test as its list declares it: rows of an exhibit, and what is to hold of them.
+
+``table`` names the exhibit and ``where`` its rows. A part takes some of them by name (``rows``, or
+one ``row``) and says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number.
+``every`` repeats the parts on each combination of some columns that the rows have, ``each`` on
+every combination of the values that it gives; where such a word is a column it chooses the row,
+and in braces it stands in labels and rows. ``over`` names the column of data sets, each with an
+outcome of its own; ``on`` says what data the outcome holds for, those words of ``every`` if not
+given, and ``least`` what sizes it takes.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from membership.errors import InputError
+from membership.published import sums
+from membership.published.claim_rules import about, better, chance, identity, much_better
+from membership.published.contrasts import Contrast
+from membership.published.outcomes import Outcome, every, overall
+from membership.published.rows import number, rows_at
+
+RULES = {">": much_better, "<": chance, "within": about, "better": better}
+ZERO = "zero"
+WORDS = (*RULES, ZERO)
+
+Value = str | int | float
+Row = dict[str, Value]
+Words = Mapping[str, Any]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Terms(_Declared):
+    """What a chapter's tests share: data sets as in `overall`, and what each is called with sizes.
+
+    Of ``on`` the first stands whose words the run has; ``{over}`` is the data set's name.
+    """
+
+    paper: tuple[str, ...] = ()
+    simulated: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+
+
+class Part(_Declared):
+    """What is to hold of some rows: of another exhibit than the test's where it names a table."""
+
+    label: str
+    holds: str
+    row: Row = {}
+    rows: dict[str, Row] = {}
+    table: str = ""
+
+    @field_validator("holds")
+    @classmethod
+    def _has_a_rule(cls, holds: str) -> str:
+        if sum(f" {word} " in holds for word in WORDS) != 1:
+            raise ValueError(f"{holds!r} takes one of the words {', '.join(WORDS)}")
+        return holds
+
+    @property
+    def asked(self) -> tuple[str, str, str]:
+        """The sum of rows, the word, and the number."""
+        (word,) = (word for word in WORDS if f" {word} " in self.holds)
+        left, right = self.holds.split(f" {word} ")
+        return left, word, right
+
+    def contrast(self, table: pd.DataFrame, words: Words) -> Contrast:
+        """The sum of rows that it is about."""
+        at = {name: word for name, word in words.items() if name in table.columns}
+        rows = {
+            name: number(table, **{**at, **_filled(row, words)})
+            for name, row in (self.rows or {"row": self.row}).items()
+        }
+        total, label = sums.total(self.asked[0], {**words, **rows}), self.label.format_map(words)
+        return total.minus(0.0, label) if isinstance(total, Contrast) else Contrast(label, total)
+
+    def number(self, words: Words) -> float:
+        """What the sum is set beside."""
+        return sums.total(self.asked[2], words)
+
+
+class Test(_Declared):
+    """A declared test; see the module."""
+
+    __test__ = False
+
+    table: str
+    parts: tuple[Part, ...]
+    where: dict[str, Value | list[Value]] = {}
+    every: tuple[str, ...] = ()
+    each: dict[str, list[Value]] = {}
+    over: str = ""
+    always: bool = False
+    on: tuple[str, ...] = ()
+    least: dict[str, int] = {}
+    terms: Terms = Terms()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_part(cls, given: dict[str, Any]) -> dict[str, Any]:
+        alone = {name: given[name] for name in given.keys() & {"label", "holds", "row", "rows"}}
+        if "parts" in given or not alone:
+            return given
+        return {"parts": [alone]} | {k: v for k, v in given.items() if k not in alone}
+
+    @model_validator(mode="after")
+    def _has_its_rows(self) -> Self:
+        words = dict.fromkeys((*self.every, *self.each), 1.0)
+        for part in self.parts:
+            left, word, right = part.asked
+            sums.total(left, words | dict.fromkeys(part.rows or ["row"], Contrast("", 1.0)))
+            sums.total(right, words)
+            if word == ZERO and len(self.parts) > 1:
+                raise ValueError(f"{part.holds!r} stands alone: it takes all of a test's rows")
+        return self
+
+    @property
+    def exhibits(self) -> tuple[str, ...]:
+        """The tables that it reads."""
+        return tuple(
+            dict.fromkeys([self.table, *(part.table for part in self.parts if part.table)])
+        )
+
+    def outcome(self, source: Any) -> Outcome:
+        """What it makes of a run."""
+        tables = {name: source.table(name) for name in self.exhibits}
+        sizes = tables[self.table].attrs.get("sizes", {})
+        for name, needed in self.least.items():
+            there = int(str(sizes.get(name, "0")).split()[0].replace(",", ""))
+            if there < needed:
+                raise InputError(f"it takes {needed:,} {name.lower()}; there are {there:,}")
+        rows = tables[""] = _at(tables[self.table], self.where)
+        if not self.over:
+            cases = list(self._cases(rows, {}))
+            texts = self.on or (", ".join(f"{{{name}}}" for name in self.every),)
+            on = [text.format_map({**sizes, **words}) for words in cases for text in texts]
+            return self._judged(tables, cases, 1).on(*filter(None, dict.fromkeys(on)))
+        names, outcomes = list(dict.fromkeys(rows[self.over])), {}
+        for name in names:
+            cases = list(self._cases(rows, {self.over: name}))
+            on = _first(self.on or self.terms.on, {"over": name, **sizes}) or name
+            judged = self._judged(tables, cases, len(names) if self.always else 1)
+            outcomes[name] = judged.on(on)
+        terms = self.terms
+        return overall(outcomes, terms.paper, simulated=terms.simulated, always=self.always)
+
+    def _cases(self, rows: pd.DataFrame, words: Row) -> Iterator[Row]:
+        """The words of each repetition of the parts."""
+        there = rows_at(rows, **words)[list(self.every)].drop_duplicates()
+        values = there.itertuples(index=False, name=None) if self.every else [()]
+        for row, given in itertools.product(values, itertools.product(*self.each.values())):
+            yield {**words, **dict(zip([*self.every, *self.each], [*row, *given], strict=True))}
+
+    def _judged(self, tables: Mapping[str, Any], cases: Sequence[Words], times: int) -> Outcome:
+        pairs = [
+            (part.asked[1], part.contrast(tables[part.table], words), part.number(words))
+            for words, part in itertools.product(cases, self.parts)
+        ]
+        word, first, asked = pairs[0]
+        if word == ZERO:
+            residual = [contrast.difference for _, contrast, _ in pairs]
+            # What is to be 0 without any tolerance is a count.
+            return identity(residual, asked, first.label, exact=asked == 0)
+        parts = times * len(pairs)
+        each = [RULES[word](contrast, asked, parts=parts) for word, contrast, asked in pairs]
+        return every(each) if len(each) > 1 else each[0]
+
+
+def read(claim: str, declared: Mapping[str, Any], terms: Mapping[str, Any]) -> Test:
+    """A claim's declared test; ValueError, which names the claim and the word, where it is none."""
+    try:
+        return Test(**declared, terms=terms)
+    except ValidationError as refused:
+        error = refused.errors()[0]
+        where = ".".join(map(str, error["loc"])) or "test"
+        raise ValueError(f"claim {claim}: {where}: {error['msg']}") from None
+
+
+def _filled(row: Row, words: Words) -> Row:
+    return {k: v.format_map(words) if isinstance(v, str) else v for k, v in row.items()}
+
+
+def _at(table: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows whose columns hold a value, or one of several."""
+    several = {name: value for name, value in where.items() if isinstance(value, list)}
+    for name, values in several.items():
+        table = table[table[name].isin(values)]
+    return rows_at(table, **{k: v for k, v in where.items() if k not in several})
+
+
+def _first(texts: Sequence[str], words: Words) -> str:
+    """The first text whose words there are."""
+    for text in texts:
+        try:
+            return text.format_map(words)
+        except KeyError:
+            continue
+    return ""
