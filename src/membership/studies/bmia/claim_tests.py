@@ -5,32 +5,18 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import pandas as pd
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import about, identity, much_better
-from membership.published.outcomes import every, overall
-from membership.published.rows import lead, number, rows_at
-from membership.studies.bmia.calibration import LESS_PRINTED
+from membership.published.claim_rules import identity, much_better
+from membership.published.outcomes import overall
+from membership.published.rows import rows_at
 from membership.studies.bmia.propositions import marginal_tpr
 
 PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
 SIMULATED = ("Purchase-like (simulated)",)
-RATE, AUC = "TPR(%)@FPR=1%", "auc(%)"
 RATES = (0.001, 0.01, 0.05)
 _KINDS, _MIXTURES, _TOLERANCE = (2, 3, 4, 5), 100_000, 1e-6
-
-
-def over_data(
-    table: pd.DataFrame, test: Callable[[str], Outcome], column: str = "dataset"
-) -> Outcome:
-    """One outcome from those on each data set; the test takes its name."""
-    targets = table.attrs.get("sizes", {}).get("Target models", "?")
-    found = {
-        name: test(name).on(f"{name} ({targets} targets)") for name in dict.fromkeys(table[column])
-    }
-    return overall(found, PAPER, simulated=SIMULATED)
 
 
 def smaller_spreads(source: Any) -> Outcome:
@@ -129,21 +115,6 @@ def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -
     return float(marginal - sum(each) / len(each))
 
 
-def error_rate(source: Any) -> Outcome:
-    """c09: the published test's rate at a nominal 1%, with a perfect predictive."""
-    table = source.table("bmia-ctl-2")
-    rows = table[table["panel"].str.startswith("perfect") & (table["series"] == "published")]
-    parts = [
-        about(
-            number(rows, n_samples=n).minus(1.25, f"FPR (%) with {n:,} draws, less 1.25"),
-            0.75,
-            parts=3,
-        )
-        for n in (10, 100, 1000)
-    ]
-    return every(parts).on("Gaussian simulation: the formula alone")
-
-
 def matched_is_best(source: Any) -> Outcome:
     """c14: the share of target architectures whose own is the best reference."""
     table = source.table("bmia-fig-4")
@@ -154,82 +125,6 @@ def matched_is_best(source: Any) -> Outcome:
     share = Share.count(matched, len(top), "targets whose own architecture is best, less 1/2", 0.5)
     name = f"{len(top)} other architectures"
     return overall({name: much_better(share, 0.0)}, PAPER)
-
-
-def _on_each(
-    source: Any, exhibit: str, contrast: Callable[[pd.DataFrame, str], Contrast]
-) -> Outcome:
-    """Ours: above 0 on every data set of an exhibit."""
-    table = source.table(exhibit)
-    names = list(dict.fromkeys(table["dataset"]))
-    found = [much_better(contrast(table, name), 0.0, parts=len(names)) for name in names]
-    return every(found).on(*names)
-
-
-def rankings(source: Any) -> Outcome:
-    """Ours: the rate by z less that by p as printed."""
-
-    def gain(table: pd.DataFrame, name: str) -> Contrast:
-        label = f"TPR (%) at 1% FPR, by z less by p as printed, {name}"
-        return number(table, label, dataset=name, metric=f"{RATE}, {LESS_PRINTED}")
-
-    return _on_each(source, "bmia-ctl-3", gain)
-
-
-def posterior_gains(source: Any) -> Outcome:
-    """Ours: what BMIA gains over the plain difference, paired by target."""
-
-    def gain(table: pd.DataFrame, name: str) -> Contrast:
-        label = f"TPR (%) at 1% FPR gained over the difference, {name}"
-        return number(table, label, dataset=name, attack="BMIA", metric=f"{RATE} gained")
-
-    return _on_each(source, "bmia-ctl-1", gain)
-
-
-def below_attack_p(source: Any) -> Outcome:
-    """Ours: Attack-P's AUC less BMIA's."""
-
-    def gain(table: pd.DataFrame, name: str) -> Contrast:
-        where = {"attack": "Attack-P", "n_reference": 0, "metric": f"{AUC}, less BMIA's"}
-        return number(table, f"AUC (%), Attack-P less BMIA, {name}", dataset=name, **where)
-
-    return _on_each(source, "bmia-ctl-12", gain)
-
-
-def corrected_rate(source: Any) -> Outcome:
-    """Ours: the corrected test's rate at a nominal 1%, with a perfect predictive."""
-    table = source.table("bmia-ctl-2")
-    rows = table[table["panel"].str.startswith("perfect") & (table["series"] == "corrected")]
-    sizes = rows["n_samples"].tolist()
-    parts = [
-        about(
-            number(rows, n_samples=n).minus(1.0, f"FPR (%) with {n:,} draws, less 1"),
-            0.25,
-            parts=len(sizes),
-        )
-        for n in sizes
-    ]
-    return every(parts).on("Gaussian simulation")
-
-
-def too_wide(source: Any) -> Outcome:
-    """Ours: 0.8 less the ratio of retraining's standard deviation to Laplace's."""
-
-    def gap(table: pd.DataFrame, name: str) -> Contrast:
-        ratio = number(table, dataset=name, quantity="retraining / Laplace, geometric mean")
-        return Contrast("", 0.8).less(ratio, f"0.8 less sd over retraining / Laplace sd, {name}")
-
-    return _on_each(source, "bmia-ctl-5", gap)
-
-
-def exact_laws(source: Any) -> Outcome:
-    """Ours: the marginal rate less the conditional one, two kinds of record, exact laws."""
-    table = source.table("bmia-ctl-9")
-    rows = table[table["case"].str.startswith("4.2, two kinds")]
-    names = ("marginal", "conditional, 1% for each kind")
-    both = ({"quantity": f"TPR (%), {name}"} for name in names)
-    label = "TPR (%), marginal less conditional, exact laws"
-    return much_better(lead(rows, label, *both), 0.0).on("closed form")
 
 
 def headline(source: Any) -> Outcome:

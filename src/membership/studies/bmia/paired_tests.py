@@ -10,101 +10,11 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, best, much_better
 from membership.published.outcomes import every, overall
-from membership.published.rows import number, rows_at
-from membership.studies.bmia import budgets, draws, predictive, scores, tables, times, toy_seeds
-from membership.studies.bmia.claim_tests import PAPER, SIMULATED, over_data
+from membership.studies.bmia import predictive, scores, tables, times
+from membership.studies.bmia.claim_tests import PAPER, SIMULATED
 from membership.studies.bmia.cost_tests import below
 from membership.studies.bmia.seen import Seen
 from membership.studies.bmia.summaries import Pairs, auc, tpr
-
-RATE = budgets.RATE
-_DRAWS, _RECORDS = 10_000, 500
-_OTHERS = ("QMIA, normal", "Attack-R", budgets.LIRA, "RMIA")
-
-
-def better_than_all(source: Any) -> Outcome:
-    """c02: BMIA's rate less each other attack's, with up to eight references."""
-    table = source.table("bmia-ctl-12")
-    near = table[(table["n_reference"] <= 8) & table["attack"].isin(_OTHERS)]
-    near.attrs = table.attrs
-
-    def test(name: str) -> Outcome:
-        rows = rows_at(near, dataset=name, metric=_less(budgets.LESS_BMIA))
-        return best([_over(rows, name, row.attack, row.n_reference) for row in rows.itertuples()])
-
-    return over_data(near, test)
-
-
-def better_than_marginal(source: Any) -> Outcome:
-    """c05: BMIA's rate less Attack-P's."""
-    table = source.table("bmia-ctl-12")
-
-    def test(name: str) -> Outcome:
-        rows = rows_at(table, dataset=name, metric=_less(budgets.LESS_BMIA))
-        return much_better(_over(rows, name, attack="Attack-P", n_reference=0), 0.0)
-
-    return over_data(table, test)
-
-
-def _less(words: str) -> str:
-    return f"{RATE}, {words}"
-
-
-def _over(rows: Any, name: str, attack: str, n_reference: int) -> Contrast:
-    """BMIA less an attack, from the attack less BMIA."""
-    found = number(rows, attack=attack, n_reference=n_reference)
-    label = f"TPR (%) at 1% FPR, BMIA less {attack} (n={n_reference}), {name}"
-    return found.scaled(-1.0, label)
-
-
-def wide_in_the_middle(source: Any) -> Outcome:
-    """c04: the Bayesian network's ratio of widths, and less the quantile regression's."""
-    table, network = source.table("bmia-ctl-11"), "Laplace, all weights"
-    readings = list(dict.fromkeys(table["reading"]))
-    found = []
-    for reading in readings:
-        where = {"reading": reading, "model": network}
-        ratio = number(table, f"middle over near, {reading}", metric=toy_seeds.RATIO, **where)
-        more = number(table, f"less regression, {reading}", metric=toy_seeds.EXCESS, **where)
-        found.append(much_better(ratio, 1.0, parts=2 * len(readings)))
-        found.append(much_better(more, 0.0, parts=2 * len(readings)))
-    seeds = table.attrs["sizes"]["Data seeds"]
-    if int(seeds) < 20:
-        raise InputError(f"the run has {seeds} data seeds; it takes 20")
-    return every(found).on(*(f"toy, {reading}" for reading in readings))
-
-
-def nearly_normal(source: Any) -> Outcome:
-    """c10: .05 less the distance of drawn hinges from the normal law."""
-    table = source.table("bmia-ctl-13")
-    sizes = table.attrs["sizes"]
-    drawn, records = (
-        int(sizes[f"{word} for the distance"].replace(",", ""))
-        for word in ("Draws a query", "Queries a target")
-    )
-    if drawn < _DRAWS or records < _RECORDS:
-        raise InputError(f"it takes 10,000 draws of 500 records; there are {drawn} of {records}")
-
-    def test(name: str) -> Outcome:
-        found = number(table, dataset=name, quantity=draws.DISTANCE)
-        gap = Contrast("", 0.05).less(found, f"0.05 less the Kolmogorov distance, {name}")
-        return much_better(gap, 0.0)
-
-    return over_data(table, test)
-
-
-def linearised_is_better(source: Any) -> Outcome:
-    """c17: the rate with draws of logits less that with draws of weights."""
-    table = source.table("bmia-ctl-13")
-    seeds = int(table.attrs["sizes"]["Sampling seeds"])
-    if seeds < 10:
-        raise InputError(f"it takes ten sampling seeds; there are {seeds}")
-
-    def test(name: str) -> Outcome:
-        label = f"TPR (%) at 1% FPR, LLN less MC, {name}"
-        return much_better(number(table, label, dataset=name, quantity=draws.LESS), 0.1)
-
-    return over_data(table, test)
 
 
 def more_samples(source: Any) -> Outcome:
