@@ -44,14 +44,6 @@ def committed():
     ("name", "exhibit", "change", "before", "after"),
     [
         ("c01", "ctl-8", moved(0.1, statement="Theorem 2"), SUPPORTED, CONTRADICTED),
-        ("c02", "ctl-9", moved(3, attack="parameters less loss"), SUPPORTED, CONTRADICTED),
-        (
-            "c03-intuition",
-            "ctl-9",
-            moved(-30, attack="parameters, colder less hotter"),
-            SUPPORTED,
-            CONTRADICTED,
-        ),
         ("c04", "ctl-8", moved(2, statement="Property 1"), SUPPORTED, CONTRADICTED),
         ("c05", "ctl-8", moved(2, statement="Property 2"), SUPPORTED, CONTRADICTED),
         ("c06", "ctl-1", moved(-40, attack="MAST less MALT"), SUPPORTED, CONTRADICTED),

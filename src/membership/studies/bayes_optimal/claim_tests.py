@@ -13,7 +13,6 @@ from membership.studies.bayes_optimal import (
     claim_data,
     enumeration,
     gaussian,
-    information,
     logistic,
     posterior,
 )
@@ -31,7 +30,6 @@ from membership.studies.bayes_optimal.names import (
 )
 
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
-INFORMATION = "bayes-optimal-ctl-9"
 TEST, TRAIN = "mAP_test(%)", "mAP_train(%)"
 # AUC and accuracy in points.
 MARGIN = 1.0
@@ -50,24 +48,6 @@ def theorem_2(source: Any) -> Outcome:
     return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
 
 
-def parameters_add_nothing(source: Any) -> Outcome:
-    """c02."""
-    table = source.table(INFORMATION)
-    rows = list(table[table["attack"] == information.DIFFERENCE].itertuples())
-    found = [
-        claim_rules.about(
-            Contrast.of(
-                row,
-                f"AUC, theta less loss, points, d / n' = {row.ratio:g}, T = {row.temperature:g}",
-            ),
-            MARGIN,
-            parts=len(rows),
-        )
-        for row in rows
-    ]
-    return every(found).on("Gaussian mean drawn from Equation 2")
-
-
 def score_falls_with_temperature(source: Any) -> Outcome:
     """c03, as printed."""
     rises = []
@@ -78,21 +58,6 @@ def score_falls_with_temperature(source: Any) -> Outcome:
         rises.append(np.diff(score)[clear].max(initial=0.0))
     worst = Contrast("fall of s where it falls least, a rise being negative", -max(rises))
     return claim_rules.much_better(worst, -1e-6).on("one-dimensional quadratic game")
-
-
-def colder_leaks_more(source: Any) -> Outcome:
-    """c03, its intuition."""
-    table = source.table(INFORMATION)
-    rows = list(table[table["attack"] == information.COLDER].itertuples())
-    found = [
-        claim_rules.much_better(
-            Contrast.of(row, f"AUC at T = 1/4 less at 4, points, d / n' = {row.ratio:g}"),
-            MARGIN,
-            parts=len(rows),
-        )
-        for row in rows
-    ]
-    return every(found).on("Gaussian mean drawn from Equation 2")
 
 
 def property_1(source: Any) -> Outcome:

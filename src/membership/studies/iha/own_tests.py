@@ -3,14 +3,12 @@
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
-from membership.published.claim_rules import about, better, chance, identity, much_better
+from membership.published.claim_rules import about, better, chance, much_better
 from membership.published.outcomes import every
-from membership.published.rows import number
 from membership.studies.iha import experiment, game, names
 from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
 from membership.studies.iha.game import PAIRED
-from membership.studies.iha.whole import ELSEWHERE
 
 KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
 # Of the clean game at scale; below, the game of `iha-ctl-5` speaks.
@@ -22,21 +20,6 @@ AMONG = "LiRA, target among its references"
 def knowledge(rows: Rows, parts: int) -> Outcome:
     """With one gradient for members and others IHA gains nothing over LOSS."""
     return chance(rows.lead(EVERYONE, "LOSS", KNOWLEDGE), 0.01, parts=parts)
-
-
-def without_the_others(source: Source) -> Outcome:
-    """Who lacks the other records gains nothing over LOSS by IHA."""
-    table, name = source.table("iha-ctl-13"), "MNIST-Odd"
-    where = {"dataset": name, "metric": "AUC, less that of LOSS"}
-    found = [
-        chance(
-            number(table, f"AUC of {attack} less LOSS, {name}", attack=attack, **where),
-            0.01,
-            parts=len(ELSEWHERE),
-        )
-        for attack in ELSEWHERE
-    ]
-    return every(found).on(f"{name}, every record asked")
 
 
 @over("iha-ctl-3", IMAGES)
@@ -71,22 +54,6 @@ def weight_decay(rows: Rows, parts: int) -> Outcome:
 def small_terms_on_images(rows: Rows, parts: int) -> Outcome:
     """I3 and I4 may be dropped on the images too."""
     return about(rows.lead("IHA[loss,I1,I2]", "IHA[All]"), 0.01, parts=parts)
-
-
-def exact_ratio(source: Source) -> Outcome:
-    """IHA* is the log-likelihood ratio where every assumption holds."""
-    table = source.table("iha-ctl-6")
-    error = table["metric"].str.startswith("largest error") & (table["case"] == "IHA*")
-    found = identity(table.loc[error, "value"].to_numpy(), 1e-6, "largest error of IHA*")
-    return found.on("quadratic problem")
-
-
-def blind(source: Source) -> Outcome:
-    """A number that never looks at the record tells members apart without error."""
-    table = source.table("iha-ctl-1")
-    rows = table[table["attack"].str.startswith("norm of the others'") & (table["metric"] == "AUC")]
-    label = "1 less the AUC of the norm of the others' gradient"
-    return identity(1.0 - rows["value"].to_numpy(), 1e-9, label).on(*rows["dataset"])
 
 
 def parameters(source: Source) -> Outcome:
