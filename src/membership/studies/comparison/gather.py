@@ -50,12 +50,14 @@ def sources(settings: Any) -> dict[str, Gather]:
     return found
 
 
+@evidence.version(2)
 def outputs(cell: Cell, key: str) -> xr.Dataset:
     """What every model answers for the pool and for records that no model has seen."""
     found, ensemble = _trained(cell, key)
     return answers(found, ensemble)
 
 
+@evidence.version(2)
 def untrained(cell: Cell, key: str) -> xr.Dataset:
     """The same of models at their random start, with fewer references."""
     settings = _settings(key)
@@ -65,7 +67,7 @@ def untrained(cell: Cell, key: str) -> xr.Dataset:
 
 
 def answers(found: World, ensemble: training.Ensemble) -> xr.Dataset:
-    """Log-odds, decisions and, of many classes, hinges of some models, as evidence."""
+    """Log-odds, decisions and, of many classes, hinges and log-odds of halved logits."""
     logits = ensemble.logits(found.pool.x)
     held = ensemble.logits(found.held.x)
     correct = signals.correct(logits, None, found.pool.y).astype(bool)
@@ -82,14 +84,16 @@ def answers(found: World, ensemble: training.Ensemble) -> xr.Dataset:
         "train_accuracy": 100 * (correct & member).sum(axis=1) / member.sum(axis=1),
     }
     if found.pool.n_classes > 2:
-        # Of two classes it is the log-odds; who reads the file puts it there.
+        # Of two classes both follow from the log-odds; who reads the file puts them there.
         each["hinge"] = signals.hinge(logits, None, found.pool.y)
+        each["halved_log_odds"] = signals.scaled_logit(logits / 2, None, found.pool.y)
     labels = {"model": np.arange(len(ensemble)), "record": found.record}
     # The first of each pair of complements first: each target's attacker begins with another pair.
     order = [*found.references[::2], *found.references[1::2]]
     return evidence.dataset("outputs", each, labels, references=order, **about(found))
 
 
+@evidence.version(2)
 def posterior(cell: Cell, key: str) -> xr.Dataset:
     """What some references predict in closed form of each record's hinge, and QMIA of targets.
 
@@ -169,6 +173,7 @@ def white_box(cell: Cell, key: str) -> xr.Dataset:
     )
 
 
+@evidence.version(2)
 def times(cell: Cell, key: str) -> xr.Dataset:
     """Seconds that the parts of every attack took on this machine."""
     found, ensemble = _trained(cell, key)

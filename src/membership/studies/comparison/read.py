@@ -246,10 +246,10 @@ def origin(some: Iterable[Seen], **extra: Any) -> dict[str, Any]:
 
 DEPARTS = (
     "RMIA's released code has a soft-margin Taylor softmax at a temperature of 2 and augmented "
-    "queries; here it has the plain softmax and one query, a temperature of 2 only of two classes",
+    "queries; here it has the plain softmax at temperatures of 1 and 2, and one query",
     "BaVarIA: an empirical Bayes estimate of the variances, flat in the means, takes the place of "
     "the authors' prior",
-    "Population records are 250 of those that the pool leaves: QMIA is fitted on them, without a "
-    "search of its settings, and a share of a population has as many steps",
+    "Population records are those that the pool leaves, 10,000 at most: a share of a population "
+    "has as many steps, and QMIA is fitted on them, without a search of its settings",
 )
 """In what the attacks of the bench are not as their authors ran them."""

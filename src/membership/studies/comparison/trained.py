@@ -12,7 +12,9 @@ from membership.arrays import BoolArray
 from membership.studies.comparison import recipes
 from membership.studies.comparison.names import Cell
 
-HELD = 250
+# Population records at most; all that the pool leaves where they are fewer. A share of so many has
+# steps ten times finer than the smallest rate that is shown.
+HELD = 10_000
 CANARIES = 0.02
 # Seeds of reference models lie this far above those of the targets.
 _REFERENCES = 1000
