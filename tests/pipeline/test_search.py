@@ -1,70 +1,67 @@
-"""What the site's search looks through."""
+"""What the site's search knows beside pages, sections and functions."""
 
-import json
+from types import SimpleNamespace
 
+import pytest
 from docutils import nodes
-from docutils.core import publish_doctree
+from docutils.utils import new_document
+from sphinx import addnodes
 
-from membership.pipeline import overview, search
+from membership import paths
+from membership.pipeline import overview, pages, search
 
-PAGE = """\
-A page
-======
-
-Its first words.
-
-A *section*
------------
-
-Prose with :math:`\\mathrm{TPR} \\le \\epsilon`.
-
-::
-
-    code_is_not_prose()
-
-.. raw:: html
-
-   <p>a card</p>
-
-Below it
-~~~~~~~~
-
-More.
-"""
-UNCHANGED = {"doctitle_xform": False}
+PLACES = {("term", "LiRA"): ("book/glossary", "term-LiRA"), ("label", "x"): ("book/index", "x")}
 
 
-def test_a_page_gives_its_sections_each_with_its_own_words():
-    page, section, below = search.on_page(
-        publish_doctree(PAGE, settings_overrides=UNCHANGED), "book/a"
-    )
-    assert page == ("page", "book/a.html", "A page", "A page", "Its first words.")
-    assert section[:4] == ("section", "book/a.html#a-section", "A section", "A page")
-    assert section.text == "Prose with TPR le epsilon."
-    assert below == ("section", "book/a.html#below-it", "Below it", "A page", "More.")
+def contents(page):
+    entries = (("", "Its title"), ("#first", "First"))
+    references = [
+        nodes.reference("", text, refuri=page, anchorname=anchor) for anchor, text in entries
+    ]
+    other = nodes.reference("", "Elsewhere", refuri="book/other", anchorname="#elsewhere")
+    return nodes.bullet_list("", *references, other)
 
 
-def test_a_glossary_gives_its_terms():
-    document = publish_doctree(
-        "Words\n=====\n\nword\n  What it means.", settings_overrides=UNCHANGED
-    )
-    next(document.findall(nodes.term))["ids"].append("term-word")
-    page, term = search.on_page(document, "book/words")
-    assert page.text == "What it means."
-    assert term == ("term", "book/words.html#term-word", "word", "Words", "What it means.")
+def domain(*found):
+    titles = {page: nodes.title(text=page.title()) for page in found}
+    env = SimpleNamespace(domaindata={}, found_docs=set(found), titles=titles)
+    env.tocs = {page: contents(page) for page in found}
+    env.get_domain = {"std": SimpleNamespace(objects=PLACES)}.get
+    return search.Book(env)
 
 
-def test_every_exhibit_and_claim_is_an_entry():
-    found = list(search.exhibits_and_claims())
-    wanted = {r["link"] for r in overview.rows(overview.parts()) if r["kind"] != "number"}
-    assert {one.link for one in found} == wanted
-    table = next(one for one in found if one.link.endswith("#iha-tab-2"))
-    assert (table.kind, table.title) == ("exhibit", "Table 2")
-    assert "iha-tab-2" in table.where
+def test_every_exhibit_and_claim_is_an_object_at_its_place():
+    found = [one for one in domain(pages.PAGE).get_objects() if one[2] in ("exhibit", "claim")]
+    rows = [row for row in overview.rows(overview.parts()) if row["kind"] != "number"]
+    for (_, words, kind, page, anchor, _), row in zip(found, rows, strict=True):
+        assert kind == row["kind"]
+        assert f"{page}.html#{anchor}" in (row["link"], f"{row['link']}#top")
+        assert words.endswith(f"{row['what']} ({row['id']})")
+    table = next(one for one in found if one[4] == "iha-tab-2")
+    assert table[1].startswith("Table 2, Suri et al.")
 
 
-def test_the_script_is_one_whatever_a_text_holds():
-    hostile = search.Found("page", "a.html", "</script>", 'a "title"', "one\u2028line\\")
-    lines = search.script([hostile]).split("\n")
-    read = [json.loads(line) for line in lines if line.startswith('["')]
-    assert read == [list(hostile)]
+def test_terms_sections_and_what_readers_type_for_them_are_objects_too():
+    found = {one[0]: one[1:] for one in domain("book/glossary", "book/audit").get_objects()}
+    assert found["LiRA"] == ("LiRA", "term", "book/glossary", "term-LiRA", 0)
+    typed = found["likelihood ratio attack"]
+    assert typed[:2] == ("likelihood ratio attack: see LiRA", "synonym")
+    assert found["auditing"] == ("auditing: see Book/Audit", "synonym", "book/audit", "top", 0)
+    assert found["First"] == ("First", "section", "book/audit", "first", 1)
+    assert not {"x", "reproduce", "Its title", "Elsewhere"} & set(found)
+
+
+def test_a_term_is_found_once():
+    document = new_document("book/glossary")
+    document += nodes.term("", "LiRA", addnodes.index(entries=[]))
+    document += addnodes.index(entries=[])
+    domain().process_doc(None, "book/glossary", document)
+    (left,) = document.findall(addnodes.index)
+    assert left.parent is document
+
+
+@pytest.mark.parametrize("typed", search.synonyms())
+def test_a_synonym_names_pages_of_the_book(typed):
+    listed = paths.text_of(paths.project_root() / "_toc.yml")
+    for place in search.synonyms()[typed]:
+        assert f"book/{place.partition('#')[0]}\n" in listed

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from membership.pipeline import search
 from tests.site.test_overview_page import copied
 
 # What is typed, and a page or an anchor that has to be among the first five.
@@ -16,7 +15,9 @@ QUERIES = {
     "Table 2": "book/chapters/bmia.html#bmia-tab-2",
     "Suri Figure 1": "book/chapters/iha.html#iha-fig-1",
     "Control 5": "book/chapters/lood.html#lood-ctl-5",
-    "Theorem 3.2": "book/chapters/iha.html#thm-iha-score",
+    "Theorem 3.2": "book/chapters/iha.html#iha-c01",
+    "LiRA": "book/glossary.html#term-LiRA",
+    "LiRA and its references": "book/chapters/iha.html#lira-and-its-references",
     "privacy budget": "book/gmip_calculator.html",
     "leakage": "book/chapters/lood.html",
     "MIA": "book/which-attack.html",
@@ -28,7 +29,20 @@ QUERIES = {
     "reproducibility": "book/rerun.html",
     "distingu": "book/chapters/lood.html",
 }
-LINKS = "query => Search.find(query).map(entry => entry.link)"
+LINKS = """
+query => {
+  document.querySelector('.bd-search-container input[name="q"]').value = query;
+  return Search._performSearch(...Search._parseQuery(query)).reverse()
+    .map(([page, title, anchor]) => `${page}.html${anchor.replace(/^#top$/, "")}`);
+}
+"""
+INDEXED = """
+() => [
+  ...Object.values(Search._index.objects).flat().map(([page, , , anchor, name]) =>
+    [page, anchor, name]),
+  ...Object.values(Search._index.indexentries).flat().map(([page, anchor]) => [page, anchor, ""]),
+].map(([page, anchor, name]) => [Search._index.docnames[page], anchor, name])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +63,7 @@ def page(browser: Browser, site: Path, errors: list[str]) -> Iterator[Page]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_what_is_looked_for_is_among_the_first_five(page: Page, query: str) -> None:
-    page.get_by_role("searchbox", name="Search").last.fill(query)
-    first = page.locator("#search-results > ol > li").all()[:5]
-    links = [item.locator("a").get_attribute("href") for item in first]
-    assert QUERIES[query] in links
-    excerpts = [item.locator("p").inner_text() for item in first]
-    assert all(len(text) > 20 for text in excerpts), excerpts
+    assert QUERIES[query] in page.evaluate(LINKS, query)[:5]
 
 
 def test_every_exhibit_and_claim_comes_first_under_its_id(page: Page, site: Path) -> None:
@@ -66,23 +75,19 @@ def test_every_exhibit_and_claim_comes_first_under_its_id(page: Page, site: Path
     assert {one: [wanted[one]] for one in found} == found
 
 
-def test_every_synonym_means_something(page: Page) -> None:
-    names = {name for meant in search.synonyms().values() for name in meant}
-    assert [name for name in sorted(names) if not page.evaluate(LINKS, name)] == []
-
-
-def test_every_link_leads_somewhere(page: Page, site: Path) -> None:
-    links = page.evaluate("() => FOUND.map(entry => entry[1])")
-    text = {name: (site / name).read_text() for name in {link.partition("#")[0] for link in links}}
-    lost = []
-    for link in links:
-        name, _, anchor = link.partition("#")
-        if anchor and f'id="{anchor}"' not in text[name]:
-            lost.append(link)
+def test_every_entry_leads_somewhere(page: Page, site: Path) -> None:
+    places = page.evaluate(INDEXED)
+    text = {name: (site / f"{name}.html").read_text() for name, _, _ in places}
+    lost = [
+        (name, anchor)
+        for name, anchor, _ in places
+        if anchor not in ("", "-", "top") and f'id="{anchor}"' not in text[name]
+    ]
+    assert len(places) > 500
     assert lost == []
 
 
-def test_a_query_from_another_page_is_answered_with_marks_and_without_a_request(
+def test_a_query_from_another_page_is_answered_without_a_request(
     open_page: Callable[..., Page], site: Path
 ) -> None:
     page = open_page()
@@ -93,22 +98,18 @@ def test_a_query_from_another_page_is_answered_with_marks_and_without_a_request(
     page.on("request", lambda r: r.resource_type in ("fetch", "xhr") and asked.append(r.url))
     page.keyboard.press("Enter")
     page.wait_for_url("**/search.html?*")
-    assert "found" in page.get_by_role("status").inner_text()
-    assert "differential" in page.locator("#search-results mark").all_inner_texts()
+    page.get_by_text("Search finished").wait_for()
     page.locator("#search-results a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/book/**")
     assert asked == []
 
 
-def test_nothing_found_is_said_and_nothing_asked_shows_nothing(page: Page) -> None:
-    field = page.get_by_role("searchbox", name="Search").last
-    field.fill("zzzqq <b>x</b>")
-    assert page.locator("#search-results b").count() == 0
-    field.fill("zzzqq")
-    assert page.get_by_role("status").inner_text() == "Nothing found for “zzzqq”."
-    field.fill("")
-    assert not page.get_by_role("status").is_visible()
+def test_nothing_found_is_said(open_page: Callable[..., Page], site: Path) -> None:
+    page = open_page()
+    page.goto((site / "search.html").as_uri() + "?q=%3Cblink%3Ezzzqq%3C/blink%3E")
+    page.get_by_text("did not match any documents").wait_for()
+    assert page.locator("#search-results blink").count() == 0
 
 
 def test_the_console_is_silent(errors: list[str], page: Page) -> None:
