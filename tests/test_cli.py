@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from membership import cli
 from membership.errors import InputError
+from membership.pipeline.freshness import sealed
 
 
 def refused(project, *arguments: str) -> str:
@@ -97,9 +98,9 @@ def test_list_shows_a_chapter_s_exhibits(project):
 
 def test_clean_removes_the_executed_notebook(project):
     project.executed.parent.mkdir(parents=True)
-    project.executed.write_text("{}")
+    project.executed.write_text(sealed('{"cells": [], "metadata": {}}', {}))
     done = project.run("clean")
-    assert (done.returncode, done.stdout) == (0, f"removed {project.executed.parent}\n")
+    assert (done.returncode, done.stdout) == (0, f"removed {project.executed}\n")
     assert not project.executed.exists()
 
 
