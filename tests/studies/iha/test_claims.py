@@ -257,18 +257,17 @@ def test_the_share_of_parameters_is_shown_and_not_decided():
 
 
 def test_identities_are_read_from_their_tables():
-    table = pd.DataFrame(
-        {
-            "metric": ["largest error (sd of the true ratio)", "AUC"],
-            "case": ["IHA*", "IHA*"],
-            "attack": ["", "norm of the others' gradient (does not look at z)"],
-            "value": [0.0, 1.0],
-            "dataset": ["", "Digits"],
-        }
-    )
-    run = SimpleNamespace(table=lambda name: table)
+    norm = "norm of the others' gradient (does not look at z)"
+    largest = "largest error (sd of the true ratio)"
+    tables = {
+        "iha-ctl-1": {"dataset": "Digits", "attack": norm, "metric": "AUC", "value": [1.0]},
+        "iha-ctl-6": {"check": "optimal score", "case": "IHA*", "metric": largest, "value": [0.0]},
+    }
+    tables["iha-ctl-6"]["weight_decay"] = 0.1
+    tables = {name: pd.DataFrame(table) for name, table in tables.items()}
+    run = SimpleNamespace(table=tables.get)
     assert [CLAIM[f"iha-o0{i}"].outcome(run).word for i in (2, 6)] == ["supported"] * 2
-    table["value"] = [0.1, 0.9]
+    tables["iha-ctl-1"]["value"], tables["iha-ctl-6"]["value"] = 0.9, 0.1
     assert [CLAIM[f"iha-o0{i}"].outcome(run).word for i in (2, 6)] == ["undecided"] * 2
 
 
