@@ -21,7 +21,18 @@ function connectMenu(kind) {
   tell();
 }
 
+// A link into a closed fold opens it.
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  let fold = target?.closest("details:not([open])");
+  if (!fold) return;
+  for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  target.scrollIntoView();
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  openTarget();
+  window.addEventListener("hashchange", openTarget);
   connectMenu("primary");
   connectMenu("secondary");
   const logo = document.querySelector(".sidebar-primary-item .navbar-brand")?.closest(".sidebar-primary-item");

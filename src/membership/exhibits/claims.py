@@ -16,6 +16,9 @@ from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPO
 MOST_LANES = 4
 
 
+FINDINGS = "This book's"
+
+
 @dataclass(frozen=True)
 class Lane:
     """One contrast about its threshold, in percent; what speaks for the claim is on the right.
@@ -79,7 +82,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
     """
     tested = [row for row in found if not row.is_untested]
     of_paper = "The papers'" if chapter in published.questions else "The paper's"
-    origins = (("paper", of_paper), ("ours", "This book's"))
+    origins = (("paper", of_paper), ("ours", FINDINGS))
     return (
         templates()
         .get_template("claims.html")
@@ -89,6 +92,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
                 (heading, [row for row in tested if row.claim.origin == origin])
                 for origin, heading in origins
             ],
+            findings=FINDINGS,
             untested=[row for row in found if row.is_untested],
             counts=[(heading, counts(found, origin)) for origin, heading in origins],
             numbers=verdicts(exhibits),
