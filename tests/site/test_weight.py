@@ -1,9 +1,11 @@
 """What a browser loads of a page that is opened and read to its end."""
 
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Page
 
 from membership import pipeline
 
@@ -20,27 +22,27 @@ PAGES = (*(f"chapters/{chapter}" for chapter in pipeline.chapters()), "verdicts"
 
 @pytest.mark.parametrize("width", [390, 1366])
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_heavy(name: str, width: int, address: str, open_page: Callable[..., Page]):
+def test_no_page_is_heavy(
+    name: str, width: int, site: Path, address: str, open_page: Callable[..., Page]
+):
     page = open_page(viewport={"width": width, "height": 900})
-    shared = loaded_by(page, f"{address}/index.html")
-    assert any(".css" in url for url in shared)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    def loaded(place: str) -> dict[str, int]:
+        asked.clear()
+        page.goto(f"{address}/{place}", wait_until="networkidle")
+        page.evaluate(READ)
+        page.wait_for_load_state("networkidle")
+        files = {unquote(urlparse(url).path).strip("/") for url in asked if address in url}
+        return {file: (site / file).stat().st_size for file in files}
+
+    shared, own = loaded("index.html"), loaded(f"book/{name}.html")
+    assert any(file.endswith(".css") for file in shared)
+    assert f"book/{name}.html" in own
+    own = {file: size for file, size in own.items() if file not in shared}
     assert sum(shared.values()) < SHARED, heaviest(shared)
-    own = loaded_by(page, f"{address}/book/{name}.html")
-    assert f"{address}/book/{name}.html" in own
-    own = {url: size for url, size in own.items() if url not in shared}
     assert sum(own.values()) < HEAVIEST, heaviest(own)
-
-
-def loaded_by(page: Page, url: str) -> dict[str, int]:
-    """The size of each file that a page asks for when it is read to its end."""
-    responses: list[Response] = []
-    record = responses.append
-    page.on("response", record)
-    page.goto(url, wait_until="networkidle")
-    page.evaluate(READ)
-    page.wait_for_load_state("networkidle")
-    page.remove_listener("response", record)
-    return {one.url: len(one.body()) for one in responses if one.url.startswith("http")}
 
 
 def heaviest(sizes: dict[str, int]) -> str:
