@@ -125,7 +125,9 @@ def as_scored(score: Any, member: Any, *, finite: bool = False) -> tuple[FloatAr
     """
     score = as_float64("score", score, 1, finite=False)
     if finite and (infinite := np.isinf(score)).any():
-        raise InputError(f"score holds {infinite.sum()} infinite entries of {score.size}")
+        raise InputError(
+            f"score holds {infinite.sum()} infinite entries of {score.size}; give finite numbers"
+        )
     member = as_bool("member", member, score.shape)
     if member.all() or not member.any():
         only = "members" if member.all() else "non-members"

@@ -65,7 +65,7 @@ def test_a_warning_stops_the_build_and_is_quoted_every_time(book):
     ("fault", "told"),
     [
         ("printf 'x: [' >> _config.yml", "did not build: yaml.parser.ParserError"),
-        ("rm -rf _build; touch _build", "Not a directory: "),
+        ("rm -rf _build; touch _build", "did not build: NotADirectoryError"),
     ],
 )
 def test_what_stops_sphinx_before_a_page_is_quoted(book, fault, told):

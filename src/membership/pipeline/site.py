@@ -65,8 +65,12 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     paths.write_made(root / "book" / "generated" / "run_statistics.md", run_statistics())
     if verdict_errors.PAGE in paths.text_of(root / "_toc.yml"):
         paths.write_made(root / f"{verdict_errors.PAGE}.md", verdict_errors.verdict_errors())
-    for folder in (site, site.with_name(".doctrees")):
-        paths.mark(folder)
+    try:
+        for folder in (site, site.with_name(".doctrees")):
+            paths.mark(folder)
+    except OSError as error:
+        kind, place = type(error).__name__, paths.shown(site)
+        raise RunError(f"the site did not build: {kind}: {place} cannot be made") from None
     if not quiet:
         print("building the site", file=sys.stderr)
     log = root / "logs" / "site.log"
