@@ -5,11 +5,11 @@ import pkgutil
 import sys
 
 import benchmarks
-from membership import pipeline, processes
-from membership.command_line import show
+from membership import processes, site
+from membership.cli.command_line import show
 from membership.errors import InputError
 from membership.paths import shown as shown_path
-from membership.pipeline.benchmarks import shown
+from membership.site.statistics import shown
 
 FIRST = "growth"
 
@@ -38,7 +38,7 @@ def main(chosen: list[str], keep: bool = False) -> None:
     for name in chosen or [FIRST]:
         with processes.supervised():
             table = importlib.import_module(f"benchmarks.{name}").run()
-        path = pipeline.write_benchmarks(name, table, keep=keep)
+        path = site.write_benchmarks(name, table, keep=keep)
         cells = [[shown(cell) for cell in row] for row in table.to_dict("split")["data"]]
         show(f"Benchmark {name}", list(table.columns), cells)
         print(f"{shown_path(path)}; `make book` shows it on the page of run times")

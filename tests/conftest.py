@@ -21,13 +21,14 @@ hypothesis.settings.load_profile("patient")
 
 REPOSITORY = Path(__file__).parents[1]
 
-TOGETHER = ("tests/site", "tests/studies")  # folders whose tests share what takes minutes to make
+# Folders whose tests share what takes minutes to make.
+TOGETHER = ("tests/rendered", "tests/studies")
 
 # What reads the whole site for as long as the rest of its folder builds it: beside that, not after.
-APART = "tests/site/test_pages.py"
+APART = "tests/rendered/test_pages.py"
 
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
-LONG = ("tests/faults", "tests/pipeline", "tests/test_cli.py", "tests/training")
+LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/training")
 
 
 def together(place: str) -> str:
@@ -68,7 +69,7 @@ LISTED = slow_tests((REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-
 def is_slow(nodeid: str, listed: set[str]) -> bool:
     """Whether `make test-fast` leaves a test out: it is listed, or needs the whole site built."""
     file, test = nodeid.split("::")[0], nodeid.partition("[")[0]
-    return nodeid.startswith("tests/site/") or bool({file, test} & listed)
+    return nodeid.startswith("tests/rendered/") or bool({file, test} & listed)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

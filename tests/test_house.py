@@ -29,8 +29,7 @@ ROOMS = (
     *("signals", "curvature", "evidence"),
     *("nngp", "lood", "privacy"),
     *("attacks", "published", "plots", "exhibits"),
-    *("audit", "studies", "pipeline"),
-    *("command_line", "audit_cli", "bench_cli", "calculator_cli", "gather_cli", "sweep_cli", "cli"),
+    *("audit", "studies", "running", "site", "cli"),
 )
 
 
@@ -71,6 +70,16 @@ def test_a_room_imports_only_from_rooms_above_it(path):
     room = path.relative_to(PACKAGE).with_suffix("").parts[0]
     assert room in ROOMS
     assert below(room, path.read_text()) == []
+
+
+def test_the_readme_lists_the_rooms_in_this_order():
+    text = (PACKAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    block = text.partition("src/membership/ ")[2].partition("data/ ")[0]
+    lines = [line for line in block.splitlines()[1:] if line.startswith("  ")]
+    listed = [room for line in lines for room in line[2:].partition("  ")[0].split()]
+    assert listed == [room for room in ROOMS if room in listed]
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    assert folders <= set(listed)
 
 
 def test_an_import_from_below_is_found():

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import cli, pipeline
-from membership.pipeline import sweep as sweeps
+from membership import cli, running, site
+from membership.running import sweep as sweeps
 from membership.studies.bayes_optimal.imagenet import __main__ as imagenet
 
 ROOT = Path(__file__).parents[1]
@@ -88,22 +88,22 @@ def reader(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def named(chapter, parameters, **_):
-        pipeline.settings_class(chapter).from_values(parameters)
+        running.settings_class(chapter).from_values(parameters)
         return Path("a page")
 
-    monkeypatch.setattr(pipeline, "check", named)
-    monkeypatch.setattr(pipeline, "run_notebook", named)
-    monkeypatch.setattr(pipeline, "run_side_by_side", lambda *_: None)
-    monkeypatch.setattr(pipeline, "build_site", lambda: Path("a site"))
-    monkeypatch.setattr(pipeline, "clean", lambda **_: [])
-    monkeypatch.setattr("membership.pipeline.archive.make_archive", lambda _: (Path("a"), "b"))
+    monkeypatch.setattr(running, "check", named)
+    monkeypatch.setattr(running, "run_notebook", named)
+    monkeypatch.setattr(running, "run_side_by_side", lambda *_: None)
+    monkeypatch.setattr(site, "build_site", lambda: Path("a site"))
+    monkeypatch.setattr(running, "clean", lambda **_: [])
+    monkeypatch.setattr("membership.site.archive.make_archive", lambda _: (Path("a"), "b"))
     monkeypatch.setattr("membership.manifest.seal", lambda folder: folder)
     monkeypatch.setattr(
         sweeps, "run_sweep", lambda points, *_, **__: [(p, "not run") for p in points]
     )
-    monkeypatch.setattr("membership.pipeline.compare.saved", lambda path: path)
-    monkeypatch.setattr("membership.pipeline.compare.compare", lambda *_: exit_well())
-    monkeypatch.setattr("membership.pipeline.workflow.gatherer", lambda *_: exit_well())
+    monkeypatch.setattr("membership.running.compare.saved", lambda path: path)
+    monkeypatch.setattr("membership.running.compare.compare", lambda *_: exit_well())
+    monkeypatch.setattr("membership.running.cluster.gatherer", lambda *_: exit_well())
     # The page's own attack is in no registry.
     monkeypatch.setattr("membership.studies.comparison.leaderboard.row", lambda *_: exit_well())
     return tmp_path

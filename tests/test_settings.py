@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, model_validator
 
-from membership import pipeline
+from membership import running
 from membership.errors import InputError
 from membership.namespaces import near
-from membership.pipeline import layout
+from membership.running import chapter_files
 from membership.settings import PROFILES, ChapterSettings
 
 
@@ -170,13 +170,13 @@ def test_a_reader_s_variable_that_looks_like_a_parameter_is_let_be_where_it_is_p
         Settings.from_notebook(notebook_globals(In=cells, n_repeat=2))
 
 
-@pytest.mark.parametrize("chapter", pipeline.chapters())
+@pytest.mark.parametrize("chapter", running.chapters())
 def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter):
-    notebook = jupytext.reads(layout.source_path(chapter).read_text(), "md:myst")
+    notebook = jupytext.reads(chapter_files.source_path(chapter).read_text(), "md:myst")
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     stored = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
     names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
-    fields = pipeline.settings_class(chapter).model_fields
+    fields = running.settings_class(chapter).model_fields
     assert set(fields) < names
     assert [name for name in names - set(fields) if near(name, fields)] == []
 

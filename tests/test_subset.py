@@ -8,7 +8,7 @@ from tests.conftest import LISTED, is_slow, slow_tests
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "src" / "membership"
 # Folders of tests whose room has no folder of its own name in the package, or is a part of one.
-NEEDS_THE_SITE = {"site"}
+NEEDS_THE_SITE = {"rendered"}
 
 
 def test_a_listing_names_tests_by_file():
@@ -17,7 +17,7 @@ def test_a_listing_names_tests_by_file():
     assert is_slow("tests/a.py::test_one[with a :: b]", listed)
     assert not is_slow("tests/a.py::test_three", listed)
     assert is_slow("tests/b.py::test_any[case]", listed)
-    assert is_slow("tests/site/test_cards.py::test_any", listed)
+    assert is_slow("tests/rendered/test_cards.py::test_any", listed)
 
 
 def test_every_room_keeps_quick_tests():
@@ -36,6 +36,6 @@ def test_every_room_keeps_quick_tests():
                 quick[file.parent.name] += 1
     of_src = [*PACKAGE.iterdir(), *(PACKAGE / "studies").iterdir()]
     src = {path.name for path in of_src if any(path.glob("*.py"))} - {"studies"}
-    assert src > {"attacks", "data", "metrics", "pipeline", "bmia"}
+    assert src > {"attacks", "data", "metrics", "running", "bmia"}
     assert src <= rooms
     assert {room for room, count in quick.items() if count == 0} == NEEDS_THE_SITE

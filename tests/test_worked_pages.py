@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from membership import attacks, data, paths
 from membership.cli import cli
 from membership.errors import InputError
-from membership.pipeline import notebook
+from membership.running import notebook
 
 BOOK = paths.project_root() / "book"
 PAGES = ("own-data", "audit-model", "audit", "score-one-record", "add-attack")
@@ -95,7 +95,7 @@ def test_a_command_on_own_data_gets_as_far_as_its_notebook(own_files, monkeypatc
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(own_files / "cache"))
     monkeypatch.setattr(notebook, "results_path", lambda settings: own_files / "results")
     monkeypatch.setattr(notebook, "_run", lambda settings, *_: started.append(settings))
-    monkeypatch.setattr("membership.pipeline.build_site", lambda: started.append(None))
+    monkeypatch.setattr("membership.site.build_site", lambda: started.append(None))
     program, *arguments = words
     assert program == "membership"
     done = CliRunner().invoke(cli, arguments)

@@ -8,9 +8,9 @@ from unittest import mock
 
 import torch
 
-from membership import pipeline
-from membership.command_line import show
-from membership.pipeline.device_check import COLUMNS, TOLERANCE, cells, steps
+from membership import running
+from membership.cli.command_line import show
+from membership.running.device_check import COLUMNS, TOLERANCE, cells, steps
 
 
 def main(chosen: Sequence[str], profile: str = "tiny") -> int:
@@ -23,7 +23,7 @@ def main(chosen: Sequence[str], profile: str = "tiny") -> int:
         tempfile.TemporaryDirectory() as cache,
         mock.patch.dict(os.environ, MEMBERSHIP_CACHE=cache),
     ):
-        for chapter in chosen or pipeline.chapters():
+        for chapter in chosen or running.chapters():
             for step in steps(chapter, profile):
                 print(f"{step.chapter} {step.evidence}", file=sys.stderr)
                 found.append(step)

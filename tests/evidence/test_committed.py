@@ -9,7 +9,7 @@ from membership import evidence
 from membership.evidence import files
 from membership.evidence.gathering import FIRST
 from membership.exhibits import source
-from membership.pipeline import settings_class
+from membership.running import settings_class
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 COMMITTED = sorted(PAPER.glob("*/*.evidence"))

@@ -10,7 +10,7 @@ from membership import evidence, limits, manifest
 from membership.errors import InputError
 from membership.exhibits import Exhibit, declared, files
 from membership.exhibits.recompute import Report, differences, recompute, recompute_all
-from membership.pipeline import settings_class
+from membership.running import settings_class
 from tests.evidence.examples import outputs
 
 

@@ -17,12 +17,12 @@ from typing import get_origin
 
 import pytest
 
-from membership import cli, paths, pipeline
+from membership import cli, paths, running
 from membership.settings import ChapterSettings
 from tests.faults import bad_files
 
 REPOSITORY = Path(__file__).parents[2]
-CHAPTERS = pipeline.chapters()
+CHAPTERS = running.chapters()
 BEYOND = "9" * 5000
 DEEP = "[" * 100_000
 
@@ -46,7 +46,7 @@ def house(tmp_path, monkeypatch):
     def began(*_, **__):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(pipeline, "run_notebook", began)
+    monkeypatch.setattr(running, "run_notebook", began)
     monkeypatch.setattr(subprocess, "run", began)
     return root
 
@@ -105,14 +105,12 @@ def wrong_values(settings: type[ChapterSettings], name: str) -> list[str]:
 
 
 PARAMETERS = [
-    (chapter, name)
-    for chapter in CHAPTERS
-    for name in pipeline.settings_class(chapter).model_fields
+    (chapter, name) for chapter in CHAPTERS for name in running.settings_class(chapter).model_fields
 ]
 VALUES = [
     (chapter, name, value)
     for chapter, name in PARAMETERS
-    for value in wrong_values(pipeline.settings_class(chapter), name)
+    for value in wrong_values(running.settings_class(chapter), name)
 ]
 
 
@@ -343,7 +341,7 @@ def test_the_real_command_refuses_in_under_three_seconds(tmp_path, words):
     environment["MEMBERSHIP_CACHE"] = str(tmp_path / "cache")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-m", "membership.cli", *words],
+        [sys.executable, "-m", "membership", *words],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -357,10 +355,10 @@ def test_refusing_needs_none_of_the_libraries_that_take_seconds_to_import():
     heavy = ("torch", "scipy", "pandas", "matplotlib", "sklearn", "jax", "papermill", "jupytext")
     script = (
         "import sys\n"
-        "from membership import pipeline\n"
+        "from membership import running\n"
         "import membership.cli\n"
         f"for chapter in {CHAPTERS}:\n"
-        "    pipeline.check(chapter, {'profile': 'tiny'})\n"
+        "    running.check(chapter, {'profile': 'tiny'})\n"
         f"print([name for name in {heavy} if name in sys.modules])\n"
     )
     done = subprocess.run(
@@ -379,7 +377,7 @@ def test_a_fault_of_the_program_is_one_line_that_names_its_log(house, monkeypatc
     def fault(*_):
         raise ArithmeticError("first line\nsecond line")
 
-    monkeypatch.setattr(pipeline, "chapters", fault)
+    monkeypatch.setattr(running, "chapters", fault)
     monkeypatch.setattr(sys, "argv", ["membership", "list"])
     with pytest.raises(SystemExit) as left:
         cli.main()

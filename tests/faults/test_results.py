@@ -170,7 +170,7 @@ def test_of_two_runs_at_once_the_second_is_refused(project):
 
 
 def test_replaced_data_of_the_same_size_and_time_are_noticed(project):
-    """Whichever parameter names them: each alone in tests/pipeline/test_freshness.py."""
+    """Whichever parameter names them: each alone in tests/running/test_up_to_date.py."""
     first, second, third = (project.root / f"{name}.npz" for name in ("a", "b", "c"))
     for path in (first, second, third):
         write_data(path, 0)

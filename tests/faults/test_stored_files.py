@@ -12,8 +12,9 @@ import pytest
 
 from membership import data, manifest, paths
 from membership.errors import InputError
-from membership.pipeline import agreement, freshness, layout, records
-from membership.pipeline.site import build_site, run_statistics
+from membership.running import chapter_files, times, up_to_date
+from membership.site import build_site, check_results
+from membership.site.statistics import run_statistics
 
 CONFIG = """\
 title: A miniature
@@ -109,17 +110,17 @@ def rerun(project):
     return project.run("run", "demo", "--profile", "tiny", "--quiet")
 
 
-def up_to_date(mark: str) -> bool:
+def passed_over(mark: str) -> bool:
     """Whether a run with the settings of the one there was would be passed over."""
     settings = SimpleNamespace(chapter="demo", profile="tiny", results_dir="")
-    return freshness.is_up_to_date(settings, mark)
+    return up_to_date.is_up_to_date(settings, mark)
 
 
 def noticed(mark: str) -> str:
     """What `build` says, in one line, of a fault that a rerun would repair."""
-    assert not up_to_date(mark)
+    assert not passed_over(mark)
     with pytest.raises(InputError) as refusal:
-        agreement.agreed(["demo"])
+        check_results.agreed(["demo"])
     assert "\n" not in str(refusal.value)
     assert "membership run demo" in str(refusal.value)
     return str(refusal.value)
@@ -133,7 +134,7 @@ def mark_of(root) -> str:
 @pytest.mark.parametrize("name", STORED)
 def test_a_damaged_result_is_noticed(house, name, damage):
     mark = mark_of(house)
-    assert up_to_date(mark)
+    assert passed_over(mark)
     damage(house / RESULTS / name)
     assert f"{RESULTS}/{name} is " in noticed(mark)
 
@@ -144,7 +145,7 @@ def test_a_damaged_page_is_noticed(house, damage):
     damage(house / PAGE)
     if (house / PAGE).exists():
         assert f"{PAGE} is not as `membership run` left it" in noticed(mark)
-    assert not up_to_date(mark)
+    assert not passed_over(mark)
 
 
 def flips(path, step=1):
@@ -160,7 +161,7 @@ def flips(path, step=1):
 def test_any_flipped_bit_of_a_page_is_noticed(house):
     said = json.loads((house / PAGE).read_bytes())
     for position in flips(house / PAGE, 5):
-        if freshness.read_stamp(freshness.executed_path("demo")):
+        if up_to_date.read_stamp(up_to_date.executed_path("demo")):
             assert json.loads((house / PAGE).read_bytes()) == said, position
 
 
@@ -174,7 +175,7 @@ def test_any_flipped_bit_of_a_manifest_is_noticed(house):
 
 @every_damage
 def test_a_damaged_record_of_a_run_is_left_out_with_one_line(house, capsys, damage):
-    assert len(records.read_all()) == 1
+    assert len(times.read_all()) == 1
     damage(house / RECORD)
     left = (house / RECORD).exists()
     assert "No chapter has been run here yet" in run_statistics()
@@ -183,10 +184,10 @@ def test_a_damaged_record_of_a_run_is_left_out_with_one_line(house, capsys, dama
 
 
 def test_any_flipped_bit_of_a_record_is_noticed(house, capsys):
-    (said,) = records.read_all()
+    (said,) = times.read_all()
     del said["sha256"]
     for position in flips(house / RECORD):
-        assert all(said.items() <= one.items() for one in records.read_all()), position
+        assert all(said.items() <= one.items() for one in times.read_all()), position
     assert len(capsys.readouterr().err.splitlines()) > 100
 
 
@@ -236,7 +237,7 @@ def test_a_text_of_the_project_that_cannot_be_read_is_named(house, name, damage)
     if damage == "a folder":
         (house / name).mkdir()
     with pytest.raises(InputError, match=f"cannot read {name}: ") as refusal:
-        layout.title("demo") if name == "notebooks/demo.md" else build_site()
+        chapter_files.title("demo") if name == "notebooks/demo.md" else build_site()
     assert "\n" not in str(refusal.value)
 
 

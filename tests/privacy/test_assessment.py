@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from membership import calculator_cli, privacy
+from membership import privacy
+from membership.cli import calculator
 from membership.errors import InputError
 
 PAPER = {"sampling": "fixed", "adjacency": "replace-one"}
@@ -119,7 +120,7 @@ def test_fixed_batches_promise_least_and_adding_most():
 
 def test_the_command_offers_what_there_is():
     for name in ("SAMPLINGS", "ADJACENCIES", "PROTECTIONS"):
-        assert getattr(calculator_cli, name) == getattr(privacy, name)
+        assert getattr(calculator, name) == getattr(privacy, name)
 
 
 @pytest.mark.parametrize(

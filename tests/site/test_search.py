@@ -1,116 +1,67 @@
-"""The site's search, opened from disk as a reader does who has no server."""
+"""What the site's search knows beside pages, sections and functions."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import Browser, Page
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx import addnodes
 
-from tests.site.test_overview_page import copied
+from membership import paths
+from membership.site import overview, search
 
-# What is typed, and a page or an anchor that has to be among the first five.
-QUERIES = {
-    "iha-tab-2": "book/chapters/iha.html#iha-tab-2",
-    "IHA Table 2": "book/chapters/iha.html#iha-tab-2",
-    "Table 2": "book/chapters/bmia.html#bmia-tab-2",
-    "Suri Figure 1": "book/chapters/iha.html#iha-fig-1",
-    "Control 5": "book/chapters/lood.html#lood-ctl-5",
-    "Theorem 3.2": "book/chapters/iha.html#iha-c01",
-    "LiRA": "book/glossary.html#term-LiRA",
-    "LiRA and its references": "book/chapters/iha.html#lira-and-its-references",
-    "privacy budget": "book/gmip_calculator.html",
-    "leakage": "book/chapters/lood.html",
-    "MIA": "book/which-attack.html",
-    "audit": "book/audit.html",
-    "shadow models": "book/glossary.html#term-reference-model",
-    "canary": "book/audit.html",
-    "my own data": "book/own-data.html",
-    "mu_lower_bound": "book/api/privacy.html#membership.privacy.mu_lower_bound",
-    "reproducibility": "book/rerun.html",
-    "distingu": "book/chapters/lood.html",
-}
-LINKS = """
-query => {
-  document.querySelector('.bd-search-container input[name="q"]').value = query;
-  return Search._performSearch(...Search._parseQuery(query)).reverse()
-    .map(([page, title, anchor]) => `${page}.html${anchor.replace(/^#top$/, "")}`);
-}
-"""
-INDEXED = """
-() => [
-  ...Object.values(Search._index.objects).flat().map(([page, , , anchor, name]) =>
-    [page, anchor, name]),
-  ...Object.values(Search._index.indexentries).flat().map(([page, anchor]) => [page, anchor, ""]),
-].map(([page, anchor, name]) => [Search._index.docnames[page], anchor, name])
-"""
+PLACES = {("term", "LiRA"): ("book/glossary", "term-LiRA"), ("label", "x"): ("book/index", "x")}
 
 
-@pytest.fixture(scope="module")
-def errors() -> list[str]:
-    """What the console complained about on any search."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, site: Path, errors: list[str]) -> Iterator[Page]:
-    opened = browser.new_page()
-    opened.on("console", lambda m: m.type in ("error", "warning") and errors.append(m.text))
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto((site / "search.html").as_uri() + "?q=leakage")
-    yield opened
-    opened.close()
-
-
-@pytest.mark.parametrize("query", QUERIES)
-def test_what_is_looked_for_is_among_the_first_five(page: Page, query: str) -> None:
-    assert QUERIES[query] in page.evaluate(LINKS, query)[:5]
-
-
-def test_every_exhibit_and_claim_comes_first_under_its_id(page: Page, site: Path) -> None:
-    wanted = {
-        row["id"]: row["link"] for row in copied(site) if row["kind"] != "number" and row["id"]
-    }
-    assert len(wanted) > 100
-    found = {one: page.evaluate(LINKS, one)[:1] for one in wanted if "#" in wanted[one]}
-    assert {one: [wanted[one]] for one in found} == found
-
-
-def test_every_entry_leads_somewhere(page: Page, site: Path) -> None:
-    places = page.evaluate(INDEXED)
-    text = {name: (site / f"{name}.html").read_text() for name, _, _ in places}
-    lost = [
-        (name, anchor)
-        for name, anchor, _ in places
-        if anchor not in ("", "-", "top") and f'id="{anchor}"' not in text[name]
+def contents(page):
+    entries = (("", "Its title"), ("#first", "First"))
+    references = [
+        nodes.reference("", text, refuri=page, anchorname=anchor) for anchor, text in entries
     ]
-    assert len(places) > 500
-    assert lost == []
+    other = nodes.reference("", "Elsewhere", refuri="book/other", anchorname="#elsewhere")
+    return nodes.bullet_list("", *references, other)
 
 
-def test_a_query_from_another_page_is_answered_without_a_request(
-    open_page: Callable[..., Page], site: Path
-) -> None:
-    page = open_page()
-    asked: list[str] = []
-    page.goto((site / "book" / "chapters" / "gmip.html").as_uri())
-    page.keyboard.press("Control+k")
-    page.keyboard.type("privacy budget")
-    page.on("request", lambda r: r.resource_type in ("fetch", "xhr") and asked.append(r.url))
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search.html?*")
-    page.get_by_text("Search finished").wait_for()
-    page.locator("#search-results a").first.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/book/**")
-    assert asked == []
+def domain(*found):
+    titles = {page: nodes.title(text=page.title()) for page in found}
+    env = SimpleNamespace(domaindata={}, found_docs=set(found), titles=titles)
+    env.tocs = {page: contents(page) for page in found}
+    env.get_domain = {"std": SimpleNamespace(objects=PLACES)}.get
+    return search.Book(env)
 
 
-def test_nothing_found_is_said(open_page: Callable[..., Page], site: Path) -> None:
-    page = open_page()
-    page.goto((site / "search.html").as_uri() + "?q=%3Cblink%3Ezzzqq%3C/blink%3E")
-    page.get_by_text("did not match any documents").wait_for()
-    assert page.locator("#search-results blink").count() == 0
+def test_every_exhibit_and_claim_is_an_object_at_its_place():
+    found = [one for one in domain(overview.PAGE).get_objects() if one[2] in ("exhibit", "claim")]
+    rows = [row for row in overview.rows(overview.parts()) if row["kind"] != "number"]
+    for (_, words, kind, page, anchor, _), row in zip(found, rows, strict=True):
+        assert kind == row["kind"]
+        assert f"{page}.html#{anchor}" in (row["link"], f"{row['link']}#top")
+        assert words.endswith(f"{row['what']} ({row['id']})")
+    table = next(one for one in found if one[4] == "iha-tab-2")
+    assert table[1].startswith("Table 2, Suri et al.")
 
 
-def test_the_console_is_silent(errors: list[str], page: Page) -> None:
-    assert errors == []
+def test_terms_sections_and_what_readers_type_for_them_are_objects_too():
+    found = {one[0]: one[1:] for one in domain("book/glossary", "book/audit").get_objects()}
+    assert found["LiRA"] == ("LiRA", "term", "book/glossary", "term-LiRA", 0)
+    typed = found["likelihood ratio attack"]
+    assert typed[:2] == ("likelihood ratio attack: see LiRA", "synonym")
+    assert found["auditing"] == ("auditing: see Book/Audit", "synonym", "book/audit", "top", 0)
+    assert found["First"] == ("First", "section", "book/audit", "first", 1)
+    assert not {"x", "reproduce", "Its title", "Elsewhere"} & set(found)
+
+
+def test_a_term_is_found_once():
+    document = new_document("book/glossary")
+    document += nodes.term("", "LiRA", addnodes.index(entries=[]))
+    document += addnodes.index(entries=[])
+    domain().process_doc(None, "book/glossary", document)
+    (left,) = document.findall(addnodes.index)
+    assert left.parent is document
+
+
+@pytest.mark.parametrize("typed", search.synonyms())
+def test_a_synonym_names_pages_of_the_book(typed):
+    listed = paths.text_of(paths.project_root() / "_toc.yml")
+    for place in search.synonyms()[typed]:
+        assert f"book/{place.partition('#')[0]}\n" in listed

@@ -4,7 +4,7 @@ import numpy as np
 
 from membership.exhibits import declared
 from membership.exhibits.source import Committed
-from membership.pipeline import settings_class
+from membership.running import settings_class
 
 
 def committed_run(chapter):

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.distributed.tensor  # asks what a generator is, once
 
-from membership import pipeline, training
-from membership.pipeline import workflow
+from membership import running, training
+from membership.running import cluster
 from membership.training import ensemble
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
 
@@ -27,9 +27,7 @@ SMALLER = {
 def steps(chapter):
     """What gathers each evidence of a chapter, by name."""
     strings = {"profile": "tiny", "n_jobs": "1", **SMALLER.get(chapter, {})}
-    found = workflow.source(
-        pipeline.check(chapter, pipeline.settings_class(chapter).typed(strings))
-    )
+    found = cluster.source(running.check(chapter, running.settings_class(chapter).typed(strings)))
     return {name: partial(found.gather, name) for name in found.gatherers()}
 
 
@@ -50,7 +48,7 @@ def on_device(tmp_path, monkeypatch):
         yield device
 
 
-@pytest.mark.parametrize("chapter", pipeline.chapters())
+@pytest.mark.parametrize("chapter", running.chapters())
 def test_no_tensor_of_a_chapter_is_on_the_wrong_device(chapter, on_device, monkeypatch):
     found = steps(chapter)
     chosen = ensemble.device_of

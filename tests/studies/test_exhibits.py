@@ -5,7 +5,7 @@ import pytest
 
 from membership import paths, published
 from membership.exhibits import declared, files, source
-from membership.pipeline import settings_class
+from membership.running import settings_class
 
 CHAPTERS = list(published.subjects)
 EXHIBITS = [one for chapter in CHAPTERS for one in declared(chapter)]

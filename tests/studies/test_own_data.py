@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from membership import data, pipeline
+from membership import data, running
 from membership.errors import InputError
 
 RNG = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def there(tmp_path_factory):
 
 
 def settings(chapter, profile, **values):
-    return pipeline.settings_class(chapter).for_run({"profile": profile, **values})
+    return running.settings_class(chapter).for_run({"profile": profile, **values})
 
 
 @pytest.mark.parametrize("name", ["table.npz", "cancer.npz", "wine.npz", "photos"])
@@ -95,7 +95,7 @@ def test_what_no_profile_parameter_names_is_left_alone():
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_what_the_page_says_a_chapter_takes_is_what_it_takes(tmp_path, chapter):
-    least = pipeline.settings_class(chapter).takes().records
+    least = running.settings_class(chapter).takes().records
     for n, enough in ((least, True), (least - 2, False)):
         x = np.random.default_rng(0).normal(size=(n, 2))
         file = data.save(data.from_arrays(x, np.arange(n) % 2), tmp_path / f"{n}.npz")

@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from membership import addresses, data, pipeline
+from membership import addresses, data, running
 from membership.errors import InputError
 from membership.exhibits import Source, declared
 from membership.studies.comparison import found, names, recipes, sentences
@@ -59,7 +59,7 @@ def test_a_kind_can_be_asked_for_on_a_file_beside_the_user(tmp_path, monkeypatch
     rng = np.random.default_rng(0)
     np.savez("own.npz", x=rng.normal(size=(600, 20)), y=np.arange(600) % 3)
     given = {"also_datasets": ["own.npz"], "also_models": ["logistic@own.npz"], **scaled}
-    settings = pipeline.check("comparison", {"profile": "tiny", "models": ["small"], **given})
+    settings = running.check("comparison", {"profile": "tiny", "models": ["small"], **given})
     assert settings.also_models == [f"logistic@{settings.also_datasets[0]}"]
     assert addresses.read(settings.also_datasets[0]).place == str(tmp_path / "own.npz")
     assert [one.word for one in names.cells(settings)] == ["digits-small", "own-logistic"]

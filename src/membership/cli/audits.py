@@ -1,0 +1,64 @@
+"""``membership audit`` and ``membership bench``: what scores or evidence prove; an attack's row."""
+
+from pathlib import Path
+
+import click
+
+EVIDENCE = ".evidence"
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for audit.html and audit.json.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Of (epsilon, delta).")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of halves and resampling.")
+def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> None:
+    """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
+
+    Columns of scores: score (higher means member), member (0 or 1) and, if wanted, group and
+    record. Evidence is what a run or `membership.evidence` has saved; every attack it allows is
+    tried.
+    """
+    # Here and not above: scipy takes longer to import than the other commands to run.
+    from membership import audit as room
+    from membership import evidence
+
+    if file.suffix == EVIDENCE:
+        scored = None
+        report = room.compare(evidence.load(file), level=level, delta=delta, seed=seed)
+    else:
+        scored = room.read_scores(file)
+        report = room.audit(scored, level=level, delta=delta, seed=seed)
+    for path in room.write(report, scored, output, file.name):
+        click.echo(path)
+
+
+@click.command()
+@click.argument("attack")
+@click.option("--profile", default="quick", show_default=True, help="tiny, quick or paper.")
+def bench(attack: str, profile: str) -> None:
+    """Put a registered ATTACK, by its name, on the bench and print its row.
+
+    What the bench has gathered before is found again; models are trained once.
+    """
+    # Here and not above: they take longer to import than the other commands to run.
+    from membership.exhibits import Source, declared
+    from membership.studies.comparison import leaderboard
+    from membership.studies.comparison.settings import Settings
+
+    settings = Settings.from_values({"profile": profile})
+    settings.check_run()
+    # One exhibit's worth of evidence is read, by no exhibit.
+    table = leaderboard.row(Source(settings, declared("comparison")), attack)
+    click.echo(f"{table['attack'].iloc[0]} ({table['knows'].iloc[0]}), {table['cells'].iloc[0]}")
+    for row in table.itertuples():
+        interval = f" [{row.low:.4g}, {row.high:.4g}]" if row.low < row.high else ""
+        click.echo(f"  {row.metric}: {row.value:.4g}{interval}")
+    best = table["best of no more knowledge"].iloc[0]
+    click.echo(f"  best of no more knowledge: {best}")

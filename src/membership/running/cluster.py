@@ -1,0 +1,188 @@
+"""What a run of the book gathers, piece by piece, for those who give each piece a job of its own.
+
+`workflow/Snakefile` reads the plan, so that it names the same files as a run without it.
+"""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from membership import paths
+from membership.errors import InputError
+from membership.exhibits.declaration import declared
+from membership.exhibits.source import Source
+from membership.running.chapter_files import settings_class
+from membership.running.notebook import check
+from membership.settings import ChapterSettings, suggest
+from membership.training.cache import Cache
+
+# What trains comes before what looks at the trained models again: (kind, after which kind).
+AFTER = {
+    **dict.fromkeys(("posterior", "variants", "measured", "times", "costs", "qmia"), "outputs"),
+    **dict.fromkeys(("white-box", "solvers"), "outputs"),
+    **dict.fromkeys(("sweep", "known"), "white-box"),
+}
+# Kinds whose models, or looks at a model, several jobs can share.
+SHARED = ("outputs", "white-box")
+# Kinds that hold seconds: nothing else may use the machine meanwhile.
+TIMED = ("times", "costs", "measured-times")
+SECONDS_OF_A_SHARE, MOST_SHARES = 600, 16
+COLUMNS = ("profile", "chapter", "evidence", "seconds", "gigabytes")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of evidence to be gathered.
+
+    Attributes
+    ----------
+    chapter, evidence : str
+    file : str
+        Where in the cache it lies, or will lie: named by all that determines it.
+    there : bool
+    after : str
+        The evidence that is gathered before it, "" for none.
+    shares : int
+        Jobs that share the work, 1 where it is short or cannot be shared.
+    timed : bool
+        Whether it holds seconds and wants the machine to itself.
+    seconds, gigabytes : float or None
+        The most that it took when gathered with `--measured`; None: never.
+    """
+
+    chapter: str
+    evidence: str
+    file: str
+    there: bool
+    after: str
+    shares: int
+    timed: bool
+    seconds: float | None
+    gigabytes: float | None
+
+
+def source(settings: ChapterSettings) -> Source:
+    """What gathers a chapter's evidence under these settings."""
+    return Source(settings, declared(settings.chapter))
+
+
+def plan(
+    names: Sequence[str], strings: Mapping[str, str], measured: Path, shares: int = 0
+) -> list[Piece]:
+    """Every piece of evidence of some chapters, in an order in which they can be gathered.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of chapters.
+    strings : mapping of str to str
+        Parameters as typed at the command line.
+    measured : Path
+        A CSV file of what pieces took; see `remember`. It need not be there.
+    shares : int
+        Jobs a piece that can be shared; 0: one for each ten minutes it was measured to take.
+
+    Raises
+    ------
+    InputError
+        A name or a value cannot be used, or the file is none of ours.
+    """
+    known = costs(measured)
+    return [
+        piece
+        for name in names
+        for piece in _of_chapter(check(name, settings_class(name).typed(strings)), known, shares)
+    ]
+
+
+def _of_chapter(settings: ChapterSettings, known: dict, shares: int) -> list[Piece]:
+    from_settings = source(settings)
+    every, pieces = from_settings.gatherers(), []
+    for name in every:
+        file = from_settings.address(name)
+        seconds, gigabytes = known.get((settings.profile, settings.chapter, name), (None, None))
+        several = shares or min(MOST_SHARES, math.ceil((seconds or 0) / SECONDS_OF_A_SHARE)) or 1
+        pieces.append(
+            Piece(
+                settings.chapter,
+                name,
+                str(file.absolute()),
+                file.is_file(),
+                _after(name, every),
+                several if name.startswith(SHARED) else 1,
+                name.startswith(TIMED),
+                seconds,
+                gigabytes,
+            )
+        )
+    return pieces
+
+
+def _after(name: str, every: Mapping[str, object]) -> str:
+    """What is gathered before this: of the same models, so that they are trained once."""
+    for kind, first in AFTER.items():
+        if name.startswith(f"{kind}-") and f"{first}-{name.removeprefix(f'{kind}-')}" in every:
+            return f"{first}-{name.removeprefix(f'{kind}-')}"
+    return ""
+
+
+def gatherer(settings: ChapterSettings, name: str) -> Source:
+    """The source of one file of evidence.
+
+    Raises
+    ------
+    InputError
+        The chapter gathers no such evidence; the nearest name is suggested.
+    """
+    found = source(settings)
+    if name not in found.gatherers():
+        known = list(found.gatherers())
+        raise InputError(f"unknown evidence {suggest(name, known, 'files')}")
+    return found
+
+
+def costs(file: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Seconds and gigabytes by (profile, chapter, evidence), as `remember` wrote them.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read as such a table.
+    """
+    if not file.is_file():
+        return {}
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            rows = list(reader)
+        if reader.fieldnames not in (None, list(COLUMNS)):
+            raise ValueError("other columns")
+        return {
+            (row["profile"], row["chapter"], row["evidence"]): (
+                float(row["seconds"]),
+                float(row["gigabytes"]),
+            )
+            for row in rows
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{file} is no table of measured pieces; its columns are {', '.join(COLUMNS)}"
+        ) from error
+
+
+def remember(
+    file: Path, settings: ChapterSettings, name: str, seconds: float, gigabytes: float
+) -> None:
+    """Enter what a piece took into a CSV file, unless more stands there.
+
+    A piece that was resumed, or shared, takes less than the whole.
+    """
+    with Cache().lock("measured"):
+        known = costs(file)
+        key = (settings.profile, settings.chapter, name)
+        took = (round(seconds, 1), round(gigabytes, 2))
+        known[key] = tuple(map(max, took, known.get(key, took)))
+        rows = [",".join(map(str, (*key, *value))) for key, value in sorted(known.items())]
+        paths.atomic_write(file, "\n".join([",".join(COLUMNS), *rows, ""]))

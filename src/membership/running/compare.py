@@ -1,0 +1,280 @@
+"""The numbers of saved runs as one table: a sweep's with their spread over seeds, or two runs'."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from membership import __version__, manifest, paths
+from membership.errors import InputError
+from membership.exhibits import declared, load
+from membership.exhibits.numbers import with_interval
+from membership.exhibits.quantities import is_tidy, quantities
+from membership.running.chapter_files import chapters
+from membership.settings import PROFILES
+
+NUMBER = ["exhibit", "label", "row", "metric"]
+"""The columns that say which number it is."""
+LEVEL = 0.95
+SEED = "seed"
+_SHOWN = ("commit", "code_sha256", "versions", "device", "data")
+
+
+def numbers(chapter: str, profile: str, root: Path | str) -> pd.DataFrame:
+    """Every single number that a run saved, one a row.
+
+    Parameters
+    ----------
+    chapter, profile : str
+    root : Path or str
+        The run's results folder.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `NUMBER`, then ``value``, ``low`` and ``high``. Exhibits whose tables are not one
+        number a row, such as curves, are left out, and so are those that the run did not save.
+
+    Raises
+    ------
+    InputError
+        A file is not the one that its run wrote.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for exhibit in declared(chapter):
+        saved = load(exhibit.id, profile, root)
+        if saved is None or not is_tidy(saved[0]):
+            continue
+        for one in quantities(saved[0]):
+            which = (exhibit.id, exhibit.label, ", ".join(one.keys.values()), one.metric)
+            rows.append((*which, one.value, one.low, one.high))
+    return pd.DataFrame(rows, columns=[*NUMBER, "value", "low", "high"])
+
+
+def merged(runs: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
+    """Runs below one another, with the varied parameters as the first columns."""
+    parts = [table.assign(**varied)[[*varied, *table.columns]] for varied, table in runs]
+    return pd.concat(parts, ignore_index=True)
+
+
+def spread(table: pd.DataFrame, varied: Sequence[str]) -> pd.DataFrame:
+    """What the seeds make of each number, for every combination of the other parameters.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `merged` made it.
+    varied : sequence of str
+        The varied parameters, ``seed`` among them or not.
+
+    Returns
+    -------
+    DataFrame
+        The other parameters, `NUMBER`, then ``runs``, ``mean``, ``sd`` (over the runs, with
+        ``runs - 1``), ``low`` and ``high`` (Student's interval of the mean at 95%, over seeds, with
+        the data as they are; it knows of no bounds and may end above 1 for a correlation),
+        ``least`` and ``most``. With one run ``sd`` and the interval are NaN.
+    """
+    keys = [name for name in varied if name != SEED] + NUMBER
+    grouped = table.groupby(keys, sort=False, dropna=False)["value"]
+    found = grouped.agg(runs="count", mean="mean", sd="std", least="min", most="max").reset_index()
+    several = found["runs"].where(found["runs"] > 1)
+    half = stats.t.ppf((1 + LEVEL) / 2, several - 1) * found["sd"] / np.sqrt(several)
+    found["low"], found["high"] = found["mean"] - half, found["mean"] + half
+    return found[[*keys, "runs", "mean", "sd", "low", "high", "least", "most"]]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A run's results: ``<root>/<profile>/<chapter>``."""
+
+    folder: Path
+
+    @property
+    def chapter(self) -> str:
+        return self.folder.name
+
+    @property
+    def profile(self) -> str:
+        return self.folder.parent.name
+
+    @property
+    def root(self) -> Path:
+        return self.folder.parent.parent
+
+
+def saved(path: Path) -> Saved:
+    """Find the one run in a folder.
+
+    Parameters
+    ----------
+    path : Path
+        ``results/<profile>/<chapter>``, or a folder such as ``membership run --output`` and
+        ``membership sweep`` make, if one run lies in it.
+
+    Raises
+    ------
+    InputError
+        No run lies there, or several do; those are named.
+    """
+    path = paths.own_path(str(path)).absolute()
+    known = chapters()
+    if path.name in known and path.parent.name in PROFILES and path.is_dir():
+        return Saved(path)
+    found = sorted(path.glob(f"*/*/{manifest.NAME}")) + sorted(path.glob(f"*/{manifest.NAME}"))
+    runs = [f.parent for f in found if f.parent.name in known and f.parent.parent.name in PROFILES]
+    if len(runs) == 1:
+        return Saved(runs[0])
+    if not runs:
+        raise InputError(
+            f"no run lies in {paths.shown(path)}; name a folder such as results/quick/iha, or what "
+            "`membership run --output` wrote to"
+        )
+    raise InputError(
+        f"{len(runs)} runs lie in {paths.shown(path)}; name one, such as {paths.shown(runs[0])}"
+    )
+
+
+def asked(first: Saved, second: Saved) -> pd.DataFrame:
+    """What was asked of the two runs and what they ran on, where it is not the same.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``what``, ``first`` and ``second``; no row where nothing is known to differ.
+    """
+    told = [_told(run) for run in (first, second)]
+    names = list(dict.fromkeys([*told[0], *told[1]]))
+    rows = [(name, told[0].get(name, ""), told[1].get(name, "")) for name in names]
+    return pd.DataFrame(
+        [row for row in rows if row[1] != row[2]], columns=["what", "first", "second"]
+    )
+
+
+def compare(first: Saved, second: Saved) -> pd.DataFrame:
+    """Every number of two runs of one chapter, side by side.
+
+    Parameters
+    ----------
+    first, second : Saved
+
+    Returns
+    -------
+    DataFrame
+        Columns ``exhibit``, ``label``, ``row``, ``metric``; ``first``, ``first_low``,
+        ``first_high``; the same of ``second``; ``difference``, second less first. A number that one
+        run lacks is NaN there. The intervals are each run's own.
+
+    Raises
+    ------
+    InputError
+        The runs are of two chapters, have no number, or a file is not as its run wrote it.
+    """
+    if first.chapter != second.chapter:
+        raise InputError(
+            f"the runs are of {first.chapter} and {second.chapter}; compare two runs of one chapter"
+        )
+    tables = [
+        numbers(run.chapter, run.profile, run.root).rename(
+            columns={"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+        )
+        for name, run in (("first", first), ("second", second))
+    ]
+    for run, table in zip((first, second), tables, strict=True):
+        if table.empty:
+            raise InputError(f"no numbers are saved in {paths.shown(run.folder)}; run it again")
+    # An exhibit without keys may print one number twice; a row's place tells such rows apart.
+    tables = [t.assign(place=t.groupby(NUMBER, sort=False).cumcount()) for t in tables]
+    both = tables[0].merge(tables[1], on=[*NUMBER, "place"], how="outer", sort=False)
+    order = {name: place for place, name in enumerate(one.id for one in declared(first.chapter))}
+    both = both.sort_values("exhibit", key=lambda ids: ids.map(order), kind="stable")
+    both["difference"] = both["second"] - both["first"]
+    return both.drop(columns="place").reset_index(drop=True)
+
+
+def page(first: Saved, second: Saved) -> str:
+    """The comparison as one HTML page that needs nothing beside it: tables, and pictures paired."""
+    table = compare(first, second)
+    parts = [
+        {
+            "id": one.id,
+            "label": one.label,
+            "content": one.content,
+            "rows": [_cells(row) for row in table[table["exhibit"] == one.id].to_dict("records")],
+            "pictures": [_picture(run, one.id) for run in (first, second)],
+        }
+        for one in declared(first.chapter)
+    ]
+    shown = [part for part in parts if part["rows"] or any(part["pictures"])]
+    return (
+        _templates()
+        .get_template("compare.html")
+        .render(
+            chapter=first.chapter,
+            # Not the whole path: the page may be handed on.
+            names=["/".join(run.folder.parts[-3:]) for run in (first, second)],
+            asked=asked(first, second).to_dict("records"),
+            parts=shown,
+            version=__version__,
+        )
+    )
+
+
+def as_text(value: float, low: float, high: float) -> str:
+    """A number with its own interval, where it has one."""
+    return " ".join(with_interval(value, low, high)).strip()
+
+
+def _cells(row: dict[str, Any]) -> dict[str, Any]:
+    sides = [
+        as_text(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")
+    ]
+    change = with_interval(row["difference"], row["difference"], row["difference"])[0]
+    same = row["difference"] == 0
+    return {**row, "sides": sides, "change": "0" if same else change, "same": same}
+
+
+def _told(run: Saved) -> dict[str, str]:
+    """What the manifest, or else an exhibit's record, says of a run; one line a parameter."""
+    described: dict[str, Any] = {}
+    for record in sorted(run.folder.glob("*.json"))[:1]:
+        described |= json.loads(record.read_text(encoding="utf-8"))
+    for each in manifest.read(run.folder):
+        described |= {k: v for k, v in each.items() if k != "files"}
+    parameters = dict(described.get("parameters") or {})
+    told = {"profile": run.profile, **{str(k): _plain(v) for k, v in parameters.items()}}
+    return told | {name: _plain(described[name]) for name in _SHOWN if name in described}
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _picture(run: Saved, exhibit_id: str) -> str:
+    """A picture as an address that holds it, so that the page needs no file beside it."""
+    file = run.folder / f"{exhibit_id}.svg"
+    if not file.is_file():
+        return ""
+    return "data:image/svg+xml;base64," + base64.b64encode(file.read_bytes()).decode()
+
+
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.ChoiceLoader(
+            [
+                jinja2.PackageLoader("membership.running"),
+                jinja2.PackageLoader("membership.audit"),
+            ]
+        ),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,199 @@
+"""A chapter at every combination of some parameters' values, one folder a run."""
+
+import csv
+import hashlib
+import itertools
+import json
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from membership import limits, paths
+from membership.errors import InputError, RunError
+from membership.running.chapter_files import place_of, settings_class
+from membership.running.notebook import check
+from membership.running.side_by_side import Job, Running, run_jobs
+from membership.running.up_to_date import fingerprint, is_up_to_date
+from membership.settings import ChapterSettings, brief
+
+MOST_RUNS = 1000
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_NOT_A_CHOICE = ("results_dir", "data_root", "n_jobs")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep: what is varied, as typed, and the settings with everything else."""
+
+    varied: dict[str, str]
+    given: dict[str, str]
+    settings: ChapterSettings
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Such as ``seed=0 noise=0.1``."""
+        return " ".join(f"{name}={text}" for name, text in self.varied.items()) or "the only run"
+
+
+def values(text: str, *, is_list: bool = False) -> list[str]:
+    """The values that a parameter is to take: ``0..9``, ``0.1,0.2``, ``"[60],[60,120]"``, or one.
+
+    Parameters
+    ----------
+    text : str
+        As typed at the command line. A range has both its ends.
+    is_list : bool
+        Whether the parameter is a list, so that ``[60,120]`` is one value of it.
+
+    Raises
+    ------
+    InputError
+        A range that runs backwards or is too long, or a value that is given twice or is empty.
+    """
+    if found := _RANGE.fullmatch(text.strip()):
+        first, last = map(int, found.groups())
+        if not 0 <= last - first < MOST_RUNS:
+            raise InputError(f"{brief(text)}: a range runs upwards, over {MOST_RUNS:,} at most")
+        return [str(number) for number in range(first, last + 1)]
+    try:
+        read = json.loads(f"[{text}]") or [""]
+    except (ValueError, RecursionError):
+        rows = list(csv.reader([text], skipinitialspace=True))
+        read = [part.strip() for part in rows[0]]
+    if is_list and not all(isinstance(one, list) for one in read):
+        read = [read]
+    # A number stays as it was typed: 0.10 and 0.1 are one value, and 1e-3 is no longer than that.
+    several = [one if isinstance(one, str) else json.dumps(one) for one in read]
+    if "" in several[1:] or (several[:1] == [""] and len(several) > 1):
+        raise InputError(f"{brief(text)} holds an empty value; give values with commas between")
+    if len(set(several)) < len(several):
+        raise InputError(f"{brief(text)} names a value twice")
+    return several
+
+
+def plan(chapter: str, strings: Mapping[str, str], output: Path) -> list[Point]:
+    """Every run of a sweep, checked; nothing is written or started.
+
+    Parameters
+    ----------
+    chapter : str
+    strings : mapping of str to str
+        Parameters as typed; see `values`.
+    output : Path
+        The folder below which each run has its own.
+
+    Raises
+    ------
+    InputError
+        A name, a value or a combination of values cannot be used, or there are too many.
+    """
+    cls = settings_class(chapter)
+    if fixed := [name for name in _NOT_A_CHOICE[:1] if name in strings]:
+        raise InputError(f"parameter {fixed[0]!r}: a sweep has folders of its own; give --output")
+    lists = {row.name for row in cls.describe() if row.type == "list"}
+    choices = {name: values(text, is_list=name in lists) for name, text in strings.items()}
+    varied = [name for name, several in choices.items() if len(several) > 1]
+    for name in varied:
+        if name in _NOT_A_CHOICE:
+            raise InputError(f"parameter {name!r} changes no result, so it takes one value")
+    count = 1
+    for several in choices.values():
+        count *= len(several)
+    if count > MOST_RUNS:
+        raise InputError(f"{count:,} runs are more than {MOST_RUNS:,}; give fewer values")
+    points = []
+    for combination in itertools.product(*choices.values()):
+        given = dict(zip(choices, combination, strict=True))
+        own = {name: given[name] for name in varied}
+        folder = (output / _folder_name(own)).absolute()
+        typed = cls.typed(given) | {"results_dir": str(folder)}
+        points.append(Point(own, given, check(chapter, typed), folder))
+    return points
+
+
+def _folder_name(varied: Mapping[str, str]) -> str:
+    """A name for a run's folder that can be read, and is no other's."""
+    plain = ",".join(f"{name}={text}" for name, text in varied.items()) or "run"
+    safe = re.sub(r"[^\w.,=+-]", "_", plain)
+    if safe == plain and len(safe) <= 150:
+        return safe
+    return f"{safe[:150]}-{hashlib.sha256(plain.encode()).hexdigest()[:8]}"
+
+
+def run_sweep(
+    points: Sequence[Point], at_once: int = 0, *, quiet: bool = False
+) -> list[tuple[Point, str]]:
+    """Run what is not up to date, each by a command of its own, as many at a time as there is room.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        As `plan` gave them.
+    at_once : int
+        At most so many at a time; 0: one a core, as far as the memory goes.
+    quiet : bool
+        Whether to print nothing.
+
+    Returns
+    -------
+    list of (Point, str)
+        The runs that failed, and why. The others are there.
+
+    Raises
+    ------
+    RunError
+        It was interrupted. Finished runs stay, and the same call goes on after them.
+    """
+    due = [point for point in points if not is_done(point)]
+    by_name = {point.name: point for point in due}
+    done, began = len(points) - len(due), time.monotonic()
+
+    def tell(text: str) -> None:
+        if not quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def on_end(one: Running) -> None:
+        nonlocal done
+        done += 1
+        took = time.monotonic() - one.began
+        state = "failed" if one.process.returncode else f"{took:.0f} s"
+        minutes, seconds = divmod(int(time.monotonic() - began), 60)
+        tell(f"{done:>4} of {len(points)}  {minutes:>3}:{seconds:02}  {one.job.name} ({state})")
+
+    tell(f"{len(points)} runs, {done} of them up to date")
+    jobs = [Job(point.name, _command(point), tells=False) for point in due]
+    try:
+        failed = run_jobs(
+            jobs, at_once or limits.cores(), go_on=True, within_memory=True, on_end=on_end
+        )
+    except RunError:
+        kept = sum(map(is_done, points))
+        raise RunError(
+            f"interrupted; {kept} of {len(points)} runs are kept: give the same command to go on"
+        ) from None
+    return [(by_name[one.job.name], one.said()) for one in failed]
+
+
+def is_done(point: Point) -> bool:
+    """Whether a run's folder holds what running it now would make."""
+    place = place_of(point.settings, apart=True)
+    # Nearly every answer is no, and the fingerprint reads every source file.
+    if not place.page.is_file():
+        return False
+    return is_up_to_date(point.settings, fingerprint(point.settings), place.page)
+
+
+def _command(point: Point) -> tuple[str, ...]:
+    pairs: list[str] = [word for name, text in point.given.items() for word in ("-p", name, text)]
+    chapter: Any = point.settings.chapter
+    return ("run", chapter, *pairs, "--output", str(point.folder), "--quiet")
+
+
+def default_output(chapter: str) -> Path:
+    """Where a sweep goes unless it is told: ``results/sweeps/<chapter>`` of the project."""
+    return paths.results_dir() / "sweeps" / chapter

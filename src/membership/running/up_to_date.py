@@ -1,0 +1,156 @@
+"""Whether an executed notebook still says what a new run would say."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import membership
+from membership import manifest, paths
+from membership.exhibits import provenance
+from membership.running.chapter_files import chapters, executed_path, results_path, source_path
+from membership.running.hiding import own_data
+from membership.settings import ChapterSettings
+
+# What has no part in a notebook: the rooms that run it and show it.
+_AFTERWARDS = ("audit", "running", "site", "cli")
+# Extras that no number depends on: what builds pages, opens them, and tests.
+_NO_NUMBERS = re.compile("extra == .(book|lab|test)\\b")
+# Of results that lie outside the project; no page says where.
+ELSEWHERE = "elsewhere/"
+_PACKAGE_DATA = {".csv", ".toml", ".bib", ".html"}
+_PROJECT_FILES = ("requirements.lock", "data/*.toml", "data/*.csv")
+
+
+def fingerprint(settings: ChapterSettings) -> str:
+    """Digest everything that determines a chapter's executed notebook.
+
+    That is the resolved parameters, the code (see `_code`), the libraries that are installed, the
+    content of the data files, and the committed paper-size results that the chapter shows beside
+    its own.
+    """
+    committed = paths.project_root() / "results" / "paper" / settings.chapter
+    shown = sorted(committed.glob("*.*")) if settings.profile != "paper" else []
+    parts = {
+        "parameters": settings.parameters(),
+        "code": _code(settings),
+        "libraries": _libraries(),
+        "committed": {f.name: manifest.digest_of(f) for f in shown},
+        "data": data_digests(settings),
+    }
+    return _digest(json.dumps(parts, sort_keys=True).encode())
+
+
+def _code(settings: ChapterSettings) -> dict[str, str]:
+    """Digests of what computes: notebook, package, and the project's own data.
+
+    An edit of another chapter, or of what only runs and shows chapters, changes nothing.
+    """
+    root, package = paths.project_root(), Path(membership.__file__).resolve().parent
+    text = paths.text_of(source_path(settings.chapter))
+    others = [f"studies/{one}" for one in chapters() if one != settings.chapter]
+    files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
+    files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
+    return {
+        "notebook": _digest(text.encode()),
+        "code": provenance.code_digest(package, (*_AFTERWARDS, *others)),
+        **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
+    }
+
+
+def _libraries() -> dict[str, str]:
+    """The versions of what the package asks for, as installed, and of Python."""
+    found = provenance.versions()
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for line in metadata.requires("membership") or ():
+            name = re.match(r"[\w.-]+", line)
+            if name and not _NO_NUMBERS.search(line):
+                with contextlib.suppress(metadata.PackageNotFoundError):
+                    found[name[0]] = metadata.version(name[0])
+    return found
+
+
+def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
+    """The SHA-256 of every file that the run reads its data from, by path."""
+    return {str(file): manifest.digest_of(file) for file in data_files(settings)}
+
+
+def data_files(settings: ChapterSettings) -> list[Path]:
+    """List the files that the run may read its data from; none for embedded data sets."""
+    from membership.data.inputs import input_files
+
+    return input_files(settings.parameters(), settings.further_data)
+
+
+def stamp(settings: ChapterSettings, mark: str, files: dict[str, str]) -> dict[str, Any]:
+    """What an executed notebook says of itself: what it was made from, and what it wrote."""
+    return {
+        "chapter": settings.chapter,
+        "profile": settings.profile,
+        "results_dir": _relative(settings.results_dir),
+        "own_data": own_data(settings.parameters()),
+        "fingerprint": mark,
+        "files": files,
+    }
+
+
+def _relative(named: str) -> str:
+    """A results folder as the page may say it: from the project, or that it lies elsewhere."""
+    if not named:
+        return ""
+    root, folder = paths.project_root().resolve(), Path(named).resolve()
+    return str(folder.relative_to(root)) if folder.is_relative_to(root) else ELSEWHERE
+
+
+def sealed(page: str, said: dict[str, Any]) -> str:
+    """A notebook with a note of ours, which holds the digest of the whole: see `is_unchanged`."""
+    whole = json.loads(page)
+    whole["metadata"]["membership"] = dict(said)
+    whole["metadata"]["membership"]["page"] = _digest_of_page(whole)
+    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def is_unchanged(notebook: Path) -> bool:
+    """Whether a notebook is one that was written here, and as it was written."""
+    return note_of(notebook) is not None
+
+
+def read_stamp(executed: Path) -> dict[str, Any] | None:
+    """The note of an executed notebook; None where there is none or the notebook was changed."""
+    said = note_of(executed) or {}
+    whole = {"profile", "results_dir", "fingerprint", "files"} <= said.keys()
+    return said if whole and manifest.is_listing(said["files"]) else None
+
+
+def note_of(notebook: Path) -> dict[str, Any] | None:
+    """What a notebook as `sealed` has left it says of itself; None of any other."""
+    try:
+        page = json.loads(notebook.read_text(encoding="utf-8"))
+        said = page["metadata"]["membership"]
+        return said if said["page"] == _digest_of_page(page) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def is_up_to_date(settings: ChapterSettings, mark: str, executed: Path | None = None) -> bool:
+    """Tell whether the executed notebook carries this fingerprint, and what it wrote lies there."""
+    said = read_stamp(executed or executed_path(settings.chapter))
+    if said is None or said["fingerprint"] != mark:
+        return False
+    folder, files = results_path(settings), said["files"]
+    return not manifest.wrong(folder, files) and manifest.covers(folder, files)
+
+
+def _digest_of_page(page: dict[str, Any]) -> str:
+    """The digest of a notebook with its note, but for the digest that the note holds."""
+    said = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
+    metadata = {**page["metadata"], "membership": said}
+    return _digest(json.dumps({**page, "metadata": metadata}, sort_keys=True).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

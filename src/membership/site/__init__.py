@@ -1,0 +1,11 @@
+"""From executed notebooks to the site, and to the archive that is deposited.
+
+What a page is made of beside the notebooks lies in three places: style sheets, scripts and pictures
+in ``book/_static`` (``_config.yml`` lists those that every page loads), the templates of cards and
+of the overview in ``membership/exhibits/templates``, the words of the pages in ``book``.
+"""
+
+from membership.site.build import build_site
+from membership.site.statistics import write_benchmarks
+
+__all__ = ["build_site", "write_benchmarks"]

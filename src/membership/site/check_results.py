@@ -1,0 +1,112 @@
+"""What the site publishes of the results: only files that are what their run wrote."""
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from membership import manifest, paths
+from membership.errors import InputError, RunError
+from membership.running.chapter_files import executed_path
+from membership.running.up_to_date import ELSEWHERE, read_stamp
+
+_EXHIBITS = (".csv", ".json", ".svg", ".pdf", ".evidence")
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """A folder of results, and the SHA-256 of each of its files that the site carries."""
+
+    folder: Path
+    files: dict[str, str]
+
+
+def agreed(chapters: list[str]) -> list[Agreed]:
+    """Check every page against its results, and the committed ones against their manifest."""
+    found = [each for chapter in chapters if (each := _of_page(chapter))]
+    committed = [paths.results_dir() / "paper" / chapter for chapter in chapters]
+    return found + [_of_committed(folder) for folder in committed if folder.is_dir()]
+
+
+def copy(results: list[Agreed], destination: Path) -> None:
+    """Put these files where the pages link to them.
+
+    Raises
+    ------
+    RunError
+        One of them has changed since it was checked.
+    """
+    for each in results:
+        below = destination / each.folder.parent.name / each.folder.name
+        for name, digest in each.files.items():
+            try:
+                content = (each.folder / name).read_bytes()
+            except OSError:
+                content = b""
+            if hashlib.sha256(content).hexdigest() != digest:
+                changed = paths.shown(each.folder / name)
+                raise RunError(f"{changed} was written anew while the site was built; build again")
+            paths.atomic_write(below / name, content)
+        shown = each.folder / manifest.NAME
+        if shown.is_file():
+            paths.atomic_write(below / manifest.NAME, shown.read_bytes())
+
+
+def _of_page(chapter: str) -> Agreed | None:
+    note = read_stamp(executed_path(chapter))
+    if note is None:
+        raise InputError(
+            f"{paths.shown(executed_path(chapter))} is not as `membership run` left it; make it "
+            f"again: membership run {chapter}"
+        )
+    if note["results_dir"] == ELSEWHERE:
+        return None
+    root = paths.project_root() / (note["results_dir"] or "results")
+    folder = root / note["profile"] / chapter
+    if bad := manifest.wrong(folder, note["files"]):
+        raise InputError(
+            f"{paths.shown(folder / bad[0])} is not the file that the page's run wrote"
+            f"{_writer(folder, bad[0])}; run it again: {_command(chapter)}"
+        )
+    if not manifest.covers(folder, note["files"]):
+        raise InputError(
+            f"{paths.shown(folder / manifest.NAME)} is damaged or gone; run it again: "
+            f"{_command(chapter)}"
+        )
+    return (
+        Agreed(folder, note["files"]) if root.resolve() == paths.results_dir().resolve() else None
+    )
+
+
+def _of_committed(folder: Path) -> Agreed:
+    manifest.require(folder)
+    listed, lying = manifest.listed(folder), manifest.digests(folder)
+    unlisted = [name for name in lying if name not in listed and Path(name).suffix in _EXHIBITS]
+    if unlisted:
+        raise InputError(
+            f"no run is known to have written {paths.shown(folder / unlisted[0])}; remove it, or "
+            f"enter it in {manifest.NAME} if it is meant: membership seal {folder.name}"
+        )
+    return Agreed(folder, listed)
+
+
+def _writer(folder: Path, name: str) -> str:
+    """Who did write a file, where it was another run."""
+    for run in manifest.read_or_none(folder):
+        if manifest.digest_of(folder / name) == run["files"].get(name):
+            return f" ({run['written_by']} did)"
+    return ""
+
+
+def _command(chapter: str) -> str:
+    """The command that ran the page."""
+    import nbformat
+
+    page: Any = nbformat.read(executed_path(chapter), as_version=4)
+    given = page.metadata.get("papermill", {}).get("parameters", {})
+    words = ["membership", "run", chapter]
+    for name, value in given.items():
+        text = value if isinstance(value, str) else str(value).replace("'", '"')
+        words += ["-p", name, text]
+    return shlex.join(words)

@@ -1,0 +1,324 @@
+"""What codecheckers, Zenodo and RO-Crate's readers find in the archive."""
+
+import json
+import shlex
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from membership import paths, published
+from membership.errors import InputError
+from membership.exhibits.declaration import Exhibit, declared
+from membership.exhibits.files import SUFFIXES, location
+from membership.exhibits.listing import name
+from membership.exhibits.source import SUFFIX, Source
+from membership.exhibits.standing import recipe
+from membership.running.chapter_files import chapters, run_record_path, settings_class
+from membership.settings import INCIDENTAL
+
+CODECHECK = "https://codecheck.org.uk/spec/config/1.0/"
+CRATE = "https://w3id.org/ro/crate/1.2"
+_LICENCES = {
+    "https://spdx.org/licenses/MIT": ("MIT License", "the code"),
+    "https://spdx.org/licenses/CC-BY-4.0": ("CC BY 4.0", "the book's text, figures and tables"),
+}
+_FORMATS = {
+    ".csv": "text/csv",
+    ".svg": "image/svg+xml",
+    ".pdf": "application/pdf",
+    ".json": "application/json",
+    ".html": "text/html",
+    SUFFIX: "application/octet-stream",
+}
+# What the command `membership` starts.
+_PROGRAM = "src/membership/__main__.py"
+_PYTHON = "https://www.python.org/"
+_SCRIPT = {"@type": ["File", "SoftwareSourceCode"], "programmingLanguage": {"@id": _PYTHON}}
+_FOLDERS = {
+    "site/": "The book as a website: open site/index.html, no network is needed",
+    "src/membership/": "The package: attacks, bounds, exhibits and the book",
+    "notebooks/": "The chapters as text notebooks",
+    "tests/": "The tests",
+}
+_FILES = {
+    "CITATION.cff": "How to cite the companion",
+    "LICENSE": "The licences of code and text",
+    "README.md": "What this is, and how to run it",
+    "SHA256SUMS": "The SHA-256 of every other file: sha256sum --check SHA256SUMS",
+    "codecheck.yml": "Every exhibit's files and the command that makes them",
+    "requirements.lock": "The environment at exact versions",
+    "site/index.html": "The first page of the book",
+    _PROGRAM: "The command `membership`, which makes every exhibit",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """An exhibit's committed files, none where it is not run, and the command that makes them."""
+
+    exhibit: Exhibit
+    files: tuple[str, ...]
+    evidence: tuple[str, ...]
+    command: str
+
+    @property
+    def words(self) -> str:
+        """What it is, in one line."""
+        return f"{name(self.exhibit.id)}: {self.exhibit.content}"
+
+
+def made() -> list[Made]:
+    """Every exhibit of the chapters, in the order of their pages."""
+    known = chapters()
+    return [one for chapter in published.subjects if chapter in known for one in _of(chapter)]
+
+
+def citation() -> dict[str, Any]:
+    """What ``CITATION.cff`` says, and of ``pyproject.toml`` which Python is needed."""
+    root = paths.project_root()
+    try:
+        said = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+    return {**said, "requires-python": project["requires-python"]}
+
+
+def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:
+    """``codecheck.yml``, as its authors write it; a codechecker adds certificate and report."""
+    whole = {
+        "version": CODECHECK,
+        "paper": {
+            "title": cited["title"],
+            "authors": [{"name": author["name"]} for author in cited["authors"]],
+            **({"reference": cited["url"]} if "url" in cited else {}),
+        },
+        **({"repository": cited["repository-code"]} if "repository-code" in cited else {}),
+        "manifest": [
+            {"file": file, "comment": one.words, "command": one.command}
+            for one in exhibits
+            for file in one.files
+            if not file.endswith(".json")
+        ],
+        "membership_not_run": [
+            {"exhibit": one.exhibit.id, "comment": one.words, **_recipe(one.exhibit.id)}
+            for one in exhibits
+            if not one.files
+        ],
+    }
+    text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
+    return f"%YAML 1.1\n---\n{text}"
+
+
+def zenodo(cited: dict[str, Any]) -> str:
+    """``.zenodo.json``: what Zenodo fills its form with."""
+    papers = [
+        {"identifier": paper.url, "relation": "references", "resource_type": "publication-article"}
+        for paper in published.papers.values()
+    ]
+    own = [
+        {"identifier": cited[key], "relation": relation}
+        for key, relation in (("url", "isDocumentedBy"), ("repository-code", "isDerivedFrom"))
+        if key in cited
+    ]
+    whole = {
+        "upload_type": "software",
+        "title": cited["title"],
+        "description": cited["abstract"],
+        "creators": [{"name": author["name"]} for author in cited["authors"]],
+        "access_right": "open",
+        "license": cited["license"],
+        "version": cited["version"],
+        "publication_date": cited["date-released"],
+        "keywords": cited["keywords"],
+        "language": "eng",
+        "related_identifiers": own + papers,
+    }
+    return as_json(whole)
+
+
+def crate(
+    cited: dict[str, Any], exhibits: list[Made], described: dict[str, dict[str, Any]], commit: str
+) -> str:
+    """``ro-crate-metadata.json``.
+
+    Parameters
+    ----------
+    cited : dict
+        As `citation` gives it.
+    exhibits : list of Made
+    described : dict
+        Size and SHA-256 of the archive's files, by name.
+    commit : str
+        The commit that the archive is made of.
+    """
+    files = {name: words for name, words in _FILES.items() if name in {*described, "SHA256SUMS"}}
+    for one in exhibits:
+        files |= dict.fromkeys(one.evidence, "Evidence: what was observed of trained models")
+        files |= dict.fromkeys(one.files, one.words)
+    folders = _FOLDERS | {
+        f"results/paper/{chapter}/": f"The paper-size run beside {subject.short}"
+        for chapter, subject in published.subjects.items()
+    }
+    folders = {f: words for f, words in folders.items() if any(n.startswith(f) for n in described)}
+    parts = [_folder(folder, words, files) for folder, words in folders.items()]
+    parts += [_file(name, words, described.get(name, {})) for name, words in files.items()]
+    actions = _actions(exhibits)
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": cited["title"],
+        "description": cited["abstract"],
+        "datePublished": cited["date-released"],
+        "version": cited["version"],
+        "identifier": {"@id": "#commit"},
+        "keywords": cited["keywords"],
+        "author": {"@id": "#contributors"},
+        "publisher": {"@id": "#contributors"},
+        "license": _ids(_licences()),
+        "citation": _ids(_papers()),
+        "hasPart": _ids(parts),
+        "mentions": _ids(actions),
+        **({"url": cited["url"]} if "url" in cited else {}),
+    }
+    descriptor = {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        "conformsTo": {"@id": CRATE},
+        "about": {"@id": "./"},
+    }
+    context = [*_papers(), *_licences(), *_about(cited, commit), *actions]
+    return as_json({"@context": f"{CRATE}/context", "@graph": [descriptor, root, *parts, *context]})
+
+
+def _of(chapter: str) -> list[Made]:
+    settings = settings_class(chapter).from_values({"profile": "paper"})
+    exhibits, root = declared(chapter), paths.project_root()
+    source = Source(settings, exhibits, gather=False)
+    found = []
+    for one in exhibits:
+        place = location(one.id, chapter, "paper")
+        lying = [place.with_suffix(suffix) for suffix in SUFFIXES]
+        files = tuple(p.relative_to(root).as_posix() for p in lying if p.is_file())
+        if source.lacks(one):
+            found.append(Made(one, files, (), _run(settings)))
+        else:
+            names = one.evidence(settings)
+            evidence = tuple(f"results/paper/{chapter}/{each}{SUFFIX}" for each in names)
+            found.append(Made(one, files, evidence, f"membership recompute {chapter}"))
+    return found
+
+
+def _run(settings: Any) -> str:
+    """The command of a chapter's paper-size run, with what its record says was not the profile's.
+
+    That run made the exhibits whose evidence is not kept.
+    """
+    words = ["membership", "run", settings.chapter, "--profile", "paper"]
+    record, usual = run_record_path(settings.chapter, "paper"), settings.parameters()
+    if record.is_file():
+        given = json.loads(record.read_text(encoding="utf-8"))["parameters"]
+        for key, value in given.items():
+            if key in usual and key not in INCIDENTAL and value != usual[key]:
+                text = value if isinstance(value, str) else json.dumps(value)
+                words += ["-p", key, text]
+    return shlex.join(words)
+
+
+def _recipe(exhibit_id: str) -> dict[str, str]:
+    page = recipe(exhibit_id)
+    return {"recipe": f"book/{page}.md"} if page else {}
+
+
+def as_json(whole: dict[str, Any]) -> str:
+    """As JSON to read, keys in the order given."""
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _folder(folder: str, words: str, files: dict[str, str]) -> dict[str, Any]:
+    whole = {"@id": folder, "@type": "Dataset", "name": folder, "description": words}
+    within = [name for name in files if name.startswith(folder)]
+    return {**whole, **({"hasPart": _ids(within)} if within else {})}
+
+
+def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
+    suffix = name[name.rfind(".") :] if "." in name else ""
+    return {
+        "@id": name,
+        "@type": "File",
+        "name": name.rpartition("/")[2],
+        "description": words,
+        "encodingFormat": _FORMATS.get(suffix, "text/plain"),
+        **(_SCRIPT if name == _PROGRAM else {}),
+        **described,
+    }
+
+
+def _papers() -> list[dict[str, Any]]:
+    return [
+        {
+            "@id": paper.url,
+            "@type": "ScholarlyArticle",
+            "name": paper.title,
+            "author": list(paper.authors),
+            "datePublished": str(paper.year),
+        }
+        for paper in published.papers.values()
+    ]
+
+
+def _licences() -> list[dict[str, Any]]:
+    return [
+        {"@id": url, "@type": "CreativeWork", "name": words, "description": f"For {what}"}
+        for url, (words, what) in _LICENCES.items()
+    ]
+
+
+def _about(cited: dict[str, Any], commit: str) -> list[dict[str, Any]]:
+    """Who made it, in which language, from which commit."""
+    (author,) = cited["authors"]
+    return [
+        {"@id": "#contributors", "@type": "Organization", "name": author["name"]},
+        {
+            "@id": "#commit",
+            "@type": "PropertyValue",
+            "name": "git commit",
+            "propertyID": "git commit",
+            "value": commit,
+        },
+        {
+            "@id": _PYTHON,
+            "@type": "ComputerLanguage",
+            "name": "Python",
+            "url": _PYTHON,
+            "version": cited["requires-python"],
+        },
+    ]
+
+
+def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
+    """One for each command: what it reads of the archive, and what it makes."""
+    whole = []
+    for number, command in enumerate(dict.fromkeys(o.command for o in exhibits if o.files), 1):
+        own = [one for one in exhibits if one.command == command]
+        read = dict.fromkeys(each for one in own for each in one.evidence)
+        whole.append(
+            {
+                "@id": f"#command-{number}",
+                "@type": "CreateAction",
+                "name": command,
+                "instrument": _ids([_PROGRAM]),
+                **({"object": _ids(read)} if read else {}),
+                "result": _ids(each for one in own for each in one.files),
+            }
+        )
+    return whole
+
+
+def _ids(entities: Iterable[str | dict[str, Any]]) -> list[dict[str, str]] | dict[str, str]:
+    """References to entities, or the one reference where there is one, as RO-Crate has it."""
+    found = [{"@id": one if isinstance(one, str) else one["@id"]} for one in entities]
+    return found[0] if len(found) == 1 else found

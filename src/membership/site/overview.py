@@ -1,0 +1,302 @@
+"""Every exhibit, printed number and claim of the book as committed: what the overview lists."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import membership
+from membership import paths, published
+from membership.exhibits import claims, declared
+from membership.exhibits.chapter import claims_of
+from membership.exhibits.declaration import Exhibit
+from membership.exhibits.panels import PLURALS, WORDS, Panel, panels
+from membership.exhibits.quantities import printed_text
+from membership.exhibits.source import Committed
+from membership.exhibits.standing import NOT_RUN, recipe, standing
+from membership.published.outcomes import MARKS
+from membership.running.chapter_files import settings_class, title
+
+COLUMNS = (
+    *("paper", "kind", "id", "label", "what", "metric", "standing", "published", "regenerated"),
+    *("low", "high", "verdict", "reason", "link"),
+)
+VERDICTS = (*WORDS, NOT_RUN)
+PAGE = "book/verdicts"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One printed number and what the committed run set beside it; NaN where there is nothing."""
+
+    what: str
+    metric: str
+    published: str
+    regenerated: float = math.nan
+    text: str = ""
+    low: float = math.nan
+    high: float = math.nan
+    interval: str = ""
+    verdict: str = NOT_RUN
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One exhibit: how near its run is to the paper's, and its printed numbers."""
+
+    exhibit: Exhibit
+    run: Panel | None
+    standing: tuple[str, ...]
+    numbers: list[Number]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many numbers got each verdict that occurs, in a fixed order."""
+        return counted([one.verdict for one in self.numbers], VERDICTS)
+
+    @property
+    def told(self) -> str:
+        """The counts in words, or why there are none."""
+        words = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
+        return words or ("not in the paper" if self.exhibit.kind == "control" else "no numbers")
+
+    @property
+    def link(self) -> str:
+        """Where it is shown, relative to the book."""
+        page = recipe(self.exhibit.id) if self.run is None else ""
+        return f"{page}.html" if page else f"chapters/{self.exhibit.chapter}.html#{self.exhibit.id}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One chapter: its exhibits and claims, and printed numbers that no exhibit's table holds."""
+
+    chapter: str
+    entries: list[Entry]
+    claims: list[claims.Row]
+    elsewhere: list[Number]
+
+    @property
+    def title(self) -> str:
+        """The chapter's."""
+        return title(self.chapter)
+
+    @property
+    def paper(self) -> str:
+        """The paper, or the question across papers, as running text names it."""
+        return published.subjects[self.chapter].short
+
+    @property
+    def about(self) -> str:
+        """What stands beside its title: the paper, or that it is about several."""
+        return self.paper if self.chapter in published.papers else "across the papers"
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Where each exhibit is shown, by id."""
+        return {one.exhibit.id: one.link for one in self.entries}
+
+    @property
+    def numbers(self) -> list[Number]:
+        """All of them."""
+        return [number for one in self.entries for number in one.numbers] + self.elsewhere
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Its numbers by verdict."""
+        return counted([one.verdict for one in self.numbers], VERDICTS)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Its claims by outcome."""
+        return counted([row.outcome.mark for row in self.claims], MARKS)
+
+    @property
+    def by_origin(self) -> dict[str, dict[str, int]]:
+        """The same apart for what papers say and for what the book adds, where there are both."""
+        both = {"papers": claims.counts(self.claims, "paper")}
+        both["book"] = claims.counts(self.claims, "ours")
+        return {name: found for name, found in both.items() if found}
+
+    def link(self, claim: str) -> str:
+        """Where a claim is shown, relative to the book."""
+        return f"chapters/{self.chapter}.html#{claim}"
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """Every chapter, tested and judged now; half a minute the first time."""
+    return tuple(part(chapter) for chapter in published.subjects)
+
+
+def part(chapter: str) -> Part:
+    """One chapter, tested and judged now."""
+    exhibits = declared(chapter)
+    runs = {one.id: next(iter(panels(one, "paper", "")), None) for one in exhibits}
+    printed = published.printed(chapter)
+    left = printed[~printed["printed_at"].isin(_beside(runs))]
+    by_exhibit = {one: _not_run(rows) for one, rows in left.groupby("exhibit")}
+    entries = [
+        Entry(
+            one,
+            runs[one.id],
+            standing(one, runs[one.id]),
+            _numbers(runs[one.id]) + by_exhibit.pop(one.id, []),
+        )
+        for one in exhibits
+    ]
+    source = Committed(settings_class(chapter).from_values({"profile": "paper"}), exhibits)
+    found = claims.rows(claims_of(chapter), exhibits, source, None)
+    return Part(chapter, entries, found, [one for rest in by_exhibit.values() for one in rest])
+
+
+def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Numbers by verdict, and the papers' claims and our own by outcome, of the whole book."""
+    numbers = [number.verdict for one in parts() for number in one.numbers]
+    found = [row for one in parts() for row in one.claims]
+    of_papers, own = (claims.counts(found, origin) for origin in ("paper", "ours"))
+    return counted(numbers, VERDICTS), of_papers, own
+
+
+def counted(found: list[str], words: tuple[str, ...]) -> dict[str, int]:
+    """How often each word occurs that does, in the order given."""
+    return {word: found.count(word) for word in words if word in found}
+
+
+def rows(found: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
+    """The whole as flat rows: exhibits, each followed by its numbers, and claims."""
+    for one in found:
+        for entry in one.entries:
+            yield _row(
+                one,
+                kind="exhibit",
+                id=entry.exhibit.id,
+                label=entry.exhibit.label,
+                what=entry.exhibit.question,
+                standing="; ".join(entry.standing),
+                verdict=entry.told,
+                reason=entry.run.sentence if entry.run else "",
+                link=f"book/{entry.link}",
+            )
+            yield from (_of_number(one, entry, number) for number in entry.numbers)
+        yield from (_of_number(one, None, number) for number in one.elsewhere)
+        yield from (_of_claim(one, row) for row in one.claims)
+
+
+def as_csv(found: tuple[Part, ...]) -> bytes:
+    """`rows` as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(found))
+    return text.getvalue().encode()
+
+
+def as_json(found: tuple[Part, ...]) -> bytes:
+    """`rows` as JSON, with the version of the book; what is empty is left out."""
+    listed = [{key: value for key, value in row.items() if value != ""} for row in rows(found)]
+    whole = {"version": membership.__version__, "rows": listed}
+    return (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def write_copies(app: Any, exception: Exception | None) -> None:
+    """Put the overview beside its page as CSV and JSON; called by Sphinx at its end."""
+    if exception is None and PAGE in app.env.found_docs:
+        for suffix, content in ((".csv", as_csv), (".json", as_json)):
+            paths.atomic_write((app.outdir / PAGE).with_suffix(suffix), content(parts()))
+
+
+def _beside(runs: dict[str, Panel | None]) -> set[str]:
+    """Where the numbers are printed that a run stands beside."""
+    judged = [run.judged for run in runs.values() if run and run.judged is not None]
+    return {place for table in judged for place in table["printed_at"]}
+
+
+def _numbers(run: Panel | None) -> list[Number]:
+    if run is None or run.judged is None:
+        return []
+    return [
+        Number(
+            what=", ".join(one.keys.values()),
+            metric=one.metric,
+            published=one.published_text,
+            regenerated=one.value,
+            text=one.text,
+            low=one.low,
+            high=one.high,
+            interval=one.interval,
+            verdict=one.verdict,
+            reason=one.reason,
+        )
+        for one in run.numbers
+        if one.verdict
+    ]
+
+
+def _not_run(rows: Any) -> list[Number]:
+    return [
+        Number(
+            row.what,
+            published.metric_words(row.metric),
+            printed_text(row.value, row.decimals),
+        )
+        for row in rows.itertuples()
+    ]
+
+
+def _of_number(one: Part, entry: Entry | None, number: Number) -> dict[str, Any]:
+    return _row(
+        one,
+        kind="number",
+        id=entry.exhibit.id if entry else "",
+        label=entry.exhibit.label if entry else "in the text",
+        what=number.what,
+        metric=number.metric,
+        standing="" if number.verdict != NOT_RUN else NOT_RUN,
+        published=number.published,
+        regenerated=_exact(number.regenerated),
+        low=_exact(number.low),
+        high=_exact(number.high),
+        verdict=number.verdict,
+        reason=number.reason,
+        link=f"book/{entry.link}" if entry else "",
+    )
+
+
+def _of_claim(one: Part, row: claims.Row) -> dict[str, Any]:
+    first = next(iter(row.outcome.numbers), None)
+    low, high = first.interval() if first else (math.nan, math.nan)
+    return _row(
+        one,
+        kind="claim",
+        id=row.claim.id,
+        label=row.claim.section,
+        what=row.claim.quote,
+        metric=first.label if first else "",
+        standing="; ".join(row.outcome.datasets),
+        published=row.claim.published,
+        regenerated=_exact(first.difference) if first else "",
+        low=_exact(low),
+        high=_exact(high),
+        verdict=row.outcome.mark,
+        reason=row.outcome.reason + _formerly(row),
+        link=f"book/{one.link(row.claim.id)}",
+    )
+
+
+def _formerly(row: claims.Row) -> str:
+    return f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
+
+
+def _row(one: Part, **told: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(COLUMNS, ""), "paper": one.paper, **told}
+
+
+def _exact(value: float) -> float | str:
+    """Ten significant digits, as the exhibits' own CSV files have; nothing where it is missing."""
+    return float(f"{value:.10g}") if math.isfinite(value) else ""

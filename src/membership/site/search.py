@@ -1,0 +1,89 @@
+"""A Sphinx extension: exhibits, claims and terms are objects of the site that its search finds.
+
+Sphinx's search works from disk. It knows pages and functions, sections by more than half of their
+title, and terms as the glossary; this domain tells it of all of these, of exhibits and claims, and
+of the words that readers type for them.
+`book/_static/search-order.js` puts what stands under the very words that were typed first.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.domains import Domain, ObjType
+
+from membership.site import overview
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.add_domain(Book)
+    app.config.html_search_scorer = str(app.srcdir / "book" / "_static" / "search-order.js")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+class Book(Domain):
+    """What the book has beside its pages and functions, under the words that it is looked for."""
+
+    name, label = "book", "Membership, a companion"
+    object_types: ClassVar = {
+        kind: ObjType(kind) for kind in ("exhibit", "claim", "term", "section", "synonym")
+    }
+
+    def get_type_name(self, type: ObjType, primary: bool = False) -> str:
+        """Without the name of the domain, since there is one book."""
+        return type.lname
+
+    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        # Sphinx forgets the place of what is named as its anchor is: hence the words as the name.
+        if overview.PAGE in self.env.found_docs:
+            for row in overview.rows(overview.parts()):
+                if (kind := row["kind"]) in self.object_types:
+                    words, (page, _, anchor) = _words(row), row["link"].partition(".html")
+                    # An exhibit that is not run has a page; there is nothing to point at on it.
+                    anchor = anchor.removeprefix("#") or "top"
+                    yield words, words, kind, page, anchor, int(kind == "claim")
+        terms = {
+            place: term
+            for (kind, term), place in self.env.get_domain("std").objects.items()
+            if kind == "term"
+        }
+        for (page, anchor), term in terms.items():
+            yield term, term, "term", page, anchor, 0
+        for page, contents in self.env.tocs.items():
+            for entry in contents.findall(nodes.reference):
+                if entry["refuri"] == page and (anchor := entry["anchorname"].removeprefix("#")):
+                    yield entry.astext(), entry.astext(), "section", page, anchor, 1
+        for typed, places in synonyms().items():
+            for page, _, anchor in (f"book/{place}".partition("#") for place in places):
+                if page in self.env.found_docs:
+                    meant = terms.get((page, anchor)) or self.env.titles[page].astext()
+                    yield typed, f"{typed}: see {meant}", "synonym", page, anchor or "top", 0
+
+    def process_doc(self, env: Any, docname: str, document: nodes.document) -> None:
+        """Leave terms out of the index: they would be found again, as the page that they are on."""
+        for node in list(document.findall(addnodes.index)):
+            if isinstance(node.parent, nodes.term):
+                node.parent.remove(node)
+
+    def resolve_any_xref(self, *_: Any) -> list[tuple[str, nodes.reference]]:
+        """Pages link to exhibits by ``ref``."""
+        return []
+
+    def merge_domaindata(self, docnames: Any, otherdata: Any) -> None:
+        """There is none: the overview, the glossary and the contents have everything."""
+
+
+def synonyms() -> dict[str, list[str]]:
+    """For words that readers type, the pages of the book, or terms of its glossary, that help."""
+    text = resources.files("membership.site").joinpath("synonyms.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def _words(row: dict[str, Any]) -> str:
+    """What an exhibit or a claim is found under, and shown as."""
+    of_paper = f"{row['label']}, {row['paper']}" if row["label"] else row["paper"]
+    return f"{of_paper}: {row['what']} ({row['id']})"

@@ -1,0 +1,236 @@
+"""The pages that the build computes: run times, benchmarks, and how often the verdicts err."""
+
+import json
+import math
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from membership import paths, published
+from membership.running.times import kept, machine, read_all, save
+
+if TYPE_CHECKING:  # a second to import, and read by its user
+    import pandas as pd
+
+_NO_RUNS = """\
+No chapter has been run here yet. `membership run` runs them all; this page then tells how long
+each took, and on what machine.
+"""
+
+_RUNS = """\
+Wall times of the last finished run of each chapter and profile. A run that finds its trained
+models in the cache takes a fraction of the first one's time.
+
+| chapter | profile | seconds | longest section | machine | started |
+|---|---|---:|---|---|---|
+"""
+_SECTION = """
+## Benchmark: {name}
+
+{told} (`{command}`; {machine}, {cpus} CPUs{busy}).
+
+"""
+# What a row of each table says; of the others, the last.
+_TOLD = {
+    "growth": "Each row is a fast path: median seconds at the largest of three sizes, peak memory "
+    "of its process in GB, the power of the size that the seconds grow with (with the half-width "
+    "of its 95% interval), and how many times as fast it is as a plain way or another library",
+    "": "Each row compares a fast path of the package with what a reader would write first, both "
+    "in one process",
+}
+_KEPT, _OWN = "benchmark-", "own-benchmark-"
+VERDICT_ERRORS = "book/generated/verdict_errors"
+_TOP = """\
+# How often the rule errs
+
+A verdict is a decision from few numbers, so that it is sometimes wrong ({{doc}}`the rule
+<../how-to-read>`). How often can be found by simulation: the whole experiment, theirs and ours,
+is repeated many times with means that are known to be the same, or known to differ, and the
+rule is applied each time.
+
+Each row is a design for an AUC, whose margin is {margin:g}: $n$ independent units of ours and
+$m$ of the paper's, with their standard deviations. *Printed*: the paper prints its spread.
+*Imputed*: it prints none, and the published error is taken from ours. The shares are of
+{repeats:,} simulated replications; the Monte-Carlo error of a share of 5 % is {error:.2f}
+percentage points.
+
+| *n* | *m* | ours | theirs | spread | agrees | false *differs* | false *agrees* | shift of 3 |
+|---:|---:|---:|---:|---|---:|---:|---:|---:|
+"""
+_END = """
+*Agrees* and false *differs* are of exact replications. False *agrees*: our mean is one margin
+above the paper's, the least difference that ought not to be called agreement. The last column:
+it is three margins above.
+
+Where the spread is printed, both errors keep to the nominal 5 %, within the Monte-Carlo error and
+the approximation of Welch's degrees of freedom: the largest here are {differs:.1f} % (*differs*)
+and {agrees:.1f} % (*agrees*). What is left is *compatible*: with few units or a wide spread
+most replications are, and that is no failure of the paper or of the run. Where the spread is
+imputed, both hold as long as the paper's units vary as ours do. Where theirs vary more, too
+many differ (the row with {wide:g} for ours of {narrow:g}): a bare number deserves less trust
+than one with its spread. There a verdict takes the larger spread, if the paper prints one for
+another metric of the same attack.
+
+## Margins
+
+A difference within the margin makes no difference. All were chosen before any result was looked at,
+and none is below {units:g} times the last printed digit, so that an exact number that is rounded
+correctly always agrees.
+
+| paper | metric | margin |
+|---|---|---|
+"""
+# What begins markup, HTML, a formula, a role, a substitution or a cell within a line.
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|$~&^#])")
+
+
+def run_statistics() -> str:
+    """Write the page of run times as Markdown, from the records under ``runs``."""
+    runs = read_all()
+    body = _RUNS + "".join(map(_of_run, runs)) if runs else _NO_RUNS
+    return f"# Run statistics\n\n{body}{sections()}"
+
+
+def _of_run(record: dict[str, Any]) -> str:
+    longest = max(record["sections"], key=lambda section: section["seconds"], default=None)
+    cells = [
+        record["title"],
+        record["profile"],
+        f"{record['seconds']:.0f}",
+        f"{longest['title']} ({longest['seconds']:.0f} s)" if longest else "",
+        f"{record['machine']}, {record['cpus']} CPUs, Python {record['python']}",
+        record["started"][:10],
+    ]
+    return row(cells)
+
+
+def write_benchmarks(name: str, table: "pd.DataFrame", *, keep: bool = False) -> Path:
+    """Leave one table of measurements where the page of run times finds it.
+
+    Parameters
+    ----------
+    name : str
+        Of the benchmark.
+    table : pandas.DataFrame
+        One row a comparison; words and numbers.
+    keep : bool
+        In the place of the table that comes with the book, which git tracks.
+
+    Returns
+    -------
+    Path
+        ``runs/own-benchmark-<name>.json``, which git does not see and the page prefers, or
+        ``runs/benchmark-<name>.json``.
+    """
+    path = paths.project_root() / "runs" / f"{_KEPT if keep else _OWN}{name}.json"
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
+    record = {"name": name, "rows": rows, "machine": machine("cpu"), "cpus": os.cpu_count()}
+    record["load"] = round(os.getloadavg()[2], 1)
+    save(path, record)
+    return path
+
+
+def shown(value: Any) -> str:
+    """A cell for a reader: three significant digits, thousands apart, nothing where it is empty."""
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def sections() -> str:
+    """Every table as a section of Markdown, by name, one's own first; empty where there is none."""
+    folder = paths.project_root() / "runs"
+    found = {
+        path.name.removeprefix(prefix): path
+        for prefix in (_KEPT, _OWN)
+        for path in folder.glob(f"{prefix}*.json")
+    }
+    return "".join(map(_section, kept([found[name] for name in sorted(found)], _is_record)))
+
+
+def _is_record(record: Any) -> bool:
+    rows = record["rows"]
+    alike = all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows)
+    return bool(rows) and alike and {"name", "machine", "cpus"} <= record.keys()
+
+
+def _section(record: dict[str, Any]) -> str:
+    columns, rows = list(record["rows"][0]), record["rows"]
+    head = row(columns) + "|" + "---|" * len(columns) + "\n"
+    table = "".join(row([shown(each[column]) for column in columns]) for each in rows)
+    told = {key: literal(record[key]) for key in ("name", "machine", "cpus")}
+    name = record["name"]
+    said = _TOLD.get(name, _TOLD[""])
+    # In code nothing can be escaped: a name that is none stays out of it.
+    which = f" {name}" if str(name).isidentifier() else ""
+    command = "make bench" if name == "growth" else f"python -m benchmarks{which}"
+    # Seconds on a machine that others use are long, and more so for what uses all of it.
+    load = record.get("load", 0.0)
+    busy = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
+    return _SECTION.format(**told, told=said, command=command, busy=busy) + head + table
+
+
+def verdict_errors() -> str:
+    """Write the page as Markdown; the simulation takes a few seconds."""
+    # Here and not above: it needs scipy, and no other command waits for that.
+    from membership.published.references import PRINTED_UNITS
+    from membership.published.replications import MARGIN, REPEATS, error_rates
+
+    rates = error_rates()
+    printed = rates[rates["error"] == "printed"]
+    unequal = rates[rates["sd_paper"] > rates["sd"]].iloc[0]
+    rows = [
+        f"| {row.n} | {row.m} | {row.sd:g} | {row.sd_paper:g} | {row.error} | "
+        + " | ".join(f"{100 * share:.1f} %" for share in row[5:])
+        + " |\n"
+        for row in rates.itertuples(index=False, name="Row")
+    ]
+    error = 100 * math.sqrt(0.05 * 0.95 / REPEATS)
+    end = _END.format(
+        differs=100 * printed["false differs"].max(),
+        agrees=100 * printed["false agrees"].max(),
+        wide=unequal["sd_paper"],
+        narrow=unequal["sd"],
+        units=PRINTED_UNITS,
+    )
+    top = _TOP.format(margin=MARGIN, repeats=REPEATS, error=error)
+    return top + "".join(rows) + end + "".join(_margins())
+
+
+def _margins() -> list[str]:
+    from membership.published.references import notes_of
+
+    return [
+        f"| {paper.short} | {published.metric_words(metric)} | {_margin(stated)} |\n"
+        for chapter, paper in published.papers.items()
+        for metric, stated in notes_of(chapter)["metrics"].items()
+    ]
+
+
+def _margin(stated: dict[str, float]) -> str:
+    """One metric's margin in words, in its own unit."""
+    if stated.get("seconds"):
+        return "depends on the machine: never compared"
+    if "factor" in stated:
+        return f"a factor of {stated['factor']:g}, on logarithms"
+    if "margin" in stated:
+        return f"{stated['margin']:g}"
+    share = f"{100 * stated['share']:g} % of the published number"
+    return f"{share}, at least {stated['least']:g}" if "least" in stated else share
+
+
+def literal(value: object) -> str:
+    """Show a value as text within one line of Markdown: no markup, no HTML, no formula, no cell.
+
+    It is for the middle of a line: a mark that means something only where a line begins stays.
+    """
+    return _MARKS.sub(r"\\\1", re.sub(r"\s+", " ", str(value)).strip())
+
+
+def row(cells: Sequence[object]) -> str:
+    """A row of a table, its cells shown as they are."""
+    return "| " + " | ".join(literal(cell) for cell in cells) + " |\n"

@@ -1,0 +1,287 @@
+"""A Sphinx extension: pages and chapters take their numbers from exhibits by name.
+
+In Markdown, of the paper-size run::
+
+    {{ number("iha-tab-2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ interval("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ printed("iha_table2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
+    {{ counts("iha-tab-2") }}   {{ says("iha-tab-2") }}   {{ ref("iha-tab-2") }}
+
+    {{ claim("iha-o01") }}   {{ claim("iha-o01", "said") }}   {{ tally("iha") }}
+
+of the privacy calculator, where a target stands in the place of sigma::
+
+    {{ calculated("epsilon", ".2f", n=256, n_records=60000, epochs=60, sigma=1.1) }}
+    {{ calculated("differential.tpr.0", ".1%", n=256, n_records=60000, epochs=60, epsilon=2) }}
+
+and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
+}}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
+own_data() }}``: what each chapter asks of a reader's own data.
+
+A name that is not there is a warning, and the site is built with every warning an error.
+"""
+
+import os
+import re
+from functools import cache, partial, update_wrapper
+from html import escape
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from membership import privacy, published
+from membership.attacks import KNOWLEDGE, Attack, registry
+from membership.errors import InputError
+from membership.exhibits import files, lookup, numbers
+from membership.exhibits.cards import templates
+from membership.exhibits.claims import Row
+from membership.exhibits.declaration import declared
+from membership.exhibits.listing import find
+from membership.exhibits.panels import PLURALS, Panel
+from membership.exhibits.standing import WORDS as STANDINGS
+from membership.published.outcomes import MARKS
+from membership.running.chapter_files import chapters, settings_class
+from membership.site import exercises, overview
+from membership.site.attack_finder import COSTS, IMPLIED
+from membership.site.attack_finder import cases as every_case
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>$])")
+_PARTS = ("summary", "wall", "exhibits", "claims")
+_HEAD = """\
+| Chapter | Records, at least | Images | Features far from 1 in size |
+|---|---|---|---|
+"""
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Offer the functions to every page; called by Sphinx."""
+    app.connect("config-inited", _offer)
+    app.connect("config-inited", _choose_mathjax)
+    app.connect("build-finished", overview.write_copies)
+    app.connect("source-read", exercises.show_outputs)
+    app.connect("build-finished", exercises.write_notebooks)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _offer(app: Any, config: Any) -> None:
+    config.myst_substitutions = {**config.myst_substitutions, **SUBSTITUTIONS}
+
+
+def _choose_mathjax(app: Any, config: Any) -> None:
+    """Load the parts of MathJax that ``_config.yml`` lists, and no menu on each formula.
+
+    The extension that brings MathJax along names the bundle of everything, past any setting.
+    """
+    if "loader" in (config.mathjax3_config or {}):
+        config.mathjax_path = "mathjax/startup.js"
+
+
+def number(exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
+    """One number of an exhibit."""
+    return lookup.number(_table(exhibit_id), where, form, column)
+
+
+def interval(exhibit_id: str, **where: Any) -> str:
+    """A number with its 95% interval, "0.515 [0.511, 0.519]"."""
+    row = lookup.row(_table(exhibit_id), where)
+    return " ".join(numbers.with_interval(row["value"], row["low"], row["high"])).rstrip()
+
+
+def printed(name: str, form: str = "", column: str = "value", **where: Any) -> str:
+    """A number as a paper prints it."""
+    return lookup.number(published.table(name), where, form, column)
+
+
+def counts(exhibit_id: str) -> str:
+    """The verdicts on an exhibit, "14 agree, 7 differ"."""
+    return _panel(exhibit_id).counted or "not judged"
+
+
+def says(exhibit_id: str) -> str:
+    """The computed sentence of an exhibit."""
+    return _SPECIAL.sub(r"\\\1", _panel(exhibit_id).sentence)
+
+
+@jinja2.pass_context
+def ref(context: Any, exhibit_id: str, text: str = "") -> str:
+    """A link to the card, "Table 2" unless told otherwise."""
+    exhibit = find(exhibit_id)
+    page = f"book/chapters/{exhibit['chapter']}.html"
+    here = os.path.dirname(context["env"].docname)
+    address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
+    words = escape(text or exhibit["label"])
+    return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
+
+
+def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> str:
+    """What the calculator or dp_accounting says."""
+    found = _calculation(by, **sizes)
+    for part in quantity.split("."):
+        found = found[int(part)] if part.isdigit() else getattr(found, part)
+    return format(found, form)
+
+
+def attacks() -> str:
+    """Every registered attack, with what it reads and where it is from."""
+    head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
+    return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
+
+
+def _attack(attack: Attack) -> str:
+    entry = (attack.term or attack.display).replace("\\", "")
+    access = "white box" if attack.white_box else "black box"
+    reads = ", ".join(f"`{need}`".replace("|", "` or `") for need in attack.needs)
+    cells = (
+        f"{{term}}`{attack.display} <{entry}>`",
+        access,
+        attack.references,
+        reads,
+        f"{{cite:t}}`{attack.paper}`, {attack.equation}",
+        f"`{attack.function.__name__}`",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def own_data() -> str:
+    """One row a chapter, from the constants that its checks use."""
+    return _HEAD + "".join(map(_row, chapters()))
+
+
+def _row(chapter: str) -> str:
+    takes, link = settings_class(chapter).takes(), f"{{doc}}`chapters/{chapter}`"
+    if takes is None:
+        return f"| {link} | none: it makes its own | | |\n"
+    side = f"{takes.side} x {takes.side} pixels or more" if takes.side > 1 else "of any size"
+    scaled = "refused without `-p standardise true`" if takes.scaled else "taken"
+    return f"| {link} | {takes.records} {takes.counted} | {side} | {scaled} |\n"
+
+
+@jinja2.pass_context
+def verdicts(context: Any, part: str) -> str:
+    """A part of the overview: summary, wall, exhibits or claims."""
+    if part not in _PARTS:
+        raise InputError(f"no part {part!r} of the overview; there are {', '.join(_PARTS)}")
+    parts = overview.parts()
+    numbers, claims, findings = overview.totals()
+    occur = {word for one in parts for entry in one.entries for word in entry.standing}
+    return raw(
+        templates()
+        .get_template("verdicts.html")
+        .render(
+            part=part,
+            parts=parts,
+            base=base(context),
+            numbers=numbers,
+            claims=claims,
+            findings=findings,
+            plurals=PLURALS,
+            papers=[(one.chapter, one.paper) for one in parts],
+            runs=[(word, word) for word in STANDINGS if word in occur],
+            standings=[(word, STANDINGS[word]) for word in STANDINGS if word in occur],
+            verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
+            results=[
+                (word, f"{claims.get(word, 0) + findings.get(word, 0)} {word}")
+                for word in MARKS
+                if word in {*claims, *findings}
+            ],
+            order={word: i for i, word in enumerate(MARKS)},
+        )
+    )
+
+
+@jinja2.pass_context
+def claim(context: Any, claim_id: str, form: str = "") -> str:
+    """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
+    part, row = _find(claim_id)
+    macros = templates().get_template("claimed.html").make_module({})
+    shown = macros.claimed(row, base(context) + part.link(claim_id), form == "said")
+    return " ".join(str(shown).split())
+
+
+@jinja2.pass_context
+def cases(context: Any) -> str:
+    """The registered attacks by what they need, with what they reached."""
+    found = every_case()
+    used = {word for one in found for word in one.attack.knowledge}
+    words = {
+        word: KNOWLEDGE[word] for word in KNOWLEDGE if word in used and word != "reference models"
+    }
+    return raw(
+        templates()
+        .get_template("cases.html")
+        .render(
+            cases=found,
+            base=base(context),
+            knowledge=words,
+            implied=IMPLIED,
+            costs=COSTS,
+            papers={name: one.short for name, one in published.subjects.items()},
+        )
+    )
+
+
+@jinja2.pass_context
+def tally(context: Any, chapter: str) -> str:
+    """A chapter's claims and numbers as marks."""
+    found = {one.chapter: one for one in overview.parts()}
+    macros = templates().get_template("claimed.html").make_module({})
+    return " ".join(str(macros.marks(found[chapter], base(context))).split())
+
+
+def raw(html: str) -> str:
+    """HTML as a block of a Markdown page."""
+    return f"`````{{raw}} html\n{html}\n`````"
+
+
+def base(context: Any) -> str:
+    """From the page that is written to the folder of the book's pages: "" or "../"."""
+    here = os.path.dirname(context["env"].docname)
+    return "" if here == "book" else os.path.relpath("book", here or ".") + "/"
+
+
+# What pages may call. Sphinx warns of functions in its configuration, and takes partials.
+_CALLED = (
+    *(attacks, calculated, counts, interval, number, printed, ref, says),
+    *(cases, claim, tally, verdicts, own_data),
+)
+SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
+
+
+def _find(claim_id: str) -> tuple[overview.Part, Row]:
+    for part in overview.parts():
+        for row in part.claims:
+            if row.claim.id == claim_id:
+                return part, row
+    raise InputError(f"no claim {claim_id!r}; the chapters' tables of claims list them")
+
+
+def _table(exhibit_id: str) -> pd.DataFrame:
+    return _load(exhibit_id)[0]
+
+
+@cache
+def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    found = files.load(exhibit_id, "paper")
+    if found is None:
+        raise InputError(f"{exhibit_id} has no paper-size run to take a number from")
+    return found
+
+
+@cache
+def _calculation(by: str, **sizes: Any) -> Any:
+    target = next((name for name in ("mu", "epsilon", "tpr") if name in sizes), None)
+    if target:
+        sigma = privacy.required_sigma(target, sizes.pop(target), **sizes)
+        sizes = {k: v for k, v in sizes.items() if k not in ("protect", "fpr")} | {"sigma": sigma}
+    return {"assess": privacy.assess, "dp_accounting": privacy.established}[by](**sizes)
+
+
+@cache
+def _panel(exhibit_id: str) -> Panel:
+    chapter = find(exhibit_id)["chapter"]
+    exhibits = [one for one in declared(chapter) if one.id == exhibit_id]
+    if not exhibits:
+        raise InputError(f"chapter {chapter} declares no exhibits yet")
+    target = files.location(exhibit_id, chapter, "paper")
+    return Panel("Paper-size run", exhibits[0], *_load(exhibit_id), target, linked=True)

@@ -1,0 +1,93 @@
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from membership import privacy
+from membership.cli.calculator import calculate
+from membership.errors import InputError
+
+SIZES = ["gmip", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "--alone"]
+FEW = ["gmip", "-n", "100", "-N", "10000", "--epochs", "0.1", "-d", "400", "--alone"]
+FIXED = ["--sampling", "fixed", "--adjacency", "replace-one"]
+
+
+def printed(*words: str) -> str:
+    result = CliRunner().invoke(calculate, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_it_prints_what_the_accountant_says():
+    # tests/rendered/test_calculator_page.py compares every number of 200 settings.
+    output = printed(*SIZES, *FIXED, "-C", "500", "--tau", "2.84")
+    sigma = privacy.noise_multiplier(400, 2.84, 500.0)
+    found = privacy.assess(
+        400, 48_000, 10, 650, sigma=sigma, sampling="fixed", adjacency="replace-one"
+    )
+    assert f"epsilon at delta 1e-05 {found.epsilon:.6f}" in re.sub(" +", " ", output)
+    assert "fixed sampling: batches of exactly n" in output
+    assert "one record replaced" in output
+    assert re.search(r"noise tau at C = 500 +2\.84$", output, re.M)
+
+
+def test_dp_accounting_stands_beside():
+    output = printed("gmip", "-n", "256", "-N", "60000", "--epochs", "60", "--sigma", "1.1")
+    ours, theirs = re.search(r"epsilon at delta 1e-05 +(\S+) +(\S+)$", output, re.M).groups()
+    assert float(ours) == pytest.approx(float(theirs), abs=1e-3)
+    assert float(theirs) == pytest.approx(2.38, abs=0.005)
+    assert "membership: what differential privacy implies" in output
+
+
+def test_a_target_gives_the_noise():
+    output = printed(*SIZES, "--epsilon", "1.5", "--delta", "1e-6")
+    assert re.search(r"epsilon at delta 1e-06 +1\.500000$", output, re.M)
+    output = printed(*SIZES, "--tpr", "0.002", "--protect", "membership")
+    assert re.search(r"TPR at 0\.1 % FPR, at most +0\.2000 %", output)
+
+
+def test_no_attack_beats_the_rate_printed_for_few_steps():
+    """Ten steps: in the limit of many, .282 % at 0.1 % false positives; the truth is .529 %."""
+    output = printed(*FEW, *FIXED)
+    assert re.search(r"TPR at 0\.1 % FPR, at most +0\.529\d %", output)
+    assert "membership: the limit falls short of the composed rates and is no bound" in output
+    assert "no bound" not in printed(*SIZES, *FIXED)
+
+
+def test_one_step_may_tell_all():
+    output = printed("gmip", "-n", "2", "-N", "4", "--epochs", "1", "-d", "999", "--alone")
+    assert output.count("100.0000 %") == 6
+
+
+def test_without_noise_differential_privacy_promises_nothing():
+    output = printed(*SIZES, *FIXED)
+    assert re.search(r"mu of all steps +0.786596 +no guarantee", output)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--tau", "1"], "clip is missing"),
+        (["--mu", "1", "--epsilon", "1"], "--mu and --epsilon: give one of"),
+        (["--sampling", "shuffled"], "no accountant exists for shuffled batches"),
+        (["--tpr", "0.2", "--fpr", "0.3"], "fpr = 0.3: give one of"),
+    ],
+)
+def test_bad_input_is_the_rooms_own_error(words, named):
+    result = CliRunner().invoke(calculate, [*SIZES, *words])
+    assert isinstance(result.exception, InputError)
+    assert named in str(result.exception)
+
+
+def test_a_missing_size_is_named():
+    result = CliRunner().invoke(calculate, ["gmip", "-n", "400", "-N", "48000"])
+    assert result.exit_code == 2
+    assert "--epochs" in result.output
+
+
+def test_importing_it_imports_no_scipy():
+    code = "import sys, membership.cli.calculator; print('scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,135 @@
+"""The built site, served from this machine, and a browser to read it with."""
+
+import fcntl
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from membership import paths
+from tests import chromium
+
+PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
+CHROMIUM_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+NOT_COPIED = ("_build", "logs", "runs", "chapters", "generated", "*.ipynb", "__pycache__", ".*")
+COPIED = ("_config.yml", "_toc.yml", "book", "notebooks", "results/paper", "src")
+DESCRIPTIONS_OF_DATA = ("*.csv", "*.md", "*.toml")
+BUILD = """
+import sys
+from pathlib import Path
+import membership
+from membership import running, site
+assert Path(membership.__file__).is_relative_to(Path.cwd()), membership.__file__
+running.run_side_by_side(running.chapters(), ["--profile", "tiny", "--quiet"], 2)
+site.build_site(quiet=True)
+"""
+
+
+def copy_project(destination: Path) -> None:
+    """Copy what the book is made of, so that no test touches the user's runs or site."""
+    root = paths.project_root()
+    ignore = shutil.ignore_patterns(*NOT_COPIED)
+    described = [f for kind in DESCRIPTIONS_OF_DATA for f in (root / "data").glob(kind)]
+    for source in [*(root / name for name in COPIED), *described]:
+        target = destination / source.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=ignore)
+        elif source.is_file():
+            shutil.copy2(source, target)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site: `MEMBERSHIP_SITE` if set, else built here at `tiny`."""
+    if named := os.environ.get("MEMBERSHIP_SITE"):
+        return Path(named).resolve()
+    here = tmp_path_factory.getbasetemp()
+    # Test processes side by side have folders beside each other, and one site.
+    root = (here.parent if "PYTEST_XDIST_WORKER" in os.environ else here) / "project"
+    with (root.parent / "project.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not root.exists():
+            copy_project(root)
+            build(root)
+    html = root / "_build" / "html"
+    assert (html / "index.html").is_file(), "the site could not be built; the first test says why"
+    return html
+
+
+def build(root: Path) -> None:
+    """Run every chapter of a copy at `tiny`, two at a time, and build its site."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD], cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> list[str]:
+    """Every page of the site, as a path relative to it; the theme's own templates left out."""
+    found = [p.relative_to(site) for p in site.rglob("*.html")]
+    return sorted(p.as_posix() for p in found if p.parts[0] not in ("_static", "results"))
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """The address the site is served at."""
+    handler = functools.partial(_Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; without one the tests are skipped, but never in CI."""
+    program = chromium.find()
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail(chromium.ADVICE)
+        pytest.skip(chromium.ADVICE)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=program, args=list(CHROMIUM_ARGS), timeout=PATIENCE
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """A function that opens an empty page with the given options of a browser context."""
+    opened = []
+
+    def opener(**options: object) -> Page:
+        page = browser.new_page(**options)
+        page.set_default_timeout(PATIENCE)
+        opened.append(page)
+        return page
+
+    yield opener
+    for page in opened:
+        page.close()

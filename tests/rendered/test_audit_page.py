@@ -1,0 +1,171 @@
+"""The audit in a browser, its report against the package's."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from membership import audit, paths
+from tests.audit import odd_scores
+from tests.rendered.test_calculator_page import HEAD
+
+NAMES = ["clinic A", 'ward "B", east', "C"]
+
+
+def page_file(folder: Path, theme: str = "light") -> str:
+    """The page's own markup and scripts, as the book has them, without the theme."""
+    book = paths.project_root() / "book"
+    markup = re.search(
+        r"```\{raw\} html\n(.*?)```", (book / "audit.md").read_text(encoding="utf-8"), re.S
+    )[1]
+    shutil.copytree(book / "_static", folder / "_static", dirs_exist_ok=True)
+    page = folder / "book" / "audit.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(
+        HEAD.format(theme=theme).replace("Privacy calculator", "Audit")
+        + markup
+        + "</main></body></html>",
+        encoding="utf-8",
+    )
+    return page.as_uri()
+
+
+@pytest.fixture
+def auditor(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
+    page = open_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto(page_file(tmp_path))
+    yield page
+    assert problems == []
+
+
+def choose(page: Page, name: str, given: str | bytes) -> None:
+    page.locator("#audit-page [data-part=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": odd_scores.content(given)}
+    )
+    page.locator(f"#audit-page[aria-busy=false] >> text={name}: ").first.wait_for()
+
+
+def reported(page: Page) -> dict:
+    return json.loads(page.locator("#audit-page").get_attribute("data-report"))
+
+
+def differences(found, wanted, place: str) -> list[str]:
+    """The places, all the way down, where two reports differ by more than rounding."""
+    if isinstance(wanted, dict) and found.keys() == wanted.keys():
+        parts = [differences(found[k], v, f"{place}.{k}") for k, v in wanted.items()]
+    elif isinstance(wanted, list) and len(found) == len(wanted):
+        parts = [differences(found[i], v, f"{place}[{i}]") for i, v in enumerate(wanted)]
+    else:
+        number = isinstance(wanted, float)
+        close = pytest.approx(wanted, rel=1e-9, abs=1e-9) if number else wanted
+        return [] if found == close else [f"{place}: {found!r} where {wanted!r} is reported"]
+    return [each for part in parts for each in part]
+
+
+def drawn(seed: int) -> audit.Scored:
+    """Scores of many kinds: few or many, tied, on one side, with groups and names or without."""
+    rng = np.random.default_rng([seed, 5])
+    n_in, n_out = rng.integers(11, 900, 2)
+    member = rng.permutation(np.r_[np.ones(n_in, bool), np.zeros(n_out, bool)])
+    score = rng.normal(member * rng.uniform(-0.5, 4), rng.uniform(0.5, 2))
+    if seed % 3 == 1:
+        score = score.round(int(rng.integers(0, 2)))
+    if seed % 4 == 2:
+        score = score + 1000.0 * member
+    n = len(score)
+    group = rng.choice(NAMES, n) if seed % 2 else None
+    record = np.array([f"patient {i}" for i in rng.integers(0, 3 * n, n)]) if seed % 5 else None
+    return audit.Scored(score, member, group, record)
+
+
+def as_csv(scored: audit.Scored) -> str:
+    titles = ["score", "member", *(["group"] if scored.group is not None else []), "record"]
+    columns = [
+        [repr(float(value)) for value in scored.score],
+        [str(int(value)) for value in scored.member],
+        *([scored.group] if scored.group is not None else []),
+        scored.record,
+    ]
+    quoted = [[f'"{str(cell).replace(chr(34), 2 * chr(34))}"' for cell in each] for each in columns]
+    return "\r\n".join([",".join(titles), *map(",".join, zip(*quoted, strict=True))])
+
+
+def test_the_page_reports_what_the_package_does(auditor: Page) -> None:
+    for seed in range(12):
+        scored = drawn(seed)
+        level, delta = (0.9, 1e-3) if seed % 2 else (0.95, 0.0)
+        auditor.locator("[data-part=level]").select_option(str(level))
+        auditor.locator("[data-part=delta]").fill(str(delta))
+        choose(auditor, f"scores{seed}.csv", as_csv(scored))
+        wanted = audit.audit(scored, level=level, delta=delta)
+        wanted.pop("version")
+        wanted = json.loads(json.dumps(wanted))
+        assert differences(reported(auditor), wanted, f"seed {seed}") == []
+
+
+def test_the_example_shows_every_part_and_is_saved(auditor: Page) -> None:
+    auditor.get_by_role("button", name="Try an example").click()
+    auditor.locator("#audit-page table").last.wait_for()
+    assert auditor.locator("#audit-page table").count() == 4
+    report = reported(auditor)
+    assert report["auc"]["low"] < 0.76 < report["auc"]["high"]  # Phi(1 / sqrt 2)
+    assert 0 < report["mu_lower_bound"]["value"] < 1
+    with auditor.expect_download() as saving:
+        auditor.get_by_role("button", name="Save audit.json").click()
+    assert json.loads(Path(saving.value.path()).read_text(encoding="utf-8")) == report
+
+
+def test_every_file_that_the_command_reads_gives_its_report(auditor: Page, tmp_path: Path) -> None:
+    for name, given in odd_scores.READ.items():
+        choose(auditor, name, odd_scores.content(given))
+        (tmp_path / name).write_bytes(odd_scores.content(given))
+        wanted = audit.audit(audit.read_scores(tmp_path / name))
+        wanted.pop("version")
+        assert differences(reported(auditor), json.loads(json.dumps(wanted)), name) == []
+
+
+def test_every_file_that_the_command_refuses_is_refused_in_its_words(auditor: Page) -> None:
+    status = auditor.locator("#audit-page [data-part=status]")
+    for name, (given, said) in odd_scores.REFUSED.items():
+        auditor.get_by_role("button", name="Try an example").click()
+        auditor.locator("#audit-page table").last.wait_for()
+        auditor.locator("[data-part=file]").set_input_files(
+            {"name": name, "mimeType": "text/csv", "buffer": odd_scores.content(given)}
+        )
+        auditor.wait_for_function(
+            "([at, said]) => document.querySelector(at).innerText.includes(said)",
+            arg=["#audit-page [data-part=status]", said],
+        )
+        assert "\n" not in status.inner_text()
+        assert auditor.locator("#audit-page table").count() == 0
+        assert auditor.locator("#audit-page").get_attribute("data-report") is None
+
+
+def test_names_from_the_file_are_text_and_no_markup(auditor: Page) -> None:
+    rows = [f"{i},{i % 2},<img src=x onerror=alert(1)>,r{i}" for i in range(60)]
+    choose(auditor, "evil.csv", "\n".join(["score,member,group,record", *rows]))
+    assert auditor.locator("#audit-page img").count() == 0
+    assert auditor.get_by_text("<img src=x onerror=alert(1)>").count() == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_accessible_and_fits_a_phone(
+    open_page: Callable[..., Page], tmp_path: Path, theme: str
+) -> None:
+    page = open_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(page_file(tmp_path, theme))
+    page.get_by_role("button", name="Try an example").click()
+    page.locator("#audit-page table").last.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

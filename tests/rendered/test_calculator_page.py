@@ -1,0 +1,325 @@
+"""The privacy calculator in a browser, its numbers against the accountant's."""
+
+import functools
+import math
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from click.testing import CliRunner
+from playwright.sync_api import Page
+
+from membership import paths, privacy
+from membership.cli.calculator import calculate
+from membership.studies.gmip.theory import RECIPES
+
+HEAD = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Privacy calculator</title>
+<link rel="stylesheet" href="../_static/custom.css">
+<link rel="stylesheet" href="../_static/game.css">
+<style>html[data-theme=light] {{--pst-color-background: #fff; --pst-color-text-base: #222832;
+--pst-color-text-muted: #48566b; background: #fff; color: #222832}}
+html[data-theme=dark] {{--pst-color-background: #14181e; --pst-color-text-base: #ced6dd;
+--pst-color-text-muted: #9ca4af; background: #14181e; color: #ced6dd}}</style>
+</head><body><main><h1>Privacy calculator</h1>"""
+
+
+def page_file(folder: Path, theme: str = "light") -> str:
+    """The calculator's own markup and scripts, as the book has them, without the theme."""
+    book = paths.project_root() / "book"
+    text = (book / "gmip_calculator.md").read_text(encoding="utf-8")
+    markup = re.search(r"```\{raw\} html\n(.*?)```", text, re.S)[1]
+    shutil.copytree(book / "_static", folder / "_static", dirs_exist_ok=True)
+    page = folder / "book" / "gmip_calculator.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(HEAD.format(theme=theme) + markup + "</main></body></html>", encoding="utf-8")
+    return page.as_uri()
+
+
+@pytest.fixture
+def calculator(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
+    page = open_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto(page_file(tmp_path))
+    yield page
+    assert problems == []
+
+
+def fill(page: Page, **given: object) -> None:
+    """Fill in fields and wait for the numbers."""
+    for name, value in given.items():
+        field = page.locator(f"#gmip-calculator [name={name}]")
+        if name in ("sampling", "adjacency", "start", "fpr"):
+            field.select_option(str(value))
+        else:
+            field.fill(str(value))
+    page.locator("#gmip-calculator[aria-busy=false]").wait_for()
+
+
+def shown(page: Page) -> dict[str, float]:
+    """The numbers of the page, before rounding."""
+    outputs = page.locator("#gmip-calculator [data-number]").all()
+    return {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+
+
+def flat(found: privacy.Assessment, tau: float) -> dict[str, float]:
+    """The accountant's numbers, as the page names them."""
+    numbers = {"steps": found.steps, "sigma": found.sigma, "tau": tau, "epsilon": found.epsilon}
+    for name in ("membership", "differential"):
+        level = getattr(found, name)
+        numbers |= {f"{name}.{part}": getattr(level, part) for part in ("step", "limit", "mu")}
+        numbers |= {f"{name}.tpr.{i}": rate for i, rate in enumerate(level.tpr)}
+    return numbers | {"membership.oneSided": found.membership_one_sided}
+
+
+def curves(page: Page) -> list[str]:
+    return [line.get_attribute("d") for line in page.locator("[data-curve]").all()]
+
+
+def drawn_at_random() -> list[dict[str, Any]]:
+    """200 settings, the same each time: noise for 19 in 20, a target for the others."""
+    rng = np.random.default_rng(16)
+    schemes = [("poisson", "add-remove"), ("poisson", "replace-one")]
+    schemes += [("fixed", "replace-one"), ("shuffled", "replace-one")]
+    settings = []
+    for i in range(200):
+        n = int(np.exp(rng.uniform(np.log(2), np.log(3000))))
+        sampling, adjacency = schemes[i % 4]
+        one = {
+            "n": n,
+            "records": int(n * np.exp(rng.uniform(0.01, np.log(1000)))),
+            "epochs": round(float(np.exp(rng.uniform(np.log(0.1), np.log(60)))), 3),
+            "sampling": sampling,
+            "adjacency": adjacency,
+            "d": int(rng.integers(1, 3000)) if i % 3 else None,
+            "k": round(float(rng.uniform(1, 3000)), 2) if i % 5 == 1 else None,
+            "clip": round(float(rng.uniform(0.1, 500)), 2),
+            "delta": float(f"{10 ** rng.uniform(-7, -3):.3g}"),
+            "fpr": 0.01,
+            "start": "sigma",
+            "value": 0.0 if i % 17 == 3 else float(f"{np.exp(rng.uniform(-1, 3)):.4g}"),
+        }
+        if i % 20 == 7:
+            start = ("epsilon-differential", "mu-differential", "tpr-differential")[i // 20 % 3]
+            if i % 40 == 7 and one["d"] is not None and start != "epsilon-differential":
+                start = start.replace("differential", "membership")
+            low, high = (0.02, 0.6) if start.startswith("tpr") else (0.2, 4)
+            one |= {"start": start, "value": float(f"{rng.uniform(low, high):.3g}")}
+        settings.append(one)
+    return settings
+
+
+OPTIONS = {"n": "-n", "records": "-N", "d": "-d", "k": "-K", "clip": "-C", "value": None}
+
+
+def command_line(one: dict[str, Any]) -> list[str]:
+    target, _, protect = one["start"].partition("-")
+    words = ["gmip", "--alone", f"--{target}", repr(one["value"])]
+    words += ["--protect", protect] if protect else []
+    for name, value in one.items():
+        option = OPTIONS.get(name, f"--{name}")
+        if option and name != "start" and value is not None:
+            words += [option, str(value)]
+    return words
+
+
+def printed(output: str) -> dict[str, float]:
+    """What the command printed, as the page names it."""
+
+    def value(text: str) -> float:
+        if text == "no guarantee":
+            return math.inf
+        return float(text[:-2]) / 100 if text.endswith(" %") else float(text)
+
+    rows = {
+        name.strip(): [value(cell) for cell in re.split(r" {2,}", rest.strip())]
+        for name, rest in re.findall(r"^(\S.{39})(.+)$", output, re.M)
+        if re.match(r"\s*[\d-]|\s*no guarantee", rest)
+    }
+    named = {"steps": "steps", "sigma": "noise multiplier sigma", "epsilon": "epsilon at delta"}
+    named |= {"tau": "noise tau at C", "membership.oneSided": "mu of all steps, one-sided"}
+    starts = {
+        label: next(v[0] for k, v in rows.items() if k.startswith(row))
+        for label, row in named.items()
+    }
+    pairs = {"step": "mu of one step, record in the batch", "mu": "mu of all steps"}
+    pairs |= {"limit": "mu of all steps, limit"}
+    pairs |= {f"tpr.{i}": f"TPR at {r} % FPR, at most" for i, r in enumerate(("0.1", "1", "10"))}
+    for part, row in pairs.items():
+        starts[f"membership.{part}"], starts[f"differential.{part}"] = rows[row]
+    return starts
+
+
+def assessed(one: dict[str, Any]) -> privacy.Assessment:
+    sizes = {"n": one["n"], "n_records": one["records"], "epochs": one["epochs"]}
+    run = {name: one[name] for name in ("d", "k", "sampling", "adjacency", "delta")}
+    target, _, protect = one["start"].partition("-")
+    sigma = one["value"]
+    if protect:
+        chosen = {"protect": protect, "fpr": one["fpr"]}
+        sigma = privacy.required_sigma(target, one["value"], **sizes, **run, **chosen)
+    return privacy.assess(**sizes, **run, sigma=sigma)
+
+
+def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which computes once what is asked twice."""
+    known: dict[Any, Any] = {}
+
+    def remembered(*values: Any, **named: Any) -> Any:
+        key = (values, frozenset(named.items()))
+        if key not in known:
+            known[key] = function(*values, **named)
+        return known[key]
+
+    return remembered
+
+
+def test_page_command_and_library_are_one(
+    calculator: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("assess", "required_sigma"):
+        monkeypatch.setattr(privacy, name, remembering(getattr(privacy, name)))
+    settings = drawn_at_random()
+    script = """settings => settings.map(given => {
+        const numbers = gmip.assess(given, gmip.sigma(given));
+        return [gmip.problem(given), JSON.parse(JSON.stringify(numbers, (name, value) =>
+            value === Infinity ? "inf" : value))];
+    })"""
+    runner = CliRunner()
+    for one, (problem, page) in zip(settings, calculator.evaluate(script, settings), strict=True):
+        assert problem == ""
+        found = assessed(one)
+        expected = flat(found, found.sigma * one["clip"] / one["n"])
+        numbers = {name: float(functools.reduce(_part, name.split("."), page)) for name in expected}
+        # Levels beyond a thousand promise nothing, and the command prints six digits of them.
+        assert numbers == pytest.approx(expected, abs=1e-6, rel=1e-6), one
+        result = runner.invoke(calculate, command_line(one))
+        assert result.exit_code == 0, result.output
+        assert printed(result.output) == pytest.approx(expected, abs=1e-6, rel=1e-6), one
+
+
+def _part(found: Any, name: str) -> Any:
+    return found[int(name) if name.isdigit() else name]
+
+
+def test_the_fields_are_what_is_calculated(calculator: Page) -> None:
+    given = {"n": 64, "records": 1000, "epochs": 3.5, "d": 37, "k": 120, "clip": 1.5}
+    given |= {"delta": 1e-4, "adjacency": "replace-one", "start": "tau", "value": 0.08}
+    fill(calculator, **given)
+    sigma = privacy.noise_multiplier(64, 0.08, 1.5)
+    found = privacy.assess(64, 1000, 3.5, 37, 120, sigma=sigma, adjacency="replace-one", delta=1e-4)
+    assert shown(calculator) == pytest.approx(flat(found, 0.08), abs=1e-6)
+    fill(calculator, start="tpr-differential", value=5, fpr=0.01)
+    assert shown(calculator)["differential.tpr.1"] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_the_page_opens_with_the_example_and_takes_its_target(calculator: Page) -> None:
+    calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    opened = shown(calculator)
+    found = privacy.assess(256, 60_000, 60, sigma=1.1)
+    assert opened["epsilon"] == pytest.approx(found.epsilon, abs=1e-6)
+    calculator.get_by_role("button", name="the example below").click()
+    calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    sigma = privacy.required_sigma("epsilon", 2, 256, 60_000, 60)
+    assert shown(calculator)["sigma"] == pytest.approx(sigma, abs=1e-6)
+
+
+def test_presets_are_the_papers_table(calculator: Page) -> None:
+    for name, recipe in RECIPES.items():
+        calculator.get_by_role("button", name=recipe.label).click()
+        calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
+        step = privacy.mip_mu_step(recipe.dimension, recipe.batch_size, recipe.dimension)
+        mu = privacy.subsampled_mu(step, recipe.batch_size, recipe.n_records, recipe.steps)
+        assert shown(calculator)["membership.limit"] == pytest.approx(mu, abs=1e-6), name
+        assert float(calculator.locator("[name=clip]").input_value()) == recipe.clip
+
+
+def test_few_steps_are_told(calculator: Page) -> None:
+    few = {"n": 100, "records": 10_000, "epochs": 0.1, "d": 400, "value": 0}
+    fill(calculator, adjacency="replace-one", sampling="fixed", **few)
+    assert shown(calculator)["membership.tpr.0"] == pytest.approx(0.00529, abs=5e-6)
+    assert "no bound here for membership inference" in calculator.locator("#gmip-note").inner_text()
+    fill(calculator, n=400, records=48_000, epochs=10, d=650)
+    told = calculator.locator("#gmip-note").inner_text()
+    assert told.startswith("Membership inference: for a typical record, K = d;")
+    fill(calculator, k=650)
+    assert calculator.locator("#gmip-note").inner_text() == ""
+
+
+def test_typing_changes_the_curve(calculator: Page) -> None:
+    fill(calculator, d=650, value=0)
+    before = curves(calculator)
+    field = calculator.get_by_label("Batch size")
+    field.focus()
+    calculator.keyboard.press("End")
+    calculator.keyboard.type("0")
+    assert field.input_value() == "2560"
+    calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    after = curves(calculator)
+    assert len(before) == len(after) == 4
+    # Without noise the other curve is no guarantee, whatever the batch.
+    changed = [one != other for one, other in zip(before, after, strict=True)]
+    assert changed == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 1}, "batch size n of 2 or more"),
+        ({"n": ""}, "batch size n of 2 or more"),
+        ({"records": 10}, "at least the batch size"),
+        ({"epochs": 0}, "epochs above 0"),
+        ({"epochs": 1e8}, "at most 1e9 steps"),
+        ({"d": 0}, "dimension d of 1 or more"),
+        ({"k": -1}, "susceptibility K above 0"),
+        ({"value": -1}, "noise of 0"),
+        ({"clip": 0}, "clipping norm C above 0"),
+        ({"delta": 2}, "delta of 1e-9 or more"),
+        ({"sampling": "fixed"}, "No accountant exists for fixed batches"),
+        ({"sampling": "shuffled"}, "No accountant exists for shuffled batches"),
+        ({"start": "mu-membership"}, "give the dimension d"),
+        ({"start": "tpr-differential", "value": 0.05}, "above the false positive rate"),
+        ({"start": "epsilon-differential", "value": 0}, "target above 0"),
+        ({"start": "tpr-differential", "value": 0.1000000001}, "No noise multiplier"),
+    ],
+)
+def test_what_cannot_be_used_is_named(calculator: Page, given: dict, message: str) -> None:
+    fill(calculator, **given)
+    assert message in calculator.locator("#gmip-status").inner_text()
+    assert curves(calculator) == []
+    assert set(calculator.locator("[data-number]").all_inner_texts()) == {"\u2013"}
+
+
+def test_levels_beyond_floating_point_are_no_guarantee(calculator: Page) -> None:
+    fill(calculator, d=650, k="1e9", value=0)
+    assert shown(calculator)["membership.mu"] == float("inf")
+    assert calculator.locator("[data-number='membership.mu']").inner_text() == "no guarantee"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_it_is_accessible_and_fits(
+    open_page: Callable[..., Page], tmp_path: Path, theme: str, width: int
+) -> None:
+    page = open_page(viewport={"width": width, "height": 800})
+    page.goto(page_file(tmp_path, theme))
+    page.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    labels = [s.get_attribute("aria-label") for s in page.locator("svg").all()]
+    most = 100 * privacy.assess(256, 60_000, 60, sigma=1.1).differential.tpr[1]
+    assert all(f"At 1 % FPR the TPR is at most {most:.3f} %" in label for label in labels)
+
+
+def test_without_javascript_there_is_text(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page(java_script_enabled=False)
+    page.goto(page_file(tmp_path))
+    assert "needs JavaScript" in page.locator("#gmip-calculator").inner_text()

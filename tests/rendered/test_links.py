@@ -1,0 +1,63 @@
+"""No link of the built site is dead, anchors and downloads included."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from membership import running
+
+SOURCES = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src"}
+
+
+@pytest.fixture(scope="module")
+def parsed(site: Path, pages: list[str]) -> dict[Path, BeautifulSoup]:
+    """Every page, parsed."""
+    return {(site / p): BeautifulSoup((site / p).read_text(), "html.parser") for p in pages}
+
+
+def addresses(page: BeautifulSoup) -> list[str]:
+    """Everything that a page points at, other sites left out."""
+    found = [tag.get(attribute) for name, attribute in SOURCES.items() for tag in page.select(name)]
+    return [a for a in found if a and not urlsplit(a).scheme and not a.startswith("//")]
+
+
+def anchors(page: BeautifulSoup) -> set[str]:
+    """The places within a page that a link can point at."""
+    return {tag["id"] for tag in page.select("[id]")} | {"", "top"}
+
+
+def test_no_dead_link(site: Path, parsed: dict[Path, BeautifulSoup]) -> None:
+    dead = []
+    places = {path: anchors(page) for path, page in parsed.items()}
+    for path, page in parsed.items():
+        for address in addresses(page):
+            parts = urlsplit(address)
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            lost = target in places and unquote(parts.fragment) not in places[target]
+            if not target.is_file() or lost:
+                dead.append(f"{path.relative_to(site)}: {address}")
+    assert dead == []
+
+
+def test_exhibits_can_be_downloaded(site: Path, parsed: dict[Path, BeautifulSoup]) -> None:
+    chapter = parsed[site / "book" / "chapters" / "bayes_optimal.html"]
+    cards = ".exhibit"
+    links = [a["href"] for a in chapter.select(f"{cards} a[href*='results/']")]
+    assert {Path(link).suffix for link in links} >= {".csv", ".json", ".svg", ".pdf"}
+
+
+def test_the_executed_notebook_can_be_downloaded(parsed: dict[Path, BeautifulSoup]) -> None:
+    chapter = next(p for path, p in parsed.items() if path.stem == "bayes_optimal")
+    assert any(address.endswith("bayes_optimal.ipynb") for address in addresses(chapter))
+
+
+@pytest.mark.parametrize("chapter", running.chapters())
+def test_the_contents_of_a_chapter_lead_to_each_of_its_cards(
+    site: Path, parsed: dict[Path, BeautifulSoup], chapter: str
+) -> None:
+    page = parsed[site / "book" / "chapters" / f"{chapter}.html"]
+    linked = [link["href"] for link in page.select("#pst-page-toc-nav .toc-exhibits a")]
+    cards = page.select("article.exhibit:not(.exhibit-gallery), .exhibit-gallery figure[id]")
+    assert linked == [f"#{card['id']}" for card in cards]

@@ -1,0 +1,55 @@
+"""Chapters are found by their files, and headings by Markdown's rules."""
+
+import subprocess
+import sys
+
+import pytest
+
+from membership.errors import InputError
+from membership.running import chapter_files
+from tests.parameters import read_parameters_cell
+
+CHAPTERS = chapter_files.chapters()
+
+
+def test_a_chapter_needs_a_notebook_and_settings(project):
+    (project.root / "notebooks" / "notes.md").write_text("# No settings\n")
+    found = project.run("list").stdout
+    assert "demo" in found
+    assert "notes" not in found
+
+
+def test_an_unknown_chapter_is_refused_with_a_suggestion():
+    with pytest.raises(InputError, match="'bayes_optima'; did you mean 'bayes_optimal'"):
+        chapter_files.settings_class("bayes_optima")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_parameters_cell_mirrors_the_settings(chapter):
+    cell = read_parameters_cell(chapter_files.source_path(chapter).read_text())
+    settings = chapter_files.settings_class(chapter).describe()
+    assert [row[:4] for row in cell] == [row[:4] for row in settings]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_profile_sizes_known_parameters_with_accepted_values(chapter):
+    settings = chapter_files.settings_class(chapter)
+    for profile, sizes in settings.profiles.items():
+        assert set(sizes) <= set(settings.model_fields)
+        assert settings.from_values({"profile": profile, **sizes}).profile == profile
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_checking_parameters_loads_none_of_the_heavy_libraries(chapter):
+    code = (
+        "import sys; from membership import cli, data, running, published;"
+        f"running.settings_class({chapter!r}).from_values({{}});"
+        "print([m for m in ('torch', 'jax', 'matplotlib', 'papermill') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_headings_are_read_in_order_and_not_from_code():
+    text = "# One\nprose # no\n```python\n# a comment\n```\n## Two \n~~~\n# no\n~~~\n#not\n"
+    assert chapter_files.headings_in(text) == ["One", "Two"]

@@ -1,0 +1,148 @@
+"""The plan names the files that a run makes; a piece gathered alone, or by shares, is the same."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from membership import evidence, paths, running, shares
+from membership.cli import gathering
+from membership.errors import InputError
+from membership.running import cluster
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv(shares.VARIABLE, raising=False)
+    return tmp_path / "cache"
+
+
+def settings(chapter: str = "iha"):
+    return running.settings_class(chapter).from_values({"profile": "tiny"})
+
+
+def call(command, *words: str) -> str:
+    result = CliRunner().invoke(command, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_the_plan_of_the_book_can_be_followed_from_its_beginning(tmp_path):
+    found = cluster.plan(running.chapters(), {"profile": "tiny"}, tmp_path / "none.csv")
+    assert len({one.file for one in found}) == len(found) > 50
+    assert not any(one.there or one.seconds for one in found)
+    before: set[tuple[str, str]] = set()
+    for one in found:
+        assert one.after == "" or (one.chapter, one.after) in before
+        before.add((one.chapter, one.evidence))
+    after = {(one.chapter, one.evidence): one.after for one in found}
+    assert after["iha", "white-box-digits"] == "outputs-digits"
+    assert after["iha", "sweep-digits"] == "white-box-digits"
+    assert after["iha", "white-box-left-out-digits"] == "outputs-left-out-digits"
+    assert after["iha", "outputs-digits"] == after["gmip", "steps-digits"] == ""
+    timed = {f"{one.chapter} {one.evidence}" for one in found if one.timed}
+    assert {"lood measured-times", "bmia times-digits"} < timed
+    assert not any("outputs" in one for one in timed)
+
+
+def test_a_piece_lies_where_a_run_finds_it(tmp_path):
+    source = cluster.gatherer(settings("gmip"), "measured-digits")
+    file = Path(call(gathering.gather, "gmip", "measured-digits", "--profile", "tiny").split()[-1])
+    assert file == source.address("measured-digits")
+    assert evidence.load(file).attrs["key"] == file.stem
+    # What is there already took no time that could be measured.
+    again = ("gmip", "measured-digits", "--profile", "tiny", "--measured", str(tmp_path / "m.csv"))
+    call(gathering.gather, *again)
+    assert not (tmp_path / "m.csv").exists()
+    planned = cluster.plan(["gmip"], {"profile": "tiny"}, tmp_path / "none.csv")
+    assert [one.evidence for one in planned if one.there] == ["measured-digits"]
+
+
+def test_shares_leave_what_the_whole_is_put_together_from(cache, monkeypatch):
+    words = ("iha", "white-box-digits", "--profile", "tiny")
+    for part in ("1/2", "2/2"):
+        assert "is done" in call(gathering.gather, *words, "--share", part)
+        monkeypatch.delenv(shares.VARIABLE)
+    kept = sorted((cache / "models").iterdir())
+    shared = Path(call(gathering.gather, *words).split()[-1])
+    assert sorted((cache / "models").iterdir()) == kept
+    bytes_shared = shared.read_bytes()
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(cache.with_name("alone")))
+    alone = Path(call(gathering.gather, *words).split()[-1])
+    assert alone.name == shared.name
+    assert alone.read_bytes() == bytes_shared
+
+
+def test_what_a_piece_took_is_remembered_and_shares_the_long_ones(tmp_path):
+    file = tmp_path / "measured.csv"
+    cluster.remember(file, settings(), "outputs-digits", 10.0, 0.5)
+    cluster.remember(file, settings(), "outputs-digits", 1500.04, 1.254)
+    # Resumed: less than the whole.
+    cluster.remember(file, settings(), "outputs-digits", 3.0, 0.1)
+    cluster.remember(file, settings(), "known-digits", 1e6, 1.0)
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert [row["evidence"] for row in rows] == ["known-digits", "outputs-digits"]
+    found = {one.evidence: one for one in cluster.plan(["iha"], {"profile": "tiny"}, file)}
+    one = found["outputs-digits"]
+    assert (one.seconds, one.gigabytes, one.shares) == (1500.0, 1.25, 3)
+    # One look at the gradients makes it; there is nothing to share.
+    assert found["known-digits"].shares == 1
+    assert found["white-box-digits"].shares == 1
+    asked = cluster.plan(["iha"], {"profile": "tiny"}, file, shares=4)
+    assert {one.shares for one in asked if one.evidence.startswith("white-box")} == {4}
+
+
+@pytest.mark.parametrize("text", ["my notes", "my notes\nand more\n", "score,member\n1,0\n"])
+def test_no_file_but_a_table_of_ours_is_written_to(tmp_path, text):
+    file = tmp_path / "notes.txt"
+    file.write_text(text)
+    words = ["gmip", "steps-digits", "--profile", "tiny", "--measured", str(file)]
+    result = CliRunner().invoke(gathering.gather, words)
+    assert isinstance(result.exception, InputError)
+    assert "no table of measured pieces" in str(result.exception)
+    assert file.read_text() == text
+    assert not paths.cache_dir().exists()
+
+
+def test_the_command_writes_the_plan_and_counts_the_hours(tmp_path, monkeypatch):
+    monkeypatch.setattr(gathering, "MEASURED", tmp_path / "measured.csv")
+    cluster.remember(tmp_path / "measured.csv", settings("gmip"), "steps-digits", 7200, 1.0)
+    said = call(gathering.plan, "gmip", "--profile", "tiny", "--json", str(tmp_path / "a.json"))
+    told = json.loads((tmp_path / "a.json").read_text())
+    assert told["chapters"] == ["gmip"]
+    assert told["cache"] == str(paths.cache_dir())
+    count = len(told["pieces"])
+    assert f"{count} of {count} to gather: 2 hours" in said
+    assert f"and {count - 1} that were not measured" in said
+
+
+def test_a_chapter_without_evidence_has_an_empty_plan(tmp_path):
+    assert cluster.plan(["loss_enough"], {"profile": "tiny"}, tmp_path / "none.csv") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("iha", "outputs-digit"), "unknown evidence 'outputs-digit'; did you mean"),
+        (("ihaa", "outputs-digits"), "unknown chapter 'ihaa'"),
+        (("iha", "outputs-digits", "--share", "3/2"), "give K/N, such as 2/4"),
+        (("iha", "outputs-digits", "--share", "1/2", "--measured", "m.csv"), "leave out --share"),
+        (("iha", "outputs-digits", "-p", "n_models", "5"), "n_models"),
+    ],
+)
+def test_bad_input_ends_before_any_work(cache, words, message):
+    with pytest.raises(InputError, match=message):
+        CliRunner().invoke(gathering.gather, [*words, "--profile", "tiny"], catch_exceptions=False)
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\n1,2\n", "profile,chapter,evidence,seconds,gigabytes\n1,2\n"]
+)
+def test_a_table_of_costs_that_is_none(tmp_path, text):
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.raises(InputError, match="is no table of measured pieces; its columns are profile"):
+        cluster.plan(["gmip"], {"profile": "tiny"}, tmp_path / "m.csv")

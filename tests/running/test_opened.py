@@ -1,0 +1,97 @@
+"""The notebooks that people open are written anew, and what people have changed is kept."""
+
+import json
+
+import jupytext
+import pytest
+
+from membership import paths
+from membership.running import opened
+
+TEXT = """\
+---
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+# A demonstration
+
+```{code-cell} ipython3
+1 + 1
+```
+"""
+
+
+@pytest.fixture
+def target(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    monkeypatch.setattr(opened, "chapters", lambda: ["demo"])
+    monkeypatch.setattr(opened, "source_path", lambda chapter: tmp_path / "notebooks/demo.md")
+    paths.atomic_write(tmp_path / "notebooks" / "demo.md", TEXT)
+    return tmp_path / "notebooks" / "demo.ipynb"
+
+
+def renew(target, text=TEXT + "\nMore.\n"):
+    target.with_suffix(".md").write_text(text)
+    opened.write_notebooks()
+    return target.read_text()
+
+
+def test_a_newer_text_is_written_and_the_same_one_is_not(target):
+    assert opened.write_notebooks() == [target]
+    assert opened.write_notebooks() == []
+    assert "More." in renew(target)
+
+
+def edited(page):
+    page["cells"].append({"cell_type": "markdown", "id": "m", "metadata": {}, "source": "PRECIOUS"})
+
+
+def executed(page):
+    page["cells"][-1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "PRECIOUS"}]
+
+
+def noted(page):
+    page["cells"][0]["metadata"]["tags"] = ["PRECIOUS"]
+
+
+@pytest.mark.parametrize("change", [edited, executed, noted])
+@pytest.mark.parametrize("ours", [True, False], ids=["written here", "of an earlier edition"])
+def test_what_was_changed_is_kept_and_said_where_the_text_is_newer(target, change, ours, capsys):
+    if ours:
+        opened.write_notebooks()
+    else:
+        jupytext.write(jupytext.read(target.with_suffix(".md")), target)
+    page = json.loads(target.read_text())
+    change(page)
+    if not ours and change is noted:
+        page["metadata"]["membership"] = {"page": "another", "source": "another"}
+    target.write_text(json.dumps(page))
+    before = target.read_bytes()
+    if ours:
+        assert opened.write_notebooks() == []
+        assert capsys.readouterr().err == ""
+    assert "PRECIOUS" in renew(target)
+    assert target.read_bytes() == before
+    assert capsys.readouterr().err.startswith("notebooks/demo.ipynb was changed, so it stays")
+
+
+def test_one_of_an_earlier_edition_that_nobody_changed_is_written_anew(target):
+    jupytext.write(jupytext.read(target.with_suffix(".md")), target)
+    opened.write_notebooks()
+    assert "More." in renew(target)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cells": null}', '{"metadata": null}'])
+def test_what_is_no_notebook_is_kept(target, content):
+    target.write_text(content)
+    assert renew(target) == content
+
+
+def test_copies_and_other_notebooks_are_nobody_s_business(target):
+    opened.write_notebooks()
+    others = [target.with_name(name) for name in ("demo-copy.ipynb", "mine.ipynb")]
+    for other in others:
+        other.write_bytes(target.read_bytes())
+    target.with_name("mine.md").write_text(TEXT)
+    before = target.read_bytes()
+    renew(target)
+    assert {other.read_bytes() for other in others} == {before}
