@@ -50,40 +50,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return Scheduler(config, log)
 
 
-def slow_tests(listing: str) -> set[str]:
-    """The tests of a listing, as ``<file>::<name>``; a file with none below it is meant whole."""
-    found, file = set(), ""
-    for line in listing.splitlines():
-        if line.startswith("  "):
-            found.discard(file)
-            found.add(f"{file}::{line.strip()}")
-        elif line and not line.startswith("#"):
-            file = line.strip()
-            found.add(file)
-    return found
-
-
-LISTED = slow_tests((REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8"))
-
-
-def is_slow(nodeid: str, listed: set[str]) -> bool:
-    """Whether `make test-fast` leaves a test out: it is listed, or needs the whole site built."""
-    file, test = nodeid.split("::")[0], nodeid.partition("[")[0]
-    return nodeid.startswith("tests/rendered/") or bool({file, test} & listed)
+def needs_the_site(nodeid: str) -> bool:
+    """Whether a test looks at the whole site, which takes minutes to build."""
+    return nodeid.startswith("tests/rendered/")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import what `make test-fast` leaves out whole."""
     if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
         return None
-    name = collection_path.relative_to(REPOSITORY).as_posix()
-    return is_slow(f"{name}::", LISTED) or None
+    return needs_the_site(collection_path.relative_to(REPOSITORY).as_posix()) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow ones, and begin with what takes longest."""
+    """Mark what needs the site as slow, and begin with what takes longest."""
     for item in items:
-        if is_slow(item.nodeid, LISTED):
+        if needs_the_site(item.nodeid):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: rank(item.nodeid))
 

@@ -113,6 +113,7 @@ def test_the_lock_is_closed_and_holds_nothing_that_nothing_asks_for():
     assert locked - asked <= required("torch")
 
 
+@pytest.mark.slow
 def test_whatever_is_imported_is_a_direct_dependency():
     imported = set()
     for source in [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:

@@ -28,6 +28,7 @@ def test_every_chapter_has_three_to_five_exercises_with_solutions(chapter):
     assert all(one.metadata["tags"] == ["hide-input"] for one in code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOLUTIONS)
 def test_the_solution_runs_says_something_and_finds_what_it_asserts(source):
     with redirect_stdout(io.StringIO()) as said:

@@ -65,6 +65,7 @@ def _sources() -> list[Path]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_room_imports_only_from_rooms_above_it(path):
     room = path.relative_to(PACKAGE).with_suffix("").parts[0]

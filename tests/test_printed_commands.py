@@ -113,6 +113,7 @@ def exit_well():
     raise SystemExit(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", of("membership"))
 def test_the_command_takes_what_is_printed(command, reader):
     _, *arguments = without_variables(command)

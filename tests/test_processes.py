@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 IMPORTED = """\
 import multiprocessing, sys, threading, time
 

@@ -13,6 +13,8 @@ import pytest
 from membership import __version__
 from membership.exhibits import declared
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "book")
 CODE = "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
@@ -63,7 +65,7 @@ def test_the_sdist_has_what_the_wheel_is_made_from_and_the_tests(dist):
         names = {name.partition("/")[2] for name in opened.getnames()}
     tracked = ["setup.py", "pyproject.toml", "Makefile", "requirements.lock", "CHANGELOG.md"]
     tracked += ["_toc.yml", "data/registry.toml", "notebooks/iha.md", "tests/conftest.py"]
-    tracked += ["tests/slow.txt", "book/rerun.md", "src/membership/py.typed"]
+    tracked += ["book/rerun.md", "src/membership/py.typed"]
     assert [name for name in tracked if name not in names] == []
     assert [name for name in names if name.startswith("results/")] == []
 

@@ -88,6 +88,7 @@ def test_the_files_that_the_page_makes_are_data_sets(own_files):
     np.testing.assert_array_equal(wine.y, data.load(own_files / "wine.npz").y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", commands("own-data"), ids=" ".join)
 def test_a_command_on_own_data_gets_as_far_as_its_notebook(own_files, monkeypatch, words):
     """A whole run of each takes minutes: tests/studies computes what is particular to own data."""

@@ -38,6 +38,7 @@ def test_it_is_algorithm_1_on_one_record():
     np.testing.assert_allclose(glir(m, x, mean, covariance, n), expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_for_non_members():
     d, n = 650, 500
     rounds, mean, covariance = game(np.random.default_rng(1), d, n, runs=6)
@@ -127,6 +128,7 @@ def correlated_steps(rng, d, n, steps, correlation, runs):
     return rounds, np.zeros((steps, d)), np.stack([np.eye(d)] * steps), np.kron(step, np.eye(d))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.99])
 def test_the_joint_test_reaches_the_full_level_whatever_the_correlation(correlation):
     d, n, steps, runs = 20, 60, 5, 60

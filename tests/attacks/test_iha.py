@@ -114,6 +114,7 @@ def test_regularised_stationarity_is_its_reference():
     assert_terms(ours, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stationarity", ["published", "regularised"])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.02])
 def test_conjugate_gradients_give_the_exact_scores(stationarity, weight_decay):
@@ -213,6 +214,7 @@ def test_the_membership_bit_enters_as_a_sign_only():
     assert (yes.score > no.score).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["exact", "cg"])
 def test_controls_take_the_gradient_over_the_others_the_same_way_for_everyone(solver):
     model, train, query, member = problem(7)

@@ -29,6 +29,7 @@ def fits():
     return {head: training.fit_qmia(x, score, head, **options) for head in HEADS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", HEADS)
 def test_thresholds_are_those_of_the_true_distribution(fits, head):
     x, mean, sigma, score = world(4000, 1)

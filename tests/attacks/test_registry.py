@@ -42,6 +42,7 @@ def rows_of(dataset):
     return "query" if dataset.attrs["kind"] == "white_box" else "record"
 
 
+@pytest.mark.slow
 @every_attack
 def test_members_score_higher_in_an_easy_game(attack):
     area = []

@@ -140,6 +140,7 @@ def references():
     return 1 / (1 + np.exp(-logit)), member, 1 / (1 + np.exp(-logit_z))
 
 
+@pytest.mark.slow
 def test_tuning_takes_the_best_value_against_the_attacked_model(references):
     p, member, z = references
     for attacked, others in ((0, [1, 2]), (2, [0, 1])):

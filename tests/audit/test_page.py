@@ -47,6 +47,7 @@ def test_the_python_on_the_page(
     assert names["report"]["auc"]["value"] > 0.5
 
 
+@pytest.mark.slow
 def test_the_page_on_a_model_of_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

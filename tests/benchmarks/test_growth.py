@@ -14,6 +14,7 @@ from benchmarks import _growth, growth
 SMALLEST = {"weights": 250, "models": 2, "records": 200}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", growth.STEPS, ids=lambda step: step.name)
 def test_both_sides_of_a_step_run(step):
     for set_up in (step.ours, step.plain):
@@ -44,6 +45,7 @@ def test_too_few_repeats_have_no_interval():
     assert math.isnan(_growth.exponent((1, 2), [[1.0], [2.0]])[1])
 
 
+@pytest.mark.slow
 def test_a_step_is_measured_in_processes_of_its_own():
     step = growth.STEPS[[one.name for one in growth.STEPS].index("LiRA")]
     small = _growth.Step("LiRA", "records", (200, 400, 800), step.ours, step.plain, step.peer)

@@ -33,6 +33,7 @@ def test_it_prints_what_the_accountant_says():
     assert re.search(r"noise tau at C = 500 +2\.84$", output, re.M)
 
 
+@pytest.mark.slow
 def test_dp_accounting_stands_beside():
     output = printed("gmip", "-n", "256", "-N", "60000", "--epochs", "60", "--sigma", "1.1")
     ours, theirs = re.search(r"epsilon at delta 1e-05 +(\S+) +(\S+)$", output, re.M).groups()
@@ -41,6 +42,7 @@ def test_dp_accounting_stands_beside():
     assert "membership: what differential privacy implies" in output
 
 
+@pytest.mark.slow
 def test_a_target_gives_the_noise():
     output = printed(*SIZES, "--epsilon", "1.5", "--delta", "1e-6")
     assert re.search(r"epsilon at delta 1e-06 +1\.500000$", output, re.M)

@@ -27,6 +27,7 @@ def refused(project, *arguments: str) -> str:
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -62,12 +63,14 @@ def test_with_several_chapters_nothing_starts_unless_all_can(project):
     assert "'demi'" in refused(project, "run", "demo", "demi")
 
 
+@pytest.mark.slow
 def test_the_profile_may_come_either_way(project):
     both = project.run("run", "demo", "-p", "profile", "tiny", "--profile", "tiny", "--quiet")
     assert (both.returncode, both.stderr) == (0, "")
     assert (project.root / "runs" / "tiny" / "demo.json").is_file()
 
 
+@pytest.mark.slow
 def test_without_a_chapter_all_are_run(project):
     done = project.run("run", "--profile", "tiny", "--quiet")
     assert (done.returncode, done.stdout) == (0, f"{project.executed}\n")
@@ -78,6 +81,7 @@ def test_a_project_without_chapters_says_so(project):
     assert "there is no chapter" in refused(project, "run")
 
 
+@pytest.mark.slow
 def test_list_shows_chapters_and_a_chapter_s_parameters(project):
     everything = project.run("list")
     assert everything.returncode == 0
@@ -88,6 +92,7 @@ def test_list_shows_chapters_and_a_chapter_s_parameters(project):
     assert "Exhibits" not in one.stdout
 
 
+@pytest.mark.slow
 def test_list_shows_a_chapter_s_exhibits(project):
     text = "# A stand-in for the notebook, which is not run\n"
     (project.root / "notebooks" / "bayes_optimal.md").write_text(text)

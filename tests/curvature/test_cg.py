@@ -117,6 +117,7 @@ def test_ranges_are_checked():
         conjugate_gradients(counted(matrix()), systems(), 0.2, max_iterations=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formed", [False, True])
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
 def test_a_solver_solves_with_a_model_s_hessian(problem, reference, tolerance, formed):

@@ -19,6 +19,7 @@ def real(name):
     return npz.read(Path(ROOT) / f"{name}.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_prepared_file_is_the_public_set(name):
     real(name)
@@ -32,6 +33,7 @@ def test_cifar10_leaves_out_what_went_through_jpeg():
     np.testing.assert_array_equal(listed(registry.entry("cifar10"), prepared), marked)
 
 
+@pytest.mark.slow
 def test_cifar10_says_so_where_it_is_loaded():
     real("cifar10")
     dataset = load("cifar10")
@@ -58,6 +60,7 @@ def test_mnist_from_idx_files(tmp_path, write_idx):
     assert identify(entry, parsers.idx(tmp_path), "upstream").digest == entry.digest
 
 
+@pytest.mark.slow
 def test_cifar10_from_binary_records():
     """In any order that keeps each class's own, all 60,000 records reduce to the same set."""
     prepared = real("cifar10")
@@ -71,6 +74,7 @@ def test_cifar10_from_binary_records():
     assert identify(entry, upstream, "upstream").digest == entry.digest
 
 
+@pytest.mark.slow
 def test_location30_from_lines(tmp_path, write_tar):
     prepared = real("location30")
     text = "".join(

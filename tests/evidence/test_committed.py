@@ -58,6 +58,7 @@ def gatherers(chapter: str):
     return source._gathering(settings_class(chapter).from_values({"profile": "paper"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_it_opens_and_would_be_written_the_same(path):
     found = evidence.load(path)

@@ -33,6 +33,7 @@ def test_what_is_written_comes_back(path, make):
     assert evidence.digest(evidence.load(path)) == evidence.digest(make())
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_any_evidence_comes_back(data):
     shape = data.draw(arrays.array_shapes(min_dims=2, max_dims=2, max_side=6))

@@ -14,6 +14,7 @@ def test_an_exhibit_is_cited_by_id_label_paper_and_version():
     assert "note = {Exhibit bayes-optimal-tab-1}" in entry
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exhibit_id", listing.listed()["id"])
 def test_every_entry_is_one_a_reader_reads(exhibit_id):
     pybtex = pytest.importorskip("pybtex.database")

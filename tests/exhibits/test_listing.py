@@ -51,6 +51,7 @@ def test_a_retired_id_answers_with_what_took_its_place(gone, heir):
     assert heir in text.partition("\n\n")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", list(published.subjects))
 def test_what_is_only_listed_does_not_wait_for_torch(chapter):
     code = (

@@ -150,6 +150,7 @@ def test_reports_of_chapters_add_up():
     )
 
 
+@pytest.mark.slow
 def test_chapters_at_a_time_report_in_the_order_asked_for(monkeypatch):
     monkeypatch.setattr(limits, "cores", lambda n_jobs=0: 2)
     run = [settings_class(one).from_values({"profile": "paper"}) for one in ("lood", "bmia")]

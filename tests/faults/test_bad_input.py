@@ -120,6 +120,7 @@ def test_a_misspelt_parameter_is_named_with_the_right_one(refused, chapter, name
     assert f"unknown parameter {misspelt(name)!r}; did you mean {name!r}?" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chapter", "name", "value"), VALUES, ids=[f"{c}-{n}-{v[:12]!r}" for c, n, v in VALUES]
 )

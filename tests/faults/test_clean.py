@@ -23,6 +23,7 @@ def test_a_folder_that_is_no_cache_is_refused_in_one_line(project, named):
     assert content(project.root) == before
 
 
+@pytest.mark.slow
 def test_a_cache_that_a_run_made_is_removed(project):
     made = "from membership.training.cache import Cache\nwith Cache().lock('key'): pass\n"
     study = project.root / "src" / "membership" / "studies" / "demo" / "settings.py"

@@ -62,6 +62,7 @@ def test_limits_are_told_before_any_work(project, limit, code, told):
     assert not (project.root / "kernel.pid").exists()
 
 
+@pytest.mark.slow
 def test_a_limit_that_may_be_raised_is(project):
     assert run(project, "ulimit -Sn 64;", "run", "demo", "--quiet") == (0, [])
 
@@ -91,6 +92,7 @@ def train():
 """
 
 
+@pytest.mark.slow
 def test_memory_that_ends_in_training_is_one_line_and_a_rerun_equals(project, tmp_path):
     study = project.root / "src" / "membership" / "studies" / "demo" / "settings.py"
     study.write_text(study.read_text() + TRAINING)
@@ -116,6 +118,7 @@ def test_memory_that_ends_in_training_is_one_line_and_a_rerun_equals(project, tm
     assert len(found[0]) == 4
 
 
+@pytest.mark.slow
 @needs_mounts
 @pytest.mark.parametrize("where", ["results", "book/chapters", "runs", "temporary"])
 def test_a_full_disk_leaves_the_earlier_run_as_it_was(project, where):
@@ -133,6 +136,7 @@ def test_a_full_disk_leaves_the_earlier_run_as_it_was(project, where):
     assert run(project, "", "run", "demo", "--quiet", "--force") == (0, [])
 
 
+@pytest.mark.slow
 @needs_mounts
 @pytest.mark.parametrize("where", ["results", "book/chapters", "runs", "logs"])
 def test_a_read_only_folder_is_found_before_the_work(project, where):
@@ -142,6 +146,7 @@ def test_a_read_only_folder_is_found_before_the_work(project, where):
     assert not (project.root / "kernel.pid").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["book/chapters/demo.ipynb", "runs/quick/demo.json"])
 def test_a_folder_in_the_place_of_a_file_is_found_before_the_work(project, where):
     (project.root / where).mkdir(parents=True)
@@ -151,18 +156,21 @@ def test_a_folder_in_the_place_of_a_file_is_found_before_the_work(project, where
     assert not (project.root / "kernel.pid").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_stream_may_be_closed(project, closed):
     assert run(project, f"exec {closed};", "run", "demo")[0] == 0
     assert project.executed.is_file()
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_run(project):
     before = project.root / "before"
     before.write_text('"$@" 2>&1 | head -1; exit ${PIPESTATUS[0]}')
     assert run(project, f"bash '{before}'", "run", "demo", "--force")[0] == 1
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_made_is_found_before_the_work(project):
     """Where the permissions would allow it: /proc takes no folder, not even from root."""
     status, lines = run(project, "", "run", "demo", MEMBERSHIP_CACHE="/proc/cache")
@@ -176,6 +184,7 @@ def test_a_cache_that_cannot_be_made_is_found_before_the_work(project):
     }
 
 
+@pytest.mark.slow
 @needs_mounts
 def test_a_temporary_folder_that_cannot_be_written_is_passed_over(project):
     folder = project.root / "temporary"
@@ -197,11 +206,13 @@ def test_another_user_is_told_what_cannot_be_written(project):
     assert "Permission denied" in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["unset HOME;", "export HOME=/nonexistent;", "export HOME=/proc;"])
 def test_no_home_is_needed(project, home):
     assert run(project, home, "run", "demo", "--quiet") == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (IS_ROOT and can("unshare -n true")), reason="needs root")
 def test_without_a_network_only_fetching_fails(project):
     up = "import fcntl,socket,struct; s=socket.socket(); " + (
@@ -215,6 +226,7 @@ def test_without_a_network_only_fetching_fails(project):
     assert "ConnectionError" in lines[0]
 
 
+@pytest.mark.slow
 def test_a_path_may_hold_spaces_quotes_and_umlauts(project, tmp_path):
     root = tmp_path / "Müllers 'Übung' $HOME; 100 %"
     project.root.rename(root)
@@ -227,6 +239,7 @@ def test_a_path_may_hold_spaces_quotes_and_umlauts(project, tmp_path):
     assert list((tmp_path / "ein Ordner").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back_changes_nothing(project):
     assert run(project, "", "run", "demo", "--quiet") == (0, [])
     first = json.loads((project.root / "runs" / "quick" / "demo.json").read_text())
@@ -243,6 +256,7 @@ def test_a_clock_that_was_set_back_changes_nothing(project):
     assert "up to date" in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_cache_may_lie_on_another_file_system(project):
     other = Path("/dev/shm")
     if not other.is_dir() or other.stat().st_dev == project.root.stat().st_dev:

@@ -130,6 +130,7 @@ def one_line(done: subprocess.CompletedProcess) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_the_earlier_results_and_is_cleared_by_the_next(project):
     before = results(project)
     done = run(project, "-p", "seed", "1", "-p", "act", "kill the command")
@@ -144,6 +145,7 @@ def test_a_killed_run_leaves_the_earlier_results_and_is_cleared_by_the_next(proj
     assert {content[:1] for name, content in results(project).items() if ".csv" in name} == {b"2"}
 
 
+@pytest.mark.slow
 def test_a_refused_run_leaves_the_earlier_results(project):
     before = results(project)
     done = run(project, "-p", "seed", "5", "-p", "act", "refuse")
@@ -153,6 +155,7 @@ def test_a_refused_run_leaves_the_earlier_results(project):
     assert up_to_date(project)
 
 
+@pytest.mark.slow
 def test_of_two_runs_at_once_the_second_is_refused(project):
     first = project.start(
         *("run", "demo", "--profile", "tiny", "--quiet"), *("-p", "seed", "3", "-p", "act", "wait")
@@ -169,6 +172,7 @@ def test_of_two_runs_at_once_the_second_is_refused(project):
     assert {content[:1] for name, content in results(project).items() if ".csv" in name} == {b"3"}
 
 
+@pytest.mark.slow
 def test_replaced_data_of_the_same_size_and_time_are_noticed(project):
     """Whichever parameter names them: each alone in tests/running/test_up_to_date.py."""
     first, second, third = (project.root / f"{name}.npz" for name in ("a", "b", "c"))
@@ -189,6 +193,7 @@ def test_replaced_data_of_the_same_size_and_time_are_noticed(project):
         assert results(project)["demo-tab-1.csv"] != before["demo-tab-1.csv"]
 
 
+@pytest.mark.slow
 def test_data_replaced_during_a_run_drop_it(project):
     before = results(project)
     own = str(project.root / "own.npz")
@@ -207,6 +212,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow
 def test_a_damaged_result_is_not_published_and_a_rerun_repairs_it(project):
     before, folder = results(project), project.root / "results" / "tiny" / "demo"
     for name in ("demo-tab-2.csv", "demo-tab-2.json"):
@@ -226,6 +232,7 @@ def test_a_damaged_result_is_not_published_and_a_rerun_repairs_it(project):
     assert results(project) == before
 
 
+@pytest.mark.slow
 def test_a_page_that_was_changed_is_not_published_and_a_rerun_repairs_it(project):
     project.executed.write_text(project.executed.read_text().replace("repeats: 1", "repeats: 9"))
     done = project.run("build")
@@ -235,6 +242,7 @@ def test_a_page_that_was_changed_is_not_published_and_a_rerun_repairs_it(project
     assert "repeats: 1" in project.executed.read_text()
 
 
+@pytest.mark.slow
 def test_results_of_plain_papermill_are_told_from_those_of_the_page(project):
     """The steps of a reader: run, papermill with another seed, build, run again, build."""
     before = results(project)
@@ -263,6 +271,7 @@ def test_results_of_plain_papermill_are_told_from_those_of_the_page(project):
     assert {path.name: path.read_bytes() for path in site.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_damaged_committed_results_are_not_published(project):
     paper = project.root / "results" / "paper" / "demo"
     shutil.copytree(project.root / "results" / "tiny" / "demo", paper)

@@ -83,6 +83,7 @@ def train(project, traces) -> tuple[subprocess.Popen, int]:
     return process, int(pids[0].read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS)
 def test_the_command_is_stopped_while_it_trains(project, traces, name):
     process, _ = train(project, traces)
@@ -94,6 +95,7 @@ def test_the_command_is_stopped_while_it_trains(project, traces, name):
     nothing_left(traces, pids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS)
 def test_the_kernel_is_stopped_while_it_trains(project, traces, name):
     process, _ = train(project, traces)
@@ -104,6 +106,7 @@ def test_the_kernel_is_stopped_while_it_trains(project, traces, name):
     nothing_left(traces, pids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS)
 def test_a_worker_is_stopped_while_it_trains(project, traces, name):
     process, worker = train(project, traces)
@@ -113,6 +116,7 @@ def test_a_worker_is_stopped_while_it_trains(project, traces, name):
     nothing_left(traces, pids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS)
 def test_two_chapters_at_once_are_stopped(two_chapters, traces, name):
     process = two_chapters.start("run", "--at-once", "2", "-p", "act", "sleep")
@@ -147,6 +151,7 @@ def of_chapters(traces) -> list[int]:
     return [pid for pid, line in found if " run demo " in line or " run other " in line]
 
 
+@pytest.mark.slow
 def test_two_chapters_that_do_not_listen_are_stopped(both_run, traces):
     process, kernels = both_run
     for pid in (*of_chapters(traces), *kernels):
@@ -156,6 +161,7 @@ def test_two_chapters_that_do_not_listen_are_stopped(both_run, traces):
     nothing_left(traces, pids)
 
 
+@pytest.mark.slow
 def test_a_chapter_ends_with_a_command_that_dies_before_it_has_noted_its_start(both_run, traces):
     process, _ = both_run
     (folder,) = traces.temporary.iterdir()
@@ -165,6 +171,7 @@ def test_a_chapter_ends_with_a_command_that_dies_before_it_has_noted_its_start(b
     nothing_left(traces, pids)
 
 
+@pytest.mark.slow
 def test_each_killed_chapter_is_named(both_run, traces):
     process, _ = both_run
     pids = set(traces.processes())
@@ -179,6 +186,7 @@ def parts(folder) -> set[str]:
     return {path.name for path in folder.glob(".*.*-*")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whom", ["kernel", "command"])
 def test_a_write_that_was_killed_is_cleared_by_the_next_run(project, traces, whom):
     process = project.start("run", "demo", "-p", "act", "write")
@@ -218,6 +226,7 @@ def book(project):
 REBUILT = ("SIGKILL", "SIGTERM")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS)
 @pytest.mark.parametrize("whom", ["command", "sphinx"])
 def test_the_building_of_the_site_is_stopped(book, traces, whom, name):
@@ -236,6 +245,7 @@ def test_the_building_of_the_site_is_stopped(book, traces, whom, name):
         assert book.run("build").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIGNALS[1:])
 @pytest.mark.parametrize("delay", [0, 0.05, 0.15, 0.4])
 def test_the_command_is_stopped_while_it_starts(project, traces, name, delay):
@@ -263,6 +273,7 @@ def hears(pid: int, number: int) -> bool:
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
+@pytest.mark.slow
 def test_what_a_dead_run_and_its_dead_watcher_left_is_cleared_by_the_next(project, traces):
     process = project.start("run", "demo", "-p", "act", "train")
     traces.wait_for((project.root / "worker-one.pid").exists)
@@ -279,6 +290,7 @@ def test_what_a_dead_run_and_its_dead_watcher_left_is_cleared_by_the_next(projec
     assert traces.semaphores({int((project.root / "kernel.pid").read_text())}) == []
 
 
+@pytest.mark.slow
 def test_a_run_leaves_the_folder_of_another_that_lives(project, traces):
     first = project.start("run", "demo", "-p", "act", "sleep")
     traces.wait_for((project.root / "kernel.pid").exists)

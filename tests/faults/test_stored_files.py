@@ -16,6 +16,8 @@ from membership.running import chapter_files, times, up_to_date
 from membership.site import build_site, check_results
 from membership.site.statistics import run_statistics
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """\
 title: A miniature
 only_build_toc_files: true

@@ -28,6 +28,7 @@ def directly(matrix, y, noise, i):
     return kl, reverse, squared / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", [nngp.fully_connected(10, "gelu", 1.6, 0.2), nngp.fully_connected(2), nngp.rbf(0.3)]
 )

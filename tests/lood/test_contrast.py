@@ -130,6 +130,7 @@ def assert_area_is_the_auc(contrast):
     np.testing.assert_array_equal(contrast.tradeoff([0.0, 1.0]), [1.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, 30])
 @pytest.mark.parametrize("distance", [0.0, 1e-10, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("e", EXCESS)

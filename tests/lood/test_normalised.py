@@ -42,6 +42,7 @@ def test_features_and_channels_have_their_own_statistics():
     assert sides.with_s.std.shape == (2, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize(("shape", "least"), [((1, 8, 8), 1.001), ((64,), 2.0)])
 def test_some_query_tells_more_than_the_record(task, shape, least):

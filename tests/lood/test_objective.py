@@ -24,6 +24,7 @@ def comparison(request, task):
     return lood.compare(KERNEL, x, y, differing, 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["kl", "kl-reverse", "mean"])
 def test_gradients_are_the_limit_of_differences(task, comparison, measure):
     query = task.x[:3] + 0.4 * task.x[3:6]
@@ -37,6 +38,7 @@ def test_gradients_are_the_limit_of_differences(task, comparison, measure):
     np.testing.assert_allclose(alone, gradient[1], rtol=1e-9, atol=1e-12 * np.abs(alone).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["kl", "kl-reverse", "mean"])
 @pytest.mark.parametrize("members", [1, 3])
 def test_so_are_those_of_joint_queries(task, measure, members):

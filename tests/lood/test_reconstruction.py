@@ -12,6 +12,7 @@ def reconstruction(task):
     return lood.reconstruct(KERNEL, *task.without(2), 0.1, 0, n_starts=6, steps=200, progress=False)
 
 
+@pytest.mark.slow
 def test_a_record_comes_back_from_noise(task, reconstruction):
     assert reconstruction.lood == pytest.approx(reconstruction.target, rel=1e-3)
     assert np.corrcoef(reconstruction.query.ravel(), task.x[2].ravel())[0, 1] > 0.99
@@ -27,6 +28,7 @@ def test_a_record_comes_back_from_noise(task, reconstruction):
     assert reconstruction.target == pytest.approx(comparison.measure(differing[0]), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_starts_are_noise_in_the_range_of_the_data(task, reconstruction):
     x = task.without(2)[0]
     assert reconstruction.start.shape == (6, 1, 8, 8)
@@ -43,6 +45,7 @@ def test_the_same_seed_gives_the_same_queries(task, reconstruction):
     assert not np.array_equal(other.start, reconstruction.start)
 
 
+@pytest.mark.slow
 def test_several_starts_at_once_are_the_same_starts_one_by_one(task, reconstruction):
     x, y, differing = task.without(2)
     comparison = lood.compare(KERNEL, x, y, differing, 0.1)
@@ -53,6 +56,7 @@ def test_several_starts_at_once_are_the_same_starts_one_by_one(task, reconstruct
     np.testing.assert_allclose(alone.history[:, 0], reconstruction.history[:, 0], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_group_comes_back_together(task):
     found = lood.reconstruct(
         KERNEL,
@@ -69,6 +73,7 @@ def test_a_group_comes_back_together(task):
     assert found.lood > found.history[0].max()
 
 
+@pytest.mark.slow
 def test_the_largest_mean_distance_may_lie_elsewhere():
     """One dimension: the mean distance is largest away from S, and KL at S."""
     x = np.linspace(-1, 1, 9)[:, None]
@@ -84,6 +89,7 @@ def test_the_largest_mean_distance_may_lie_elsewhere():
         assert (abs(found.query[0, 0] - record[0]) < 1e-3) == at_record
 
 
+@pytest.mark.slow
 def test_patience_ends_a_search_that_stands_still(task):
     x, y, differing = task.without(2)
     comparison = lood.compare(KERNEL, x, y, differing, 0.1)
@@ -92,6 +98,7 @@ def test_patience_ends_a_search_that_stands_still(task):
     np.testing.assert_array_equal(found.query[0], differing[0])
 
 
+@pytest.mark.slow
 def test_bounds_may_be_given_by_channel(task):
     found = lood.reconstruct(
         KERNEL,

@@ -14,6 +14,7 @@ def slope(record):
     return np.abs(lood.gradient(comparison, record, "mean")[1]).item()
 
 
+@pytest.mark.slow
 def test_the_record_found_has_the_steepest_mean_distance():
     found = lood.least_stationary(
         KERNEL,

@@ -16,6 +16,7 @@ IDS = ["relu", "polynomial", "rbf", "gelu"]
 MEASURES = ("kl", "kl-reverse", "auc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
 @pytest.mark.parametrize("i", [0, 9])
 def test_no_query_tells_more_than_the_record(task, kernel, i):
@@ -40,6 +41,7 @@ def test_no_query_tells_more_than_the_record(task, kernel, i):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("kernel", KERNELS[:3], ids=IDS[:3])
 def test_no_optimised_query_tells_more_either(task, kernel):
@@ -77,6 +79,7 @@ def test_a_group_tells_most_when_queried_whole(task):
     assert comparison.measure(task.x[:3]).max() < whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
 def test_the_record_is_stationary_for_kl(task, kernel):
     """Theorem 4.1, and beyond its conditions: two of these kernels meet neither."""

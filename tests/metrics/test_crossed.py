@@ -194,6 +194,7 @@ def crossed_game(rng, n_targets, n_records, *, record, target):
     return first, second, member, at[0] - at[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("record", "target"), [(1.0, 0.0), (0.0, 0.4), (1.0, 0.4)])
 def test_95_percent_intervals_cover(record, target):
     rng = np.random.default_rng(7)

@@ -81,6 +81,7 @@ def test_null_of_unequal_classes_is_within_monte_carlo_error(sizes):
     assert abs(metrics.peak_accuracy_null(*sizes, seed=1) - np.mean(peaks)) < 4 * error
 
 
+@pytest.mark.slow
 def test_null_of_many_records_agrees_with_random_scores():
     rng = np.random.default_rng(0)
     member = np.arange(400) < 200

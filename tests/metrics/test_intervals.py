@@ -37,6 +37,7 @@ def test_bootstrap_resamples_each_class_on_its_own(overlapping):
     assert set(sizes) == {(100, 200)}
 
 
+@pytest.mark.slow
 def test_bootstrap_repeats_with_its_seed(overlapping):
     first = metrics.interval("auc", *overlapping, seed=5)
     assert first == metrics.interval(metrics.auc, *overlapping, seed=5)
@@ -44,12 +45,14 @@ def test_bootstrap_repeats_with_its_seed(overlapping):
     assert first[0] < metrics.auc(*overlapping) < first[1]
 
 
+@pytest.mark.slow
 def test_a_higher_level_is_wider(overlapping):
     narrow = metrics.interval("auc", *overlapping, level=0.5)
     wide = metrics.interval("auc", *overlapping, level=0.99)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
+@pytest.mark.slow
 def test_arguments_reach_the_statistic(overlapping):
     low, high = metrics.interval("tpr_at_fpr", *overlapping, fpr=0.1)
     assert low <= metrics.tpr_at_fpr(*overlapping, 0.1) <= high

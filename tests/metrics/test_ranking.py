@@ -45,6 +45,7 @@ def test_tpr_at_fpr_takes_whole_tied_groups(case, fpr):
     assert metrics.tpr_at_fpr(*case, fpr) == pytest.approx(slow_tpr(*case, fpr), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(scored())
 def test_average_precision_of_either_class(case):
     score, member = case
@@ -69,6 +70,7 @@ def test_area_under_the_curve_is_auc(case):
     assert np.trapezoid(tpr, fpr) == pytest.approx(metrics.auc(*case), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(scored(), st.randoms(use_true_random=False))
 def test_order_and_scale_of_the_scores_are_irrelevant(case, random):
     score, member = case
@@ -81,6 +83,7 @@ def test_order_and_scale_of_the_scores_are_irrelevant(case, random):
     np.testing.assert_array_equal(metrics.roc_curve(*changed), metrics.roc_curve(*case))
 
 
+@pytest.mark.slow
 @given(scored())
 def test_swapping_the_classes_and_the_sign_mirrors_the_curve(case):
     score, member = case

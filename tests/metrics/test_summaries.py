@@ -30,6 +30,7 @@ def test_ten_targets_that_are_five_units_are_five():
     assert found["degrees_of_freedom"] == 4
 
 
+@pytest.mark.slow
 def test_units_of_other_sizes_keep_the_mean_and_the_coverage():
     """Shared noise within a unit: 95% of the intervals hold the mean, within 3 standard errors."""
     rng, units, repeats = np.random.default_rng(1), np.array([0, 0, 1, 1, 2, 2, 3, 3, 4]), 4_000

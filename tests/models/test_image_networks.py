@@ -35,6 +35,7 @@ def test_parameter_counts_are_the_published_ones(name):
     assert sum(parameter.numel() for parameter in model.parameters()) == COUNTS[name]
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize(("stem", "size", "channels"), [("cifar", 16, 1), ("imagenet", 64, 3)])
 def test_logits_are_the_classifier_of_the_features(name, stem, size, channels):
@@ -47,6 +48,7 @@ def test_logits_are_the_classifier_of_the_features(name, stem, size, channels):
     torch.testing.assert_close(model(x), expected)
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize(("stem", "size", "last"), [("cifar", 32, 4), ("imagenet", 224, 7)])
 def test_images_end_as_they_do_in_a_residual_network(name, stem, size, last):
@@ -62,6 +64,7 @@ def test_images_end_as_they_do_in_a_residual_network(name, stem, size, last):
         assert sizes[0] == size
 
 
+@pytest.mark.slow
 @every
 def test_stacked_models_compute_what_each_computes_alone(name):
     torch.manual_seed(0)
@@ -78,6 +81,7 @@ def test_stacked_models_compute_what_each_computes_alone(name):
     torch.testing.assert_close(together, alone, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @every
 def test_stacked_models_train_each_with_its_own_chances(name):
     torch.manual_seed(0)

@@ -40,11 +40,13 @@ def built():
         return {name: factory() for name, factory in FACTORIES.items()}
 
 
+@pytest.mark.slow
 def test_no_two_architectures_print_alike(built):
     alike = [(a, b) for a, b in combinations(built, 2) if repr(built[a]) == repr(built[b])]
     assert alike == []
 
 
+@pytest.mark.slow
 def test_printing_is_the_same_twice(built):
     with torch.device("meta"):
         assert {name: repr(factory()) for name, factory in FACTORIES.items()} == {

@@ -29,6 +29,7 @@ def test_cifar_stem_differs_by_its_convolution_alone():
     assert _count(large) - _count(small) == 64 * 3 * (7 * 7 - 3 * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "width"), [(18, 512), (50, 2048)])
 @pytest.mark.parametrize(("stem", "size", "channels"), [("cifar", 8, 1), ("imagenet", 32, 3)])
 def test_logits_are_the_classifier_of_the_features(depth, width, stem, size, channels):
@@ -80,6 +81,7 @@ def test_first_weights_have_he_variance():
         assert layer.weight.var().item() * fan_out / 2 == pytest.approx(1, abs=error)
 
 
+@pytest.mark.slow
 def test_stacked_models_compute_what_each_computes_alone():
     torch.manual_seed(0)
     ensemble = [models.resnet(18, 4, in_channels=1).double() for _ in range(2)]

@@ -7,6 +7,7 @@ from membership import nngp
 from membership.errors import InputError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "activation", "depth"),
     [

@@ -32,6 +32,7 @@ def test_blocks_change_nothing_and_the_matrix_is_exactly_symmetric(kernel, image
     np.testing.assert_allclose(kernel.diagonal(x1), np.diagonal(square), rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
 def test_the_traceable_form_is_the_same_function(kernel, images):
     x1, x2 = images
@@ -43,6 +44,7 @@ def test_the_traceable_form_is_the_same_function(kernel, images):
     np.testing.assert_allclose(alone, kernel.diagonal(x1), rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
 def test_the_gradient_is_the_limit_of_differences(kernel, images):
     x1, x2 = images
@@ -61,6 +63,7 @@ def test_the_gradient_is_the_limit_of_differences(kernel, images):
     assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "gelu", "erf"])
 def test_the_gradient_is_finite_where_a_record_meets_itself(activation, images):
     kernel, x = nngp.fully_connected(4, activation), images[0]

@@ -42,6 +42,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_is_as_wide_as_a_phone_and_its_text_large_enough(kind):
     """`tests/rendered/test_figures.py` finds what is cut off or lies on another in a browser."""

@@ -111,6 +111,7 @@ def test_the_global_style_is_untouched(accuracies):
     assert "matplotlib.pyplot" not in sys.modules or not mpl.pyplot.get_fignums()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", ["svg", "pdf"])
 def test_bytes_do_not_depend_on_the_clock(accuracies, fmt):
     def draw():
@@ -121,6 +122,7 @@ def test_bytes_do_not_depend_on_the_clock(accuracies, fmt):
     assert draw() == first
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_process():
     code = (
         "import hashlib, numpy as np, pandas as pd; from membership import plots;"
@@ -141,6 +143,7 @@ def test_bytes_do_not_depend_on_the_process():
     assert len(printed) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a$b$", "$\\frac{1", "x_1 $", "$$", "\\alpha & <b>"])
 def test_a_name_is_drawn_as_it_is(accuracies, name):
     """A dollar begins no formula, wherever a name may stand."""
@@ -330,6 +333,7 @@ def test_an_interval_that_misses_its_value_is_drawn_without_a_negative_arm(accur
     assert plots.lines_with_intervals(table, "n").axes
 
 
+@pytest.mark.slow
 def test_histograms_are_densities_on_common_bins(scores):
     figure = plots.score_histograms(scores)
     assert [axis.get_title() for axis in figure.axes] == ["MALT", "MAST"]

@@ -105,6 +105,7 @@ def test_levels_are_in_order(sizes):
         assert (np.array(level.tpr) <= at_level + 1.01e-6).all()
 
 
+@pytest.mark.slow
 @given(SOME, st.floats(1.1, 3))
 @settings(max_examples=15)
 def test_more_noise_is_more_privacy(sizes, more):

@@ -12,6 +12,7 @@ def back(sigma, d=None, **scheme):
     return privacy.assess(**SIZES, d=d, sigma=sigma, **scheme)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme",
     [{}, REPLACED, {**REPLACED, "sampling": "fixed"}, {**REPLACED, "sampling": "shuffled"}],
@@ -32,6 +33,7 @@ def test_where_the_limit_holds_it_is_the_papers_noise():
     assert sigma * 500.0 / 400 == pytest.approx(tau, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_membership_may_need_no_noise():
     sizes = {**SIZES, "d": 65, "protect": "membership"}
     free = back(0.0, d=65).membership

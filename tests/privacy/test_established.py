@@ -6,6 +6,7 @@ SIZES = {"n": 256, "n_records": 60_000, "epochs": 60, "sigma": 1.1}
 REPLACED = {"adjacency": "replace-one"}
 
 
+@pytest.mark.slow
 def test_the_reviews_example_is_beside_dp_accountings():
     """sigma 1.1, n 256, N 60,000, 60 epochs, delta 1e-5, one record added or removed: 2.38."""
     ours, theirs = privacy.assess(**SIZES), privacy.established(**SIZES)
@@ -15,6 +16,7 @@ def test_the_reviews_example_is_beside_dp_accountings():
     assert ours.differential.tpr == pytest.approx(theirs.tpr, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [

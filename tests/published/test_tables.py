@@ -75,6 +75,7 @@ def test_metrics_are_spelt_out(metric, words):
     assert published.metric_words(metric) == words
 
 
+@pytest.mark.slow
 def test_the_import_is_light():
     code = (
         "import sys, membership.published, membership.exhibits;"

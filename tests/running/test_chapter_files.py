@@ -12,6 +12,7 @@ from tests.parameters import read_parameters_cell
 CHAPTERS = chapter_files.chapters()
 
 
+@pytest.mark.slow
 def test_a_chapter_needs_a_notebook_and_settings(project):
     (project.root / "notebooks" / "notes.md").write_text("# No settings\n")
     found = project.run("list").stdout
@@ -39,6 +40,7 @@ def test_every_profile_sizes_known_parameters_with_accepted_values(chapter):
         assert settings.from_values({"profile": profile, **sizes}).profile == profile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_checking_parameters_loads_none_of_the_heavy_libraries(chapter):
     code = (

@@ -120,6 +120,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
         compare.compare(first, first)
 
 
+@pytest.mark.slow
 def test_the_command_compares_and_writes_table_and_page(project, tmp_path):
     for name, value in (("a", 0.5), ("b", 0.75)):
         save(tmp_path / name, IDS[1], table(value, value))

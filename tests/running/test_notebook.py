@@ -28,6 +28,7 @@ def one_line(stderr: str) -> str:
     return last
 
 
+@pytest.mark.slow
 def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
     done = project.run("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7")
     assert (done.returncode, done.stdout) == (0, f"{project.executed}\n"), done.stderr
@@ -54,6 +55,7 @@ def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
     assert not (project.root / "logs" / "demo-tiny.log").exists()
 
 
+@pytest.mark.slow
 def test_a_second_run_is_skipped_until_something_changes(project):
     project.run("run", "demo")
     first = project.executed.read_bytes()
@@ -72,6 +74,7 @@ def test_a_second_run_is_skipped_until_something_changes(project):
     assert "repeats: 5" in outputs(project.executed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("act", "code", "told"),
     [
@@ -96,6 +99,7 @@ def test_a_failure_is_one_line_and_keeps_the_earlier_page(project, act, code, to
     assert not (project.root / "runs" / "quick" / "demo.json").exists()
 
 
+@pytest.mark.slow
 def test_the_failed_notebook_is_kept_beside_the_log_until_a_run_succeeds(project):
     project.run("run", "demo", "-p", "act", "raise")
     log, notebook = (project.root / "logs" / f"demo-quick.{s}" for s in ("log", "ipynb"))
@@ -109,11 +113,13 @@ def test_the_failed_notebook_is_kept_beside_the_log_until_a_run_succeeds(project
     assert not notebook.exists()
 
 
+@pytest.mark.slow
 def test_a_kernel_whose_output_comes_late_is_waited_for(project):
     done = project.run("run", "demo", "-p", "act", "stall")
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_takes_the_kernel_along(project):
     process = project.start("run", "demo", "-p", "act", "sleep")
     pid_file = project.root / "kernel.pid"
@@ -130,6 +136,7 @@ def test_ctrl_c_is_one_line_and_takes_the_kernel_along(project):
     assert not is_running(kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_the_way", ["book", "logs", "runs", "results"])
 def test_a_folder_that_cannot_be_written_is_found_before_the_work(project, in_the_way):
     (project.root / in_the_way).write_text("a file where a folder should be")
@@ -156,6 +163,7 @@ def test_paths_are_taken_from_where_the_user_stands_and_told_to_nobody(project, 
     assert note["own_data"] == ["été.csv"]
 
 
+@pytest.mark.slow
 def test_plain_papermill_finds_a_misspelt_parameter_too(project):
     import os
     import subprocess

@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from membership.running import side_by_side
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("demo", "other")
 

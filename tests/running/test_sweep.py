@@ -11,6 +11,8 @@ import pytest
 from membership.errors import InputError
 from membership.running import side_by_side, sweep
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("text", "meant"),

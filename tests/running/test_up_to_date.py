@@ -53,6 +53,7 @@ def test_a_link_to_the_project_changes_nothing(root, tmp_path, monkeypatch):
     assert fingerprint() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -73,6 +74,7 @@ def test_what_determines_a_notebook_changes_its_fingerprint(root, changed):
     assert fingerprint() != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -91,17 +93,20 @@ def test_what_has_no_part_in_a_notebook_does_not(root, changed):
     assert fingerprint() == before
 
 
+@pytest.mark.slow
 def test_a_paper_size_run_does_not_depend_on_what_it_writes(root):
     before = fingerprint(profile="paper")
     put(root / "results" / "paper" / "demo" / "demo-tab-1.csv")
     assert fingerprint(profile="paper") == before
 
 
+@pytest.mark.slow
 def test_parameters_count(root):
     prints = {fingerprint(), fingerprint(seed=1), fingerprint(profile="tiny")}
     assert len(prints) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaling", ["", "standardised:"])
 @pytest.mark.parametrize(
     ("name", "listed"), [("dataset", False), ("ood_dataset", False), ("also_datasets", True)]
@@ -120,6 +125,7 @@ def test_a_data_file_counts_by_its_content_and_not_by_its_time(
     assert fingerprint(**given) != before
 
 
+@pytest.mark.slow
 def test_what_features_are_trained_on_counts_where_a_data_set_lies_in_a_file(
     root, tmp_path, monkeypatch
 ):

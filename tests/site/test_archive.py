@@ -20,6 +20,8 @@ from membership.site.archive import make_archive
 from tests.conftest import REPOSITORY
 from tests.site import checkouts
 
+pytestmark = pytest.mark.slow
+
 # Where a page asks for something as it opens; other links are the reader's to follow.
 ASKED = {"img": "src", "script": "src", "source": "src", "iframe": "src", "link": "href"}
 IN_CSS = re.compile(r"(?:url\(|@import\s+)\s*[\"']?([^\"')]+)")

@@ -6,6 +6,8 @@ from membership import attacks, exhibits
 from membership.attacks import KNOWLEDGE
 from membership.site import attack_finder
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -15,6 +15,8 @@ from membership.errors import InputError
 from membership.site import build_site
 from membership.site.statistics import run_statistics
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """\
 title: A miniature
 only_build_toc_files: true

@@ -13,6 +13,8 @@ from membership.running.chapter_files import settings_class
 from membership.site import deposit
 from tests.site import checkouts
 
+pytestmark = pytest.mark.slow
+
 # developers.zenodo.org, "Deposit metadata": what a software deposit needs, and the words for it.
 ZENODO = {"upload_type": "software", "access_right": "open"}
 RELATIONS = {"references", "isDocumentedBy", "isDerivedFrom"}

@@ -19,6 +19,8 @@ from tests.evidence.examples import outputs
 from tests.exhibits import toy
 from tests.exhibits.papers import of_the_papers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def parts():

@@ -30,6 +30,7 @@ def domain(*found):
     return search.Book(env)
 
 
+@pytest.mark.slow
 def test_every_exhibit_and_claim_is_an_object_at_its_place():
     found = [one for one in domain(overview.PAGE).get_objects() if one[2] in ("exhibit", "claim")]
     rows = [row for row in overview.rows(overview.parts()) if row["kind"] != "number"]

@@ -4,6 +4,7 @@ import json
 import re
 
 import pandas as pd
+import pytest
 
 from membership import paths
 from membership.published.replications import error_rates
@@ -68,6 +69,7 @@ def test_a_busy_machine_is_said(tmp_path, monkeypatch):
         assert ("busy with other work: a load of 13.2" in run_statistics()) == told
 
 
+@pytest.mark.slow
 def test_the_page_holds_the_simulated_shares():
     rates, page = error_rates(), verdict_errors()
     rows = [line for line in page.splitlines() if re.match(r"\| \d", line)]

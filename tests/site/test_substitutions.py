@@ -15,6 +15,8 @@ from membership.errors import InputError
 from membership.exhibits import declared, files
 from membership.site import attack_finder, overview, substitutions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def committed(tmp_path, monkeypatch):

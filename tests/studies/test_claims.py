@@ -59,6 +59,7 @@ def test_every_test_of_a_claim_belongs_to_one(chapter):
             assert tests <= used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_claim_has_an_outcome_on_what_is_committed(chapter):
     run = committed_run(chapter)
@@ -137,6 +138,7 @@ def _hears(claim, altered, said):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # what is altered may be no number any more
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_tested_claim_hears_the_numbers_it_reads(chapter):

@@ -12,6 +12,8 @@ from membership.running import cluster
 from membership.training import ensemble
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
 
+pytestmark = pytest.mark.slow
+
 # Smaller than the profile "tiny" where a value can be: which device a tensor is on does not
 # depend on how many there are.
 SMALLER = {

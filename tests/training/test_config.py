@@ -16,6 +16,7 @@ def torch_schedule(name, optimiser):
     return schedulers.MultiStepLR(optimiser, milestones=[3, 7], gamma=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cosine", "milestones"])
 def test_schedules_are_those_of_torch(name):
     config = TrainingConfig(**GOOD, schedule=name, milestones=(3, 7), gamma=0.2)

@@ -91,6 +91,7 @@ CONFIGS = {
 ARCHITECTURES = {"mlp": (mlp, (12,)), "batch norm": (convolutional, (1, 4, 4))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS.keys())
 @pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=ARCHITECTURES.keys())
 def test_an_ensemble_equals_models_trained_one_by_one(config, architecture, tmp_path):
@@ -288,6 +289,7 @@ def run_process(cache, out, kill_at):
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(tmp_path):
     killed = run_process(tmp_path / "cache", tmp_path / "killed.npz", kill_at=8)
     assert killed.returncode == -signal.SIGKILL
@@ -310,6 +312,7 @@ def test_parameters_have_the_order_of_the_module_trained_or_from_the_cache(tmp_p
     assert names != sorted(names)
 
 
+@pytest.mark.slow
 def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
     script = textwrap.dedent(KILLED).format(
         tests=os.path.dirname(__file__),
@@ -370,6 +373,7 @@ def test_bad_input_is_named_before_any_training(change, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_processes_end_with_the_same_parameters_as_a_loop(tmp_path):
     dataset = blobs(shape=(1, 8, 8))
     membership = data.random_halves(3, len(dataset.y), seed=1)

@@ -76,6 +76,7 @@ def losses_are_noise(found):
     return found.assign(log_odds=rng.permuted(found["log_odds"], axis=1) + 0 * found["log_odds"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind", "change"),
     [
@@ -131,6 +132,7 @@ def with_references(count):
     return Fewer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c14", "c15"])
 def test_eleven_references_decide_nothing_about_thirty(name, committed):
     found = BY_ID[name].outcome(committed)

@@ -173,6 +173,7 @@ def gathered(tmp_path, **changes):
     return evidence.load(evidence.save(tmp_path / "networks.evidence", found))
 
 
+@pytest.mark.slow
 def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     found = gathered(tmp_path)

@@ -31,6 +31,7 @@ def slow_score(attack, z, theta, theta0, n_members):
     return inside + (z**2).sum(axis=1) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(5, 20), (3, 4), (20, 30)])
 @pytest.mark.parametrize("attack", ["malt", "mast", "likelihood_ratio", "matt"])
 def test_accuracy_at_the_threshold_agrees_with_simulation(attack, size):
@@ -93,6 +94,7 @@ def test_auc_of_malt_agrees_with_simulation():
     assert abs(wins - exact.malt_auc(5, 20)) < 4 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(4, 3), (50, 2000)])
 @pytest.mark.parametrize("member", [True, False])
 def test_densities_are_those_of_the_scores_given_the_game(size, member):

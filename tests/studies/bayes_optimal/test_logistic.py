@@ -280,6 +280,7 @@ def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     assert f"{row['value']:+.2f} with a threshold from 2" in threshold_tables.said(found)
 
 
+@pytest.mark.slow
 def test_scores_without_information_measure_the_null_and_a_coin():
     """Random scores: the peak is the null, and the threshold of another half gives 50%."""
     rng = np.random.default_rng(0)
@@ -318,6 +319,7 @@ def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):
     requirements.require(400, [252])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_evidence_on_any_number_of_cores():
     again = observed(n_jobs="2")
     assert [evidence.digest(one) for one in again] == [evidence.digest(one) for one in observed()]

@@ -5,6 +5,8 @@ from membership import metrics
 from membership.attacks.bmia import bmia_from_moments
 from membership.studies.bmia import abundant, truth
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def value(source):

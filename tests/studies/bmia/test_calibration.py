@@ -6,6 +6,7 @@ from membership import attacks
 from membership.studies.bmia import calibration, hard_record, names, retraining
 
 
+@pytest.mark.slow
 def test_the_published_p_value_accuses_half_and_the_corrected_one_a_hundredth(source):
     table = source.table("bmia-ctl-2")
     perfect = table[table["panel"].str.startswith(calibration.PERFECT)]
@@ -34,6 +35,7 @@ def test_p_values_from_moments_are_those_of_the_draws():
         np.testing.assert_allclose(calibration.p_value(z, 20, calibrated), expected)
 
 
+@pytest.mark.slow
 def test_ranking_by_a_rounded_p_ties_records(source):
     table = source.table("bmia-ctl-3").set_index(["ranking", "metric"])["value"]
     top = "non-members at the top(%)"
@@ -41,6 +43,7 @@ def test_ranking_by_a_rounded_p_ties_records(source):
     assert table["log survival", "auc(%)"] == pytest.approx(table["z", "auc(%)"])
 
 
+@pytest.mark.slow
 def test_the_reliability_of_the_same_spread_is_one_and_of_noise_zero():
     rng = np.random.default_rng(0)
     truth = np.exp(rng.normal(0, 2, 20_000))

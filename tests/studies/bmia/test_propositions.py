@@ -6,6 +6,8 @@ from scipy.stats import norm
 
 from membership.studies.bmia import propositions, toy
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = SimpleNamespace(seed=0)
 
 

@@ -35,6 +35,7 @@ def test_control_1_is_a_paired_gain(source):
     assert gains["BMIA", "AUC(%) gained"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_table_2_of_shifted_digits(source, seen):
     table = source.table("bmia-tab-2")
     assert set(table["metric"]) == {summaries.rate_name(r) for r in (0.001, 0.005, 0.01, 0.05)} | {
@@ -90,6 +91,7 @@ def test_the_most_draws_are_those_of_table_1(source):
         assert row.value == pytest.approx(one[row.metric])
 
 
+@pytest.mark.slow
 def test_figure_4_pairs_every_architecture(source, settings):
     table = source.table("bmia-fig-4")
     assert len(table) == 4
@@ -120,6 +122,7 @@ def test_ratios_of_times_are_taken_within_one_timing():
     assert value[name, times.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
 
 
+@pytest.mark.slow
 def test_every_picture_and_sentence_can_be_made(source):
     from membership.exhibits import declared, files
 

@@ -25,6 +25,7 @@ def test_models_are_trained_on_halves_of_their_own_part(small):
     assert (world.member.sum(axis=1) == len(world.pool) // 2).all()
 
 
+@pytest.mark.slow
 def test_the_papers_recipe_at_paper_size():
     purchase = data.simulate_purchase(200, 0)
     recipe = worlds.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
@@ -52,6 +53,7 @@ def test_the_settings_know_every_network():
     assert tuple(worlds.NETWORKS) == NETWORKS
 
 
+@pytest.mark.slow
 def test_unknown_or_unfit_architectures_are_named():
     purchase = data.simulate_purchase(200, 0)
     with pytest.raises(InputError, match="architecture = 'mlp-x'"):
@@ -62,6 +64,7 @@ def test_unknown_or_unfit_architectures_are_named():
     assert [p.shape[0] for n, p in network.named_parameters() if "weight" in n] == [16, 8, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", worlds.NETWORKS)
 def test_the_papers_networks_take_small_images(name):
     rng = np.random.default_rng(0)

@@ -45,6 +45,7 @@ TURNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "exhibit", "change", "word"), TURNS)
 def test_a_claim_turns_with_its_numbers(name, exhibit, change, word, source):
     claim = BY_ID[name]
@@ -52,6 +53,7 @@ def test_a_claim_turns_with_its_numbers(name, exhibit, change, word, source):
     assert claim.outcome(Altered(source, f"comparison-{exhibit}", change)).word == word
 
 
+@pytest.mark.slow
 def test_without_a_private_target_its_claim_is_not_tested(source):
     def change(table):
         return table[~table["metric"].str.startswith("stated")]

@@ -12,6 +12,7 @@ from membership.studies.comparison import averages, costs, leaderboard, read, se
 EXHIBITS = declared("comparison")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 def test_every_exhibit_says_something_and_is_drawn(exhibit, source):
     table = source.table(exhibit.id)
@@ -24,6 +25,7 @@ def test_every_exhibit_says_something_and_is_drawn(exhibit, source):
         plt.close(exhibit.draw(table))
 
 
+@pytest.mark.slow
 def test_panels_are_never_mixed(source):
     known = {one.display: one for one in attacks.registry().values()}
     first = set(source.table("comparison-tab-1")["attack"])
@@ -33,6 +35,7 @@ def test_panels_are_never_mixed(source):
     assert all(known[name].leave_one_out for name in second)
 
 
+@pytest.mark.slow
 def test_the_third_panel_has_no_attack_of_the_others(source):
     table = source.table("comparison-ctl-5")
     others = [source.table(f"comparison-tab-{one}")["attack"] for one in (1, 2)]
@@ -51,6 +54,7 @@ def test_pictures_are_of_the_records_that_they_are_said_to_be(source):
         ].ravel().tolist()
 
 
+@pytest.mark.slow
 def test_no_attack_is_behind_one_that_knows_more(source):
     table = source.table("comparison-tab-1")
     known = {one.display: one.name for one in attacks.registry().values()}
@@ -61,6 +65,7 @@ def test_no_attack_is_behind_one_that_knows_more(source):
     assert (behind["value"] >= 0).all()
 
 
+@pytest.mark.slow
 def test_an_average_over_cells_is_that_of_their_targets(source, seen, settings):
     found = averages.contrast(averages.plain(seen), {"lira": 1.0}, "auc", settings)
     each = [
@@ -86,12 +91,14 @@ def test_what_references_add_is_paired_and_the_models_accuracy_stands_beside(sou
         assert value["(model)", "accuracy on members (%)"] == pytest.approx(share)
 
 
+@pytest.mark.slow
 def test_canaries_are_in_no_other_table(seen):
     one = seen[0]
     assert one.table.member.shape[1] == int((~one.canary).sum())
     assert one.everyone.member.shape[1] == one.canary.size
 
 
+@pytest.mark.slow
 def test_fewer_references_are_pairs_and_cost_less(seen, source):
     one = seen[0]
     for place in range(len(one.targets)):
@@ -104,6 +111,7 @@ def test_fewer_references_are_pairs_and_cost_less(seen, source):
     assert costs.seconds("lira", one, times, 2) < costs.seconds("lira", one, times)
 
 
+@pytest.mark.slow
 def test_nobody_is_its_own_reference_nor_its_complements(seen):
     one, chosen = seen[0], ("loss", "attack-r")
     table = one.every_model(chosen)
@@ -114,6 +122,7 @@ def test_nobody_is_its_own_reference_nor_its_complements(seen):
     np.testing.assert_array_equal(table.score["attack-r"][0], seen_by["attack-r"])
 
 
+@pytest.mark.slow
 def test_the_leader_need_not_have_been_timed(source):
     table = source.table("comparison-tab-1")
     assert "processor seconds a target" in sentences.of_references(table)

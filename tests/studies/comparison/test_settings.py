@@ -103,6 +103,7 @@ def test_the_sizes_agree_with_the_models(own):
         assert names.parameters(cell, settings) == count
 
 
+@pytest.mark.slow
 def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
     settings = own(

@@ -97,6 +97,7 @@ def test_flagged_records_keep_the_rate():
         assert (found & ~member).sum() > rate * (~member).sum() - 1
 
 
+@pytest.mark.slow
 def test_bounds_hold_after_the_choice_of_attack_and_threshold():
     # 100 audits: 95% less three standard errors of a share.
     assert bounds.coverage((0.0, 1.0, 1.0), 100, 0) >= 0.95 - 3 * 0.0218

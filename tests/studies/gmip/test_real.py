@@ -66,6 +66,7 @@ def test_files_are_named_after_their_data_sets(tmp_path):
     assert list(tasks.words(twice).values()) == ["x", "x-2"]
 
 
+@pytest.mark.slow
 def test_scores_from_evidence_are_those_of_the_gradients(settings, gathered, audits):
     task, audit = tasks.task("digits", settings), audits[0]
     for model in range(2):
@@ -116,6 +117,7 @@ def test_own_data_takes_the_same_way(settings, tmp_path):
         tasks.task(str(path), settings)
 
 
+@pytest.mark.slow
 def test_purchase_has_20_classes_and_128_features(settings, monkeypatch, tmp_path):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     rng = np.random.default_rng(0)
@@ -132,6 +134,7 @@ def test_purchase_has_20_classes_and_128_features(settings, monkeypatch, tmp_pat
         tasks.task("purchase_like:9000", settings)
 
 
+@pytest.mark.slow
 def test_cifar_has_64_components_of_a_network_trained_on_other_images(
     settings, monkeypatch, tmp_path
 ):
@@ -170,6 +173,7 @@ def test_the_rank_is_that_of_one_class_less(audits):
     assert table["mu by the eigenvalues"] < table["mu by the paper's bound"]
 
 
+@pytest.mark.slow
 def test_five_steps_say_hardly_more_than_one(audits, gathered):
     table = gradients.figure_2(audits, gathered["simulated-panels"])
     assert table["panel"].nunique() == 5
@@ -302,6 +306,7 @@ def test_the_attack_on_all_steps_adds_up_the_mixtures(settings):
     np.testing.assert_array_equal(played["score"], again["score"])
 
 
+@pytest.mark.slow
 def test_the_largest_k_of_both_sides_are_asked(gathered):
     k, member = np.arange(200.0), np.arange(200) < 100
     kept = composed._largest(k, member, 0.05)
@@ -321,6 +326,7 @@ def test_calibration_on_real_gradients_lists_both(audits):
     assert table["paper", 5.0] < table["authors", 5.0]
 
 
+@pytest.mark.slow
 def test_controls_that_join_two_views_keep_their_keys_apart(audits, settings):
     for table, keys in (
         (controls.control_2(audits), ["dataset", "quantity"]),

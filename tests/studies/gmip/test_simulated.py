@@ -23,6 +23,7 @@ def test_only_the_corrected_p_values_are_calibrated():
     assert areas[0] == pytest.approx(areas[1], abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_joint_test_finds_what_the_sum_misses():
     table = simulated.five_steps(SETTINGS).set_index(["correlation", "attack"])["value"]
     for correlation in simulated.CORRELATIONS:

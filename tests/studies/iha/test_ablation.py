@@ -8,6 +8,8 @@ from membership.studies.iha import ablation, audit, names
 from membership.studies.iha import scores as of
 from membership.studies.iha.whole import DECAY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def with_forms(source, settings, audits):

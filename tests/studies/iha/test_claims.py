@@ -320,6 +320,7 @@ def test_of_every_record_the_targets_are_the_units(source):
     assert found.standard_error == pytest.approx(gap.mean().std() * (share @ share) ** 0.5)
 
 
+@pytest.mark.slow
 def test_the_game_pairs_its_draws(experiment):
     found = game.difference(experiment, "IHA", "LOSS", 0)
     table = game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
@@ -343,6 +344,7 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     assert all(name in found.reason for name in needed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "error", "word"),
     [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],

@@ -38,6 +38,7 @@ def test_everything_that_is_needed_is_gathered(profile):
     assert needed == set(gather.sources(settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECLARED)
 def test_an_exhibit_is_computed_judged_drawn_and_told(name, chapter):
     exhibit = DECLARED[name]

@@ -15,6 +15,7 @@ def found(settings):
     return neighbour_evidence.pairs(names.EMBEDDED, settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", [0, 1])
 def test_no_score_reads_the_coin(found, half):
     """With the sides of the models played exchanged, each keeps its score."""
@@ -86,6 +87,7 @@ def test_the_projection_reaches_the_best_auc_of_two_normal_laws():
     assert metrics.auc(one.ravel(), np.repeat([False, True], half)) < best - 0.01
 
 
+@pytest.mark.slow
 def test_where_the_two_worlds_are_one_the_auc_is_one_half():
     """Models shared by the records of a set, seeds shared by records, references or none."""
     rng = np.random.default_rng(9)

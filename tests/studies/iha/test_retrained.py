@@ -11,6 +11,8 @@ from membership import metrics
 from membership.studies.iha import retrained
 from membership.training.stationary import Sgd, theorem_covariance
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = SimpleNamespace(seed=0, theory_draws=2000)
 SGD = Sgd(0.2, 0.0, 5e-4)
 

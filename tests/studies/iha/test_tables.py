@@ -194,6 +194,7 @@ def test_what_is_printed_twice_is_read_from_the_tables():
     assert table.loc[order, "difference"] < 0
 
 
+@pytest.mark.slow
 def test_both_solvers_agree(source, audits, settings):
     solved = [source.evidence(f"solvers-{name}") for name in ("digits-odd", "digits")]
     table = solvers.table_3(audits, solved, settings)

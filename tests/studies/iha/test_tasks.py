@@ -46,6 +46,7 @@ def test_hidden_layers_are_cut_to_the_limit_and_no_further(hidden, limit, expect
     assert not hidden or tasks.size_of(64, wider, 10) > limit
 
 
+@pytest.mark.slow
 def test_the_size_counted_is_the_size_built(settings):
     for name in ("digits", "purchase_like:800"):
         made = tasks.task(name, settings)

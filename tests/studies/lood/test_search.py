@@ -13,6 +13,7 @@ def searches(gathered):
     return gathered(gather.SEARCHES)
 
 
+@pytest.mark.slow
 def test_no_query_tells_more_than_the_record(searches, gathered):
     table = queries.optimality(gathered("process-attempts"), searches)
     kinds = set(table["queries"])
@@ -27,12 +28,14 @@ def test_no_query_tells_more_than_the_record(searches, gathered):
     assert table["value"].max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_query_above_the_record_would_be_seen(searches, gathered):
     attempts = gathered("process-attempts").copy(deep=True)
     attempts["value"][7] = 2 * attempts["at_record"][7]
     assert queries.optimality(attempts, searches)["value"].max() >= 1
 
 
+@pytest.mark.slow
 def test_the_ray_of_a_homogeneous_kernel_tells_as_much(gathered):
     table = queries.escapes(*(gathered(name) for name in ESCAPES))
     table = table.set_index(["query", "metric"])["value"]
@@ -43,6 +46,7 @@ def test_the_ray_of_a_homogeneous_kernel_tells_as_much(gathered):
     assert table["-1 times the record"]["KL over the record's, farthest from 1"] < 0.5
 
 
+@pytest.mark.slow
 def test_normalisation_by_the_data_has_a_better_query_for_every_record(gathered):
     table = queries.escapes(*(gathered(name) for name in ESCAPES))
     table = table.set_index(["case", "metric"])["value"]
@@ -62,6 +66,7 @@ def test_beside_the_mean_of_the_data_every_record_leaks_without_bound(gathered, 
     assert (np.diff(found["variance"].values, axis=1) < 0).all()
 
 
+@pytest.mark.slow
 def test_grey_levels_and_kernels_that_are_not_zero_there_keep_it_bounded(gathered, settings):
     found = gathered("process-at-mean")
     table = queries.escapes(gathered("process-normalised"), found)
@@ -72,6 +77,7 @@ def test_grey_levels_and_kernels_that_are_not_zero_there_keep_it_bounded(gathere
     assert all(np.isfinite(table[name, "largest KL over the record's"]) for name in others)
 
 
+@pytest.mark.slow
 def test_the_curve_of_figure_10_is_that_of_the_mean(gathered):
     table = queries.figure_10(*(gathered(name) for name in ESCAPES))
     shown, curves = table[table["pixels"] != ""], table[table["pixels"] == ""]
@@ -82,6 +88,7 @@ def test_the_curve_of_figure_10_is_that_of_the_mean(gathered):
     assert least[1e-3] == pytest.approx(ratio[:, 3].min())
 
 
+@pytest.mark.slow
 def test_a_query_found_under_normalisation_has_its_kl_by_a_second_path(gathered):
     found = gathered("process-normalised")
     for name in ("", "pixel_"):
@@ -98,6 +105,7 @@ def test_a_search_finds_its_record(records, settings):
     np.testing.assert_allclose(seen.seen(seen.x), records.first(40).dataset.x, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_reconstructions(searches):
     tables = [reconstruction.figure_2(searches), reconstruction.figure_8(searches)]
     tables += [reconstruction.of_one_kernel(name, searches) for name in reconstruction.FIGURES]
@@ -112,6 +120,7 @@ def test_every_figure_of_the_reconstructions(searches):
     assert len(set(kernels)) == len(reconstruction.FIGURES)
 
 
+@pytest.mark.slow
 def test_one_search_in_detail(searches):
     history = reconstruction.figure_9(searches)
     curves = history[history["pixels"] == ""]
@@ -122,6 +131,7 @@ def test_one_search_in_detail(searches):
     assert (starts["kl"] <= target * (1 + 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_success_is_counted(searches):
     table = reconstruction.success(searches)
     shares = table[table["metric"].str.contains("%")]
@@ -131,6 +141,7 @@ def test_success_is_counted(searches):
     assert by_metric.get_group("largest relative excess over the record").max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_start_ends_at_its_record_or_at_another(searches):
     made = searches.copy(deep=True)
     made["end_correlation"][:] = 0.95

@@ -59,6 +59,7 @@ def test_the_committed_networks_have_the_rate_that_they_had(activation):
     assert steepest > 1.5 * said["learning_rate"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("activation", "depth"), [("relu", 2), ("gelu", 2), ("gelu", 10)])
 def test_networks_of_few_features_learn(activation, depth, tmp_path, monkeypatch):
     """With 64 units on 13 features they died or diverged."""

@@ -142,6 +142,7 @@ def test_the_lead_of_a_few_records_has_an_interval(n):
     assert found["low"] <= found["value"] <= found["high"]
 
 
+@pytest.mark.slow
 def test_shares_by_fixed_point_count_records(gathered):
     found = gathered("process-edge")
     table = activations.by_point(found)

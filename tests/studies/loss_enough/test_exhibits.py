@@ -17,6 +17,7 @@ def source():
     return Source(SETTINGS, EXHIBITS, gather=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 def test_every_exhibit_says_something_and_draws_known_attacks(exhibit, source):
     table = exhibit.compute(source)

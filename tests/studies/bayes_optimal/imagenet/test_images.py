@@ -134,6 +134,7 @@ def test_workers_do_not_change_the_batches(folder):
         assert torch.equal(y, y_shared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_damaged_image_is_one_line_that_names_it(folder, damaged, workers):
     with pytest.raises(InputError) as caught:

@@ -10,6 +10,8 @@ from membership.errors import RunError
 from membership.studies.bayes_optimal.imagenet import table
 from membership.studies.bayes_optimal.imagenet.__main__ import EXHIBIT, main
 
+pytestmark = pytest.mark.slow
+
 SMALL = "--models resnet18 --epochs 1 --batch-size 5 --image-size 32 --device cpu --n-jobs 1"
 
 

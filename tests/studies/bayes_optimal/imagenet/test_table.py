@@ -36,6 +36,7 @@ def _best_accuracy(score, member):
     return max(accuracies), cuts[int(np.argmax(accuracies))]
 
 
+@pytest.mark.slow
 def test_numbers_against_a_slow_reference_and_departures_stated(settings, folder):
     table = study.table_3(settings, progress=False)
     numbers = ["value", "low", "high", "standard_error", "degrees_of_freedom"]
@@ -97,6 +98,7 @@ def test_the_defaults_are_the_papers():
     assert rates == pytest.approx([1e-2, 1e-2, 1e-3, 1e-3, 1e-4, 1e-4])
 
 
+@pytest.mark.slow
 def test_every_published_number_finds_its_row():
     rows = [
         {"model": f"{name}, aug={augmentation}", **row}

@@ -59,6 +59,7 @@ def _train(job):
     return training.train(job, workers=0, progress=False)
 
 
+@pytest.mark.slow
 def test_training_is_sgd_with_momentum_and_weight_decay_as_written_out(job):
     job = replace(job, factory=partial(_network, 0.0))
     torch.manual_seed(job.seed)
