@@ -277,7 +277,7 @@ def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     np.testing.assert_allclose(right, logistic.number(both[1], "0-1", names.ACCURACY))
     assert auc["value"] == pytest.approx((area - right).mean())
     assert set(threshold_tables.drawn(found)["models"]) == {1, 2}
-    assert f"{row['value']:+.2f} with a threshold from 2" in threshold_tables.said(found)
+    assert f"{row['value']:+.2f} with a threshold from 2" in sentences.of_models(found)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import cnn, more_sentences, names, reference_tables
+from membership.studies.bayes_optimal import cnn, names, reference_tables, sentences
 from membership.studies.bayes_optimal.reference_game import ReferenceGame
 
 ATTRS = {"data": {}, "deviations": [], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
@@ -97,7 +97,7 @@ def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
 
 def test_the_sentence_has_the_paired_leads_at_both_ends(table):
     lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
-    said = more_sentences.of_references(table)
+    said = sentences.of_references(table)
     for count in (5, 10):
         row = lead.loc[(count, "attack_accuracy(%)")]
         shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
@@ -122,14 +122,14 @@ def test_a_histogram_counts_every_record_once(game):
 def test_the_sentence_says_whether_the_least_losses_are_members(game):
     table = reference_tables.histograms(game)
     members = table[table["metric"] == names.MEMBERS].sort_values("nats")
-    said = more_sentences.of_histograms(table)
+    said = sentences.of_histograms(table)
     assert members["value"].idxmax() == members.index[0]
     assert said.endswith(
         f"the least loss {members['value'].iloc[0]:.0f}% are members, the highest share."
     )
     # Where the members are elsewhere, both ends are told.
     table.loc[members.index[1], "value"] = 101.0
-    said = more_sentences.of_histograms(table)
+    said = sentences.of_histograms(table)
     assert f"about {members['nats'].iloc[1]:.1g} nats 101% are members" in said
     assert said.endswith(f"{members['nats'].iloc[0]:.1g} nats {members['value'].iloc[0]:.0f}%.")
-    assert "% of their areas overlap" in more_sentences.histograms_picture(table)
+    assert "% of their areas overlap" in sentences.histograms_picture(table)

@@ -3,71 +3,115 @@
 import pandas as pd
 
 from membership import metrics
+from membership.exhibits.sentences import each, ends
 from membership.studies.bayes_optimal import enumeration, information
-from membership.studies.bayes_optimal.names import SHADOW
+from membership.studies.bayes_optimal.names import (
+    ACCURACY,
+    AUC,
+    LEADS,
+    LIKE_PRINT,
+    MEMBERS,
+    MODELS,
+    ONE_PENALTY,
+    OTHER,
+    PEAK,
+    RATIO,
+    SHADOW,
+    SHARE,
+    SLOPE,
+    SPREAD,
+    TRAIN,
+    VALIDATION,
+)
 
-ACCURACY, OTHER, AUC = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)", "auc(%)"
 RATE = "TPR@1%FPR(%)"
+NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
+
+
+def _at(attack: str, metric: str = ACCURACY) -> dict[str, str]:
+    return {"attack": attack, "metric": metric}
+
+
+MALT, MATT, MAST = _at("MALT"), _at("MATT"), _at("MAST")
+GAP = {"train": _at("(model)", TRAIN), "held": _at("(model)", VALIDATION), "gap": "train - held"}
 
 
 def is_the_papers(table: pd.DataFrame) -> bool:
     """Whether the records are trucks and ships, as in the paper."""
     setups = table.attrs.get("setup", {}).values()
-    return any(one.get("data") == "CIFAR-10 trucks and ships" for one in setups)
+    return any(setup.get("data") == "CIFAR-10 trucks and ships" for setup in setups)
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
     """The AUC of the game drawn, by attack."""
-    found = {
+    auc = {
         attack: metrics.auc(rows["score"].to_numpy(), rows["member"].astype(bool).to_numpy())
         for attack, rows in table[table["series"] == "record"].groupby("attack")
     }
     return (
         f"In this game one threshold for all records reaches an AUC of "
-        f"{100 * found['MALT']:.1f}%, a threshold for each record {100 * found['MAST']:.1f}%."
+        f"{100 * auc['MALT']:.1f}%, a threshold for each record {100 * auc['MAST']:.1f}%."
     )
 
 
 def of_accuracies(table: pd.DataFrame) -> str:
     """How often each attack is wrong, and what the best threshold of one game hides."""
-    value = table.set_index(["attack", "metric"])["value"]
-    exact = table.set_index(["attack", "metric"])["exact"]
-    wrong = {name: 100 - exact[name, ACCURACY] for name in ("MALT", "MAST", "MATT")}
-    return (
-        f"Exact shares of errors: MALT {wrong['MALT']:.1f}%, MATT {wrong['MATT']:.2f}%, MAST "
-        f"{wrong['MAST']:.2f}%. With the best threshold of each game MALT seems to be right "
-        f"{value['MALT', 'peak_accuracy(%)']:.1f}% of the time, and is "
-        f"{exact['MALT', ACCURACY]:.1f}%."
+    return each(
+        table.assign(wrong=100 - table["exact"]),
+        (),
+        "Exact shares of errors: MALT {malt.wrong:.1f}%, MATT {matt.wrong:.2f}%, MAST "
+        "{mast.wrong:.2f}%. With the best threshold of each game MALT seems to be right "
+        "{peak:.1f}% of the time, and is {malt.exact:.1f}%.",
+        malt=MALT,
+        matt=MATT,
+        mast=MAST,
+        peak=_at("MALT", PEAK),
     )
 
 
 def of_table_1(table: pd.DataFrame) -> str:
     """The two attacks and the model's gap at the smallest and the largest n."""
-    value = table.set_index(["n", "attack", "metric"])["value"]
-    found = []
-    for n in (table["n"].min(), table["n"].max()):
-        gap = (
-            value[n, "(model)", "train_accuracy(%)"] - value[n, "(model)", "validation_accuracy(%)"]
-        )
-        found.append(
-            f"n = {n:,}: MALT {value[n, 'MALT', ACCURACY]:.1f}%, MATT "
-            f"{value[n, 'MATT', ACCURACY]:.1f}%, training accuracy {gap:.1f} points above "
-            "validation"
-        )
-    return f"{'; '.join(found)}."
+    return each(
+        ends(table, "n"),
+        "n",
+        "n = {n:,}: MALT {malt:.1f}%, MATT {matt:.1f}%, training accuracy {gap:.1f} points above "
+        "validation",
+        "{}.",
+        malt=MALT,
+        matt=MATT,
+        **GAP,
+    )
 
 
 def of_peaks(table: pd.DataFrame) -> str:
     """What random scores reach and what is left of MALT, at the smallest n."""
-    value = table.set_index(["n", "attack", "metric"])["value"]
-    n = table["n"].min()
-    lead = table.set_index(["n", "attack", "metric"]).loc[(n, "MATT less MALT", OTHER)]
-    return (
-        f"At n = {n:,} random scores reach {value[n, 'random score', ACCURACY]:.1f}% with their "
-        f"best threshold and MALT {value[n, 'MALT', ACCURACY]:.1f}%; with a threshold from other "
-        f"records MALT has {value[n, 'MALT', OTHER]:.1f}% and 0-1 {value[n, '0-1', ACCURACY]:.1f}%,"
-        f" and MATT differs from MALT by {lead['value']:+.1f} points, 95% interval "
-        f"[{lead['low']:+.1f}, {lead['high']:+.1f}]."
+    return each(
+        table[table["n"] == table["n"].min()],
+        "n",
+        "At n = {n:,} random scores reach {null:.1f}% with their best threshold and MALT "
+        "{malt:.1f}%; with a threshold from other records MALT has {other:.1f}% and 0-1 "
+        "{right:.1f}%, and MATT differs from MALT by {lead:+.1f} points, 95% interval "
+        "[{lead.low:+.1f}, {lead.high:+.1f}].",
+        null=_at("random score"),
+        malt=MALT,
+        other=_at("MALT", OTHER),
+        right=_at("0-1"),
+        lead=_at("MATT less MALT", OTHER),
+    )
+
+
+def of_models(table: pd.DataFrame) -> str:
+    """MALT's lead at the least and the largest n, with the fewest models and with the most."""
+    lead = table[(table["attack"] == "MALT less 0-1") & (table["metric"] == MODELS)]
+    few, many = lead["models"].min(), lead["models"].max()
+    return each(
+        ends(lead, "n"),
+        "n",
+        f"n = {{n:,}}: {{few:+.2f}} with a threshold from {few}, {{many:+.2f}} with a threshold "
+        f"from {many}",
+        "Accuracy of MALT less that of 0-1, points, by models. {}.",
+        few={"models": few},
+        many={"models": many},
     )
 
 
@@ -84,38 +128,45 @@ def of_twin(table: pd.DataFrame) -> str:
 
 def of_second_order(table: pd.DataFrame) -> str:
     """The ratio of the terms and what the term changes, at the smallest and the largest n."""
-    value = table.set_index(["n", "attack", "metric"])["value"]
-    found = []
-    for n in (table["n"].min(), table["n"].max()):
-        start = value[n, "MATT", AUC]
-        found.append(
-            f"n = {n:,}: {value[n, 'second order / first order', 'std_ratio']:.2f} of the first "
-            f"term's spread, AUC {value[n, 'MATT + second order', AUC] - start:+.1f} points as "
-            f"printed and {value[n, 'MATT + second order, leverage', AUC] - start:+.1f} with the "
-            "leverage"
-        )
-    return f"{'; '.join(found)}."
+    return each(
+        ends(table, "n"),
+        "n",
+        "n = {n:,}: {ratio:.2f} of the first term's spread, AUC {printed:+.1f} points as printed "
+        "and {mended:+.1f} with the leverage",
+        "{}.",
+        ratio=_at("second order / first order", "std_ratio"),
+        printed=_at("MATT + second order less MATT", AUC),
+        mended=_at("MATT + second order, leverage less MATT", AUC),
+    )
 
 
 def of_table_2(table: pd.DataFrame) -> str:
     """Accuracy, AUC and the low rates, where they part."""
-    value = table.set_index(["attack", "metric"])["value"]
-    shadow = ""
-    if (SHADOW, ACCURACY) in value:
-        shadow = f"The shadow attack is right {value[SHADOW, ACCURACY]:.1f}% of the time. "
-    return (
-        f"{shadow}MALT is right {value['MALT', ACCURACY]:.1f}% of the time and MAST "
-        f"{value['MAST', ACCURACY]:.1f}%, with AUCs of {value['MALT', AUC]:.1f}% and "
-        f"{value['MAST', AUC]:.1f}%; at 1% false positives MALT finds "
-        f"{value['MALT', RATE]:.1f}% of the members and MAST {value['MAST', RATE]:.1f}%."
+    shadow = each(
+        table,
+        (),
+        "The shadow attack is right {shadow:.1f}% of the time. ",
+        shadow=_at(SHADOW),
+    )
+    return shadow + each(
+        table,
+        (),
+        "MALT is right {malt:.1f}% of the time and MAST {mast:.1f}%, with AUCs of {malt_auc:.1f}% "
+        "and {mast_auc:.1f}%; at 1% false positives MALT finds {malt_rate:.1f}% of the members "
+        "and MAST {mast_rate:.1f}%.",
+        malt=MALT,
+        mast=MAST,
+        malt_auc=_at("MALT", AUC),
+        mast_auc=_at("MAST", AUC),
+        malt_rate=_at("MALT", RATE),
+        mast_rate=_at("MAST", RATE),
     )
 
 
 def of_averages(table: pd.DataFrame) -> str:
     """AUC by threshold on the networks."""
-    found = table[(table["game"] == "networks") & (table["metric"] == AUC)]
-    each = ", ".join(f"{row.attack} {row.value:.1f}%" for row in found.itertuples())
-    return f"AUC on the networks: {each}."
+    auc = table[(table["game"] == "networks") & (table["metric"] == AUC)]
+    return each(auc, "attack", "{attack} {auc:.1f}%", "AUC on the networks: {}.", ", ", auc={})
 
 
 def of_temperatures(table: pd.DataFrame) -> str:
@@ -144,13 +195,14 @@ def of_expectations(table: pd.DataFrame) -> str:
 
 def of_statements(table: pd.DataFrame) -> str:
     """The worst case of each statement."""
-    value = table.set_index(["statement", "case"])["value"]
     bounds = table[table["metric"] == enumeration.EXCESS]["value"].max()
     holds = "holds in every game" if bounds <= 0 else f"is exceeded by {bounds:.2g}"
-    prior = value["Theorem 2", enumeration.PRIOR]
-    return (
+    return each(
+        table,
+        (),
         "Averaged over the other records given the parameters, Theorem 2 is exact up to rounding; "
-        f"over their prior it is off by up to {prior:.2f}. Each bound {holds}."
+        f"over their prior it is off by up to {{prior:.2f}}. Each bound {holds}.",
+        prior={"statement": "Theorem 2", "case": enumeration.PRIOR},
     )
 
 
@@ -162,6 +214,118 @@ def of_information(table: pd.DataFrame) -> str:
         f"The best attack on all parameters and the best on the record and its loss differ by at "
         f"most {value:.2f} points of AUC, in games where that is {auc.min():.0f}% to "
         f"{auc.max():.0f}%."
+    )
+
+
+def of_ladder(table: pd.DataFrame) -> str:
+    """The gap and both attacks at the smallest n, by features."""
+    n = table["n"].min()
+    return each(
+        table[table["n"] == n],
+        "features",
+        "{features}: gap {malt.gap:.1f} points, MALT {malt:.1f}%, MATT {matt:.1f}%",
+        f"n = {n:,}. {{}}.",
+        malt=MALT,
+        matt=MATT,
+    )
+
+
+def of_references(table: pd.DataFrame) -> str:
+    """MAST's lead in accuracy at the fewest and the most references, cut either way; the spread."""
+    lead = table[table["attack"] == "MAST less MALT"]
+    interval = "{{{0}:+.1f}} [{{{0}.low:+.1f}}, {{{0}.high:+.1f}}]".format
+    leads = each(
+        ends(lead, "references"),
+        "references",
+        f"{{references}} references: {interval('zero')} cut at zero, "
+        f"{interval('best')} cut where either is best",
+        zero={"metric": ACCURACY},
+        best={"metric": PEAK},
+    )
+    spread = table[table["metric"] == SPREAD]["value"].item()
+    return (
+        f"Accuracy of MAST less MALT in points, paired by target. {leads}. The middle half of the "
+        f"thresholds spans {spread:.2f} times that of the losses."
+    )
+
+
+def of_histograms(table: pd.DataFrame) -> str:
+    """Where thresholds and losses are the most, and whether the least losses are the members'."""
+    shares = table[table["metric"] == SHARE]
+    fullest = shares.loc[shares.groupby("quantity", sort=False)["value"].idxmax()]
+    said = each(
+        fullest.assign(quantity=fullest["quantity"].map(NAMED)),
+        "quantity",
+        "{bin:.0f}% of the {quantity} about {bin.nats:.1g} nats",
+        "The fullest bins have {}. Of the records with",
+        " and ",
+        bin={},
+    )
+    members = table[table["metric"] == MEMBERS].sort_values("nats")
+    most, least = members.loc[members["value"].idxmax()], members.iloc[0]
+    if most["nats"] == least["nats"]:
+        return f"{said} the least loss {most['value']:.0f}% are members, the highest share."
+    return (
+        f"{said} a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members, of those "
+        f"about {least['nats']:.1g} nats {least['value']:.0f}%."
+    )
+
+
+def of_powers(table: pd.DataFrame) -> str:
+    """The slopes on the last kind of features, and the printed one."""
+    leads = LEADS.values()
+    of_each = []
+    for name in (RATIO, *leads, *(f"{lead}, {ONE_PENALTY}" for lead in leads)):
+        rows = table[table["quantity"] == f"{name}, {SLOPE}"]
+        printed, ours = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
+        with_ends = "{slope:.2f} [{slope.low:.2f}, {slope.high:.2f}] ({features})"
+        last = each(ours[-1:], "features", with_ends, slope={})
+        alone = each(printed, "features", "{slope:.2f} {features}", between=", ", slope={})
+        if last or alone:
+            of_each.append(f"{name}: {', '.join(filter(None, (last, alone)))}")
+    return f"Exponent of n. {'; '.join(of_each)}." if of_each else ""
+
+
+def of_augmentation(table: pd.DataFrame) -> str:
+    """MALT and 0-1 by augmentation, one network after the other."""
+    by_network = [
+        each(
+            rows,
+            "augmentation",
+            "{augmentation} {malt:.1f}% and {right:.1f}%",
+            f"{network}: {{}}.",
+            malt=MALT,
+            right=_at("0-1"),
+        )
+        for network, rows in table.groupby("network", sort=False)
+    ]
+    return f"Right by MALT and by 0-1. {' '.join(by_network)}"
+
+
+def of_penalties(table: pd.DataFrame) -> str:
+    """Both attacks at the least n: at the printed gap, and from the strongest penalty on."""
+    n = table["n"].min()
+    rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]
+    there = each(
+        rows[rows["C"] == LIKE_PRINT],
+        (),
+        "At the printed gap, and less the printed number: MALT {malt:.1f}% ({malt_less:+.1f}), "
+        "MATT {matt:.1f}% ({matt_less:+.1f}). ",
+        malt=MALT,
+        matt=MATT,
+        malt_less=_at("MALT less print"),
+        matt_less=_at("MATT less print"),
+    )
+    first, *_, last = dict.fromkeys(rows["C"][rows["C"] != LIKE_PRINT])
+    goes = "{0} goes from {{first_{0}:.1f}}% to {{last_{0}:.1f}}%".format
+    return each(
+        rows,
+        (),
+        f"n = {n:,}. {there}From C = {first} to C = {last} {goes('MALT')} and {goes('MATT')}.",
+        first_MALT={"C": first, **MALT},
+        last_MALT={"C": last, **MALT},
+        first_MATT={"C": first, **MATT},
+        last_MATT={"C": last, **MATT},
     )
 
 
@@ -188,6 +352,18 @@ def peaks_picture(table: pd.DataFrame) -> str:
     )
 
 
+def models_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    lead = table[(table["attack"] == "MALT less 0-1") & (table["metric"] == MODELS)]
+    wide = lead.pivot_table(index="models", columns="n", values="value")
+    rise = int((wide.iloc[-1] > wide.iloc[0]).sum())
+    return (
+        "Two panels against the number of models that thresholds are learnt from, one line for "
+        "each n: accuracy of MALT less 0-1, and of MATT less MALT. MALT's lead is larger with the "
+        f"most models than with the fewest at {rise} of {wide.shape[1]} sizes."
+    )
+
+
 def temperatures_picture(table: pd.DataFrame) -> str:
     """Alternative text."""
     sweep = _sweep(table)["value"]
@@ -202,3 +378,71 @@ def temperatures_picture(table: pd.DataFrame) -> str:
 
 def _sweep(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["series"] == "MAST on the networks"].sort_values("temperature")
+
+
+def ladder_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[table["metric"] == ACCURACY]
+    rank = {
+        attack: own["gap"].corr(own["value"], method="spearman")
+        for attack, own in rows.groupby("attack")
+    }
+    return (
+        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
+        "and validation accuracy, with one line for each kind of features. Over all points of "
+        f"this run the rank correlation is {rank['MALT']:.2f} for MALT and "
+        f"{rank['MATT']:.2f} for MATT."
+    )
+
+
+def references_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[(table["metric"] == ACCURACY) & (table["attack"] == "MAST")]
+    rows = rows.sort_values("references")["value"]
+    trend = "rises" if rows.iloc[-1] > rows.iloc[0] else "does not rise"
+    return (
+        "Two panels of attack accuracy against the number of reference models, on one scale, with "
+        f"lines for MALT and MAST. Cut at zero, MAST's accuracy {trend} from the fewest references "
+        "to the most."
+    )
+
+
+def histograms_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    shares = table[table["metric"] == SHARE]
+    overlap = shares.pivot_table(index="nats", columns="quantity", values="value").min(axis=1)
+    members = table[table["metric"] == MEMBERS].sort_values("nats")["value"].reset_index(drop=True)
+    shape = (
+        "is largest between the ends" if 0 < members.idxmax() < len(members) - 1 else "has no peak"
+    )
+    return (
+        "Two panels on one logarithmic axis of nats. Left: histograms of MAST's thresholds and of "
+        f"the target's losses as lines; {overlap.sum():.0f}% of their areas overlap. Right: the "
+        f"share of members among the records of each loss, which {shape}."
+    )
+
+
+def powers_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[table["quantity"].str.endswith(SLOPE)]
+    if rows.empty:
+        return "The second-order over the first-order term against n, one line a kind of features."
+    ratio = rows[rows["quantity"].str.startswith(RATIO)]["value"]
+    return (
+        "A row for each quantity and a dot for each kind of features: the exponent of n, with its "
+        f"interval. Those of the second-order over the first-order term go from {ratio.min():.2f} "
+        f"to {ratio.max():.2f}."
+    )
+
+
+def penalties_picture(table: pd.DataFrame) -> str:
+    """Alternative text."""
+    rows = table[(table["metric"] == ACCURACY) & (table["C"] != LIKE_PRINT)]
+    wide = rows.pivot_table(index=["n", "C"], columns="attack", values="value")
+    rise = {a: (part := wide[a].groupby("n")).max() - part.min() for a in ("MALT", "MATT")}
+    return (
+        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
+        "and validation accuracy, with one line for each n. Along its line MALT's accuracy spans "
+        f"{rise['MALT'].min():.1f} to {rise['MALT'].max():.1f} points, MATT's "
+        f"{rise['MATT'].min():.1f} to {rise['MATT'].max():.1f}."
+    )

@@ -55,29 +55,3 @@ def drawn(table: pd.DataFrame) -> pd.DataFrame:
     shown = table[table["metric"] == MODELS]
     panel = shown["attack"] + ", accuracy (points)"
     return shown.assign(panel=panel, size="n = " + shown["n"].astype(str))
-
-
-def said(table: pd.DataFrame) -> str:
-    """MALT's lead at the least and the largest n, with the fewest models and with the most."""
-    lead = table[(table["attack"] == LEAD) & (table["metric"] == MODELS)]
-    found = []
-    for n in (table["n"].min(), table["n"].max()):
-        value = lead[lead["n"] == n].set_index("models")["value"]
-        few, many = (
-            f"{value[count]:+.2f} with a threshold from {count}"
-            for count in (value.index.min(), value.index.max())
-        )
-        found.append(f"n = {n:,}: {few}, {many}")
-    return f"Accuracy of MALT less that of 0-1, points, by models. {'; '.join(found)}."
-
-
-def picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    lead = table[(table["attack"] == LEAD) & (table["metric"] == MODELS)]
-    wide = lead.pivot_table(index="models", columns="n", values="value")
-    rise = int((wide.iloc[-1] > wide.iloc[0]).sum())
-    return (
-        "Two panels against the number of models that thresholds are learnt from, one line for "
-        "each n: accuracy of MALT less 0-1, and of MATT less MALT. MALT's lead is larger with the "
-        f"most models than with the fewest at {rise} of {wide.shape[1]} sizes."
-    )

@@ -1,0 +1,105 @@
+"""What a table says, from rows that have names: the computed sentences of exhibits."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from membership.errors import InputError
+from membership.published import sums
+from membership.published.rows import rows_at
+
+
+class Row(float):
+    """A row's number; its other columns are its attributes, so that ``{malt.low:.1f}`` is one."""
+
+    columns: pd.Series
+
+    def __new__(cls, columns: pd.Series) -> "Row":
+        row = super().__new__(cls, columns["value"] if "value" in columns else columns["tpr"])
+        row.columns = columns
+        return row
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.columns:
+            raise AttributeError(f"the row has no column {name!r}")
+        return self.columns[name]
+
+
+def each(
+    table: pd.DataFrame,
+    over: str | Sequence[str],
+    text: str,
+    whole: str = "{}",
+    between: str = "; ",
+    **rows: Mapping[str, Any] | str,
+) -> str:
+    """A text for each value of a column, or combination of several, one after the other.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        An exhibit's.
+    over : str or sequence of str
+        The columns; none for one text of the whole table. Their values stand in braces in ``text``.
+    text : str
+        In braces the columns of ``over`` and the names of ``rows``, each with a format:
+        ``{n:,}``, ``{malt:.1f}``, ``{malt.low:+.1f}``.
+    whole : str
+        The sentence around all texts; what a run lacks leaves no sentence, "".
+    between : str
+        What stands between two texts.
+    **rows : mapping or str
+        Each name's row, by what its columns hold, or a sum of rows named before it, such as
+        ``"train - validation"``. A text is left out where the table has no such row.
+
+    Raises
+    ------
+    InputError
+        A name singles out more than one row.
+    """
+    over = [over] if isinstance(over, str) else list(over)
+    texts = []
+    for words, part in _parts(table, over):
+        try:
+            named = _named(part, rows)
+        except LookupError:
+            continue
+        texts.append(text.format(**words, **named))
+    return whole.format(between.join(texts)) if texts else ""
+
+
+def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows at the least and at the largest value of a column, in this order."""
+    values = table[column]
+    least, largest = (table[values == end] for end in (values.min(), values.max()))
+    return table if values.nunique() < 2 else pd.concat([least, largest])
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a sentence: "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _parts(table: pd.DataFrame, over: list[str]) -> list[tuple[dict[str, Any], pd.DataFrame]]:
+    if not over:
+        return [({}, table)]
+    groups = table.groupby(over, sort=False)
+    return [(dict(zip(over, key, strict=True)), part) for key, part in groups]
+
+
+def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
+    """The rows by name; LookupError where one is not there."""
+    named: dict[str, Any] = {}
+    for name, where in rows.items():
+        if isinstance(where, str):
+            named[name] = sums.total(where, named)
+            continue
+        try:
+            found = rows_at(table, **where)
+        except InputError as lacking:
+            raise LookupError(name) from lacking
+        if len(found) > 1:
+            raise InputError(f"{name}: {dict(where)} singles out {len(found)} rows")
+        named[name] = Row(found.iloc[0])
+    return named

@@ -1,0 +1,61 @@
+"""Sentences from named rows."""
+
+import pandas as pd
+import pytest
+
+from membership.errors import InputError
+from membership.exhibits import sentences
+
+TABLE = pd.DataFrame(
+    {
+        "n": [400, 400, 6000, 6000, 1000],
+        "attack": ["MALT", "MATT", "MALT", "MATT", "MALT"],
+        "value": [54.25, 57.0, 51.0, 51.5, 52.0],
+        "low": [53.0, 56.0, 50.0, 50.5, 51.0],
+    }
+)
+MALT, MATT = {"attack": "MALT"}, {"attack": "MATT"}
+
+
+def test_a_text_for_each_value_from_rows_by_name():
+    said = sentences.each(
+        TABLE,
+        "n",
+        "n = {n:,}: {malt:.1f}% [{malt.low:g}], {gain:+.2f}",
+        "By size: {}.",
+        malt=MALT,
+        matt=MATT,
+        gain="matt - malt",
+    )
+    # That of n = 1000 is left out: the table has no MATT there.
+    assert said == "By size: n = 400: 54.2% [53], +2.75; n = 6,000: 51.0% [50], +0.50."
+
+
+def test_a_run_that_lacks_a_row_says_nothing():
+    assert sentences.each(TABLE, "n", "{row}", "Of all: {}.", row={"attack": "MAST"}) == ""
+
+
+def test_one_text_of_the_whole_table():
+    assert sentences.each(TABLE, (), "{row:g}", row={"n": 400, **MATT}) == "57"
+
+
+@pytest.mark.parametrize("mistake", ["{row:g}", "{row.width:g}"])
+def test_a_name_is_of_one_row_and_of_its_columns(mistake):
+    where = {"n": 400} if mistake == "{row:g}" else {"n": 400, **MATT}
+    with pytest.raises((InputError, AttributeError), match=r"singles out 2 rows|no column 'width'"):
+        sentences.each(TABLE, (), mistake, row=where)
+
+
+def test_a_row_of_a_curve_is_its_rate():
+    assert sentences.Row(pd.Series({"tpr": 0.5, "fpr": 0.01})) == 0.5
+
+
+def test_the_ends_of_a_column():
+    assert sentences.ends(TABLE, "n")["n"].tolist() == [400, 400, 6000, 6000]
+    alone = TABLE[TABLE["n"] == 1000]
+    assert sentences.ends(alone, "n")["n"].tolist() == [1000]
+
+
+def test_names_in_a_sentence():
+    assert sentences.joined(["a"]) == "a"
+    assert sentences.joined(["a", "b", "c"]) == "a, b and c"
