@@ -93,6 +93,10 @@ class ChapterSettings(BaseModel):
         False, description="bring every feature of your own data to mean 0 and deviation 1"
     )
 
+    def __hash__(self) -> int:
+        """By value: `functools.lru_cache` keeps what is made for a run."""
+        return hash(self.model_dump_json())
+
     @field_validator("*")
     @classmethod
     def _text_is_sane(cls, value: Any) -> Any:

@@ -1,9 +1,18 @@
-"""An exhibit's table from its rows."""
+"""An exhibit's table from its rows, and what it says of its origin."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
+
+
+class Gathered(Protocol):
+    """Evidence, or what holds it: its attributes say what it was gathered from."""
+
+    @property
+    def attrs(self) -> dict[Any, Any]:
+        """As the evidence's file has them."""
+        ...
 
 
 def tidy(rows: Iterable[dict[str, Any]] | Iterable[pd.DataFrame], attrs: Any) -> pd.DataFrame:
@@ -13,3 +22,41 @@ def tidy(rows: Iterable[dict[str, Any]] | Iterable[pd.DataFrame], attrs: Any) ->
     table = pd.concat(rows, ignore_index=True) if whole else pd.DataFrame(rows)
     table.attrs = attrs
     return table
+
+
+def origin(
+    some: Iterable[Gathered], *more: str, named: bool = False, **others: Any
+) -> dict[str, Any]:
+    """What a table made from this evidence says of its origin: data, departures, setup, sizes.
+
+    `more` are further departures from the paper; `named` puts its data set before each of the
+    evidence's own. What the table says beside it, such as a note, are the `others`.
+    """
+    attrs = [evidence.attrs for evidence in some]
+    departures = [
+        f"{each['set']}: {text}" if named else text for each in attrs for text in each["deviations"]
+    ]
+    setup = {each["set"]: each["setup"] for each in attrs if "setup" in each}
+    sizes = _sizes(attrs)
+    return {
+        "data": {name: digest for each in attrs for name, digest in each["data"].items()},
+        "deviations": [*dict.fromkeys(departures), *more],
+        **({"setup": setup} if setup else {}),
+        "device": attrs[0]["device"] if attrs else "cpu",
+        **({"sizes": sizes} if sizes else {}),
+        **others,
+    }
+
+
+def _sizes(attrs: list[dict[Any, Any]]) -> dict[str, str]:
+    """One text a size where all data sets agree, else each data set's."""
+    by_name: dict[str, dict[str, str]] = {}
+    for each in attrs:
+        for name, text in each.get("sizes", {}).items():
+            by_name.setdefault(name, {})[each["set"]] = text
+    return {
+        name: next(iter(texts.values()))
+        if len(set(texts.values())) == 1
+        else ", ".join(f"{data} {text}" for data, text in texts.items())
+        for name, texts in by_name.items()
+    }

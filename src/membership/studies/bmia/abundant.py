@@ -7,9 +7,9 @@ import pandas as pd
 
 from membership import attacks, metrics
 from membership.attacks.bmia import bmia_from_moments
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia.seen import Seen, origin
+from membership.studies.bmia.seen import Seen
 from membership.studies.bmia.summaries import Pairs, rate_name, rows, tpr
 from membership.studies.bmia.truth import RECORDS, read_many
 

@@ -8,10 +8,10 @@ import xarray as xr
 from scipy import stats
 
 from membership import metrics
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.studies.bmia import names, retraining, swept
-from membership.studies.bmia.seen import Seen, origin, pairs_of, read
+from membership.studies.bmia.seen import Seen, pairs_of, read
 from membership.studies.bmia.summaries import measured, rate_name
 
 if TYPE_CHECKING:

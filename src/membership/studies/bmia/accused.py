@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import stats
 
 from membership.arrays import FloatArray
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.calibration import NOMINAL, p_value
-from membership.studies.bmia.seen import Seen, origin, read
+from membership.studies.bmia.seen import Seen, read
 from membership.studies.bmia.summaries import percent
 
 RATE = 0.1

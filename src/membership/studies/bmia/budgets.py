@@ -14,11 +14,11 @@ from scipy.special import expit
 from membership import attacks, metrics
 from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_from_moments
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import names, scores
 from membership.studies.bmia.predictive import asked_less, full_posterior
-from membership.studies.bmia.seen import Seen, further, origin, read
+from membership.studies.bmia.seen import Seen, further, read
 from membership.studies.bmia.summaries import Pairs, measured, rate_name, rows
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from scipy import stats
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.distributions import student_log_survival
-from membership.exhibits.tidy import tidy
-from membership.studies.bmia.seen import Seen, further, origin, read
+from membership.exhibits.tidy import origin, tidy
+from membership.studies.bmia.seen import Seen, further, read
 from membership.studies.bmia.summaries import measured, percent
 
 SAMPLES = (10, 30, 100, 300, 1000)

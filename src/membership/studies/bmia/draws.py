@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from membership import metrics
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names
-from membership.studies.bmia.seen import origin
 
 DISTANCE = "Kolmogorov distance from the normal law"
 LLN, MC = "TPR (%) at 1% FPR, LLN", "TPR (%) at 1% FPR, MC"

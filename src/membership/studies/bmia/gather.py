@@ -9,7 +9,6 @@ of its own, and `swept` one for each number of members.
 """
 
 import functools
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -80,33 +79,33 @@ def sources(settings: Any) -> dict[str, Gather]:
 
 def _outputs(name: str, settings: Any, architecture: str = "") -> xr.Dataset:
     """What every model answers for queries and for records that no model has seen."""
-    return _answers(_trained(name, architecture, _key(settings)), architecture=architecture)
+    return _answers(_trained(name, architecture, settings), architecture=architecture)
 
 
 def _posterior(name: str, settings: Any) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
-    return _predicted(_trained(name, "", _key(settings)), VARIANTS)
+    return _predicted(_trained(name, "", settings), VARIANTS)
 
 
 def _one_posterior(name: str, settings: Any, architecture: str) -> xr.Dataset:
     """What references of another architecture predict by draws."""
-    trained = _trained(name, architecture, _key(settings))
+    trained = _trained(name, architecture, settings)
     return _predicted(trained, ("kron",), architecture=architecture)
 
 
 def _strangers_outputs(settings: Any) -> xr.Dataset:
-    trained, digests = _strangers(_key(settings))
+    trained, digests = _strangers(settings)
     return _answers(trained, settings.ood_dataset, digests)
 
 
 def _strangers_posterior(settings: Any) -> xr.Dataset:
-    trained, digests = _strangers(_key(settings))
+    trained, digests = _strangers(settings)
     return _predicted(trained, VARIANTS, settings.ood_dataset, digests)
 
 
 def _variants(name: str, settings: Any) -> xr.Dataset:
     """What first references predict with other posteriors, priors, draws and numbers of draws."""
-    trained = _trained(name, "", _key(settings))
+    trained = _trained(name, "", settings)
     layer = trained.layer(trained.firsts[0], "fit")
     parameters = layer.weight.size + layer.bias.size
     most = FULL_PARAMETERS.get(settings.profile, OTHERWISE)
@@ -155,7 +154,7 @@ def _precision(trained: Trained, model: int, variant: str) -> float:
 
 def _measured(name: str, settings: Any) -> xr.Dataset:
     """Draws for some non-members of each target, and the shape of the hinge's law."""
-    trained = _trained(name, "", _key(settings))
+    trained = _trained(name, "", settings)
     return evidence.dataset(
         "measured",
         {**measured.of_non_members(trained, SAMPLES), **measured.of_shapes(trained)},
@@ -166,7 +165,7 @@ def _measured(name: str, settings: Any) -> xr.Dataset:
 
 def _times(name: str, settings: Any) -> xr.Dataset:
     """Seconds that training and inference took on this machine."""
-    trained = _trained(name, "", _key(settings))
+    trained = _trained(name, "", settings)
     sizes = sizes_up_to(settings.n_samples)
     return evidence.dataset(
         "measured",
@@ -178,7 +177,7 @@ def _times(name: str, settings: Any) -> xr.Dataset:
 
 def _quantile_scores(name: str, settings: Any) -> xr.Dataset:
     """How far up its regressed quantiles each query of each target lies."""
-    trained = _trained(name, "", _key(settings))
+    trained = _trained(name, "", settings)
     each = [trained.quantile_score(target) for target in range(trained.n_targets)]
     score = np.array(each, dtype=np.float32)
     labels = {"record": trained.records}
@@ -276,18 +275,13 @@ def about(
     }
 
 
-def _key(settings: Any) -> str:
-    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
-    return json.dumps(given, sort_keys=True)
-
-
 # Every data set of a run, and one architecture at a time.
 @functools.lru_cache(maxsize=4)
-def _trained(name: str, architecture: str, key: str) -> Trained:
-    return train(world(name, Settings.from_values(json.loads(key))), architecture)
+def _trained(name: str, architecture: str, settings: Settings) -> Trained:
+    return train(world(name, settings), architecture)
 
 
 @functools.lru_cache(maxsize=1)
-def _strangers(key: str) -> tuple[Trained, dict[str, str]]:
-    members, x, y, digests = strangers(Settings.from_values(json.loads(key)))
+def _strangers(settings: Settings) -> tuple[Trained, dict[str, str]]:
+    members, x, y, digests = strangers(settings)
     return out_of_distribution(members, x, y), digests

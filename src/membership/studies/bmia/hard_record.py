@@ -7,7 +7,8 @@ import pandas as pd
 from scipy.stats import norm
 
 from membership.arrays import FloatArray
-from membership.studies.bmia.seen import Seen, origin, read
+from membership.exhibits.tidy import origin
+from membership.studies.bmia.seen import Seen, read
 
 ALPHA = 0.05
 POINTS = 201

@@ -1,7 +1,6 @@
 """What is gathered of the last data set only, beyond what `gather` does for all."""
 
 import functools
-import json
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ _AT_ONCE = 2**22
 
 def population(name: str, settings: Any) -> xr.Dataset:
     """What references answer for records that some of them were trained on."""
-    trained = _own(name, _key(settings))
+    trained = _own(name, settings)
     rows, models = trained.world.population, list(trained.references)
     logits = trained.ensemble.logits(trained.world.dataset.x[rows])[models]
     label = trained.world.dataset.y[rows]
@@ -44,7 +43,7 @@ def population(name: str, settings: Any) -> xr.Dataset:
 
 def distances(name: str, settings: Any) -> xr.Dataset:
     """How far each query's drawn hinge is from normal, by target."""
-    trained, n = _own(name, _key(settings)), DRAWS[settings.profile]
+    trained, n = _own(name, settings), DRAWS[settings.profile]
     found = [_distances(trained, trained.first(t), n) for t in range(trained.n_targets)]
     measured = {"distance": (("target", "query"), np.array(found))}
     return evidence.dataset("measured", measured, **about(trained), draws=n)
@@ -52,7 +51,7 @@ def distances(name: str, settings: Any) -> xr.Dataset:
 
 def samplings(name: str, settings: Any) -> xr.Dataset:
     """BMIA's rate at 1% with several seeds of the draws, of logits and of weights."""
-    trained = _own(name, _key(settings))
+    trained = _own(name, settings)
     rate = [
         [[_rate(trained, t, method, seed) for t in range(trained.n_targets)] for method in METHODS]
         for seed in range(SAMPLINGS[settings.profile])
@@ -103,11 +102,6 @@ def _rate(trained: Trained, target: int, method: str, seed: int) -> float:
     return 100 * metrics.tpr_at_fpr(score, trained.member[target], FPR)
 
 
-def _key(settings: Any) -> str:
-    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
-    return json.dumps(given, sort_keys=True)
-
-
 @functools.lru_cache(maxsize=1)
-def _own(name: str, key: str) -> Trained:
-    return train(world(name, Settings.from_values(json.loads(key))))
+def _own(name: str, settings: Settings) -> Trained:
+    return train(world(name, settings))

@@ -1,7 +1,6 @@
 """What is measured of single posteriors: draws for non-members, shapes of laws, seconds."""
 
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import runner_up
 from membership.studies.bmia.trained import Trained, moments
 from membership.studies.bmia.worlds import World, factory
+from membership.studies.experiment import timed
 
 QUERIES = 500
 DRAWN = 1000
@@ -87,8 +87,8 @@ def _once(trained: Trained, sizes: list[int]) -> dict[str, Any]:
     """One timing of everything, one thing after the other."""
     return {
         "training": _training(trained.world),
-        "qmia": _seconds(_fit_qmia(trained)),
-        "inference": [[_seconds(_inference(trained, s, n)) for n in sizes] for s in STRUCTURES],
+        "qmia": timed(_fit_qmia(trained))[1],
+        "inference": [[timed(_inference(trained, s, n))[1] for n in sizes] for s in STRUCTURES],
     }
 
 
@@ -112,7 +112,7 @@ def _training(world: World) -> float:
 
     # The first training of a process also starts its libraries.
     train(1)
-    return _seconds(lambda: train(EPOCHS)) / EPOCHS * recipe.epochs
+    return timed(lambda: train(EPOCHS))[1] / EPOCHS * recipe.epochs
 
 
 def _fit_qmia(trained: Trained) -> Callable[[], Any]:
@@ -127,9 +127,3 @@ def _inference(trained: Trained, structure: str, n_samples: int) -> Callable[[],
     fresh = replace(trained, kept={})
     hinge = trained.answers.hinge[0]
     return lambda: bmia_sampled(hinge, fresh.draws(trained.first(0), n_samples, structure))
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

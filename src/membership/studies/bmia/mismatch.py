@@ -7,8 +7,9 @@ import pandas as pd
 
 from membership.attacks.bmia import bmia_from_moments
 from membership.attacks.references import difference
+from membership.exhibits.tidy import origin
 from membership.studies.bmia import names
-from membership.studies.bmia.seen import Seen, origin, pairs_of
+from membership.studies.bmia.seen import Seen, pairs_of
 from membership.studies.bmia.summaries import percent, rate_name, tpr
 
 RATE = 0.01

@@ -1,8 +1,8 @@
 """What the chapter's evidence files are called, for those who gather and those who read."""
 
-import re
-from pathlib import Path
 from typing import Any
+
+from membership.studies import experiment
 
 MAIN = ("outputs", "posterior")
 """What every attack reads."""
@@ -31,15 +31,7 @@ SWEPT = {
 
 def words(settings: Any) -> dict[str, str]:
     """The word for each data set of a run that names its files."""
-    found: dict[str, str] = {}
-    for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
-        word = _word(Path(name).stem)
-        found[name] = word if word not in found.values() else f"{word}-{len(found) + 1}"
-    return found
-
-
-def _word(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "own"
+    return experiment.words([settings.dataset, *settings.also_datasets])
 
 
 def files(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
@@ -75,7 +67,9 @@ def of_budgets(settings: Any) -> tuple[str, ...]:
 
 def of_sweep(settings: Any) -> tuple[str, ...]:
     """Names of the evidence of one small network on several numbers of members."""
-    return tuple(f"measured-swept-{_word('-'.join(one))}" for one in SWEPT[settings.profile])
+    return tuple(
+        f"measured-swept-{experiment.word('-'.join(one))}" for one in SWEPT[settings.profile]
+    )
 
 
 def of_accuracy(settings: Any) -> tuple[str, ...]:

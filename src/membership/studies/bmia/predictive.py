@@ -9,8 +9,8 @@ import xarray as xr
 
 from membership import metrics
 from membership.attacks.bmia import bmia_from_moments
-from membership.exhibits.tidy import tidy
-from membership.studies.bmia.seen import Seen, further, moments, origin, read
+from membership.exhibits.tidy import origin, tidy
+from membership.studies.bmia.seen import Seen, further, moments, read
 from membership.studies.bmia.summaries import RATES, Pairs, auc, percent, rate_name, roc, tpr
 
 FULL = "full"

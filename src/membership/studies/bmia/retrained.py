@@ -4,7 +4,6 @@ Of the last data set only, and of a network that trains in seconds.
 """
 
 import functools
-import json
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ ALPHA = 0.05
 
 def outputs(name: str, settings: Any) -> xr.Dataset:
     """What all models answer for the queries; of held records those that thresholds take."""
-    trained = _trained(name, _key(settings))
+    trained = _trained(name, settings)
     shape = (len(trained.ensemble), len(trained.records))
     member = np.zeros(shape, dtype=bool)
     member[: trained.n_targets] = trained.member
@@ -48,7 +47,7 @@ def outputs(name: str, settings: Any) -> xr.Dataset:
 
 def posterior(name: str, settings: Any) -> xr.Dataset:
     """Moments of the hinge by draws (of first references) and of QMIA (of targets)."""
-    trained = _trained(name, _key(settings))
+    trained = _trained(name, settings)
     functions = {
         "kron": (trained.sampled, trained.firsts),
         "qmia": (trained.qmia, range(trained.n_targets)),
@@ -70,7 +69,7 @@ def posterior(name: str, settings: Any) -> xr.Dataset:
 
 def quantiles(name: str, settings: Any) -> xr.Dataset:
     """The 5% threshold of every query by a regression of each target's quantiles."""
-    trained = _trained(name, _key(settings))
+    trained = _trained(name, settings)
     rows, dataset = trained.world.validation, trained.world.dataset
     given, asked = (
         trained.with_label(x, y)
@@ -98,14 +97,8 @@ def _about(trained: Trained) -> dict[str, Any]:
     return found
 
 
-def _key(settings: Any) -> str:
-    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
-    return json.dumps(given, sort_keys=True)
-
-
 @functools.lru_cache(maxsize=1)
-def _trained(name: str, key: str) -> Trained:
-    settings = Settings.from_values(json.loads(key))
+def _trained(name: str, settings: Settings) -> Trained:
     network = NETWORKS.get(name.partition(":")[0])
     if network:
         n = max(settings.n_reference, REFERENCES[settings.profile])

@@ -12,9 +12,9 @@ from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
-from membership.studies.bmia.seen import Seen, further, moments, origin, read
+from membership.studies.bmia.seen import Seen, further, moments, read
 from membership.studies.bmia.summaries import auc
 
 RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"

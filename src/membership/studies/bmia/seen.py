@@ -33,6 +33,11 @@ class Seen:
     tables: dict[int, attacks.ScoreTable] = field(default_factory=dict, repr=False)
 
     @property
+    def attrs(self) -> dict[str, Any]:
+        """What the evidence says of its origin."""
+        return self.outputs.attrs
+
+    @property
     def label(self) -> str:
         """The data set as the tables name it."""
         return self.outputs.attrs["set"]
@@ -127,30 +132,3 @@ def pairs_of(found: Sequence[xr.Dataset]) -> list[Seen]:
 def further(source: Any, kind: str) -> list[xr.Dataset]:
     """One more file of each data set, in the same order."""
     return [source.evidence(name) for name in names.files((kind,), source.settings)]
-
-
-def origin(some: Sequence[Seen | xr.Dataset], *more: str, **extra: Any) -> dict[str, Any]:
-    """What a table made from this evidence says about its origin; `more` are deviations."""
-    found = [one.outputs.attrs if isinstance(one, Seen) else one.attrs for one in some]
-    return {
-        "data": {name: digest for one in found for name, digest in one["data"].items()},
-        "deviations": [*dict.fromkeys(text for one in found for text in one["deviations"]), *more],
-        "setup": {one["set"]: one["setup"] for one in found},
-        "device": found[0]["device"],
-        "sizes": _sizes(found),
-        **extra,
-    }
-
-
-def _sizes(found: list[dict[str, Any]]) -> dict[str, str]:
-    """One text a size where all data sets agree, else each data set's."""
-    by_name: dict[str, dict[str, str]] = {}
-    for one in found:
-        for name, text in one["sizes"].items():
-            by_name.setdefault(name, {})[one["set"]] = text
-    return {
-        name: next(iter(each.values()))
-        if len(set(each.values())) == 1
-        else ", ".join(f"{label} {text}" for label, text in each.items())
-        for name, each in by_name.items()
-    }

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from membership import metrics, published
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names, scores
 from membership.studies.bmia.predictive import asked_less, full_posterior
-from membership.studies.bmia.seen import Seen, further, origin, pairs_of, read
+from membership.studies.bmia.seen import Seen, further, pairs_of, read
 from membership.studies.bmia.summaries import measured, rows
 from membership.studies.bmia.worlds import LABELS, PUBLISHED
 

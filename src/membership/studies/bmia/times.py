@@ -7,9 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from membership import metrics, published
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import STRUCTURES
-from membership.studies.bmia.seen import further, origin
+from membership.studies.bmia.seen import further
 from membership.studies.bmia.tables import ON, printed_1
 
 TIME = "time_min"

@@ -8,9 +8,9 @@ from scipy.stats import binom, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names
-from membership.studies.bmia.seen import Seen, origin
+from membership.studies.bmia.seen import Seen
 from membership.studies.bmia.summaries import percent
 
 ALPHA, LIRA = 0.05, 8

@@ -7,7 +7,6 @@ the null rows).
 """
 
 import functools
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -35,32 +34,31 @@ LARGEST_PICTURE = 32
 def sources(settings: Any) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
     kinds = {"outputs": outputs, "posterior": posterior, "times": times}
-    key, found = _key(settings), {}
+    found = {}
     for cell in names.cells(settings):
         for kind, function in kinds.items():
-            found[f"{kind}-{cell.word}"] = functools.partial(function, cell, key)
+            found[f"{kind}-{cell.word}"] = functools.partial(function, cell, settings)
     for cell in names.opened(settings):
-        found[f"white-box-{cell.word}"] = functools.partial(white_box, cell, key)
+        found[f"white-box-{cell.word}"] = functools.partial(white_box, cell, settings)
     for cell in names.typical(settings):
-        found[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, key)
+        found[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
     for cell in names.pictured(settings):
-        found[f"pictures-{cell.word}"] = functools.partial(pictures, cell, key)
+        found[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
     first = names.cells(settings)[0]
-    found[names.UNTRAINED] = functools.partial(untrained, first, key)
+    found[names.UNTRAINED] = functools.partial(untrained, first, settings)
     return found
 
 
 @evidence.version(2)
-def outputs(cell: Cell, key: str) -> xr.Dataset:
+def outputs(cell: Cell, settings: Settings) -> xr.Dataset:
     """What every model answers for the pool and for records that no model has seen."""
-    found, ensemble = _trained(cell, key)
+    found, ensemble = _trained(cell, settings)
     return answers(found, ensemble)
 
 
 @evidence.version(2)
-def untrained(cell: Cell, key: str) -> xr.Dataset:
+def untrained(cell: Cell, settings: Settings) -> xr.Dataset:
     """The same of models at their random start, with fewer references."""
-    settings = _settings(key)
     few = {"n_reference": min(UNTRAINED_REFERENCES, settings.n_reference)}
     found = world(cell, settings.model_copy(update=few))
     return answers(found, train(found, trained=False))
@@ -94,13 +92,13 @@ def answers(found: World, ensemble: training.Ensemble) -> xr.Dataset:
 
 
 @evidence.version(2)
-def posterior(cell: Cell, key: str) -> xr.Dataset:
+def posterior(cell: Cell, settings: Settings) -> xr.Dataset:
     """What some references predict in closed form of each record's hinge, and QMIA of targets.
 
     A reference stands for its pair of complements: of each record that one of the two is asked
     which was trained without it.
     """
-    found, ensemble = _trained(cell, key)
+    found, ensemble = _trained(cell, settings)
     firsts = found.references[: 2 * max(MIXED, len(found.targets)) : 2]
     rows = [*found.targets, *firsts]
     shape = (len(rows), len(VARIANTS), len(found.pool))
@@ -155,9 +153,9 @@ def _with_label(records: Any) -> np.ndarray:
     return np.c_[flat, np.eye(records.n_classes)[records.y]]
 
 
-def white_box(cell: Cell, key: str) -> xr.Dataset:
+def white_box(cell: Cell, settings: Settings) -> xr.Dataset:
     """Quadratic forms of the targets' gradients, and of linear models the step from a reference."""
-    found, ensemble = _trained(cell, key)
+    found, ensemble = _trained(cell, settings)
     each = [opening.observe(found, ensemble, target) for target in found.targets]
     arrays = {name: np.stack([one[name] for one in each]) for name in each[0]}
     member = found.membership[list(found.targets)]
@@ -174,21 +172,21 @@ def white_box(cell: Cell, key: str) -> xr.Dataset:
 
 
 @evidence.version(2)
-def times(cell: Cell, key: str) -> xr.Dataset:
+def times(cell: Cell, settings: Settings) -> xr.Dataset:
     """Seconds that the parts of every attack took on this machine."""
-    found, ensemble = _trained(cell, key)
-    parts = [names.with_hinge(outputs(cell, key)), posterior(cell, key)]
+    found, ensemble = _trained(cell, settings)
+    parts = [names.with_hinge(outputs(cell, settings)), posterior(cell, settings)]
     opened = cell in names.opened(found.settings)
-    parts += [white_box(cell, key)] if opened else []
+    parts += [white_box(cell, settings)] if opened else []
     measured = seconds.measured(found, ensemble, parts, opened, (closed_form, regressed))
     case = (("case",), np.array(list(measured)))
     value = (("case",), np.array(list(measured.values()), dtype=np.float64))
     return evidence.dataset("measured", {"part": case, "seconds": value}, **about(found))
 
 
-def leave_one_out(cell: Cell, key: str) -> xr.Dataset:
+def leave_one_out(cell: Cell, settings: Settings) -> xr.Dataset:
     """LOOD of every record of the pool, by the Gaussian process of an infinitely wide network."""
-    found = world(cell, _settings(key))
+    found = world(cell, settings)
     x = found.pool.x.reshape(len(found.pool), -1).astype(np.float64)
     y = np.eye(found.pool.n_classes)[found.pool.y] - 1 / found.pool.n_classes
     process = lood.leave_one_out(nngp.fully_connected(DEPTH)(x), y, NOISE)
@@ -203,9 +201,9 @@ def leave_one_out(cell: Cell, key: str) -> xr.Dataset:
     )
 
 
-def pictures(cell: Cell, key: str) -> xr.Dataset:
+def pictures(cell: Cell, settings: Settings) -> xr.Dataset:
     """Every record of the pool as a small picture, for who has no data."""
-    found = world(cell, _settings(key))
+    found = world(cell, settings)
     apart = -(-max(found.pool.x.shape[2:]) // LARGEST_PICTURE)
     level = np.rint(255 * np.clip(found.pool.x[:, :, ::apart, ::apart], 0, 1)).astype(np.uint8)
     variables = {"level": (("record", "channel", "height", "width"), level)}
@@ -240,17 +238,8 @@ def about(found: World) -> dict[str, Any]:
     }
 
 
-def _key(settings: Any) -> str:
-    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
-    return json.dumps(given, sort_keys=True)
-
-
-def _settings(key: str) -> Any:
-    return Settings.from_values(json.loads(key))
-
-
 # Several files are made from one cell's models; they are dropped for the next cell's.
 @functools.lru_cache(maxsize=1)
-def _trained(cell: Cell, key: str) -> tuple[World, training.Ensemble]:
-    found = world(cell, _settings(key))
+def _trained(cell: Cell, settings: Settings) -> tuple[World, training.Ensemble]:
+    found = world(cell, settings)
     return found, train(found)

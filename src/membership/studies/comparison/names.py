@@ -2,10 +2,11 @@
 
 import itertools
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from membership.studies import experiment
 
 LABELS = {
     "digits": "Digits",
@@ -52,7 +53,7 @@ def cells(settings: Any) -> tuple[Cell, ...]:
     """The cells of a run, those of the first data set before the others."""
     found: dict[str, Cell] = {}
     for name in dict.fromkeys([settings.dataset, *settings.also_datasets]):
-        stem = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "own"
+        stem = experiment.word(Path(name).stem)
         for kind in kinds(settings, name):
             word = f"{stem}-{kind}"
             word = word if word not in found else f"{word}-{len(found) + 1}"
