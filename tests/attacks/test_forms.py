@@ -8,7 +8,7 @@ import torch
 
 from membership import attacks, curvature, models
 from membership.attacks.forms import forms_of
-from membership.curvature.inverse import inverse_of
+from membership.curvature.inverse import Inversion
 from membership.curvature.objective import objective
 from membership.curvature.white_box import views
 
@@ -106,7 +106,6 @@ def test_every_inverse_gives_the_same_forms(problem, shift):
     model, loss, train, query = problem
     goal = objective(model, loss, *train)
     records = goal.records(*train)
-    how = {"damping": DAMPING, "convention": "paper", "conditioning": "damping", "shift": shift}
     spectrum = curvature.spectrum(model, loss, *train)
     of = {}
     for name, options in {
@@ -114,7 +113,8 @@ def test_every_inverse_gives_the_same_forms(problem, shift):
         "factors": {"solver": "exact"},
         "conjugate gradients": {"solver": "cg", "tolerance": 1e-8},
     }.items():
-        inverse, basis = inverse_of(goal, records, 20, **how, **options)
+        inversion = Inversion(DAMPING, "damping", "paper", **options)
+        inverse, basis = inversion.of(goal, records, 20, shift)
         (of[name],) = forms_of(views(goal, records, query, basis), [inverse], DECAY)
     for name, tolerance in (("factors", 1e-9), ("conjugate gradients", 1e-5)):
         for term, expected in of["eigenvalues"].items():

@@ -32,7 +32,6 @@ between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same s
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +42,8 @@ from membership.attacks.adversary import Observed, loss_of
 from membership.attacks.forms import against_rest, check_stationarity, forms_of, reader
 from membership.attacks.others import KNOWLEDGE, check_marks, removal
 from membership.attacks.registry import Attack, declare
-from membership.curvature.eigen import Spectrum, check_conditioning
-from membership.curvature.inverse import check_solver, inverse_of
+from membership.curvature.eigen import Spectrum
+from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
 from membership.curvature.white_box import views
 from membership.errors import InputError
@@ -177,28 +176,16 @@ def iha(
     """
     recipe = (learning_rate, momentum, weight_decay)
     check_recipe(*recipe)
-    check_conditioning(damping, conditioning, convention)
+    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance)
     check_stationarity(stationarity)
     one_of("knowledge", knowledge, KNOWLEDGE)
-    check_solver(solver, conditioning)
     goal = objective(model, loss, *pair("train", train))
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)
 
     shift = weight_decay if stationarity == "regularised" else 0.0
-    inverse, basis = inverse_of(
-        goal,
-        train,
-        len(member),
-        damping=damping,
-        conditioning=conditioning,
-        convention=convention,
-        solver=solver,
-        shift=shift,
-        spectrum=spectrum,
-        tolerance=tolerance,
-    )
+    inverse, basis = inversion.of(goal, train, len(member), shift)
     (forms,) = forms_of(views(goal, train, query, basis), [inverse], weight_decay)
     found = iha_from_forms(
         forms,
@@ -304,41 +291,35 @@ def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> 
         raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
 
 
-def _of(seen: Observed, stationarity: str) -> FloatArray:
-    recipe = (seen.setting(name) for name in ("learning_rate", "momentum", "weight_decay"))
-    forms, n_train = seen.form(stationarity), seen.setting("members")
-    return iha_from_forms(
-        forms, loss_of(seen), seen.member, n_train, *recipe, stationarity=stationarity
-    ).score
+def _declared(stationarity: str, others: str, **words: str) -> Attack:
+    """An entry of the registry, with the forms that it reads."""
+
+    def score(seen: Observed) -> FloatArray:
+        recipe = (seen.setting(name) for name in ("learning_rate", "momentum", "weight_decay"))
+        forms, n_train = seen.form(stationarity), seen.setting("members")
+        how = {"stationarity": stationarity}
+        return iha_from_forms(forms, loss_of(seen), seen.member, n_train, *recipe, **how).score
+
+    terms = ("own2", "own3", f"{others}2", f"{others}3")
+    return Attack(
+        function=iha,
+        needs=("loss|log_odds", *(f"form.{stationarity}.{term}" for term in terms)),
+        knowledge=("losses", "weights", "recipe", "all other records"),
+        references="none",
+        paper="suri2024",
+        score=score,
+        **words,
+    )
 
 
-_suri = partial(
-    Attack,
-    function=iha,
-    knowledge=("losses", "weights", "recipe", "all other records"),
-    references="none",
-    paper="suri2024",
-)
 declare(
-    _suri(
-        name="iha",
-        display="IHA",
-        needs=(
-            "loss|log_odds",
-            *(f"form.published.{term}" for term in ("own2", "own3", "mean2", "mean3")),
-        ),
-        equation="Equation 8",
-        score=lambda seen: _of(seen, "published"),
-    ),
-    _suri(
+    _declared("published", "mean", name="iha", display="IHA", equation="Equation 8"),
+    _declared(
+        "regularised",
+        "rest",
         name="iha-star",
         display="IHA*",
-        needs=(
-            "loss|log_odds",
-            *(f"form.regularised.{term}" for term in ("own2", "own3", "rest2", "rest3")),
-        ),
         equation="Equation 8, with the weight decay in the stationarity",
-        score=lambda seen: _of(seen, "regularised"),
         term="IHA\\*",
     ),
 )

@@ -8,8 +8,8 @@ from torch import nn
 
 from membership.arrays import FloatArray, as_float64
 from membership.attacks.registry import Attack, declare
-from membership.curvature.eigen import Spectrum, check_conditioning
-from membership.curvature.inverse import check_solver, inverse_of
+from membership.curvature.eigen import Spectrum
+from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
 from membership.curvature.white_box import views
 
@@ -61,21 +61,10 @@ def sif(
     >>> score.shape, bool((score <= 0).all())
     ((2,), True)
     """
-    check_conditioning(damping, conditioning, convention)
-    check_solver(solver, conditioning)
+    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance)
     goal = objective(model, loss, *pair("train", train))
     records, query = goal.records(*train), goal.queried(query)
-    inverse, basis = inverse_of(
-        goal,
-        records,
-        len(query[0]),
-        damping=damping,
-        conditioning=conditioning,
-        convention=convention,
-        solver=solver,
-        spectrum=spectrum,
-        tolerance=tolerance,
-    )
+    inverse, basis = inversion.of(goal, records, len(query[0]))
     blocks = views(goal, records, query, basis)
     return np.concatenate([0.0 - inverse.influence(view.gradient) for view in blocks])
 

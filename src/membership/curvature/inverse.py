@@ -12,7 +12,12 @@ import numpy as np
 import torch
 
 from membership.arrays import FloatArray, one_of
-from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum_of
+from membership.curvature.eigen import (
+    Spectrum,
+    check_conditioning,
+    conditioned_inverse,
+    spectrum_of,
+)
 from membership.curvature.factor import Factor, factors
 from membership.curvature.objective import Objective
 from membership.curvature.solver import Solver
@@ -162,43 +167,50 @@ def identity(size: int) -> Eigenvalues:
     return Eigenvalues(ones, ones)
 
 
-def inverse_of(
-    goal: Objective,
-    train: tuple[torch.Tensor, torch.Tensor],
-    n_queries: int,
-    *,
-    damping: float,
-    conditioning: str,
-    convention: str,
-    solver: str,
-    shift: float = 0.0,
-    spectrum: Spectrum | None = None,
-    tolerance: float = 1e-6,
-) -> tuple[Inverse, Spectrum | None]:
-    """What stands for the inverse, and the spectrum in whose basis it works, if in one.
+@dataclass(frozen=True)
+class Inversion:
+    """How the Hessian is inverted: `attacks.iha` has the parameters; an `InputError` as there.
 
-    A factor does where there is one damping and no spectrum at hand; see `attacks.iha` for the
-    parameters, and `conditioned_inverse` for the shift.
+    A factor does where there is one damping and no spectrum at hand.
     """
-    if solver == "cg":
-        systems = Solver(goal, *train, n_systems=n_queries)
-        return ConjugateGradients(systems, damping, shift, tolerance), None
-    if spectrum is None and conditioning == "damping":
-        inner, outer = factors(goal, *train, damping, shift)
-        return Factors(outer, inner), None
-    spectrum = spectrum or spectrum_of(goal, *train)
-    spectrum.check(goal)
-    return eigenvalues(spectrum.values, damping, conditioning, convention, shift), spectrum
 
+    damping: float
+    conditioning: str
+    convention: str
+    solver: str
+    spectrum: Spectrum | None = None
+    tolerance: float = 1e-6
 
-def check_solver(solver: str, conditioning: str) -> None:
-    """Raise an InputError unless the solver is known and does this conditioning."""
-    one_of("solver", solver, SOLVERS)
-    if solver == "cg" and conditioning == "low-rank":
-        raise InputError(
-            "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
-            "solver='exact', or conditioning='damping'"
-        )
+    def __post_init__(self) -> None:
+        check_conditioning(self.damping, self.conditioning, self.convention)
+        one_of("solver", self.solver, SOLVERS)
+        if self.solver == "cg" and self.conditioning == "low-rank":
+            raise InputError(
+                "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
+                "solver='exact', or conditioning='damping'"
+            )
+
+    def of(
+        self,
+        goal: Objective,
+        train: tuple[torch.Tensor, torch.Tensor],
+        n_queries: int,
+        shift: float = 0.0,
+    ) -> tuple[Inverse, Spectrum | None]:
+        """What stands for the inverse, and the spectrum in whose basis it works, if in one.
+
+        `conditioned_inverse` has the shift.
+        """
+        if self.solver == "cg":
+            systems = Solver(goal, *train, n_systems=n_queries)
+            return ConjugateGradients(systems, self.damping, shift, self.tolerance), None
+        if self.spectrum is None and self.conditioning == "damping":
+            inner, outer = factors(goal, *train, self.damping, shift)
+            return Factors(outer, inner), None
+        spectrum = self.spectrum or spectrum_of(goal, *train)
+        spectrum.check(goal)
+        how = (self.damping, self.conditioning, self.convention, shift)
+        return eigenvalues(spectrum.values, *how), spectrum
 
 
 def _numbers(values: torch.Tensor) -> FloatArray:

@@ -11,7 +11,6 @@ from membership import metrics, published
 from membership.studies.iha import audit as reading
 from membership.studies.iha import (
     controls,
-    inconsistencies,
     names,
     requirements,
     rows,
@@ -182,16 +181,6 @@ def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
     more = {"a": replace(loss, name="a", display="new"), "b": replace(loss, needs=("hinge",))}
     monkeypatch.setattr(module, "ATTACKS", module.ATTACKS | more)
     assert set(requirements.table_1(None)["attack"]) == listed | {"new"}
-
-
-def test_what_is_printed_twice_is_read_from_the_tables():
-    table = inconsistencies.control_7(None).set_index("quantity")
-    first = table.loc["LOSS on Purchase-100, AUC"]
-    assert first["printed"] == 0.531
-    assert first["printed there"] == 0.529
-    assert first["difference"] == pytest.approx(0.002)
-    (order,) = (q for q in table.index if q.startswith("TPR at FPR 0.3"))
-    assert table.loc[order, "difference"] < 0
 
 
 @pytest.mark.slow

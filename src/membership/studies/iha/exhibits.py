@@ -8,7 +8,8 @@ import pandas as pd
 
 from membership.exhibits import Source
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
-from membership.studies.iha import inconsistencies, names, sentences
+from membership.published import misprints
+from membership.studies.iha import names, sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -263,5 +264,5 @@ EXHIBITS = (
     ),
     exhibit("ctl-6", of_settings(theory.control_6), says=sentences.of_control_6),
     exhibit("ctl-9", of_settings(retrained.control_9), says=sentences.of_control_9),
-    exhibit("ctl-7", of_settings(inconsistencies.control_7), says=sentences.of_control_7),
+    exhibit("ctl-7", lambda source: misprints.pairs("iha"), says=sentences.of_control_7),
 )
