@@ -56,6 +56,27 @@ def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
 
 
 @pytest.mark.slow
+def test_the_details_are_run_with_their_chapter_and_both_pages_are_of_one_run(project):
+    text = (project.root / "notebooks" / "demo.md").read_text()
+    (project.root / "notebooks" / "demo_details.md").write_text(text.replace("The end", "More"))
+    details = project.executed.with_name("demo_details.ipynb")
+    command = ("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7")
+    done = project.run(*command)
+    assert (done.returncode, done.stdout) == (0, f"{project.executed}\n"), done.stderr
+    assert all("repeats: 7" in outputs(page) for page in (project.executed, details))
+    record = json.loads((project.root / "runs" / "tiny" / "demo.json").read_text())
+    assert [s["title"] for s in record["sections"]].count("A demonstration") == 2
+    assert (
+        "up to date"
+        in project.run("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7").stderr
+    )
+    details.unlink()
+    again = project.run("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7")
+    assert "up to date" not in again.stderr
+    assert details.is_file()
+
+
+@pytest.mark.slow
 def test_a_second_run_is_skipped_until_something_changes(project):
     project.run("run", "demo")
     first = project.executed.read_bytes()

@@ -7,6 +7,7 @@ import pandas as pd
 
 import membership
 from membership.exhibits import files
+from membership.exhibits.homes import page_of
 from membership.exhibits.listing import find, listed, name
 from membership.published.bibliography import entry
 
@@ -75,8 +76,8 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
 
 def permalink(exhibit_id: str) -> str:
     """The address of an exhibit's card on the published site."""
-    page = f"book/chapters/{find(exhibit_id)['chapter']}.html"
-    return f"{membership.__url__}{page}#{exhibit_id}"
+    known = find(exhibit_id)["id"]
+    return f"{membership.__url__}book/chapters/{page_of(known)}.html#{known}"
 
 
 def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:

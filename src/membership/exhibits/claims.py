@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from membership import published
 from membership.exhibits.cards import templates
 from membership.exhibits.declaration import Exhibit
+from membership.exhibits.homes import claims_page, page_of
 from membership.exhibits.panels import PLURALS, WORDS, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
@@ -98,7 +99,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             numbers=verdicts(exhibits),
             plurals=PLURALS,
             has_own=any(row.own for row in found),
-            recipes={one.id: recipe(one.id) for one in exhibits},
+            places={one.id: _place(chapter, one.id) for one in exhibits},
             numbering={row.claim.id: i + 1 for i, row in enumerate(found)},
         )
     )
@@ -124,6 +125,14 @@ def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
                 for word, count in run.counts.items():
                     total[word] += count
     return {word: count for word, count in total.items() if count}
+
+
+def _place(chapter: str, exhibit_id: str) -> str:
+    """The address of an exhibit as seen from the table of claims."""
+    if page := recipe(exhibit_id):
+        return f"../{page}.html"
+    page = page_of(exhibit_id)
+    return f"#{exhibit_id}" if page == claims_page(chapter) else f"{page}.html#{exhibit_id}"
 
 
 def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | None) -> Row:

@@ -9,6 +9,7 @@ from typing import Any
 import membership
 from membership import paths
 from membership.errors import InputError
+from membership.exhibits.homes import pages_of
 from membership.settings import ChapterSettings, suggest
 
 
@@ -33,21 +34,21 @@ def settings_class(chapter: str) -> type[ChapterSettings]:
     return importlib.import_module(f"membership.studies.{chapter}.settings").Settings
 
 
-def source_path(chapter: str) -> Path:
-    """The text notebook that people edit: ``notebooks/<chapter>.md``, as the package ships it."""
-    return paths.shipped("notebooks") / f"{chapter}.md"
+def source_path(page: str) -> Path:
+    """The text notebook that people edit: ``notebooks/<page>.md``, as the package ships it."""
+    return paths.shipped("notebooks") / f"{page}.md"
 
 
-def executed_path(chapter: str) -> Path:
+def executed_path(page: str) -> Path:
     """The executed notebook that the site shows."""
-    return paths.project_root() / "book" / "chapters" / f"{chapter}.ipynb"
+    return paths.project_root() / "book" / "chapters" / f"{page}.ipynb"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run's files go, beside its results: page, record of times, log of a failure."""
+    """Where a run's files go, beside its results: pages, record of times, log of a failure."""
 
-    page: Path
+    pages: tuple[Path, ...]
     record: Path
     log: Path
 
@@ -56,12 +57,11 @@ def place_of(settings: ChapterSettings, *, apart: bool) -> Place:
     """The project's places, or those of a run that keeps all it writes in its results folder."""
     chapter, profile = settings.chapter, settings.profile
     if not apart:
-        page, record = executed_path(chapter), run_record_path(chapter, profile)
-        return Place(page, record, log_path(chapter, profile))
-    stem = results_path(settings)
-    return Place(
-        *(stem.with_name(chapter + suffix) for suffix in (".ipynb", ".json", ".failed.log"))
-    )
+        pages = tuple(map(executed_path, pages_of(chapter)))
+        return Place(pages, run_record_path(chapter, profile), log_path(chapter, profile))
+    beside = results_path(settings).parent
+    pages = tuple(beside / f"{page}.ipynb" for page in pages_of(chapter))
+    return Place(pages, beside / f"{chapter}.json", beside / f"{chapter}.failed.log")
 
 
 def run_record_path(chapter: str, profile: str) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from membership import manifest, paths
 from membership.errors import InputError, RunError
+from membership.exhibits.homes import pages_of
 from membership.running import times
 from membership.running.chapter_files import chapters
 from membership.running.up_to_date import is_unchanged
@@ -80,7 +81,8 @@ def _built(root: Path) -> Iterator[Path]:
     _drop_if_empty(book / "generated", ".lock")
     yield from _each((book / "chapters").glob("*.ipynb"), is_unchanged)
     _drop_if_empty(book / "chapters")
-    opened = [root / "notebooks" / f"{chapter}.ipynb" for chapter in chapters()]
+    pages = [page for chapter in chapters() for page in pages_of(chapter)]
+    opened = [root / "notebooks" / f"{page}.ipynb" for page in pages]
     yield from _each(opened, is_unchanged)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from membership import addresses, manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
+from membership.exhibits.homes import pages_of
 from membership.running import times
 from membership.running.chapter_files import (
     Place,
@@ -97,8 +98,8 @@ def run_notebook(
     Returns
     -------
     Path
-        The executed notebook, ``book/chapters/<chapter>.ipynb``; of a run that is kept apart
-        ``<results_dir>/<profile>/<chapter>.ipynb``.
+        The first executed notebook, ``book/chapters/<chapter>.ipynb``; of a run that is kept apart
+        ``<results_dir>/<profile>/<chapter>.ipynb``. The one with the details lies beside it.
 
     Raises
     ------
@@ -113,13 +114,13 @@ def run_notebook(
     for note in () if quiet else settings.notes:
         print(f"{chapter} ({settings.profile}): {note}", file=sys.stderr)
     place = place_of(settings, apart=apart)
-    target, mark = place.page, fingerprint(settings)
-    if not force and is_up_to_date(settings, mark, target):
+    target, mark = place.pages[0], fingerprint(settings)
+    if not force and is_up_to_date(settings, mark, *place.pages):
         if not quiet:
             print(f"{chapter} ({settings.profile}): up to date", file=sys.stderr)
         return target
     paths.require_writable(paths.made_cache_dir())
-    for written in (target, place.log, place.record):
+    for written in (*place.pages, place.log, place.record):
         if written.is_dir():
             raise paths.write_error(written, IsADirectoryError(21, "it is a folder"))
         paths.require_writable(written.parent)
@@ -142,7 +143,9 @@ def _run(
 ) -> None:
     """Execute; then results, page and record take the place of the earlier ones."""
     started, clock, read = time.time(), time.monotonic(), data_digests(settings)
-    executed = _execute(settings, given, place, quiet)
+    executed = [
+        _execute(page, settings, given, place, quiet) for page in pages_of(settings.chapter)
+    ]
     if data_digests(settings) != read:
         raise RunError(
             f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
@@ -160,12 +163,15 @@ def _run(
         "code_sha256": provenance.code_digest(),
     }
     files = put_in_place(folder, results_path(settings), described)
-    paths.atomic_write(place.page, sealed(_as_json(executed), stamp(settings, mark, files)))
+    for target, page in zip(place.pages, executed, strict=True):
+        paths.atomic_write(target, sealed(_as_json(page), stamp(settings, mark, files)))
     seconds = time.monotonic() - clock
     times.write(place.record, settings, executed, started, seconds)
 
 
-def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, quiet: bool) -> Any:
+def _execute(
+    page: str, settings: ChapterSettings, given: dict[str, Any], place: Place, quiet: bool
+) -> Any:
     """Execute in a folder of its own; on failure keep what there is and say it in one line."""
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -173,13 +179,13 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, qui
 
     from membership.running.engine import SECONDS_OF_SILENCE, Progress
 
-    label = f"{settings.chapter} ({settings.profile})"
+    label = f"{page} ({settings.profile})"
     progress = Progress(label, quiet)
     with processes.supervised() as run:
         output = run.folder / "executed.ipynb"
         try:
-            _papermill(papermill, settings.chapter, given, run, progress)
-            return _finished(output, settings.chapter, given)
+            _papermill(papermill, page, given, run, progress)
+            return _finished(output, page, given)
         except PapermillExecutionError as error:
             what = _last_line(error.evalue)
             if error.ename == InputError.__name__:
@@ -214,14 +220,14 @@ def _execute(settings: ChapterSettings, given: dict[str, Any], place: Place, qui
 
 
 def _papermill(
-    papermill: Any, chapter: str, given: dict[str, Any], run: processes.Run, progress: Any
+    papermill: Any, page: str, given: dict[str, Any], run: processes.Run, progress: Any
 ) -> None:
     import jupytext
 
     from membership.running.engine import NAME
 
     source, output = run.folder / "source.ipynb", run.folder / "executed.ipynb"
-    jupytext.write(jupytext.read(source_path(chapter), fmt="md:myst"), source)
+    jupytext.write(jupytext.read(source_path(page), fmt="md:myst"), source)
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     # Its cards are shown by the site, which carries the files that they link to.
@@ -249,7 +255,7 @@ def _papermill(
     )
 
 
-def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
+def _finished(output: Path, page: str, given: Mapping[str, Any]) -> Any:
     """Read the executed notebook, fold the injected cell and forget the folders it ran in."""
     import nbformat
 
@@ -259,7 +265,7 @@ def _finished(output: Path, chapter: str, given: Mapping[str, Any]) -> Any:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.metadata.tags.append("hide-input")
     notebook.metadata.papermill.update(
-        input_path=f"notebooks/{chapter}.md", output_path=f"book/chapters/{chapter}.ipynb"
+        input_path=f"notebooks/{page}.md", output_path=f"book/chapters/{page}.ipynb"
     )
     return notebook
 

@@ -1,18 +1,20 @@
 """The notebooks that people open: each chapter's text as ``notebooks/<chapter>.ipynb``."""
 
 import hashlib
+import itertools
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from membership import paths
+from membership.exhibits.homes import pages_of
 from membership.running.chapter_files import chapters, source_path
 from membership.running.up_to_date import note_of, sealed
 
 
 def write_notebooks() -> list[Path]:
-    """Write every chapter's notebook anew where its text is a newer one.
+    """Write every chapter's notebooks anew where their text is a newer one.
 
     Returns
     -------
@@ -21,9 +23,9 @@ def write_notebooks() -> list[Path]:
         newer than it, that is said on stderr.
     """
     written = []
-    for chapter in chapters():
-        text = paths.text_of(source_path(chapter))
-        target = paths.project_root() / "notebooks" / f"{chapter}.ipynb"
+    for name in itertools.chain.from_iterable(map(pages_of, chapters())):
+        text = paths.text_of(source_path(name))
+        target = paths.project_root() / "notebooks" / f"{name}.ipynb"
         source = hashlib.sha256(text.encode()).hexdigest()
         if _source_of(target) == source:
             continue

@@ -183,9 +183,9 @@ def is_done(point: Point) -> bool:
     """Whether a run's folder holds what running it now would make."""
     place = place_of(point.settings, apart=True)
     # Nearly every answer is no, and the fingerprint reads every source file.
-    if not place.page.is_file():
+    if not all(page.is_file() for page in place.pages):
         return False
-    return is_up_to_date(point.settings, fingerprint(point.settings), place.page)
+    return is_up_to_date(point.settings, fingerprint(point.settings), *place.pages)
 
 
 def _command(point: Point) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ _WORDS = ("title", "profile", "machine", "python", "started")
 
 
 def write(
-    path: Path, settings: ChapterSettings, notebook: Any, started: float, seconds: float
+    path: Path, settings: ChapterSettings, notebooks: list[Any], started: float, seconds: float
 ) -> None:
     """Write the record of a finished run.
 
@@ -31,8 +31,8 @@ def write(
         The JSON file.
     settings : ChapterSettings
         The resolved parameters of the run.
-    notebook : NotebookNode
-        The executed notebook, with papermill's durations.
+    notebooks : list of NotebookNode
+        The executed ones, with papermill's durations.
     started : float
         Seconds since the epoch.
     seconds : float
@@ -45,7 +45,7 @@ def write(
         "parameters": hidden(settings.parameters(), settings.parameters()),
         "started": datetime.datetime.fromtimestamp(started, datetime.UTC).isoformat("T", "seconds"),
         "seconds": round(seconds, 1),
-        "sections": section_seconds(notebook),
+        "sections": [part for notebook in notebooks for part in section_seconds(notebook)],
         "machine": machine(settings.device),
         "cpus": os.cpu_count(),
         "python": platform.python_version(),

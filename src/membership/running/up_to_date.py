@@ -12,6 +12,7 @@ from typing import Any
 import membership
 from membership import manifest, paths
 from membership.exhibits import provenance
+from membership.exhibits.homes import pages_of
 from membership.running.chapter_files import chapters, executed_path, results_path, source_path
 from membership.running.hiding import own_data
 from membership.settings import ChapterSettings
@@ -51,12 +52,12 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
     An edit of another chapter, or of what only runs and shows chapters, changes nothing.
     """
     root, package = paths.project_root(), Path(membership.__file__).resolve().parent
-    text = paths.text_of(source_path(settings.chapter))
+    texts = [paths.text_of(source_path(page)) for page in pages_of(settings.chapter)]
     others = [f"studies/{one}" for one in chapters() if one != settings.chapter]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
     files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
     return {
-        "notebook": _digest(text.encode()),
+        "notebooks": _digest("".join(texts).encode()),
         "code": provenance.code_digest(package, (*_AFTERWARDS, *others)),
         **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
     }
@@ -119,11 +120,18 @@ def is_unchanged(notebook: Path) -> bool:
     return note_of(notebook) is not None
 
 
-def read_stamp(executed: Path) -> dict[str, Any] | None:
-    """The note of an executed notebook; None where there is none or the notebook was changed."""
-    said = note_of(executed) or {}
+def read_stamp(*pages: Path) -> dict[str, Any] | None:
+    """The note of one run's executed notebooks.
+
+    None where one of them has none, was changed, or is of another run.
+    """
+    notes = [dict(note_of(page) or {}) for page in pages]
+    for note in notes:
+        note.pop("page", None)
+    said = notes[0]
     whole = {"profile", "results_dir", "fingerprint", "files"} <= said.keys()
-    return said if whole and manifest.is_listing(said["files"]) else None
+    one_run = all(note == said for note in notes)
+    return said if whole and one_run and manifest.is_listing(said["files"]) else None
 
 
 def note_of(notebook: Path) -> dict[str, Any] | None:
@@ -136,9 +144,12 @@ def note_of(notebook: Path) -> dict[str, Any] | None:
         return None
 
 
-def is_up_to_date(settings: ChapterSettings, mark: str, executed: Path | None = None) -> bool:
-    """Tell whether the executed notebook carries this fingerprint, and what it wrote lies there."""
-    said = read_stamp(executed or executed_path(settings.chapter))
+def is_up_to_date(settings: ChapterSettings, mark: str, *pages: Path) -> bool:
+    """Whether executed notebooks, the book's own by default, carry this fingerprint.
+
+    And whether what they wrote lies there.
+    """
+    said = read_stamp(*(pages or map(executed_path, pages_of(settings.chapter))))
     if said is None or said["fingerprint"] != mark:
         return False
     folder, files = results_path(settings), said["files"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from membership import paths, processes
 from membership.errors import InputError, RunError
+from membership.exhibits.homes import chapter_of_page, pages_of
 from membership.running.chapter_files import executed_path
 from membership.site import check_results, statistics
 
@@ -86,8 +87,11 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
 
 def _require_chapters(root: Path) -> list[str]:
     toc = paths.text_of(root / "_toc.yml")
-    listed = re.findall(r"book/chapters/(\w+)", toc)
-    missing = [chapter for chapter in listed if not executed_path(chapter).is_file()]
+    pages = re.findall(r"book/chapters/(\w+)", toc)
+    listed = list(dict.fromkeys(map(chapter_of_page, pages)))
+    missing = [
+        one for one in listed if not all(executed_path(page).is_file() for page in pages_of(one))
+    ]
     if missing:
         raise InputError(
             f"no executed notebook for {', '.join(missing)}; make it with: "

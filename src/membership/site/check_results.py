@@ -8,6 +8,7 @@ from typing import Any
 
 from membership import manifest, paths
 from membership.errors import InputError, RunError
+from membership.exhibits.homes import pages_of
 from membership.running.chapter_files import executed_path
 from membership.running.up_to_date import ELSEWHERE, read_stamp
 
@@ -24,7 +25,7 @@ class Agreed:
 
 def agreed(chapters: list[str]) -> list[Agreed]:
     """Check every page against its results, and the committed ones against their manifest."""
-    found = [each for chapter in chapters if (each := _of_page(chapter))]
+    found = [each for chapter in chapters if (each := _of_pages(chapter))]
     committed = [paths.results_dir() / "paper" / chapter for chapter in chapters]
     return found + [_of_committed(folder) for folder in committed if folder.is_dir()]
 
@@ -53,12 +54,14 @@ def copy(results: list[Agreed], destination: Path) -> None:
             paths.atomic_write(below / manifest.NAME, shown.read_bytes())
 
 
-def _of_page(chapter: str) -> Agreed | None:
-    note = read_stamp(executed_path(chapter))
+def _of_pages(chapter: str) -> Agreed | None:
+    pages = [executed_path(page) for page in pages_of(chapter)]
+    note = read_stamp(*pages)
     if note is None:
+        changed = next((page for page in pages if read_stamp(page) is None), pages[-1])
         raise InputError(
-            f"{paths.shown(executed_path(chapter))} is not as `membership run` left it; make it "
-            f"again: membership run {chapter}"
+            f"{paths.shown(changed)} is not as `membership run` left it; make it again: "
+            f"membership run {chapter}"
         )
     if note["results_dir"] == ELSEWHERE:
         return None

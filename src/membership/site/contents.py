@@ -7,6 +7,7 @@ from typing import Any
 from docutils import nodes
 
 from membership import published
+from membership.exhibits.homes import chapter_of_page
 from membership.exhibits.listing import listed
 
 CHAPTERS = "book/chapters/"
@@ -28,7 +29,7 @@ def _without_places(
 
 
 def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    chapter = page.removeprefix(CHAPTERS)
+    chapter = chapter_of_page(page.removeprefix(CHAPTERS))
     if doctree is not None and chapter in published.subjects and "toc" in context:
         labels = listed(chapter).set_index("id")["label"].to_dict()
         context["toc"] = with_exhibits(context["toc"], by_section(doctree, labels))

@@ -14,6 +14,7 @@ from membership import paths, published
 from membership.exhibits import claims, declared
 from membership.exhibits.chapter import claims_of
 from membership.exhibits.declaration import Exhibit
+from membership.exhibits.homes import claims_page, page_of
 from membership.exhibits.panels import PLURALS, WORDS, Panel, panels
 from membership.exhibits.quantities import printed_text
 from membership.exhibits.source import Committed
@@ -69,7 +70,11 @@ class Entry:
     def link(self) -> str:
         """Where it is shown, relative to the book."""
         page = recipe(self.exhibit.id) if self.run is None else ""
-        return f"{page}.html" if page else f"chapters/{self.exhibit.chapter}.html#{self.exhibit.id}"
+        return (
+            f"{page}.html"
+            if page
+            else f"chapters/{page_of(self.exhibit.id)}.html#{self.exhibit.id}"
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class Part:
 
     def link(self, claim: str) -> str:
         """Where a claim is shown, relative to the book."""
-        return f"chapters/{self.chapter}.html#{claim}"
+        return f"chapters/{claims_page(self.chapter)}.html#{claim}"
 
 
 @cache

@@ -37,6 +37,7 @@ from membership.exhibits import files, lookup, numbers
 from membership.exhibits.cards import templates
 from membership.exhibits.claims import Row
 from membership.exhibits.declaration import declared
+from membership.exhibits.homes import page_of
 from membership.exhibits.listing import find
 from membership.exhibits.panels import PLURALS, Panel
 from membership.exhibits.standing import WORDS as STANDINGS
@@ -107,7 +108,7 @@ def says(exhibit_id: str) -> str:
 def ref(context: Any, exhibit_id: str, text: str = "") -> str:
     """A link to the card, "Table 2" unless told otherwise."""
     exhibit = find(exhibit_id)
-    page = f"book/chapters/{exhibit['chapter']}.html"
+    page = f"book/chapters/{page_of(exhibit_id)}.html"
     here = os.path.dirname(context["env"].docname)
     address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
     words = escape(text or exhibit["label"])
@@ -212,6 +213,7 @@ def cases(context: Any) -> str:
         .get_template("cases.html")
         .render(
             cases=found,
+            page_of=page_of,
             base=base(context),
             knowledge=words,
             implied=IMPLIED,

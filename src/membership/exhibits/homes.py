@@ -1,0 +1,46 @@
+"""On which of a chapter's two pages an exhibit, or the table of claims, is shown."""
+
+from functools import cache
+from pathlib import Path
+
+from membership import paths
+from membership.exhibits.declaration import chapter_of
+
+_DETAILS = "_details"
+
+
+def pages_of(chapter: str) -> tuple[str, ...]:
+    """The chapter's page, and the one with its controls and details where there is one."""
+    details = chapter + _DETAILS
+    return (chapter, details) if _text(details).is_file() else (chapter,)
+
+
+def chapter_of_page(page: str) -> str:
+    """The chapter that a page belongs to."""
+    return page.removesuffix(_DETAILS)
+
+
+def page_of(exhibit_id: str) -> str:
+    """The page whose code shows an exhibit; the first where none does."""
+    return _showing(chapter_of(exhibit_id), f'"{exhibit_id}"')
+
+
+def claims_page(chapter: str) -> str:
+    """The page with the table of claims."""
+    return _showing(chapter, "chapter.claims()")
+
+
+def _showing(chapter: str, call: str) -> str:
+    first, *others = pages_of(chapter)
+    return next((page for page in others if call in _code(page)), first)
+
+
+@cache
+def _code(page: str) -> str:
+    """The code cells of a page's text."""
+    fences = paths.text_of(_text(page)).split("```")
+    return "".join(cell for cell in fences if cell.startswith("{code-cell}"))
+
+
+def _text(page: str) -> Path:
+    return paths.shipped("notebooks") / f"{page}.md"
