@@ -14,7 +14,7 @@ from membership import running
 from membership.errors import InputError
 from membership.namespaces import near
 from membership.running import chapter_files
-from membership.settings import PROFILES, ChapterSettings
+from membership.settings import PROFILES, ChapterSettings, size
 
 
 class Settings(ChapterSettings):
@@ -52,6 +52,37 @@ def test_neutral_values_take_the_profile_s_and_given_ones_stay():
 
 def test_a_profile_without_sizes_leaves_the_defaults():
     assert Settings.from_values({"profile": "paper"}).n_repeats == 0
+
+
+def test_a_row_of_the_table_is_a_parameter_with_its_profiles_and_its_least():
+    class Sized(ChapterSettings):
+        shared: ClassVar = {"dataset": ("digits", "digits", "adult"), "n_jobs": (1, 0, 0)}
+        n_models: int = size("models, even", (8, 24, 128), least=(6, "an interval"), le=1000)
+        rate: float = size("step size", (0.5, 0.25, 0.25), le=1)
+        further: list[str] = size("further data sets", ([], ["digits"], ["adult", "mnist"]))
+
+    assert Sized.profiles == {
+        "tiny": {"dataset": "digits", "n_jobs": 1, "n_models": 8, "rate": 0.5},
+        "quick": {"dataset": "digits", "n_models": 24, "rate": 0.25, "further": ["digits"]},
+        "paper": {
+            **{"dataset": "adult", "n_models": 128, "rate": 0.25},
+            "further": ["adult", "mnist"],
+        },
+    }
+    own = [(row.default, row.help) for row in Sized.describe()[-3:]]
+    assert own == [
+        (0, "models, even, 6 or more; 0: the profile's"),
+        (0.0, "step size; 0: the profile's"),
+        ([], "further data sets; []: the profile's"),
+    ]
+    assert Sized.from_values({"profile": "tiny", "n_models": 6}).n_models == 6
+    for wrong, said in (
+        ({"n_models": 5}, "n_models = 5: an interval needs at least 6"),
+        ({"n_models": 1001}, "n_models"),
+        ({"rate": -0.1}, "rate"),
+    ):
+        with pytest.raises(InputError, match=said):
+            Sized.from_values(wrong)
 
 
 def test_false_is_a_value_not_a_neutral_one():

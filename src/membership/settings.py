@@ -53,21 +53,53 @@ _SAID = {
 }
 
 
+def size(
+    help: str, values: tuple[Any, Any, Any], *, least: tuple[int, str] = (0, ""), **limits: Any
+) -> Any:
+    """A row of a chapter's table of sizes: a parameter whose neutral value means its profile's.
+
+    Parameters
+    ----------
+    help : str
+        What it is; the least and the neutral value are added.
+    values : tuple of int, float, str or list
+        For tiny, quick and paper; a neutral one where a profile has none.
+    least : (int, str)
+        The least that may be given, and what needs it, as in "an interval needs at least 2".
+    **limits
+        As for pydantic's ``Field``: ``le``, ``pattern``, ``max_length``.
+    """
+    neutral = type(values[0])()
+    if isinstance(neutral, int | float):
+        limits["ge"] = 0
+    enough = f", {least[0]:,} or more" if least[0] else ""
+    shown = "0" if neutral == 0 else repr(neutral)
+    return Field(
+        neutral,
+        description=f"{help}{enough}; {shown}: the profile's",
+        json_schema_extra={"sizes": list(values), "least": list(least)},
+        **limits,
+    )
+
+
 class ChapterSettings(BaseModel):
     """The parameters that every notebook shares; a chapter's ``Settings`` adds its own.
 
-    A parameter left at its neutral value (0, 0.0, "" or []) takes the value that ``profiles``
-    gives it for the chosen profile. Types are strict: neither 5.0 nor "5" nor True is an int.
+    A parameter left at its neutral value (0, 0.0, "" or []) takes the value that its profile
+    gives it: by its row (`size`), or for the shared parameters by ``shared``. Types are strict:
+    neither 5.0 nor "5" nor True is an int.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     chapter: ClassVar[str] = ""
+    # What the profiles (tiny, quick, paper) give the parameters below.
+    shared: ClassVar[dict[str, tuple[Any, Any, Any]]] = {}
+    # By profile, and the least of a size that is given with what needs it: made from the rows.
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+    least: ClassVar[dict[str, tuple[int, str]]] = {}
     # Data sets that a run may read beside those that its parameters name.
     further_data: ClassVar[tuple[str, ...]] = ()
-    # The least of a size that is given, and what needs it.
-    least: ClassVar[dict[str, tuple[int, str]]] = {}
 
     # What would do where training diverged; the learning rates of a chapter are no parameters.
     against_divergence: ClassVar[str] = "bring your own data into scale: `-p standardise true`"
@@ -96,6 +128,22 @@ class ChapterSettings(BaseModel):
     def __hash__(self) -> int:
         """By value: `functools.lru_cache` keeps what is made for a run."""
         return hash(self.model_dump_json())
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Make `profiles` and `least` from the rows, where a class does not write them out."""
+        rows = {
+            name: extra
+            for name, field in cls.model_fields.items()
+            if isinstance(extra := field.json_schema_extra, dict) and "sizes" in extra
+        }
+        sizes = {**cls.shared, **{name: row["sizes"] for name, row in rows.items()}}
+        if sizes:
+            cls.profiles = {
+                profile: {n: values[i] for n, values in sizes.items() if not _neutral(values[i])}
+                for i, profile in enumerate(PROFILES)
+            }
+            cls.least = {n: tuple(row["least"]) for n, row in rows.items() if row["least"][0]}
 
     @field_validator("*")
     @classmethod

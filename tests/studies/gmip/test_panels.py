@@ -7,7 +7,7 @@ from scipy import stats
 
 from membership import evidence, metrics, privacy
 from membership.studies.gmip import curves, panels, sentences
-from membership.studies.gmip.settings import PROFILES, Settings
+from membership.studies.gmip.settings import Settings
 
 SETTINGS = SimpleNamespace(seed=0, panel_repeats=3, simulated_records=2000)
 
@@ -88,12 +88,12 @@ def test_the_band_is_one_for_all_rates_at_once(gap, words):
 def test_the_paper_profile_repeats_the_panels_more_often():
     for profile, times in (("tiny", 1), ("quick", 1), ("paper", 4)):
         made = Settings.from_values({"profile": profile})
-        assert made.panel_repeats == times * PROFILES[profile]["simulated_repeats"]
+        assert made.panel_repeats == times * Settings.profiles[profile]["simulated_repeats"]
 
 
 def test_an_empirical_rate_leans_upwards_by_less_than_a_tenth():
     """0.1% of a repeat's non-members are ten; the true rate above the eleventh is a beta's."""
-    n, rate, mu = PROFILES["paper"]["simulated_records"], 0.001, 1.14
+    n, rate, mu = Settings.profiles["paper"]["simulated_records"], 0.001, 1.14
     accused = round(n * rate)
     # The middle of each percent of the law of the true rate.
     true = stats.beta.ppf((np.arange(100) + 0.5) / 100, accused + 1, n - accused)

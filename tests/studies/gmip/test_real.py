@@ -21,6 +21,7 @@ from membership.studies.gmip import (
     law_of_k,
     loss_attack,
     observations,
+    recipes,
     tasks,
     texts,
     utility,
@@ -60,10 +61,10 @@ def trained(gathered):
 def test_files_are_named_after_their_data_sets(tmp_path):
     path = str(tmp_path / "My Data.npz")
     values = {"dataset": "purchase_like:40000", "also_datasets": ["digits", path, "digits"]}
-    words = tasks.words(Settings.from_values(values))
+    words = Settings.from_values(values).words
     assert list(words.values()) == ["purchase-like-40000", "digits", "my-data"]
     twice = Settings.from_values({"dataset": "a/x.npz", "also_datasets": ["b/x.npz"]})
-    assert list(tasks.words(twice).values()) == ["x", "x-2"]
+    assert list(twice.words.values()) == ["x", "x-2"]
 
 
 @pytest.mark.slow
@@ -165,7 +166,7 @@ def test_the_trajectory_is_adam_on_the_whole_batch(settings):
 
 
 def test_the_rank_is_that_of_one_class_less(audits):
-    recipe = tasks.Recipe(**audits[0].attrs["recipe"])
+    recipe = recipes.Recipe(**audits[0].attrs["recipe"])
     assert set(gradients.ranks(audits[0]).ravel()) == {recipe.rank} == {audits[0].attrs["rank"]}
     table = controls.control_2(audits).set_index("quantity")["value"]
     assert table["mu with the rank"] < table["mu with d"]
@@ -271,7 +272,7 @@ def test_a_start_of_their_own_costs_the_loss_attack(gathered):
 
 def test_a_smaller_norm_takes_less_noise_for_the_same_level(gathered, settings):
     one = gathered["clipped-digits"]
-    recipe = tasks.Recipe(**one.attrs["recipe"])
+    recipe = recipes.Recipe(**one.attrs["recipe"])
     assert one.attrs["clip"] < recipe.clip
     assert (one["tau"].sel(norm=clipped.MEDIAN) < one["tau"].sel(norm=clipped.OWN)).all()
     sigma = one["tau"].sel(norm=clipped.MEDIAN).values * recipe.batch_size / one.attrs["clip"]

@@ -314,18 +314,14 @@ def _against(
 
 def _audits(source: Any) -> dict[str, Any]:
     """The evidence of single steps that a run has, by data set."""
-    from membership.studies.gmip import tasks
-
-    names = [f"steps-{word}" for word in tasks.words(source.settings).values()]
+    names = [f"steps-{word}" for word in source.settings.words.values()]
     found = [source.evidence(name) for name in names if source.has(name)]
     return {one.attrs["set"]: one for one in found}
 
 
 def _trained(source: Any) -> list[Any]:
     """The evidence of Figure 3 that a run has."""
-    from membership.studies.gmip import tasks
-
-    names = [f"measured-{word}" for word in tasks.words(source.settings).values()]
+    names = [f"measured-{word}" for word in source.settings.words.values()]
     return [source.evidence(name) for name in names if source.has(name)]
 
 

@@ -15,7 +15,8 @@ from membership.exhibits.tidy import tidy
 from membership.privacy import numerical
 from membership.studies.gmip import observations
 from membership.studies.gmip.origin import observed, recipe_of
-from membership.studies.gmip.tasks import Recipe, Task
+from membership.studies.gmip.recipes import Recipe
+from membership.studies.gmip.tasks import Task
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.private import initial_weight, record_gradients
 

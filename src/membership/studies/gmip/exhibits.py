@@ -31,11 +31,11 @@ def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
     """The evidence of these patterns for each data set of a run."""
     if patterns == PANELS:
         return patterns
-    words = tasks.words(settings).values()
+    words = settings.words.values()
     if patterns == COMPOSED:
-        words = tasks.small_words(settings).values()
+        words = settings.small_words.values()
     if patterns in (JOINT, NOISED, TIMES):
-        words = tasks.first_word(settings).values()
+        words = settings.first_word.values()
     return tuple(pattern.format(word) for word in words for pattern in patterns)
 
 

@@ -22,10 +22,7 @@ from membership.studies.gmip import (
 from membership.studies.gmip.tasks import (
     LENGTHS,
     Task,
-    first_word,
     load_task,
-    small_words,
-    words,
 )
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
@@ -43,16 +40,16 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     found: dict[str, Callable[[], xr.Dataset]] = {
         panels.NAME: functools.partial(panels.gather, settings)
     }
-    for name, word in words(settings).items():
+    for name, word in settings.words.items():
         found[f"steps-{word}"] = functools.partial(_steps, name, settings)
         for length in LENGTHS:
             found[f"outputs-{word}-{length}"] = functools.partial(_outputs, name, length, settings)
         found[f"starts-{word}"] = functools.partial(_starts, name, settings)
         found[f"measured-{word}"] = functools.partial(_measured, name, settings)
         found[f"clipped-{word}"] = functools.partial(_clipped, name, settings)
-    for name, word in small_words(settings).items():
+    for name, word in settings.small_words.items():
         found[f"composed-{word}"] = functools.partial(_composed, name, settings)
-    for name, word in first_word(settings).items():
+    for name, word in settings.first_word.items():
         found[f"joint-{word}"] = functools.partial(_joint, name, settings)
         found[f"noised-{word}"] = functools.partial(_noised, name, settings)
         found[f"times-{word}"] = functools.partial(_times, name, settings)

@@ -15,7 +15,8 @@ from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import observations
 from membership.studies.gmip.origin import observed
-from membership.studies.gmip.tasks import LEAST_BACKGROUND, Task
+from membership.studies.gmip.recipes import LEAST_BACKGROUND
+from membership.studies.gmip.tasks import Task
 from membership.training.private import record_gradients
 
 STEPS = (1, 2, 5)

@@ -14,7 +14,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip import gradients
 from membership.studies.gmip.gradients import members, ranks
 from membership.studies.gmip.origin import observed, recipe_of
-from membership.studies.gmip.tasks import RECIPES, Recipe
+from membership.studies.gmip.recipes import RECIPES, Recipe
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)
 RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}

@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from membership.studies.gmip.tasks import RECIPES, Recipe
+from membership.studies.gmip.recipes import RECIPES, Recipe
 
 
 def recipe_of(evidence: xr.Dataset) -> Recipe:

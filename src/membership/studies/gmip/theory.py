@@ -9,7 +9,7 @@ import pandas as pd
 from membership import metrics, privacy, published
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip.origin import computed
-from membership.studies.gmip.tasks import RECIPES, Recipe
+from membership.studies.gmip.recipes import RECIPES, Recipe
 
 FIGURE_1 = ((13, 10), (65, 50), (650, 500))
 MONTE_CARLO = ((10, 20, 0.0), (50, 20, 0.0), (650, 500, 0.0), (20, 60, 0.1), (100, 100, 0.5))

@@ -1,0 +1,62 @@
+"""Settings of a chapter that reads data: what it asks of them, before any work."""
+
+from collections.abc import Collection
+from typing import ClassVar, Self
+
+from membership import data
+from membership.addresses import Takes
+from membership.errors import InputError
+from membership.settings import ChapterSettings
+
+
+class DataSettings(ChapterSettings):
+    """A chapter names the least that it takes, and adds what else it asks of each data set."""
+
+    least_data: ClassVar[Takes]
+
+    @classmethod
+    def takes(cls) -> Takes:
+        """The least that it asks of a reader's own data."""
+        return cls.least_data
+
+    @property
+    def datasets(self) -> list[str]:
+        """Every data set of a run, each once, the main one first."""
+        return list(dict.fromkeys([self.dataset, *getattr(self, "also_datasets", ())]))
+
+    def outlines(self) -> dict[str, data.Outline]:
+        """The measures of every data set, by the name that it is asked for."""
+        root = self.data_root or None
+        data.require_known(self.datasets, root)
+        return {name: data.outline(name, root) for name in self.datasets}
+
+    def fitted(self, asked: Collection[str]) -> Self:
+        """Note what the data call for; a chapter whose sizes depend on them cuts these too."""
+        return self.noting(
+            *(line for outline in self.outlines().values() for line in data.cautions(outline))
+        )
+
+    def check_data(self) -> None:
+        """See that every data set of the run can carry the chapter."""
+        for name, outline in self.outlines().items():
+            self.check_outline(name, outline)
+
+    def check_outline(self, name: str, outline: data.Outline) -> None:
+        """Refuse a data set of too few records, or one far from 1 in size where that matters."""
+        takes = self.takes()
+        if outline.n_records < takes.records:
+            raise InputError(
+                f"dataset {outline.name!r} holds {outline.n_records} records; give at least "
+                f"{takes.records}"
+            )
+        if takes.scaled:
+            data.require_scaled(outline)
+
+
+def require_sides(outline: data.Outline, least: int) -> None:
+    """Refuse pictures that are too small for the networks or kernels that look at them."""
+    if outline.is_image and min(outline.shape[1:]) < least:
+        raise InputError(
+            f"dataset {outline.name!r} has pictures of {outline.shape[1]} x {outline.shape[2]} "
+            f"pixels; give at least {least} a side"
+        )
