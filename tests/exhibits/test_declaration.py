@@ -1,10 +1,11 @@
 import dataclasses
 import importlib
 
+import pandas as pd
 import pytest
 
 from membership import published
-from membership.exhibits import Exhibit, declared, listing
+from membership.exhibits import Exhibit, declaration, declared, listing
 from membership.exhibits.declaration import chapter_of
 from tests.exhibits.papers import of_the_papers
 
@@ -86,3 +87,44 @@ def test_evidence_may_depend_on_the_settings():
     asked = make(needs=lambda settings: (f"outputs-{settings}",))
     assert asked.evidence("digits") == ("outputs-digits",)
     assert dataclasses.replace(asked, needs=("a", "b")).evidence(None) == ("a", "b")
+
+
+class _Run:
+    """A source of evidence that is its own name."""
+
+    settings = 3
+
+    def evidence(self, name):
+        return name
+
+    def made(self, make):
+        return make(self)
+
+
+def test_a_function_is_given_what_its_exhibit_reads_and_the_settings_last(monkeypatch):
+    words = {"ctl-1": {"label": "", "content": "c", "question": "Why?", "alt": "A. {says}"}}
+    monkeypatch.setattr(declaration, "words_of", lambda package: words)
+    exhibit = declaration.exhibits_of("membership.studies.gmip", about=lambda *read, **more: more)
+    table = pd.DataFrame({"value": [1.0]})
+    table.attrs["note"] = "n"
+    given = []
+
+    def function(*arguments):
+        given.extend(arguments)
+        return table
+
+    def several(settings):
+        return [f"b-{i}" for i in range(settings)]
+
+    made = declaration.Reading(several, lambda source: source.settings + 1)
+    found = exhibit("ctl-1", function, "a", several, made, settings=True, says=lambda t: "Said.")
+    assert found.id == "gmip-ctl-1"
+    assert found.evidence(2) == ("a", "b-0", "b-1")
+    assert found.compute(_Run()).attrs == {"note": "n"}
+    assert given == ["a", ["b-0", "b-1", "b-2"], 4, 3]
+    assert found.described(table) == "A. Said."
+    whole = exhibit(
+        "ctl-1", lambda source: given.append(source) or table, declaration.Reading(several)
+    )
+    whole.compute(run := _Run())
+    assert given[-1] is run

@@ -59,7 +59,8 @@ class Exhibit:
         How near its committed run is to the paper's: words of `membership.exhibits.standing`, for
         each of its data sets; none where it is not run or has no data.
     alt : str or callable
-        What someone who cannot see the picture should hear; of the table where it is a function.
+        What someone who cannot see the picture should hear, with ``{says}`` where the sentence of
+        ``says`` is to stand; of the table where it is a function.
 
     Raises
     ------
@@ -106,8 +107,10 @@ class Exhibit:
         return tuple(self.needs(settings) if callable(self.needs) else self.needs)
 
     def described(self, table: pd.DataFrame) -> str:
-        """The alternative text of the picture of a table."""
-        return self.alt(table) if callable(self.alt) else self.alt
+        """The alternative text of the picture of a table, with what the exhibit says of it."""
+        if callable(self.alt):
+            return self.alt(table)
+        return self.alt.replace("{says}", self.says(table) if self.says else "").strip()
 
 
 def chapter_of(exhibit_id: str) -> str:
@@ -168,16 +171,90 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
 
 
 def words_of(package: str) -> dict[str, dict[str, str]]:
-    """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter."""
-    return tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
+    """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter.
+
+    The label is the paper's: "Figure 2" of ``fig-2``.
+    """
+    words = tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
+    return {name: {"label": _label(*name.split("-", 1)), **said} for name, said in words.items()}
+
+
+def _label(kind: str, number: str) -> str:
+    return "" if kind == "ctl" else f"{_KINDS[kind].capitalize()} {number}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an exhibit's function takes that is made of evidence, once a run.
+
+    Parameters
+    ----------
+    names : callable
+        From the settings to the evidence that is read.
+    make : callable, optional
+        From the `Source` to the argument; the source itself unless given.
+    """
+
+    names: Callable[[Any], Sequence[str]]
+    make: "Callable[[Source], Any] | None" = None
+
+
+def exhibits_of(
+    package: str, about: Callable[..., dict[str, Any]] | None = None
+) -> Callable[..., Exhibit]:
+    """The function by which a chapter declares its exhibits; words are in ``exhibits.toml``.
+
+    ``exhibit(name, function, *evidence, settings=False, **fields)`` declares the one whose table is
+    the function's of each evidence in turn: of a data set for a name, of a list for a function of
+    the settings that says several names, of what it makes for a `Reading`; and of the settings
+    last, where it asks for them. Further fields are those of `Exhibit`. ``about``, of all data sets
+    read and, by keyword, what the table says of itself, gives the table's ``attrs``.
+    """
+    words, chapter = words_of(package), package.rpartition(".")[2].replace("_", "-")
+
+    def exhibit(
+        name: str,
+        function: Callable[..., pd.DataFrame],
+        *evidence: str | Callable[[Any], Sequence[str]] | Reading,
+        settings: bool = False,
+        **fields: Any,
+    ) -> Exhibit:
+        def needs(chosen: Any) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(name for one in evidence for name in _names(one, chosen)))
+
+        def compute(source: "Source") -> pd.DataFrame:
+            given = [_argument(one, source) for one in evidence]
+            table = function(*given, *([source.settings] if settings else []))
+            if about is not None:
+                read = [source.evidence(name) for name in needs(source.settings)]
+                table.attrs = about(*read, **table.attrs)
+            return table
+
+        return Exhibit(f"{chapter}-{name}", compute=compute, needs=needs, **words[name] | fields)
+
+    return exhibit
+
+
+def _names(evidence: str | Callable[[Any], Sequence[str]] | Reading, settings: Any) -> list[str]:
+    if isinstance(evidence, str):
+        return [evidence]
+    return list((evidence.names if isinstance(evidence, Reading) else evidence)(settings))
+
+
+def _argument(evidence: str | Callable[[Any], Sequence[str]] | Reading, source: "Source") -> Any:
+    if isinstance(evidence, str):
+        return source.evidence(evidence)
+    if isinstance(evidence, Reading):
+        return source if evidence.make is None else source.made(evidence.make)
+    return [source.evidence(name) for name in evidence(source.settings)]
 
 
 def declaring(package: str) -> Callable[..., Exhibit]:
-    """The function by which a chapter declares exhibits; their words are in ``exhibits.toml``."""
+    """The same where exhibits are computed from the source; gives way to `exhibits_of`."""
     words, chapter = words_of(package), package.rpartition(".")[2].replace("_", "-")
 
     def exhibit(name: str, compute: "Callable[[Source], pd.DataFrame]", **more: Any) -> Exhibit:
-        return Exhibit(f"{chapter}-{name}", compute=compute, **{"label": "", **words[name], **more})
+        return Exhibit(f"{chapter}-{name}", compute=compute, **words[name] | more)
 
     return exhibit
 

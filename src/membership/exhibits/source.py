@@ -47,6 +47,7 @@ class Source:
         self._evidence: dict[str, xr.Dataset] = {}
         self._digests: dict[str, str] = {}
         self._tables: dict[str, pd.DataFrame] = {}
+        self._made: dict[Callable[[Source], Any], Any] = {}
         self._computing: list[Exhibit] = []
 
     def has(self, name: str) -> bool:
@@ -78,6 +79,12 @@ class Source:
         if name not in self._evidence:
             self._evidence[name] = self._read(name)
         return self._evidence[name]
+
+    def made(self, make: "Callable[[Source], Any]") -> Any:
+        """What a function makes of this source, made once; do not change it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
     def gatherers(self) -> "dict[str, Callable[[], xr.Dataset]]":
         """What gathers each of the chapter's evidence files, by name."""
@@ -203,11 +210,11 @@ class Committed(Source):
 
 def _gathering(settings: Any) -> dict[str, "Callable[[], xr.Dataset]"]:
     """The functions that gather a chapter's evidence, none where it has no module for it."""
-    path = f"membership.studies.{settings.chapter}.gather"
-    try:
-        module = importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            raise
-        return {}
-    return module.sources(settings)
+    for name in ("evidence", "gather"):
+        path = f"membership.studies.{settings.chapter}.{name}"
+        try:
+            return importlib.import_module(path).sources(settings)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+                raise
+    return {}

@@ -107,7 +107,7 @@ def test_a_search_finds_its_record(records, settings):
 
 @pytest.mark.slow
 def test_every_figure_of_the_reconstructions(searches):
-    tables = [reconstruction.figure_2(searches), reconstruction.figure_8(searches)]
+    tables = [reconstruction.figure_2([searches]), reconstruction.figure_8(searches)]
     tables += [reconstruction.of_one_kernel(name, searches) for name in reconstruction.FIGURES]
     for table in tables:
         assert (table["pixels"] != "").all()
@@ -133,7 +133,7 @@ def test_one_search_in_detail(searches):
 
 @pytest.mark.slow
 def test_success_is_counted(searches):
-    table = reconstruction.success(searches)
+    table = reconstruction.success([searches])
     shares = table[table["metric"].str.contains("%")]
     assert shares["value"].between(0, 100 + 1e-9).all()
     assert (shares["low"] <= shares["value"]).all()
@@ -146,10 +146,10 @@ def test_a_start_ends_at_its_record_or_at_another(searches):
     made = searches.copy(deep=True)
     made["end_correlation"][:] = 0.95
     made["end_nearest"][:] = made["row"].values[:, None]
-    found = reconstruction.success(made).set_index(["kernel", "metric"])["value"]
+    found = reconstruction.success([made]).set_index(["kernel", "metric"])["value"]
     assert (found[:, reconstruction.OF_STARTS] == 100).all()
     made["end_nearest"][:] = 7.0
-    table = reconstruction.success(made)
+    table = reconstruction.success([made])
     found = table.set_index(["kernel", "metric"])["value"]
     assert (found[:, reconstruction.OF_STARTS] == 0).all()
     assert (found[:, reconstruction.ELSEWHERE] == 100).all()

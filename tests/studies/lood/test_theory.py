@@ -36,8 +36,8 @@ def test_evidence_gives_every_records_leakage_again(records, settings, gathered)
 
 
 def test_the_statements_hold(gathered, settings):
-    names = ("measured-slopes", "process-records", "process-constant")
-    table = theory.statements(*(gathered(name) for name in names), settings=settings)
+    slopes, records = gathered("measured-slopes"), gathered("process-records")
+    table = theory.statements(slopes, records, [gathered("process-constant")], settings)
     table = table.set_index(["statement", "case", "quantity"])["value"]
     slopes = table["Theorem 4.1"]
     for (_, quantity), value in slopes.items():
@@ -145,7 +145,7 @@ def test_the_lead_of_a_few_records_has_an_interval(n):
 @pytest.mark.slow
 def test_shares_by_fixed_point_count_records(gathered):
     found = gathered("process-edge")
-    table = activations.by_point(found)
+    table = activations.by_point([found])
     assert not table.duplicated(["dataset", "inputs", "activation", "q", "metric"]).any()
     row = table[(table["inputs"] == "raw") & (table["q"] == 4)].set_index("metric")
     part = found["more"].sel(inputs="raw", q=4, depth=2, ratio=0.1)
@@ -218,7 +218,7 @@ def test_noise_pictures_leak_more_than_records(gathered):
 
 
 def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
-    table = speed.table(gathered("measured-times"))
+    table = speed.table(gathered("measured-times"), [])
     assert table.attrs["timing"]
     assert (table["value"] > 0).all()
     judged = speed.comparison(table).set_index("quantity")
@@ -228,11 +228,11 @@ def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
 
 def test_the_size_of_the_readme_is_told_where_it_was_run(gathered):
     times = gathered("measured-times")
-    assert "GiB" not in sentences.speed(speed.table(times))
+    assert "GiB" not in sentences.speed(speed.table(times, []))
     few = times["seconds"].to_series()
     seconds = pd.concat([few, pd.Series({"kernel of many": 57.0, "all of many": 45.5})])
     seconds.index.name = "task"
     many = seconds.rename("seconds").to_xarray().to_dataset()
     many.attrs = {**times.attrs, "records_at_most": 10_000, "peak_gib": 2.1}
-    told = sentences.speed(speed.table(many))
+    told = sentences.speed(speed.table(many, []))
     assert told.endswith("All of 10,000 records take 102 s and 2.1 GiB.")

@@ -79,7 +79,7 @@ def _of(more: np.ndarray) -> dict[str, float]:
     return {name: value for name, value in read.share(more).items() if name != "n"}
 
 
-def by_point(*each: xr.Dataset) -> pd.DataFrame:
+def by_point(each: list[xr.Dataset]) -> pd.DataFrame:
     """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
     for found in each:
@@ -137,7 +137,7 @@ def decay() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def low_rank(*each: xr.Dataset) -> pd.DataFrame:
+def low_rank(each: list[xr.Dataset]) -> pd.DataFrame:
     """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
 
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent

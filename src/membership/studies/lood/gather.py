@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 SEARCHES, EDGE, CONSTANT = "process-searches", "process-edge", "process-constant"
 COST = "measured-cost"
-"""At the paper's size alone."""
 SECOND = "digits"
 """A second data set: in one part of a quick run's size, or in three that share nothing."""
 SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
@@ -68,6 +67,11 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
 def at_paper_size(settings: Any) -> bool:
     """Whether there is room and time to measure what 10,000 records cost."""
     return settings.profile == "paper" and settings.dataset == "cifar10"
+
+
+def costs(settings: Any) -> tuple[str, ...]:
+    """The name of what is measured at the paper's size alone."""
+    return (COST,) if at_paper_size(settings) else ()
 
 
 def both(kind: str, settings: Any) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def _flat(searches: xr.Dataset) -> pd.DataFrame:
     return found
 
 
-def figure_2(*each: xr.Dataset) -> pd.DataFrame:
+def figure_2(each: list[xr.Dataset]) -> pd.DataFrame:
     """Records above what was found of them, by the first kernel (Figure 2)."""
     rows = []
     for searches in each:
@@ -97,7 +97,7 @@ def figure_9(searches: xr.Dataset) -> pd.DataFrame:
     return table[[*text[:4], "step", "kl", *text[4:]]]
 
 
-def success(*each: xr.Dataset) -> pd.DataFrame:
+def success(each: list[xr.Dataset]) -> pd.DataFrame:
     """How often a search finds its record, by its best start and by all, and where others end."""
     rows = []
     for searches in each:

@@ -17,7 +17,7 @@ def ratios(cost: xr.Dataset) -> FloatArray:
     return cost["batch"].values * batches * NETWORKS / cost["lood"].values
 
 
-def table(times: xr.Dataset, cost: xr.Dataset | None = None) -> pd.DataFrame:
+def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     """Wall times of the run, and what the paper's sizes cost one processor (Control 2).
 
     Returns
@@ -45,7 +45,7 @@ def table(times: xr.Dataset, cost: xr.Dataset | None = None) -> pd.DataFrame:
         }
     found = pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
     found["low"] = found["high"] = found["value"]
-    if cost is not None:
+    for cost in costs:
         rows = {
             "a batch of the paper's networks, processor (s)": cost["batch"].values,
             f"LOOD with its kernel, {README_RECORDS} records, processor (s)": cost["lood"].values,

@@ -14,14 +14,14 @@ NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distanc
 
 
 def statements(
-    slopes: xr.Dataset, records: xr.Dataset, *constant: xr.Dataset, settings: Any
+    slopes: xr.Dataset, records: xr.Dataset, constants: list[xr.Dataset], settings: Any
 ) -> pd.DataFrame:
     """The paper's theorem and propositions against numbers (Control 10)."""
     parts = [
         _stationarity(slopes),
         _directions(records),
         _proposition_5_1(settings),
-        activations.low_rank(*constant),
+        activations.low_rank(constants),
         activations.decay(),
     ]
     # A column for each of so many quantities would be nearly empty: they are words of the row.
