@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from membership import exhibits, metrics, running
-from membership.studies.bayes_optimal import cnn, logistic
+from membership.studies.bayes_optimal import logistic, network_tables
 
 CHAPTER = "bayes_optimal"
-JUDGES = {"bayes-optimal-tab-1": logistic.judged, "bayes-optimal-tab-2": cnn.judged}
+JUDGES = {"bayes-optimal-tab-1": logistic.judged, "bayes-optimal-tab-2": network_tables.judged}
 NOT_RUN = {"bayes-optimal-tab-3"}
 # One chapter is run whole, with its pictures; of the others evidence and tables are made again.
 WHOLE = "comparison"

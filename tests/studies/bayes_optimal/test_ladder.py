@@ -1,4 +1,4 @@
-"""Features of rising quality, and what vanishes with n, where the answer is known."""
+"""Features of rising quality, penalties, and what vanishes with n, where the answer is known."""
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,16 @@ from scipy.special import expit
 from membership import data
 from membership.studies.bayes_optimal import (
     exhibits,
-    gather,
     ladder,
     ladder_tables,
     logistic,
-    more_sentences,
     names,
+    regressions,
+    sentences,
 )
-from membership.studies.bayes_optimal.features import Features, Learnt, standardised
+from membership.studies.bayes_optimal.features import Features, Learnt, with_unit_variance
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, LIKE_PRINT, TRAIN, VALIDATION
+from membership.studies.bayes_optimal.regressions import Records
 from membership.studies.bayes_optimal.settings import Settings
 
 SIZES = (100, 400, 1600)
@@ -27,7 +29,7 @@ def rung(n=260, d=5, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     y = (rng.random(n) < expit(x @ rng.normal(size=d))).astype(int)
-    return ladder.Rung("made up", x, y)
+    return Records(x, y)
 
 
 def test_an_edge_has_one_orientation():
@@ -56,30 +58,35 @@ def test_the_penalty_is_that_of_the_least_loss(monkeypatch):
         asked.append(penalty)
         return (np.log10(penalty) + 2) ** 2
 
-    monkeypatch.setattr(ladder, "_loss_outside", loss)
+    monkeypatch.setattr(regressions, "loss_outside", loss)
     found = ladder._penalty(rung(), 100, 0, Parallel(n_jobs=1))
     assert found == pytest.approx(1e-2)
     assert max(asked) == pytest.approx(1e-1)
 
 
 def test_a_split_has_the_numbers_of_table_1():
-    one, features = rung(), None
-    features = Features(one.x, one.y, {}, (), {})
-    found = ladder._one_split(one, 100, 3, 0.5, 0.5, seed=7)
-    split = gather._one_split(features, 100, 3, 0.5, 7)
-    seen = xr.Dataset({name: ("query", values) for name, values in split.items()})
-    scores, ratio = logistic.attack_scores(seen)
+    found = ladder._at_features(rung(), 100, 3, 0.5, 0.5, seed=7)
+    split = regressions._one_split(rung(), 100, 3, 0.5, 7)
+    observed = (split[name] for name in ("log_odds", "reference_log_odds", "leverage"))
+    scores, ratio = logistic.attack_scores(*observed)
     member, correct = split["member"], split["log_odds"] > 0
     assert found["train"] == pytest.approx(100 * correct[member].mean())
     assert found["validation"] == pytest.approx(100 * correct[~member].mean())
+    # Accuracy at a fixed threshold is a mean of two rates.
+    assert found["zero_one"] == pytest.approx(50 + (found["train"] - found["validation"]) / 2)
     assert found["fixed_ratio"] == pytest.approx(ratio)
     half = np.zeros(len(member), dtype=bool)
-    measured = logistic.MEASURES["attack_accuracy(%)"](scores["MATT"], member, half)
-    assert found["matt"] == pytest.approx(measured)
+    for attack in ("MALT", "MATT"):
+        for metric, end in ((ACCURACY, ""), (AUC, "_auc")):
+            expected = logistic.MEASURES[metric](scores[attack], member, half)
+            assert found[attack.lower() + end] == pytest.approx(expected)
     assert found["malt_reference"] <= found["malt"] + 1e-9
     # The one penalty is this size's own here.
     for name in ("malt", "matt", "malt_auc", "matt_auc"):
         assert found[f"fixed_{name}"] == pytest.approx(found[name])
+    alone = ladder._at_penalty(rung(), 100, 3, 0.5, seed=7)
+    assert alone == {name: pytest.approx(found[name]) for name in alone}
+    assert len(alone) == 7
 
 
 def measured(lead=lambda n: 40 * n**-0.5, ratio=lambda n: 30 * n**-0.5):
@@ -145,12 +152,12 @@ def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
     labels = [text.get_text().replace("\n", " ") for text in axis.get_yticklabels()]
     assert labels[0] == names.RATIO
     assert not any(names.SLOPE in label for label in labels)
-    said = more_sentences.of_powers(table)
+    said = sentences.of_powers(table)
     assert "-0.50 printed in Table 1" in said
-    assert "from -0.50 to -0.50" in more_sentences.powers_picture(table)
+    assert "from -0.50 to -0.50" in sentences.powers_picture(table)
     alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
     alone = alone[alone["features"] != ladder_tables.PRINTED]
-    assert more_sentences.of_powers(alone) == ""
+    assert sentences.of_powers(alone) == ""
     assert exhibits._powers_of_n(alone).axes[0].get_xlabel() == "n"
 
 
@@ -195,9 +202,9 @@ def test_the_rungs_rise_to_table_1s_network(monkeypatch):
     rungs, told = ladder._rungs(settings)
     assert list(told) == [ladder.PIXEL, ladder.GRADIENTS, names.WEAKER, names.TABLE_1]
     assert asked == [("resnet18", settings.feature_epochs)]
-    np.testing.assert_allclose(rungs[-1].x, standardised(strong.x))
+    np.testing.assert_allclose(rungs[names.TABLE_1].x, with_unit_variance(strong.x))
     rungs, _ = ladder._rungs(Settings.from_values({"profile": "paper", "feature_network": "raw"}))
-    assert [one.name for one in rungs] == [ladder.PIXEL, ladder.GRADIENTS]
+    assert list(rungs) == [ladder.PIXEL, ladder.GRADIENTS]
 
 
 def test_the_error_of_a_slope_is_that_of_a_simulation():
@@ -222,3 +229,79 @@ def test_gaps_stand_beside_what_attacks_reach():
     printed = ladder_tables.drawn(table).query("features == @ladder_tables.PRINTED")
     assert len(printed) == 10
     assert printed["gap"].max() == pytest.approx(4.1)
+
+
+PENALTY_SIZES, SPLITS = (400, 1000), 6
+# At n = 400 the printed accuracies are 97.9 and 93.8: a gap of 4.1 points.
+PRINTED_GAP = 4.1
+
+
+def at_penalties(own="CIFAR-10 trucks and ships"):
+    """Gaps of 1, 3, 5 points and accuracies that are straight lines in the gap, with noise."""
+    rng = np.random.default_rng(0)
+    shape = (len(PENALTY_SIZES), 3, SPLITS)
+    gap = np.broadcast_to(np.array([1.0, 3.0, 5.0])[None, :, None], shape)
+    noise = rng.standard_normal(shape) * 0.01
+    noise -= noise.mean(axis=-1, keepdims=True)
+    values = {
+        "train": 94 + gap,
+        "validation": 94 + 0 * gap,
+        "zero_one": 50 + gap / 2,
+        "malt": 50 + 2 * gap + noise,
+        "malt_auc": 50 + gap,
+        "matt": 55 + noise,
+        "matt_auc": 56 + gap,
+    }
+    dims = ("size", "inverse_penalty", "split")
+    attrs = {"set": own, "data": {}, "deviations": [], "device": "cpu"}
+    return xr.Dataset(
+        {name: (dims, value) for name, value in values.items()},
+        {"size": list(PENALTY_SIZES), "inverse_penalty": [0.01, 0.1, 1.0]},
+        attrs,
+    )
+
+
+def test_at_the_printed_gap_numbers_are_interpolated():
+    table = ladder_tables.by_penalty(at_penalties())
+    there = table[(table["n"] == 400) & (table["C"] == LIKE_PRINT)].set_index(["attack", "metric"])
+    assert set(there["gap"]) == {PRINTED_GAP}
+    value = there["value"]
+    assert value["MALT", ACCURACY] == pytest.approx(50 + 2 * PRINTED_GAP)
+    assert value["MALT less print", ACCURACY] == pytest.approx(50 + 2 * PRINTED_GAP - 54.4)
+    assert value["MATT less print", ACCURACY] == pytest.approx(55 - 57.0)
+    assert value["(model)", TRAIN] == pytest.approx(94 + PRINTED_GAP)
+    assert value["(model) less print", VALIDATION] == pytest.approx(94 - 93.8)
+    assert value["MATT less MALT", AUC] == pytest.approx(6)
+    assert value["MATT less MALT", ACCURACY] == pytest.approx(5 - 2 * PRINTED_GAP)
+    assert set(there["n_repeats"]) == {SPLITS}
+    said = sentences.of_penalties(table)
+    assert "At the printed gap, and less the printed number: MALT 58.2% (+3.8)" in said
+    assert "From C = 0.01 to C = 1 MALT goes from 52.0% to 60.0%" in said
+    assert "MALT's accuracy spans 8.0 to 8.0 points" in sentences.penalties_picture(table)
+
+
+@pytest.mark.parametrize(("asked", "weights"), [(1, [1, 0, 0]), (4, [0, 0.5, 0.5]), (6, None)])
+def test_the_nearest_two_penalties_have_the_weight(asked, weights):
+    found = ladder_tables._between(np.array([1.0, 3.0, 5.0]), asked)
+    assert (found is None) if weights is None else np.allclose(found, weights)
+
+
+def test_print_stands_beside_the_papers_data_alone():
+    table = ladder_tables.by_penalty(at_penalties("digits"))
+    assert LIKE_PRINT not in set(table["C"])
+    shown, printed = ladder_tables.penalties_drawn(table)
+    assert printed is None
+    assert set(shown["size"]) == {"n = 400", "n = 1000"}
+    assert "printed" not in sentences.of_penalties(table)
+    _, printed = ladder_tables.penalties_drawn(ladder_tables.by_penalty(at_penalties()))
+    one = printed[(printed["n"] == 6000) & (printed["attack"] == "MATT")].iloc[0]
+    assert (one["gap"], one["value"]) == (1.5, 51.8)
+
+
+def test_every_size_penalty_and_split_is_measured():
+    settings = Settings.from_strings({"profile": "tiny", "n_repeats": "2", "n_records": "[40, 60]"})
+    found = ladder.by_penalty(settings)
+    assert found["malt"].shape == (2, len(ladder.WEAKER_PENALTIES), 2)
+    train = found["train"].mean("split")
+    # The weaker the penalty, the closer the fit.
+    assert (train.isel(inverse_penalty=-1) > train.isel(inverse_penalty=0)).all()

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-import xarray as xr
 from scipy import stats
 from scipy.special import expit
 
@@ -15,13 +14,13 @@ from membership.studies.bayes_optimal import (
     gather,
     logistic,
     names,
+    regressions,
     requirements,
     sentences,
-    threshold_tables,
     thresholds,
 )
 from membership.studies.bayes_optimal.features import Features
-from membership.studies.bayes_optimal.logistic_model import fit, with_one
+from membership.studies.bayes_optimal.regressions import fit, with_one
 from membership.studies.bayes_optimal.settings import Settings
 
 
@@ -77,13 +76,9 @@ def test_loss_gradient_and_hessian_are_those_of_torch(model, tensors):
 
 
 def seen(target, theta0, x, y, reserve):
-    """One split as evidence holds it, in double precision."""
-    arrays = {
-        "log_odds": target.log_odds(x, y),
-        "reference_log_odds": theta0.log_odds(x, y),
-        "leverage": gather.leverages(theta0, x, reserve),
-    }
-    return xr.Dataset({name: ("query", values) for name, values in arrays.items()})
+    """What one split's evidence holds, in double precision."""
+    leverage = regressions.leverages(theta0, x, reserve)
+    return target.log_odds(x, y), theta0.log_odds(x, y), leverage
 
 
 def test_the_scores_are_those_of_parameters_gradients_and_hessians(model, tensors):
@@ -91,7 +86,7 @@ def test_the_scores_are_those_of_parameters_gradients_and_hessians(model, tensor
     _, x, y = tensors
     x, y = x.numpy(), y.numpy()
     target = fit(x[:200], y[:200], 0.5)
-    scores, ratio = logistic.attack_scores(seen(target, model, x[:5], y[:5], x[200:]))
+    scores, ratio = logistic.attack_scores(*seen(target, model, x[:5], y[:5], x[200:]))
     gradient, hessian = slow_gradient(model, x[:5], y[:5]), model.hessian(x[200:])
     first = attacks.matt(target.theta, model.theta, gradient)
     printed = attacks.matt(target.theta, model.theta, gradient, hessian=hessian)
@@ -109,7 +104,7 @@ def test_matt_is_never_below_the_loss_difference(model, tensors):
     _, x, y = tensors
     x, y = x.numpy(), y.numpy()
     target = fit(x[:200], y[:200], 0.5)
-    scores, _ = logistic.attack_scores(seen(target, model, x, y, x[200:]))
+    scores, _ = logistic.attack_scores(*seen(target, model, x, y, x[200:]))
     assert (scores[logistic.MATT] >= scores[logistic.TWIN] - 1e-12).all()
 
 
@@ -120,7 +115,7 @@ def observed(n_jobs="1"):
     """Evidence of both sizes, through a file."""
     settings = Settings.from_strings({**VALUES, "n_jobs": n_jobs})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gather, "two_classes", lambda _: overlapping())
+        patched.setattr(regressions, "two_classes", lambda _: overlapping())
         return [gather.sources(settings)[names.logistic(n)]() for n in (40, 80)]
 
 
@@ -133,7 +128,7 @@ def table(tmp_path_factory):
 
 
 def test_the_parts_of_a_split_share_no_record():
-    parts = gather.split(400, 80, repeat=1, seed=0)
+    parts = regressions.split(400, 80, repeat=1, seed=0)
     assert [len(part) for part in parts] == [40, 40, 40, 280]
     assert len(np.unique(np.concatenate(parts))) == 400
 
@@ -148,7 +143,7 @@ def test_records_are_in_the_order_of_their_log_odds_to_twelve_bits():
 
 
 def test_splits_without_leverages_have_no_second_order_term(monkeypatch, table):
-    monkeypatch.setattr(gather, "SPLITS_WITH_LEVERAGE", 2)
+    monkeypatch.setattr(regressions, "SPLITS_WITH_LEVERAGE", 2)
     some = logistic.trials(observed())
     terms = (logistic.SECOND_ORDER, logistic.CORRECTED, logistic.TERMS)
     counts = some.groupby("attack")["repeat"].nunique()
@@ -267,7 +262,7 @@ def test_the_threshold_of_other_models_is_that_of_the_next_splits_pooled(count):
 
 def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     both = observed()
-    found = threshold_tables.by_models(both, table.attrs)
+    found = logistic.by_models(both, table.attrs)
     assert (found.query("attack == 'MALT at log 2 less 0-1'")["value"] == 0).all()
     row = found.query("n == 80 and models == 2 and attack == 'MALT less 0-1'").iloc[0]
     each = logistic.at_others(both[1], "MALT", 2) - logistic.number(both[1], "0-1", names.ACCURACY)
@@ -276,7 +271,7 @@ def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     area, right = (logistic.number(both[1], a, names.AUC) for a in ("MALT", "0-1"))
     np.testing.assert_allclose(right, logistic.number(both[1], "0-1", names.ACCURACY))
     assert auc["value"] == pytest.approx((area - right).mean())
-    assert set(threshold_tables.drawn(found)["models"]) == {1, 2}
+    assert set(logistic.drawn(found)["models"]) == {1, 2}
     assert f"{row['value']:+.2f} with a threshold from 2" in sentences.of_models(found)
 
 
@@ -313,7 +308,7 @@ def test_a_difference_is_paired_by_split(table):
 
 def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):
     settings = Settings.from_strings({"profile": "tiny", "n_records": "[260]"})
-    monkeypatch.setattr(gather, "two_classes", lambda _: overlapping())
+    monkeypatch.setattr(regressions, "two_classes", lambda _: overlapping())
     with pytest.raises(InputError, match=r"260 needs 410 records .* are 400; give at most 252"):
         gather.sources(settings)["logistic-260"]()
     requirements.require(400, [252])
@@ -328,4 +323,4 @@ def test_the_same_seed_gives_the_same_evidence_on_any_number_of_cores():
 def test_the_penalty_is_stated(table):
     said = table.attrs["sizes"]["C, chosen for each n"].split(", ")
     assert len(said) == 2
-    assert set(said) <= {f"{one:.3g}" for one in gather.INVERSE_PENALTIES}
+    assert set(said) <= {f"{one:.3g}" for one in regressions.INVERSE_PENALTIES}

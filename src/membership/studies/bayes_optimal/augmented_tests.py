@@ -8,7 +8,7 @@ from membership.errors import InputError
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import much_better
 from membership.published.outcomes import every, overall
-from membership.studies.bayes_optimal import augmented_tables, names
+from membership.studies.bayes_optimal import augmentation, names
 from membership.studies.bayes_optimal.names import ACCURACY
 
 _IMAGENET = ["ImageNet"]
@@ -46,7 +46,7 @@ def _on_each(source: Any, contrasts: Any) -> Outcome:
     found, told, data = [], [], set()
     for file in names.augmented(source.settings):
         outputs = source.evidence(file)
-        table = augmented_tables.per_target(outputs)
+        table = augmentation.per_target(outputs)
         if table["target"].nunique() < _TARGETS:
             raise InputError(f"it takes {_TARGETS} targets; there are {table['target'].nunique()}")
         setup = outputs.attrs["setup"]

@@ -11,7 +11,7 @@ from membership.published import Contrast, Outcome, claim_rules
 from membership.published.outcomes import NOT_TESTED, every, overall, untested
 from membership.studies.bayes_optimal import (
     claim_data,
-    enumeration,
+    finite_games,
     gaussian,
     logistic,
     posterior,
@@ -40,7 +40,9 @@ SMALL_GAMES = "small random games"
 def theorem_2(source: Any) -> Outcome:
     """c01."""
     table = source.table(STATEMENTS).query("statement == 'Theorem 2'").set_index("case")
-    error, prior = (table.loc[case, "value"] for case in (enumeration.POSTERIOR, enumeration.PRIOR))
+    error, prior = (
+        table.loc[case, "value"] for case in (finite_games.POSTERIOR, finite_games.PRIOR)
+    )
     found = claim_rules.identity(
         np.array([error]), 1e-6, "error given theta and z", refuted=1e-3, exact=True
     )
@@ -76,7 +78,7 @@ def property_1(source: Any) -> Outcome:
 def property_2(source: Any) -> Outcome:
     """c05."""
     table = source.table(STATEMENTS).query("statement == 'Property 2'").set_index("case")["value"]
-    judged, prior = (float(table[case]) for case in (enumeration.POSTERIOR, enumeration.PRIOR))
+    judged, prior = (float(table[case]) for case in (finite_games.POSTERIOR, finite_games.PRIOR))
     found = claim_rules.bound(
         [Contrast("probability over the bound, delta given theta and z", judged)], 1e-9
     )

@@ -10,8 +10,7 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.studies.bayes_optimal import (
-    enumeration,
-    information,
+    finite_games,
     names,
     posterior,
     sentences,
@@ -20,12 +19,10 @@ from membership.studies.bayes_optimal import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from membership.studies.bayes_optimal.reference_game import ReferenceGame
+    from membership.studies.bayes_optimal.networks import ReferenceGame
 
-cnn, gaussian, logistic = later(__package__, "cnn", "gaussian", "logistic")
-augmented_tables, ladder_tables = later(__package__, "augmented_tables", "ladder_tables")
-penalties, reference_tables = later(__package__, "penalties", "reference_tables")
-(threshold_tables,) = later(__package__, "threshold_tables")
+augmentation, gaussian, logistic = later(__package__, "augmentation", "gaussian", "logistic")
+ladder_tables, network_tables = later(__package__, "ladder_tables", "network_tables")
 
 NETWORKS = (names.NETWORKS,)
 
@@ -49,7 +46,7 @@ def trials(source: Source) -> pd.DataFrame:
 @functools.lru_cache(maxsize=4)
 def per_target(source: Source) -> pd.DataFrame:
     """Every number of Table 2 by target, of one run."""
-    return cnn.per_target(game(source))
+    return network_tables.per_target(game(source))
 
 
 def _gaussian_games(settings: Any) -> dict[str, pd.DataFrame]:
@@ -62,7 +59,7 @@ def _gaussian_games(settings: Any) -> dict[str, pd.DataFrame]:
 
 def game(source: Source) -> "ReferenceGame":
     """The networks' signals, of one run."""
-    from membership.studies.bayes_optimal.reference_game import ReferenceGame
+    from membership.studies.bayes_optimal.networks import ReferenceGame
 
     return ReferenceGame.of(source.evidence(names.NETWORKS))
 
@@ -112,14 +109,14 @@ def _by_threshold(table: pd.DataFrame) -> "Figure":
 
 def _by_models(source: Source) -> pd.DataFrame:
     sizes = [source.evidence(name) for name in _logistic_names(source.settings)]
-    return threshold_tables.by_models(sizes, trials(source).attrs)
+    return logistic.by_models(sizes, trials(source).attrs)
 
 
 def _against_models(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
     return plots.lines_with_intervals(
-        threshold_tables.drawn(table),
+        logistic.drawn(table),
         x="models",
         by="size",
         panel="panel",
@@ -165,7 +162,7 @@ def _powers_of_n(table: pd.DataFrame) -> "Figure":
 def _against_penalty(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
-    shown, printed = penalties.drawn(table)
+    shown, printed = ladder_tables.penalties_drawn(table)
     return plots.lines_with_intervals(
         shown,
         x="gap",
@@ -230,20 +227,20 @@ EXHIBITS = (
     ),
     exhibit(
         "tab-2",
-        lambda source: cnn.table_2(game(source)),
+        lambda source: network_tables.table_2(game(source)),
         needs=NETWORKS,
-        judge=cnn.judged,
+        judge=network_tables.judged,
         says=sentences.of_table_2,
     ),
     exhibit(
         "ctl-5",
-        lambda source: cnn.averages(game(source), _gaussian_games(source.settings)),
+        lambda source: network_tables.averages(game(source), _gaussian_games(source.settings)),
         needs=NETWORKS,
         says=sentences.of_averages,
     ),
     exhibit(
         "ctl-6",
-        lambda source: cnn.temperatures(game(source), posterior.temperature()),
+        lambda source: network_tables.temperatures(game(source), posterior.temperature()),
         needs=NETWORKS,
         draw=drawn(
             "lines_with_intervals", x="temperature", by="series", panel="metric", log_x=True
@@ -252,8 +249,8 @@ EXHIBITS = (
         alt=sentences.temperatures_picture,
     ),
     exhibit("ctl-7", of_settings(posterior.theorem_1), says=sentences.of_expectations),
-    exhibit("ctl-8", of_settings(enumeration.statements), says=sentences.of_statements),
-    exhibit("ctl-9", of_settings(information.added_by_parameters), says=sentences.of_information),
+    exhibit("ctl-8", of_settings(finite_games.statements), says=sentences.of_statements),
+    exhibit("ctl-9", of_settings(posterior.added_by_parameters), says=sentences.of_information),
     exhibit(
         "ctl-10",
         lambda source: ladder_tables.against_gap(source.evidence(names.LADDER), trials(source)),
@@ -264,7 +261,7 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-16",
-        lambda source: penalties.by_penalty(source.evidence(names.PENALTIES)),
+        lambda source: ladder_tables.by_penalty(source.evidence(names.PENALTIES)),
         needs=(names.PENALTIES,),
         draw=_against_penalty,
         says=sentences.of_penalties,
@@ -280,7 +277,7 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-12",
-        lambda source: reference_tables.by_references(game(source)),
+        lambda source: network_tables.by_references(game(source)),
         needs=NETWORKS,
         draw=_against_references,
         says=sentences.of_references,
@@ -288,7 +285,7 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-13",
-        lambda source: reference_tables.histograms(game(source)),
+        lambda source: network_tables.histograms(game(source)),
         needs=NETWORKS,
         draw=drawn(
             "lines_with_intervals",
@@ -303,7 +300,7 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-14",
-        lambda source: augmented_tables.by_augmentation(
+        lambda source: augmentation.by_augmentation(
             [source.evidence(name) for name in names.augmented(source.settings)]
         ),
         needs=names.augmented,

@@ -92,7 +92,9 @@ def _two_classes(key: str) -> Features:
         named = re.sub(r"^resnet(\d+).*", r"ResNet-\1", settings.feature_network)
         setup["architecture"] = f"logistic regression on {named} features"
         setup["recipe"] = {"pre-training": "CIFAR-100"}
-    return Features(standardised(values), both.y, digests, tuple(deviations), setup, device=device)
+    return Features(
+        with_unit_variance(values), both.y, digests, tuple(deviations), setup, device=device
+    )
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ def _last_hidden(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
     return torch.cat(parts).double().numpy()
 
 
-def standardised(x: np.ndarray) -> np.ndarray:
+def with_unit_variance(x: np.ndarray) -> np.ndarray:
+    """Mean 0 and variance 1 in every coordinate that varies."""
     spread = deviation(x)
     return (x - x.mean(0)) / np.where(spread > 0, spread, 1.0)

@@ -1,11 +1,10 @@
-"""Table 1 on features of rising quality: pixels, gradients, a weaker network's, its own network's.
+"""Table 1 on features of rising quality, and on its own ones at penalties from strong to weak.
 
-They separate what the attacks gain from what the model's own gap between training and validation
-gives them.
+Features: pixels, gradients, a weaker network's, Table 1's network's. Both ladders move the model's
+own gap between training and validation, and so separate it from what the attacks gain.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -13,14 +12,18 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from membership import evidence, limits, metrics, processes
-from membership.studies.bayes_optimal import gather, logistic
-from membership.studies.bayes_optimal.features import standardised, trained, two_classes
-from membership.studies.bayes_optimal.logistic_model import LogisticModel, fit
+from membership.arrays import FloatArray
+from membership.studies.bayes_optimal import logistic, regressions
+from membership.studies.bayes_optimal.features import trained, two_classes, with_unit_variance
 from membership.studies.bayes_optimal.names import TABLE_1, WEAKER
+from membership.studies.bayes_optimal.regressions import LogisticModel, Records, fit
 from membership.studies.bayes_optimal.requirements import pair
+from membership.studies.bayes_optimal.settings import Settings
 
 SPLITS, SPLITS_FOR_PENALTY = 20, 2
 PENALTIES = np.logspace(-4, 1, 11)
+# From strong to weak, of the ladder of penalties.
+WEAKER_PENALTIES = np.logspace(-3.5, 0, 8)
 # Above so many features the Hessian of the second-order term is left out.
 MOST_FOR_HESSIAN = 1000
 RAW, PIXEL, GRADIENTS = "raw", "pixels", "gradient histogram"
@@ -31,23 +34,14 @@ WEAKER_NETWORK = "resnet18"
 PIXELS = 16
 
 
-@dataclass(frozen=True)
-class Rung:
-    """The records of the two classes under one kind of features."""
-
-    name: str
-    x: np.ndarray
-    y: np.ndarray
-
-
-def measured(settings: Any) -> xr.Dataset:
-    """Accuracies and attacks of every rung, size and split; see `_one_split` for the numbers."""
+def by_features(settings: Settings) -> xr.Dataset:
+    """Accuracies and attacks of every rung, size and split; see `_at_features` for the numbers."""
     rungs, told = _rungs(settings)
     splits = min(SPLITS, settings.n_repeats)
     workers = processes.workers(limits.cores(settings.n_jobs))
     found, chosen, fixed = [], [], []
     with threadpool_limits(limits=1, user_api="blas"):
-        for rung in rungs:
+        for rung in rungs.values():
             each = [_penalty(rung, n, settings.seed, workers) for n in settings.n_records]
             # One penalty at all sizes, for the slope of the second-order term: the middle size's.
             one = each[len(each) // 2]
@@ -55,12 +49,11 @@ def measured(settings: Any) -> xr.Dataset:
             fixed.append(one)
             for n, penalty in zip(settings.n_records, each, strict=True):
                 found += workers(
-                    delayed(_one_split)(rung, n, r, penalty, one, settings.seed)
+                    delayed(_at_features)(rung, n, r, penalty, one, settings.seed)
                     for r in range(splits)
                 )
     shape = (len(rungs), len(settings.n_records), splits)
     dims = ("rung", "size", "split")
-    both = rungs[0]
     return evidence.dataset(
         "measured",
         {
@@ -68,16 +61,16 @@ def measured(settings: Any) -> xr.Dataset:
             "inverse_penalty": (dims[:2], np.array(chosen)),
             "fixed_inverse_penalty": (dims[:1], np.array(fixed)),
         },
-        {"rung": [one.name for one in rungs], "size": list(settings.n_records)},
+        {"rung": list(rungs), "size": list(settings.n_records)},
         recipe={"rungs": told},
         seed=settings.seed,
-        records=len(both.y),
+        records=len(next(iter(rungs.values())).y),
         device="cpu",
         **_origin(settings),
     )
 
 
-def _origin(settings: Any) -> dict[str, Any]:
+def _origin(settings: Settings) -> dict[str, Any]:
     features = two_classes(settings)
     return {
         "set": features.setup["data"],
@@ -89,7 +82,7 @@ def _origin(settings: Any) -> dict[str, Any]:
     }
 
 
-def _rungs(settings: Any) -> tuple[list[Rung], dict[str, str]]:
+def _rungs(settings: Settings) -> tuple[dict[str, Records], dict[str, str]]:
     """The features that the data allow, lowest first, and what is to be said of each."""
     _, both = pair(settings)
     if both.x.ndim != 4 or both.x.shape[2] % CELLS or both.x.shape[3] % CELLS:
@@ -107,10 +100,10 @@ def _rungs(settings: Any) -> tuple[list[Rung], dict[str, str]]:
         found[WEAKER] = (learnt.x, learnt.told)
     if network != "raw":
         found[TABLE_1] = (two_classes(settings).x, f"{network}, as in Table 1")
-    rungs = [
-        Rung(name, standardised(x.reshape(len(both), -1).astype(float)), both.y)
+    rungs = {
+        name: Records(with_unit_variance(x.reshape(len(both), -1).astype(float)), both.y)
         for name, (x, _) in found.items()
-    ]
+    }
     return rungs, {name: said for name, (_, said) in found.items()}
 
 
@@ -138,12 +131,12 @@ def gradient_histogram(x: np.ndarray) -> np.ndarray:
     return (cells / np.sqrt(around + 1e-6)[..., None]).reshape(n, -1)
 
 
-def _penalty(rung: Rung, n: int, seed: int, workers: Parallel) -> float:
+def _penalty(rung: Records, n: int, seed: int, workers: Parallel) -> float:
     """C by the loss on records outside the splits, up the grid until it rises twice."""
     losses: list[float] = []
     for penalty in PENALTIES:
         each = workers(
-            delayed(_loss_outside)(rung, n, repeat, seed, penalty)
+            delayed(regressions.loss_outside)(rung, n, repeat, seed, penalty)
             for repeat in range(SPLITS_FOR_PENALTY)
         )
         losses.append(float(np.sum(each)))
@@ -152,14 +145,58 @@ def _penalty(rung: Rung, n: int, seed: int, workers: Parallel) -> float:
     return float(PENALTIES[int(np.argmin(losses))])
 
 
-def _loss_outside(rung: Rung, n: int, repeat: int, seed: int, penalty: float) -> float:
-    _, _, reserve, others = gather.split(len(rung.y), n, repeat, seed)
-    model = fit(rung.x[reserve], rung.y[reserve], penalty)
-    return float(model.loss(rung.x[others], rung.y[others]).mean())
+def by_penalty(settings: Settings) -> xr.Dataset:
+    """Accuracies and attacks by size, penalty and split; see `_at_penalty` for the numbers."""
+    features = two_classes(settings)
+    records = Records(features.x, features.y)
+    splits = min(SPLITS, settings.n_repeats)
+    shape = (len(settings.n_records), len(WEAKER_PENALTIES), splits)
+    workers = processes.workers(limits.cores(settings.n_jobs))
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = workers(
+            delayed(_at_penalty)(records, n, repeat, c, settings.seed)
+            for n in settings.n_records
+            for c in WEAKER_PENALTIES
+            for repeat in range(splits)
+        )
+    dims = ("size", "inverse_penalty", "split")
+    return evidence.dataset(
+        "measured",
+        {name: (dims, np.reshape([one[name] for one in found], shape)) for name in found[0]},
+        {"size": list(settings.n_records), "inverse_penalty": WEAKER_PENALTIES},
+        set=features.setup["data"],
+        data=features.digests,
+        recipe=features.setup.get("recipe", {}),
+        deviations=[*features.deviations, f"{splits} random splits (the paper: 100)"],
+        seed=settings.seed,
+        device=features.device,
+    )
 
 
-def _one_split(
-    rung: Rung, n: int, repeat: int, penalty: float, fixed: float, seed: int
+class Answers(NamedTuple):
+    """One split's models: their log-odds on its members and then its non-members, in (n,) each."""
+
+    target: FloatArray
+    reference: FloatArray
+    leverage: FloatArray | None
+    model: LogisticModel
+
+
+def _answers(
+    records: Records, n: int, repeat: int, penalty: float, seed: int, leverages: bool = False
+) -> Answers:
+    """What the target and the reference answer; with the leverages at the reference if asked."""
+    x, y = records
+    members, outside, reserve, _ = regressions.split(len(y), n, repeat, seed)
+    target, theta0 = (fit(x[rows], y[rows], penalty) for rows in (members, reserve))
+    queried = np.concatenate([members, outside])
+    odds, start = (model.log_odds(x[queried], y[queried]) for model in (target, theta0))
+    leverage = regressions.leverages(theta0, x[queried], x[reserve]) if leverages else None
+    return Answers(odds, start, leverage, theta0)
+
+
+def _at_features(
+    rung: Records, n: int, repeat: int, penalty: float, fixed: float, seed: int
 ) -> dict[str, float]:
     """Accuracies in percent, and the spread of MATT's second term over its first at one penalty.
 
@@ -167,19 +204,15 @@ def _one_split(
     non-members the adversary knows; ``malt``, ``matt`` the best one for the records counted. Names
     with ``fixed`` are of models with the one penalty.
     """
-    members, outside, reserve, others = gather.split(len(rung.y), n, repeat, seed)
-    x, y = rung.x, rung.y
-    target, theta0 = fit(x[members], y[members], penalty), fit(x[reserve], y[reserve], penalty)
-    queried = np.concatenate([members, outside])
-    seen = _observed(target, theta0, x, y, queried, None)
-    scores, _ = logistic.attack_scores(seen)
-    member, correct = np.arange(n) < n // 2, seen["log_odds"].values > 0
-    threshold = _reference_threshold(theta0, x, y, reserve, others)
-    target, theta0 = (fit(x[rows], y[rows], fixed) for rows in (members, reserve))
-    small = x.shape[1] <= MOST_FOR_HESSIAN
-    leverage = gather.leverages(theta0, x[queried], x[reserve]) if small else None
-    again, ratio = logistic.attack_scores(_observed(target, theta0, x, y, queried, leverage))
-    found = {
+    chosen = _answers(rung, n, repeat, penalty, seed)
+    small = rung.x.shape[1] <= MOST_FOR_HESSIAN
+    same = _answers(rung, n, repeat, fixed, seed, leverages=small)
+    scores, _ = logistic.attack_scores(chosen.target, chosen.reference)
+    again, ratio = logistic.attack_scores(same.target, same.reference, same.leverage)
+    member, correct = np.arange(n) < n // 2, chosen.target > 0
+    _, _, reserve, others = regressions.split(len(rung.y), n, repeat, seed)
+    threshold = _reference_threshold(chosen.model, rung, reserve, others)
+    numbers = {
         "train": correct[member].mean(),
         "validation": correct[~member].mean(),
         "zero_one": metrics.balanced_accuracy(scores["0-1"], member, threshold=0.5),
@@ -187,40 +220,38 @@ def _one_split(
         **_by_attack(scores, member, ""),
         **_by_attack(again, member, "fixed_"),
     }
-    return {**{k: 100 * float(v) for k, v in found.items()}, "fixed_ratio": ratio}
+    return {**{k: 100 * float(v) for k, v in numbers.items()}, "fixed_ratio": ratio}
+
+
+def _at_penalty(
+    records: Records, n: int, repeat: int, penalty: float, seed: int
+) -> dict[str, float]:
+    """Accuracies, at the best threshold of either attack, and AUCs; all in percent."""
+    odds, start, *_ = _answers(records, n, repeat, penalty, seed)
+    scores, _ = logistic.attack_scores(odds, start)
+    member, correct = np.arange(n) < n // 2, odds > 0
+    numbers = {
+        "train": correct[member].mean(),
+        "validation": correct[~member].mean(),
+        "zero_one": metrics.balanced_accuracy(scores["0-1"], member, threshold=0.5),
+        **_by_attack(scores, member, ""),
+    }
+    return {name: 100 * float(value) for name, value in numbers.items()}
 
 
 def _by_attack(scores: dict[str, np.ndarray], member: np.ndarray, prefix: str) -> dict[str, float]:
     """Best accuracy and AUC of MALT and MATT."""
-    found = {}
-    for name in ("MALT", logistic.MATT):
-        found[f"{prefix}{name.lower()}"] = metrics.balanced_accuracy(scores[name], member)
-        found[f"{prefix}{name.lower()}_auc"] = metrics.auc(scores[name], member)
-    return found
-
-
-def _observed(
-    target: LogisticModel,
-    theta0: LogisticModel,
-    x: np.ndarray,
-    y: np.ndarray,
-    queried: np.ndarray,
-    leverage: np.ndarray | None,
-) -> xr.Dataset:
-    """What `logistic.attack_scores` reads; without leverages the second term is not asked for."""
-    none = np.full(len(queried), np.nan)
-    names = {
-        "log_odds": target.log_odds(x[queried], y[queried]),
-        "reference_log_odds": theta0.log_odds(x[queried], y[queried]),
-        "leverage": none if leverage is None else leverage,
+    return {
+        f"{prefix}{name.lower()}{end}": metric(scores[name], member)
+        for name in ("MALT", logistic.MATT)
+        for end, metric in (("", metrics.balanced_accuracy), ("_auc", metrics.auc))
     }
-    return xr.Dataset({name: ("query", values) for name, values in names.items()})
 
 
 def _reference_threshold(
-    theta0: LogisticModel, x: np.ndarray, y: np.ndarray, reserve: np.ndarray, others: np.ndarray
+    theta0: LogisticModel, records: Records, reserve: np.ndarray, others: np.ndarray
 ) -> float:
     """MALT's best threshold for the reference model: its own members against all other records."""
     asked = np.concatenate([reserve, others])
-    score = -theta0.loss(x[asked], y[asked])
+    score = -theta0.loss(records.x[asked], records.y[asked])
     return metrics.best_threshold(score, np.arange(len(asked)) < len(reserve))

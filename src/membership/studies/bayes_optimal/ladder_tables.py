@@ -1,4 +1,6 @@
-"""Attack accuracy against the model's own gap, and what vanishes with n."""
+"""Attack accuracy against the model's own gap, by features and by penalty; what vanishes with n."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -6,12 +8,15 @@ import xarray as xr
 from scipy.stats import t
 
 from membership import metrics
+from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import logistic
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     AUC,
     LEADS,
+    LIKE_PRINT,
     ONE_PENALTY,
     RATIO,
     SLOPE,
@@ -20,6 +25,8 @@ from membership.studies.bayes_optimal.names import (
     VALIDATION,
 )
 
+# Above it, all members of the smaller sizes are right, and the gap stands still.
+MOST_DRAWN = 0.1
 HONEST = "attack_accuracy_reference_threshold(%)"
 PRINTED = "printed in Table 1"
 # What Table 1's features are called in a run that trains no network for them.
@@ -33,6 +40,7 @@ NUMBERS = {
     ("MALT", HONEST): "malt_reference",
     ("MATT", ACCURACY): "matt",
 }
+AREAS = {("MALT", AUC): "malt_auc", ("MATT", AUC): "matt_auc"}
 PAIRS = {
     ("MATT less MALT", AUC): ("matt_auc", "malt_auc"),
     ("MATT less MALT", ACCURACY): ("matt", "malt"),
@@ -46,7 +54,7 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     measured : xarray.Dataset
-        Evidence of `ladder.measured`.
+        Evidence of `ladder.by_features`.
     trials : pandas.DataFrame
         Measurements behind Table 1, whose own features are one of the rungs.
     """
@@ -59,13 +67,13 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
             one = measured.sel(rung=rung, size=n)
             values = {key: one[name].values for key, name in NUMBERS.items()}
             values |= {key: one[a].values - one[b].values for key, (a, b) in PAIRS.items()}
-            rows += _rows(str(rung), int(n), values)
+            rows += _rows({"features": str(rung), "n": int(n)}, values)
     for n in sorted(trials["n"].unique()):
         values = {key: _values(trials, n, *key) for key in NUMBERS if key[1] != HONEST}
         for metric in (AUC, ACCURACY):
             pair = (("MATT", metric), ("MALT", metric))
             values["MATT less MALT", metric] = logistic.paired(trials, n, *pair)
-        rows += _rows(own, int(n), values)
+        rows += _rows({"features": own, "n": int(n)}, values)
     return tidy(rows, _attrs(measured, trials))
 
 
@@ -182,13 +190,9 @@ def _values(trials: pd.DataFrame, n: int, attack: str, metric: str) -> np.ndarra
     return trials[chosen].sort_values("repeat")["value"].to_numpy()
 
 
-def _rows(features: str, n: int, values: dict) -> list[dict]:
+def _rows(own: dict[str, Any], values: dict[tuple[str, str], FloatArray]) -> list[dict]:
     gap = values["(model)", TRAIN].mean() - values["(model)", VALIDATION].mean()
-    own = {"features": features, "n": n, "gap": float(gap)}
-    return [
-        own | {"attack": attack, "metric": metric} | metrics.summary(value)
-        for (attack, metric), value in values.items()
-    ]
+    return of_each({**own, "gap": float(gap)}, ("attack", "metric"), values)
 
 
 def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
@@ -210,5 +214,89 @@ def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
         ],
         "device": said["device"],
         "sizes": {"Random splits a size": splits} | told | chosen,
-        "is_the_papers": said["set"] == "CIFAR-10 trucks and ships",
+        "is_the_papers": is_the_papers(measured),
     }
+
+
+def by_penalty(measured: xr.Dataset) -> pd.DataFrame:
+    """Every number by n and C, with the model's gap beside it, and at the gap that was printed.
+
+    Parameters
+    ----------
+    measured : xarray.Dataset
+        Evidence of `ladder.by_penalty`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns n, C, gap (points), attack, metric and those of `membership.metrics.summary`. On the
+        paper's data the first rows are at the C whose gap is the printed one: numbers of each split
+        are interpolated between the two nearest C, linearly in the mean gap.
+    """
+    rows, beside, printed = [], [], _printed() if is_the_papers(measured) else {}
+    numbers = {key: name for key, name in NUMBERS.items() if key[1] != HONEST} | AREAS
+    for n in map(int, measured["size"].values):
+        each = {key: measured[name].sel(size=n).values for key, name in numbers.items()}
+        for metric in (AUC, ACCURACY):
+            each["MATT less MALT", metric] = each["MATT", metric] - each["MALT", metric]
+        for place, c in enumerate(measured["inverse_penalty"].values):
+            own = {key: values[place] for key, values in each.items()}
+            rows += _rows({"n": n, "C": f"{c:.2g}"}, own)
+        gap = (each["(model)", TRAIN] - each["(model)", VALIDATION]).mean(axis=1)
+        if n in printed and (weights := _between(gap, printed[n]["gap"])) is not None:
+            there = {key: weights @ values for key, values in each.items()}
+            for (attack, metric), value in printed[n]["numbers"].items():
+                there[f"{attack} less print", metric] = there[attack, metric] - value
+            key = {"n": n, "C": LIKE_PRINT, "gap": printed[n]["gap"]}
+            beside += of_each(key, ("attack", "metric"), there)
+    attrs = {key: measured.attrs[key] for key in ("data", "deviations", "device")}
+    sizes = {"Random splits a size and C": f"{measured.sizes['split']} (paper: 100 a size)"}
+    return tidy(
+        [*beside, *rows], attrs | {"sizes": sizes, "is_the_papers": is_the_papers(measured)}
+    )
+
+
+def is_the_papers(measured: xr.Dataset) -> bool:
+    """Whether the records are those of the paper."""
+    return measured.attrs["set"] == "CIFAR-10 trucks and ships"
+
+
+def penalties_drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Both attacks' accuracies, a series an n, and where the data are the paper's the printed."""
+    shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
+    shown = _named(shown[pd.to_numeric(shown["C"], errors="coerce") <= MOST_DRAWN])
+    if not table.attrs.get("is_the_papers"):
+        return shown, None
+    points = [
+        {"n": n, "gap": one["gap"], "attack": attack, "value": one["numbers"][attack, ACCURACY]}
+        for n, one in _printed().items()
+        for attack in ("MALT", "MATT")
+    ]
+    return shown, _named(pd.DataFrame(points))
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    panel = table["attack"] + " accuracy (%)"
+    return table.assign(panel=panel, size="n = " + table["n"].astype(str))
+
+
+def _printed() -> dict[int, dict]:
+    """Table 1's accuracies by n, by attack and metric, and the gap between the model's."""
+    table = logistic.published_table_1()
+    table = table[table["metric"].isin([TRAIN, VALIDATION, ACCURACY])]
+    found = {}
+    for n, part in table.groupby("n"):
+        numbers = part.set_index(["attack", "metric"])["value"].to_dict()
+        gap = numbers["(model)", TRAIN] - numbers["(model)", VALIDATION]
+        found[int(n)] = {"gap": round(gap, 1), "numbers": numbers}
+    return found
+
+
+def _between(gap: np.ndarray, asked: float) -> np.ndarray | None:
+    """Weights of the penalties that have this gap between them, None where no two have."""
+    for low in range(len(gap) - 1, 0, -1):
+        below, above = gap[low - 1], gap[low]
+        if below <= asked <= above:
+            part = (asked - below) / (above - below)
+            return (1 - part) * np.eye(len(gap))[low - 1] + part * np.eye(len(gap))[low]
+    return None

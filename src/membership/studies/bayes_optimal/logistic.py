@@ -1,7 +1,7 @@
 """Table 1: two classes, logistic regression, and the controls that belong to it."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,15 +10,27 @@ import xarray as xr
 from scipy.stats import spearmanr
 
 from membership import attacks, evidence, metrics, published, signals
+from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
+from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import thresholds
-from membership.studies.bayes_optimal.names import ACCURACY, AUC, MODELS, OTHER
+from membership.studies.bayes_optimal.names import (
+    ACCURACY,
+    AUC,
+    MODELS,
+    OTHER,
+    PAPER_SPLITS,
+    TRAIN,
+    VALIDATION,
+)
 
 MATT = "MATT"
 TWIN = "loss difference"
 SECOND_ORDER = "MATT + second order"
 CORRECTED = "MATT + second order, leverage"
-PAPER_SPLITS = 100
 MODEL, AGREEMENT, TERMS = "(model)", f"{MATT} and {TWIN}", "second order / first order"
+LEAD, BEHIND = "MALT less 0-1", f"{MATT} less MALT"
+FIXED = "MALT at log 2 less 0-1"
 ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
 
 
@@ -47,8 +59,8 @@ def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
 def _measured(one: xr.Dataset) -> pd.DataFrame:
     """The trials of one size."""
     names = [
-        (MODEL, "train_accuracy(%)"),
-        (MODEL, "validation_accuracy(%)"),
+        (MODEL, TRAIN),
+        (MODEL, VALIDATION),
         (AGREEMENT, "rank_correlation"),
         (TERMS, "std_ratio"),
         *((attack, metric) for attack in ATTACKS for metric in MEASURES),
@@ -83,12 +95,12 @@ def at_threshold(one: xr.Dataset, attack: str, threshold: float) -> np.ndarray:
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n."""
     shown = {
-        MODEL: ["train_accuracy(%)", "validation_accuracy(%)"],
-        "0-1": ["attack_accuracy(%)"],
-        "MALT": ["attack_accuracy(%)", "mAP_test(%)", "mAP_train(%)"],
-        MATT: ["attack_accuracy(%)", "mAP_test(%)", "mAP_train(%)"],
+        MODEL: [TRAIN, VALIDATION],
+        "0-1": [ACCURACY],
+        "MALT": [ACCURACY, "mAP_test(%)", "mAP_train(%)"],
+        MATT: [ACCURACY, "mAP_test(%)", "mAP_train(%)"],
     }
-    return _summary(table, shown)
+    return tidy(_summary(table, shown), table.attrs)
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,15 +139,7 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
             for whose, metric in (("others", OTHER), ("other models", MODELS))
         },
     }
-    less = [
-        {"n": int(n), "attack": attack, "metric": metric}
-        | metrics.summary(paired(table, int(n), *cells))
-        for n in sorted(table["n"].unique())
-        for (attack, metric), cells in pairs.items()
-    ]
-    result = pd.concat([summary, pd.DataFrame([*null, *less])], ignore_index=True)
-    result.attrs = table.attrs
-    return result
+    return tidy([*summary, *null, *_differences(table, pairs)], table.attrs)
 
 
 def twin(table: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +149,7 @@ def twin(table: pd.DataFrame) -> pd.DataFrame:
     linearisation at theta_0. The last rows are the paired differences of the AUCs. Parameters and
     columns as :func:`table_1`.
     """
-    shown = {MATT: ["auc(%)"], TWIN: ["auc(%)"], AGREEMENT: ["rank_correlation"]}
+    shown = {MATT: [AUC], TWIN: [AUC], AGREEMENT: ["rank_correlation"]}
     return _with_differences(table, shown, [(MATT, TWIN)])
 
 
@@ -164,12 +168,55 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
     )
     table.attrs = attrs
     shown = {
-        MATT: ["auc(%)"],
-        SECOND_ORDER: ["auc(%)"],
-        CORRECTED: ["auc(%)"],
+        MATT: [AUC],
+        SECOND_ORDER: [AUC],
+        CORRECTED: [AUC],
         TERMS: ["std_ratio"],
     }
     return _with_differences(table, shown, [(SECOND_ORDER, MATT), (CORRECTED, MATT)])
+
+
+def by_models(sizes: Sequence[xr.Dataset], attrs: dict) -> pd.DataFrame:
+    """Paired differences of accuracy by n and by how many models taught the thresholds.
+
+    Parameters
+    ----------
+    sizes : sequence of xarray.Dataset
+        Evidence of Table 1, one a size.
+    attrs : dict
+        Origin of the numbers, as `trials` states it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns n, models, attack, metric and those of `membership.metrics.summary`. With 0 models:
+        accuracy of MALT with its threshold at log 2, and AUC of MALT, each less that of 0-1.
+    """
+    rows = []
+    for one in sizes:
+        right = number(one, "0-1", ACCURACY)
+        own = {"n": one.sizes["query"]}
+        for count in thresholds.counts(one.sizes["target"]):
+            malt, matt = (at_others(one, a, count) for a in ("MALT", MATT))
+            key = own | {"models": count, "metric": MODELS}
+            rows.append(key | {"attack": LEAD} | metrics.summary(malt - right))
+            rows.append(key | {"attack": BEHIND} | metrics.summary(matt - malt))
+        key = own | {"models": 0}
+        fixed = at_threshold(one, "MALT", -thresholds.RIGHT) - right
+        rows.append(key | {"attack": FIXED, "metric": ACCURACY} | metrics.summary(fixed))
+        # 0-1 says one of two things: its AUC is its accuracy.
+        auc = number(one, "MALT", AUC) - number(one, "0-1", AUC)
+        rows.append(key | {"attack": LEAD, "metric": AUC} | metrics.summary(auc))
+    order = ["n", "models", "attack", "metric"]
+    table = pd.DataFrame(rows)
+    return tidy([table[[*order, *(name for name in table if name not in order)]]], attrs)
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that the picture shows, a series an n."""
+    shown = table[table["metric"] == MODELS]
+    panel = shown["attack"] + ", accuracy (points)"
+    return shown.assign(panel=panel, size="n = " + shown["n"].astype(str))
 
 
 @dataclass(frozen=True)
@@ -199,7 +246,8 @@ def _splits(known: _Known) -> list[_Split]:
     n, seed = one.sizes["query"], one.attrs["seed"]
     for place, repeat in enumerate(one["target"].values):
         seen = one.isel(target=place)
-        scores, ratio = attack_scores(seen)
+        names = ("log_odds", "reference_log_odds", "leverage")
+        scores, ratio = attack_scores(*(seen[name].values.astype(float) for name in names))
         rng = np.random.default_rng([seed, n, int(repeat), 1])
         half = {attack: thresholds.half(rng, n) for attack in scores}
         correct = seen["log_odds"].values > 0
@@ -212,8 +260,8 @@ def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
     if metric == MODELS:
         return _of_models(known, attack, len(_splits(known)) - 1)
     special: dict[tuple[str, str], Callable[[_Split], float]] = {
-        (MODEL, "train_accuracy(%)"): lambda s: 100 * s.correct[s.member].mean(),
-        (MODEL, "validation_accuracy(%)"): lambda s: 100 * s.correct[~s.member].mean(),
+        (MODEL, TRAIN): lambda s: 100 * s.correct[s.member].mean(),
+        (MODEL, VALIDATION): lambda s: 100 * s.correct[~s.member].mean(),
         (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
         (TERMS, "std_ratio"): lambda s: s.ratio,
     }
@@ -227,14 +275,14 @@ def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
     return np.array([float(measure(split)) for split in _splits(known)])
 
 
-def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
+def attack_scores(
+    odds: FloatArray, start: FloatArray, leverage: FloatArray | None = None
+) -> tuple[dict[str, FloatArray], float]:
     """Every attack's scores on one split, and the spread of MATT's second term over its first.
 
-    Without leverages (NaN) there is no second term, and the spread is NaN.
+    From the log-odds at the target and at the reference. Without leverages, or where they are NaN,
+    there is no second term, and the spread is NaN.
     """
-    odds, start, leverage = (
-        seen[name].values.astype(float) for name in ("log_odds", "reference_log_odds", "leverage")
-    )
     loss, reference_loss = signals.loss_of_log_odds(odds), signals.loss_of_log_odds(start)
     first = attacks.matt_from_log_odds(odds, start)
     scores = {
@@ -243,7 +291,7 @@ def attack_scores(seen: xr.Dataset) -> tuple[dict[str, np.ndarray], float]:
         MATT: first,
         TWIN: reference_loss - loss,
     }
-    if np.isnan(leverage).any():
+    if leverage is None or np.isnan(leverage).any():
         return scores, np.nan
     second = attacks.matt_from_log_odds(odds, start, leverage, newton=False)
     scores[SECOND_ORDER] = second
@@ -285,22 +333,24 @@ MEASURES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
 def _with_differences(
     table: pd.DataFrame, shown: dict[str, list[str]], pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    summary = _summary(table, shown)
-    rows = pd.DataFrame(_differences(table, pairs, "auc(%)"))
-    result = pd.concat([summary, rows], ignore_index=True)
-    result.attrs = table.attrs
-    return result
+    """Means, and paired differences of the AUCs of two attacks."""
+    cells = {(f"{a} less {b}", AUC): ((a, AUC), (b, AUC)) for a, b in pairs}
+    return tidy([*_summary(table, shown), *_differences(table, cells)], table.attrs)
 
 
-def _differences(table: pd.DataFrame, pairs: Sequence[tuple[str, str]], metric: str) -> list[dict]:
-    """Rows of paired differences of two attacks, over the splits that both were tried on."""
-    rows = []
-    for n in sorted(table["n"].unique()):
-        for first, second in pairs:
-            values = paired(table, int(n), (first, metric), (second, metric))
-            key = {"n": int(n), "attack": f"{first} less {second}", "metric": metric}
-            rows.append(key | metrics.summary(values))
-    return rows
+def _differences(
+    table: pd.DataFrame, cells: Mapping[tuple[str, str], Sequence[tuple[str, str]]]
+) -> list[dict]:
+    """Rows of one number less another at every n, on the splits that both were tried on."""
+    return [
+        row
+        for n in sorted(table["n"].unique())
+        for row in of_each(
+            {"n": int(n)},
+            ("attack", "metric"),
+            {name: paired(table, int(n), *pair) for name, pair in cells.items()},
+        )
+    ]
 
 
 def paired(
@@ -313,16 +363,16 @@ def paired(
     return (wide[first] - wide[second]).dropna().to_numpy()
 
 
-def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> pd.DataFrame:
+def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> list[dict]:
     """Means over the repeats with t intervals, in the order of `shown`."""
-    rows = []
     groups = dict(iter(table.groupby(["n", "attack", "metric"])["value"]))
-    for n in sorted(table["n"].unique()):
-        for attack, names in shown.items():
-            for metric in names:
-                values = groups[n, attack, metric].to_numpy()
-                key = {"n": int(n), "attack": attack, "metric": metric}
-                rows.append(key | metrics.summary(values))
-    summary = pd.DataFrame(rows)
-    summary.attrs = table.attrs
-    return summary
+    names = [(attack, metric) for attack, metrics_of in shown.items() for metric in metrics_of]
+    return [
+        row
+        for n in sorted(table["n"].unique())
+        for row in of_each(
+            {"n": int(n)},
+            ("attack", "metric"),
+            {name: groups[n, *name].to_numpy() for name in names},
+        )
+    ]

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+# Random splits behind a number of the paper's Table 1.
+PAPER_SPLITS = 100
+
 NETWORKS = "networks"
 LADDER = "ladder"
 PENALTIES = "penalties"
@@ -9,6 +12,7 @@ AUGMENTED, RESIDUAL = "augmented-small", "augmented-residual"
 
 ACCURACY, PEAK, AUC = "attack_accuracy(%)", "peak_accuracy(%)", "auc(%)"
 TRAIN, VALIDATION = "train_accuracy(%)", "validation_accuracy(%)"
+TEST = "test_accuracy(%)"
 SHARE, MEMBERS = "share of all records(%)", "members(%)"
 SHADOW = "shadow attack"
 TABLE_1, WEAKER = "Table 1's network", "weaker network"

@@ -1,28 +1,43 @@
-"""A one-dimensional game in which the Bayes-optimal attack is exact .
+"""Games whose model is drawn from Equation 2, in which the Bayes-optimal attack is exact.
 
-The game: n = 12 records z_i ~ N(0, 1), each a member with probability 1/2, and a model drawn from
-Equation 2 with l(t, z) = (t - z)^2 / 2 plus the regulariser 0.01 t^2 / 2, which keeps the law
-proper when nobody is a member. With k members among the other records, their sum S, and
+One dimension: n = 12 records z_i ~ N(0, 1), each a member with probability 1/2, and the model drawn
+with l(t, z) = (t - z)^2 / 2 plus the regulariser 0.01 t^2 / 2, which keeps the law proper when
+nobody is a member. With k members among the other records, their sum S, and
 q = k + m_1 + 0.01, the model is theta ~ N((S + m_1 z_1) / q, T / q): the other records enter
 through k and S alone, and S given k is N(0, k).
+
+The mean of n' Gaussian members: theta ~ N(mean, T / n'). Given a record z, both the parameters and
+their loss on z have known laws, for a member and for others, so that the best attack on either can
+be written down: what do all parameters add to one loss?
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
-from scipy.stats import binom, norm
+from scipy.stats import binom, ncx2, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.errors import InputError
+from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal.settings import Settings
 
 N_RECORDS = 12
 MEMBER_RATE = 0.5  # lambda
 REGULARISER = 0.01
 # (theta, z_1); the last two have the same loss under different parameters.
 CASES = ((0.3, -1.5), (-0.5, 2.0), (1.0, 1.2), (0.0, 1.0), (2.0, 1.0))
+
+# Of the Gaussian mean.
+TEMPERATURES = (0.25, 1.0, 4.0)
+# Dimensions a member, d / n'.
+RATIOS = (0.15, 0.5, 1.5, 5.0)
+MEMBERS = 20
+GAMES = 200
+DIFFERENCE = "parameters less loss"
+COLDER = "parameters, colder less hotter"
 
 
 class Others(NamedTuple):
@@ -32,8 +47,8 @@ class Others(NamedTuple):
     total: FloatArray
 
 
-def theorem_1(settings: Any) -> pd.DataFrame:
-    """Theorem 1 with its expectation over the posterior of T, and over the prior .
+def theorem_1(settings: Settings) -> pd.DataFrame:
+    """Theorem 1 with its expectation over the posterior of T, and over the prior.
 
     Equation 4 writes the expectation over T = {z_2..n, m_2..n} without saying which law T has. The
     law of total expectation (Equation 6) needs T given theta and z_1. Drawn from its prior
@@ -58,7 +73,7 @@ def theorem_1(settings: Any) -> pd.DataFrame:
 
 
 def temperature() -> pd.DataFrame:
-    """What a higher temperature does to the score and to the membership probability .
+    """What a higher temperature does to the score and to the membership probability.
 
     Section 3.3 says that a higher T decreases s = (tau - l) / T and so P(m_1 = 1 | theta, z_1).
     With the law p of typical models held fixed, s is concave in 1/T and 0 at 1/T = 0: a negative
@@ -110,7 +125,7 @@ def exact_posterior(theta: float, z: float, temperature: float = 1.0) -> float:
     return float(MEMBER_RATE * likelihood[1] / evidence)
 
 
-def _draw_others(settings: Any) -> Others:
+def _draw_others(settings: Settings) -> Others:
     draws = settings.posterior_draws
     if draws < 100:
         raise InputError(f"posterior_draws is {draws}; give at least 100")
@@ -162,3 +177,59 @@ def _table(table: pd.DataFrame) -> pd.DataFrame:
         "device": "cpu",
     }
     return table
+
+
+def added_by_parameters(settings: Settings) -> pd.DataFrame:
+    """AUC of the best attack on the parameters and of the best on the record's own loss."""
+    rows = []
+    for ratio in RATIOS:
+        found = {t: _games(settings.seed, round(ratio * MEMBERS), t) for t in TEMPERATURES}
+        for temperature, (parameters, loss) in found.items():
+            shown = {"parameters": parameters, "loss": loss, DIFFERENCE: parameters - loss}
+            rows += [_row(ratio, temperature, name, values) for name, values in shown.items()]
+        colder, hotter = found[min(TEMPERATURES)][0], found[max(TEMPERATURES)][0]
+        rows.append(_row(ratio, np.nan, COLDER, colder - hotter))
+    return tidy(rows, {"sizes": {"Games a cell": str(GAMES), "Members a game": str(MEMBERS)}})
+
+
+def _row(ratio: float, temperature: float, attack: str, values: FloatArray) -> dict:
+    key = {"ratio": ratio, "temperature": temperature, "attack": attack, "metric": "auc(%)"}
+    return key | metrics.summary(100 * values)
+
+
+def _games(seed: int, d: int, temperature: float) -> tuple[FloatArray, FloatArray]:
+    """The AUCs of both attacks, (games,) each; every temperature takes the same draws."""
+    rng = np.random.default_rng([seed, d])
+    z = rng.standard_normal((GAMES, 2 * MEMBERS, d))
+    noise = rng.standard_normal((GAMES, 1, d))
+    theta = z[:, :MEMBERS].mean(axis=1, keepdims=True)
+    theta = theta + noise * np.sqrt(temperature / MEMBERS)
+    loss = ((z - theta) ** 2).sum(axis=2) / 2
+    scores = (
+        of_parameters(z, theta, temperature, MEMBERS),
+        of_loss(z, loss, temperature, MEMBERS),
+    )
+    member = np.arange(2 * MEMBERS) < MEMBERS
+    return tuple(np.array([metrics.auc(one, member) for one in score]) for score in scores)
+
+
+def of_parameters(z: FloatArray, theta: FloatArray, temperature: float, n: int) -> FloatArray:
+    """log p(theta | z, member) - log p(theta | z, no member), of z (..., d); shape (...,)."""
+    inside, outside = _variances(temperature, n)
+    near, far = ((theta - z / n) ** 2).sum(axis=-1), (theta**2).sum(axis=-1)
+    constant = z.shape[-1] / 2 * np.log(inside / outside)
+    return far / (2 * outside) - near / (2 * inside) - constant
+
+
+def of_loss(z: FloatArray, loss: FloatArray, temperature: float, n: int) -> FloatArray:
+    """The same log-ratio of the law of the record's own loss, shape (...,)."""
+    inside, outside = _variances(temperature, n)
+    norm2, d = (z**2).sum(axis=-1), z.shape[-1]
+    within = ncx2.logpdf(2 * loss / inside, d, norm2 * (1 - 1 / n) ** 2 / inside) - np.log(inside)
+    without = ncx2.logpdf(2 * loss / outside, d, norm2 / outside) - np.log(outside)
+    return within - without
+
+
+def _variances(temperature: float, n: int) -> tuple[float, float]:
+    """Of each coordinate of theta given z, for a member and for any other record."""
+    return (n - 1) / n**2 + temperature / n, (1 + temperature) / n

@@ -4,7 +4,7 @@ import pandas as pd
 
 from membership import metrics
 from membership.exhibits.sentences import each, ends
-from membership.studies.bayes_optimal import enumeration, information
+from membership.studies.bayes_optimal import finite_games, posterior
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     AUC,
@@ -195,20 +195,20 @@ def of_expectations(table: pd.DataFrame) -> str:
 
 def of_statements(table: pd.DataFrame) -> str:
     """The worst case of each statement."""
-    bounds = table[table["metric"] == enumeration.EXCESS]["value"].max()
+    bounds = table[table["metric"] == finite_games.EXCESS]["value"].max()
     holds = "holds in every game" if bounds <= 0 else f"is exceeded by {bounds:.2g}"
     return each(
         table,
         (),
         "Averaged over the other records given the parameters, Theorem 2 is exact up to rounding; "
         f"over their prior it is off by up to {{prior:.2f}}. Each bound {holds}.",
-        prior={"statement": "Theorem 2", "case": enumeration.PRIOR},
+        prior={"statement": "Theorem 2", "case": finite_games.PRIOR},
     )
 
 
 def of_information(table: pd.DataFrame) -> str:
     """The largest difference, with the game's range."""
-    value = table[table["attack"] == information.DIFFERENCE]["value"].abs().max()
+    value = table[table["attack"] == posterior.DIFFERENCE]["value"].abs().max()
     auc = table[table["attack"] == "loss"]["value"]
     return (
         f"The best attack on all parameters and the best on the record and its loss differ by at "

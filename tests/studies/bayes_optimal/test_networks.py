@@ -9,7 +9,14 @@ from sklearn.metrics import roc_auc_score
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.studies.bayes_optimal import cnn, gather, posterior, reference_game, sentences
+from membership.studies.bayes_optimal import (
+    gather,
+    names,
+    network_tables,
+    networks,
+    posterior,
+    sentences,
+)
 from membership.studies.bayes_optimal.settings import Settings
 from tests.studies.altered import committed_run
 
@@ -22,7 +29,7 @@ def simulated(n_models=7, n_records=600, seed=0):
     member = rng.random((n_models, n_records)) < 0.5
     difficulty = 3 * rng.random(n_records)
     loss = difficulty + rng.gamma(2.0, 0.3, member.shape) + (~member)
-    return reference_game.ReferenceGame(
+    return networks.ReferenceGame(
         loss, (loss < 2.5).astype(float), member, ATTRS, tuple(range(len(loss)))
     )
 
@@ -56,7 +63,7 @@ def test_which_records_are_queried_says_nothing_about_the_target():
 
 def test_table_2_agrees_with_a_loop_over_targets():
     game = simulated()
-    table = cnn.table_2(game).set_index(["attack", "metric"])["value"]
+    table = network_tables.table_2(game).set_index(["attack", "metric"])["value"]
     malt, mast = [], []
     for row in range(len(game.loss)):
         others = [m for m in range(len(game.loss)) if m != row]
@@ -83,7 +90,7 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
     chance = np.clip(0.3 * game.member + rng.random(game.member.shape) - 0.1, 0, 1)
     told = {"networks": {"attacks": {"shadow attack": "of less"}}}
     game = replace(game, shadow=chance, attrs=game.attrs | {"setup": told})
-    table = cnn.table_2(game)
+    table = network_tables.table_2(game)
     assert table.attrs["deviations"] == ["made up", "shadow attack: of less"]
     value = table.set_index(["attack", "metric"])["value"]
     right = [
@@ -107,13 +114,13 @@ def test_the_committed_scores_are_probabilities_of_the_targets_records():
 
 
 def test_per_record_thresholds_help_where_records_differ_in_difficulty():
-    table = cnn.table_2(simulated()).set_index(["attack", "metric"])
+    table = network_tables.table_2(simulated()).set_index(["attack", "metric"])
     assert table.loc[("MAST", "auc(%)"), "low"] > table.loc[("MALT", "auc(%)"), "high"]
 
 
 def test_the_0_1_attack_follows_from_the_accuracies():
     """Equation 41 with a balanced prior."""
-    value = cnn.table_2(simulated()).set_index(["attack", "metric"])["value"]
+    value = network_tables.table_2(simulated()).set_index(["attack", "metric"])["value"]
     gap = value["(model)", "train_accuracy(%)"] - value["(model)", "test_accuracy(%)"]
     assert value["0-1", "attack_accuracy(%)"] == pytest.approx(50 + gap / 2)
 
@@ -124,7 +131,7 @@ def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
     cold, hot = target.mast("log-mean-exp", 1e-4), target.mast("log-mean-exp", 1e6)
     np.testing.assert_allclose(cold, np.nanmin(outside, 0) - target.loss, atol=1e-3)
     np.testing.assert_allclose(hot, np.nanmean(outside, 0) - target.loss, atol=1e-5)
-    table = cnn.temperatures(simulated(), posterior.temperature())
+    table = network_tables.temperatures(simulated(), posterior.temperature())
     sweep = table[table["series"] == "MAST on the networks"]
     assert sweep["temperature"].min() == pytest.approx(0.01)
     assert sweep["value"].between(50, 100).all()
@@ -135,7 +142,7 @@ def test_the_averages_keep_networks_and_gaussian_game_apart():
         {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
     ).assign(n_repeats=3, n_reference=20, standard_error=0.5, degrees_of_freedom=2)
     game = simulated()
-    table = cnn.averages(game, {"Gaussian game": gaussian})
+    table = network_tables.averages(game, {"Gaussian game": gaussian})
     assert table[table["game"] == "Gaussian game"]["attack"].tolist() == ["MAST, mean"]
     networks = table[table["game"] == "networks"]
     assert networks["attack"].nunique() == 5
@@ -158,7 +165,7 @@ def test_the_averages_keep_networks_and_gaussian_game_apart():
 def test_what_differs_from_the_paper_is_said_and_judged(change, reason, said):
     settings = Settings.from_strings({"profile": "paper", **change})
     dataset = type("Named", (), {"name": "cifar10", "digest": "", "x": np.zeros((2, 3, 8, 8))})()
-    origin = gather.network_origin(settings, dataset)
+    origin = networks.origin(settings, dataset)
     stated = published.setup("bayes_optimal")["Table 2"]
     found = published.comparability(stated, origin["setup"], attack="MAST")
     assert len(found) == bool(reason)
@@ -177,7 +184,7 @@ def gathered(tmp_path, **changes):
 def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     found = gathered(tmp_path)
-    game = reference_game.ReferenceGame.of(found)
+    game = networks.ReferenceGame.of(found)
     assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
     assert (game.member.sum(1) == 40).all()
     assert game.attrs["setup"]["networks"]["members"] == 40
@@ -188,10 +195,10 @@ def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, 
 
 def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    every = reference_game.ReferenceGame.of(gathered(tmp_path))
-    monkeypatch.setattr(gather, "TARGETS", 2)
+    every = networks.ReferenceGame.of(gathered(tmp_path))
+    monkeypatch.setattr(networks, "TARGETS", 2)
     found = gathered(tmp_path)
-    game = reference_game.ReferenceGame.of(found)
+    game = networks.ReferenceGame.of(found)
     assert game.attacked == (0, 1)
     assert game.attrs["sizes"]["Target models, each of them"] == "2"
     assert np.isnan(game.shadow[2:]).all()
@@ -205,7 +212,7 @@ def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_
 def test_the_loss_of_the_evidence_is_that_of_the_networks(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     found = gathered(tmp_path)
-    game = reference_game.ReferenceGame.of(found)
+    game = networks.ReferenceGame.of(found)
     probability = 1 / (1 + np.exp(-found["log_odds"].values.astype(float)))
     np.testing.assert_allclose(game.loss, -np.log(probability), rtol=1e-6)
 
@@ -239,3 +246,129 @@ def test_a_best_temperature_is_one_between_the_ends(values, where):
     said = sentences.of_temperatures(sweep.assign(value=values))
     assert said.endswith(f"it is largest {where}" + ("" if where.endswith(".") else "."))
     assert f"{values[0]:.1f}% at T = 0.01 and {values[-1]:.1f}% at T = 100" in said
+
+
+@pytest.fixture(scope="module")
+def game():
+    rng = np.random.default_rng(0)
+    member = rng.random((11, 200)) < 0.5
+    loss = 3 * rng.random(200) + rng.gamma(2.0, 0.3, member.shape) + (~member)
+    return networks.ReferenceGame(
+        loss, (loss < 2.5).astype(float), member, ATTRS, tuple(range(len(loss)))
+    )
+
+
+@pytest.fixture(scope="module")
+def table(game):
+    return network_tables.by_references(game)
+
+
+def test_with_all_references_it_is_table_2(game, table):
+    most = table[table["references"] == 10].set_index(["attack", "metric"])["value"]
+    expected = network_tables.table_2(game).set_index(["attack", "metric"])["value"]
+    for attack in ("MALT", "MAST"):
+        for metric in ("attack_accuracy(%)", "auc(%)"):
+            assert most[attack, metric] == pytest.approx(expected[attack, metric])
+    lead = most["MAST", "attack_accuracy(%)"] - most["MALT", "attack_accuracy(%)"]
+    assert most["MAST less MALT", "attack_accuracy(%)"] == pytest.approx(lead)
+    assert most["MAST", "peak_accuracy(%)"] >= most["MAST", "attack_accuracy(%)"]
+
+
+def test_networks_that_do_not_fit_are_left_out_as_targets_and_references(game):
+    correct = np.where(game.member, 1.0, game.correct)
+    correct[[2, 7]] = np.where(game.member[[2, 7]], 0.0, 1.0)
+    some = replace(game, correct=correct)
+    kept = np.delete(np.arange(11), [2, 7])
+    alone = replace(
+        some,
+        loss=game.loss[kept],
+        correct=correct[kept],
+        member=game.member[kept],
+        attacked=tuple(range(9)),
+    )
+    assert some.fits.tolist() == [row not in (2, 7) for row in range(11)]
+    table = network_tables.by_references(some).set_index(["references", "attack", "metric"])
+    expected = network_tables.table_2(alone).set_index(["attack", "metric"])
+    for attack in ("0-1", "MALT", "MAST", "MAST less MALT"):
+        own = (attack, "attack_accuracy(%)")
+        found = table.loc[(8, f"{attack}, {network_tables.FITTED}", own[1])]
+        assert found["value"] == pytest.approx(expected.loc[own, "value"])
+        assert found["n_repeats"] == 9
+    unfit = table.loc[(10, network_tables.UNFIT, "train_accuracy(%)")]
+    assert (unfit["value"], unfit["n_repeats"]) == (0, 2)
+
+
+def test_where_all_networks_fit_alike_nothing_is_left_out(game, table):
+    assert not game.fits.any()
+    assert not table["attack"].str.contains(network_tables.FITTED).any()
+
+
+def test_every_network_is_a_target_where_the_evidence_has_more(game, table):
+    assert not table["attack"].str.contains(network_tables.EVERY).any()
+    few = replace(game, attacked=(0, 1, 2), shadow=np.zeros_like(game.loss))
+    found = network_tables.by_references(few).set_index(["attack", "metric"])
+    expected = network_tables.table_2(game).set_index(["attack", "metric"])
+    key = f"MAST less MALT, {network_tables.EVERY}", "attack_accuracy(%)"
+    lead = expected.loc["MAST less MALT", "attack_accuracy(%)"]
+    for column in ("value", "low", "high", "n_repeats"):
+        assert found.loc[key, column] == pytest.approx(lead[column])
+    assert not any(names.SHADOW in attack for attack, _ in found.index)
+
+
+def test_fewer_references_are_the_first_ones(game, table):
+    assert sorted(table["references"].unique()) == [5, 8, 10]
+    target = next(iter(game.targets()))
+    fewer = network_tables._first(target, 5)
+    assert fewer.reference_loss.shape[0] == 5
+    assert (fewer.reference_member.any(0) & ~fewer.reference_member.all(0)).all()
+    assert len(fewer.loss) < len(target.loss)
+
+
+def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
+    expected = []
+    for target in game.targets():
+        tau = target.mast("best-separating") + target.loss
+        spread = [np.subtract(*np.percentile(v, [75, 25])) for v in (tau, target.loss)]
+        expected.append(spread[0] / spread[1])
+    found = table.set_index(["attack", "metric"])["value"]
+    assert found[network_tables.TAU, names.SPREAD].item() == pytest.approx(np.mean(expected))
+
+
+def test_the_sentence_has_the_paired_leads_at_both_ends(table):
+    lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
+    said = sentences.of_references(table)
+    for count in (5, 10):
+        row = lead.loc[(count, "attack_accuracy(%)")]
+        shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
+        assert f"{count} references: {shown} cut at zero" in said
+    assert "8 references" not in said
+
+
+def test_a_histogram_counts_every_record_once(game):
+    table = network_tables.histograms(game)
+    found = table[table["metric"] == names.SHARE]
+    assert (found.groupby("quantity")["value"].sum() - 100).abs().max() < 1e-9
+    bins = network_tables.BINS
+    held = [(one.loss >= 1) & (one.loss < bins[13]) for one in game.targets()]
+    members = [one.member[rows].mean() for one, rows in zip(game.targets(), held, strict=True)]
+    at = table[(table["quantity"] == "loss") & table["nats"].between(1, bins[13])]
+    value = at.set_index("metric")["value"]
+    assert value[names.SHARE] == pytest.approx(100 * np.mean([rows.mean() for rows in held]))
+    assert value[names.MEMBERS] == pytest.approx(100 * np.mean(members))
+    assert len(table[table["metric"] == names.MEMBERS]) < len(bins) - 1
+
+
+def test_the_sentence_says_whether_the_least_losses_are_members(game):
+    table = network_tables.histograms(game)
+    members = table[table["metric"] == names.MEMBERS].sort_values("nats")
+    said = sentences.of_histograms(table)
+    assert members["value"].idxmax() == members.index[0]
+    assert said.endswith(
+        f"the least loss {members['value'].iloc[0]:.0f}% are members, the highest share."
+    )
+    # Where the members are elsewhere, both ends are told.
+    table.loc[members.index[1], "value"] = 101.0
+    said = sentences.of_histograms(table)
+    assert f"about {members['nats'].iloc[1]:.1g} nats 101% are members" in said
+    assert said.endswith(f"{members['nats'].iloc[0]:.1g} nats {members['value'].iloc[0]:.0f}%.")
+    assert "% of their areas overlap" in sentences.histograms_picture(table)

@@ -5,13 +5,7 @@ import pytest
 
 from membership import evidence, metrics, signals
 from membership.errors import InputError
-from membership.studies.bayes_optimal import (
-    augmented,
-    augmented_tables,
-    augmented_tests,
-    gather,
-    names,
-)
+from membership.studies.bayes_optimal import augmentation, augmented_tests, gather, names
 from membership.studies.bayes_optimal.settings import Settings
 
 TRIED = ("none", "flip, shift", "flip, crop")
@@ -40,7 +34,7 @@ def made(leads=(3.0, 2.0, 1.0), n_targets=3, n_records=400):
 
 def test_numbers_agree_with_a_loop_over_targets():
     found = made()
-    table = augmented_tables.by_augmentation([found])
+    table = augmentation.by_augmentation([found])
     value = table.set_index(["augmentation", "attack", "metric"])["value"]
     loss = signals.loss_of_log_odds(found["log_odds"].values)
     malt = {name: [] for name in TRIED}
@@ -60,7 +54,7 @@ def test_numbers_agree_with_a_loop_over_targets():
         assert value[name, "0-1", "attack_accuracy(%)"] == pytest.approx(50 + gap / 2)
     for name in TRIED[1:]:
         less = np.subtract(malt[name], malt["none"])
-        row = table.set_index(["augmentation", "attack"]).loc[(name, augmented_tables.LESS)]
+        row = table.set_index(["augmentation", "attack"]).loc[(name, augmentation.LESS)]
         assert row["value"] == pytest.approx(less.mean())
         assert row["standard_error"] == pytest.approx(less.std(ddof=1) / np.sqrt(3))
 
@@ -137,9 +131,9 @@ def test_tabular_records_are_not_augmented(tmp_path, monkeypatch):
     np.savez(path, x=rng.normal(size=(300, 5)).astype(np.float32), y=rng.integers(0, 2, 300))
     found = gathered(dataset=str(path), n_records="[60]")[names.AUGMENTED]()
     assert found.attrs["augmentations"] == ["none"]
-    table = augmented_tables.by_augmentation([found])
+    table = augmentation.by_augmentation([found])
     assert set(table["augmentation"]) == {"none"}
-    assert augmented_tables.LESS not in set(table["attack"])
+    assert augmentation.LESS not in set(table["attack"])
 
 
 def test_the_residual_network_is_for_the_papers_images_at_paper_size():
@@ -151,10 +145,10 @@ def test_the_residual_network_is_for_the_papers_images_at_paper_size():
 
 def test_a_residual_network_is_trained_on_fewer_records(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    monkeypatch.setattr(augmented, "RECORDS", 24)
-    monkeypatch.setattr(augmented, "EPOCHS", 1)
+    monkeypatch.setattr(augmentation, "RECORDS", 24)
+    monkeypatch.setattr(augmentation, "EPOCHS", 1)
     settings = Settings.from_strings({"profile": "tiny", "cnn_records": "30"})
-    found = augmented.outputs(names.RESIDUAL, settings)
+    found = augmentation.outputs(names.RESIDUAL, settings)
     assert found["log_odds"].shape == (9, 24)
     assert found.attrs["setup"]["architecture"] == "ResNet-18"
     assert np.isfinite(found["log_odds"].values).all()

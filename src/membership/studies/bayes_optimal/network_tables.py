@@ -1,0 +1,334 @@
+"""Table 2: attacks on small networks, and what thresholds, references and temperature change."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy.stats import iqr, spearmanr
+
+from membership import attacks, metrics, published
+from membership.exhibits.rows import of_each, over_units
+from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal import thresholds
+from membership.studies.bayes_optimal.names import (
+    ACCURACY,
+    AUC,
+    MEMBERS,
+    OTHER,
+    PEAK,
+    SHADOW,
+    SHARE,
+    SPREAD,
+    TEST,
+    TRAIN,
+)
+from membership.studies.bayes_optimal.networks import ReferenceGame, Target
+
+FALSE_POSITIVE_RATES = (0.01, 0.001)
+PAIRS = (("MALT", SHADOW), ("MAST", "MALT"))
+# Whose threshold another accuracy has than the best one.
+WHOSE = (("others", OTHER), ("other models", ACCURACY))
+KEYS = ["attack", "metric"]
+TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
+FITTED, UNFIT = "networks that fit", "networks that do not fit"
+EVERY = "every network a target"
+FEWEST, STEP = 5, 3
+QUARTILES = (25, 50, 75)
+# Two a decade, in nats; what lies beyond falls in the last bin of its side.
+BINS = 10.0 ** np.arange(-6, 2, 0.5)
+
+
+def table_2(game: ReferenceGame) -> pd.DataFrame:
+    """Accuracy of 0-1, the shadow attack, MALT and MAST, over the target networks.
+
+    The shadow attack's cut is where its attack models think both equally likely. MALT's threshold
+    is the one that separates members from non-members best over the reference models; MAST's is
+    each record's own, from the same models (Section 6.3). The last rows are paired by target.
+    """
+    other = game.attrs["setup"].get("networks", {}).get("attacks", {})
+    said = [f"{attack}: {sentence}" for attack, sentence in other.items()]
+    attrs = game.attrs | {"deviations": [*game.attrs["deviations"], *said]}
+    return tidy(over_units(per_target(game), KEYS), attrs)
+
+
+def per_target(game: ReferenceGame, *, halves: bool = True) -> pd.DataFrame:
+    """Every number of Table 2 for each target: columns target, attack, metric, value.
+
+    Without ``halves`` none of those for which half of the target's records choose a threshold.
+    """
+    rows = []
+    for number, target in enumerate(game.targets()):
+        half = thresholds.half(np.random.default_rng(number), len(target.member))
+        numbers = _of_target(target, half if halves else None)
+        rows += [
+            {"target": number, "attack": attack, "metric": metric, "value": value}
+            for (attack, metric), value in numbers.items()
+        ]
+    return pd.DataFrame(rows)
+
+
+def _of_target(target: Target, half: np.ndarray | None) -> dict[tuple[str, str], float]:
+    """Its numbers, in percent, by attack and metric."""
+    member = target.member
+    numbers = {
+        ("(model)", name): 100 * float(right.mean())
+        for name, right in ((TRAIN, target.correct[member]), (TEST, target.correct[~member]))
+    }
+    for attack, (score, cut) in _scores(target).items():
+        numbers[attack, ACCURACY] = 100 * metrics.balanced_accuracy(score, member, threshold=cut)
+        numbers[attack, PEAK] = 100 * metrics.balanced_accuracy(score, member)
+        if half is not None:
+            numbers[attack, OTHER] = thresholds.crossed(score, member, half)
+        numbers |= _of_curve(attack, score, member)
+    cuts = [ACCURACY, PEAK] if half is None else [ACCURACY, PEAK, OTHER]
+    for first, second in PAIRS:
+        if (second, ACCURACY) in numbers:
+            for name in cuts:
+                less = numbers[first, name] - numbers[second, name]
+                numbers[f"{first} less {second}", name] = less
+    for attack, (whose, name) in itertools.product(
+        ("MALT", "MAST"), WHOSE if OTHER in cuts else ()
+    ):
+        gain = numbers[attack, PEAK] - numbers[attack, name]
+        numbers[f"{attack}, {thresholds.GAIN} {whose}", ACCURACY] = gain
+    return numbers
+
+
+def _scores(target: Target) -> dict[str, tuple[np.ndarray, float]]:
+    """The score of each attack, and from where on it says "member"."""
+    threshold = metrics.best_threshold(
+        attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
+    )
+    found = {"0-1": (attacks.zero_one(target.correct), 0.5)}
+    if target.shadow is not None:
+        found[SHADOW] = (attacks.learned(target.shadow), 0.5)
+    return found | {
+        "MALT": (attacks.malt(target.loss), threshold),
+        "MAST": (target.mast("best-separating"), 0.0),
+    }
+
+
+def judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 2 beside the published numbers, each with its verdict."""
+    reference = published.reference("bayes_optimal_table2")
+    return published.compare(table, reference, on=["attack", "metric"])
+
+
+def averages(game: ReferenceGame, gaussian: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """MAST by how it aggregates the reference losses: log-mean-exp, mean, best separation.
+
+    The first two use only reference models that did not see the record, the last those that did
+    as well: it knows more. Section 5.3 does not say over which models its mean is taken, so that
+    over all stands beside.
+    """
+    names = {
+        "log-mean-exp": "MAST, log-mean-exp (OUT)",
+        "mean": "MAST, mean (OUT)",
+        "best-separating": "MAST, best separating (IN and OUT)",
+    }
+    rows = []
+    for target in game.targets():
+        scores = {
+            "MALT": attacks.malt(target.loss),
+            **{name: target.mast(tau) for tau, name in names.items()},
+            "MAST, mean (IN and OUT)": attacks.mast(target.loss, target.reference_loss, tau="mean"),
+        }
+        rows += [
+            {"game": "networks", "attack": attack, "metric": metric, "value": value}
+            for name, score in scores.items()
+            for (attack, metric), value in _of_curve(name, score, target.member).items()
+        ]
+    networks = pd.DataFrame(over_units(pd.DataFrame(rows), ["game", *KEYS]))
+    played = [
+        own.assign(game=name, attack="MAST, " + own["tau"])[networks.columns]
+        for name, own in gaussian.items()
+    ]
+    return tidy([networks, *played], game.attrs)
+
+
+def temperatures(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
+    """Temperature in the one-dimensional game, and of MAST's threshold on the networks.
+
+    The log-mean-exp of the reference losses is their minimum at temperature 0 and their mean at
+    infinity.
+    """
+    chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] != "whole game")]
+    curves = chosen.assign(
+        metric="P(member), " + chosen["law"],
+        series="record at z = " + chosen["z"].astype(str),
+        n_repeats=0,
+    )
+    curves = curves.assign(low=curves["value"], high=curves["value"])
+    sweep = _temperature_sweep(game).assign(series="MAST on the networks")
+    columns = ["metric", "series", "temperature", "value", "low", "high", "n_repeats"]
+    return tidy([curves[columns], sweep[columns]], game.attrs)
+
+
+def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:
+    """MAST on the networks as its temperature goes from 0.01 to 100."""
+    rows = [
+        {
+            "temperature": float(t),
+            "metric": AUC,
+            "value": 100 * metrics.auc(target.mast("log-mean-exp", float(t)), target.member),
+        }
+        for target in game.targets()
+        for t in np.logspace(-2, 2, 9)
+    ]
+    return pd.DataFrame(over_units(pd.DataFrame(rows), ["temperature", "metric"]))
+
+
+def _of_curve(attack: str, score: np.ndarray, member: np.ndarray) -> dict[tuple[str, str], float]:
+    """AUC and the low rates, in percent."""
+    rates = {
+        f"TPR@{100 * rate:g}%FPR(%)": metrics.tpr_at_fpr(score, member, rate)
+        for rate in FALSE_POSITIVE_RATES
+    }
+    both = {AUC: metrics.auc(score, member), **rates}
+    return {(attack, name): 100 * value for name, value in both.items()}
+
+
+def by_references(game: ReferenceGame) -> pd.DataFrame:
+    """MALT and MAST by the number of references, MAST's best cut, and the spread of thresholds.
+
+    "MAST less MALT" is paired by target. With all references there are quartiles, over records, of
+    MAST's thresholds and of the losses. Where some networks do not fit their members, the last rows
+    say what either kind is like, and are Table 2 without those, as targets and as references; its
+    shadow attack learnt from all. Where the evidence has more networks than targets, rows before
+    those have every network as a target.
+    """
+    found = over_units(by_count(game), ["references", *KEYS])
+    return tidy([*found, *_every_network(game), *_without_unfit(game)], game.attrs)
+
+
+def _every_network(game: ReferenceGame) -> list[dict]:
+    """Table 2 with every network as a target in turn; the shadow attack has not asked them all."""
+    count = len(game.loss)
+    if len(game.attacked) == count:
+        return []
+    whole = replace(game, attacked=tuple(range(count)), shadow=None)
+    return _table_2_of(whole, EVERY)
+
+
+def _table_2_of(game: ReferenceGame, name: str) -> list[dict]:
+    table = per_target(game, halves=False)
+    named = table.assign(references=len(game.loss) - 1, attack=table["attack"] + f", {name}")
+    return over_units(named, ["references", *KEYS])
+
+
+def _without_unfit(game: ReferenceGame) -> list[dict]:
+    """Table 2 on the networks that fit, where that is another table and has two targets."""
+    fitted = game.fitted()
+    count = len(fitted.loss)
+    if count == len(game.loss) or len(fitted.attacked) < 2 or count <= FEWEST:
+        return []
+    rows = []
+    for name, kind in ((FITTED, game.fits), (UNFIT, ~game.fits)):
+        key = {"references": len(game.loss) - 1, "attack": name}
+        own = pd.DataFrame([_described(game, row) for row in np.flatnonzero(kind)])
+        if len(own) > 1:
+            rows += of_each(key, "metric", dict(own.items()))
+        else:
+            rows += [key | {"metric": m} | metrics.exactly(v) for m, v in own.iloc[0].items()]
+    return rows + _table_2_of(fitted, FITTED)
+
+
+def _described(game: ReferenceGame, row: int) -> dict[str, float]:
+    """Accuracies of one network, and its losses on its members and on the other records."""
+    member, correct, loss = game.member[row], game.correct[row], game.loss[row]
+    return {
+        TRAIN: 100 * float(correct[member].mean()),
+        TEST: 100 * float(correct[~member].mean()),
+        "median loss of members(nats)": float(np.median(loss[member])),
+        "mean loss of members(nats)": float(loss[member].mean()),
+        "mean loss of others(nats)": float(loss[~member].mean()),
+    }
+
+
+def by_count(game: ReferenceGame) -> pd.DataFrame:
+    """Every number for each target: references, target, attack, metric, value."""
+    most = len(game.loss) - 1
+    rows = []
+    for number, target in enumerate(game.targets()):
+        for count in (*range(FEWEST, most, STEP), most):
+            key = {"references": count, "target": number}
+            rows += [key | one for one in _attacks(_first(target, count))]
+        key = {"references": most, "target": number}
+        rows += [key | one for one in _thresholds(target)]
+    return pd.DataFrame(rows)
+
+
+def histograms(game: ReferenceGame) -> pd.DataFrame:
+    """How MAST's thresholds, with all references, and the losses spread over bins of nats.
+
+    And how many of the records of a bin of losses are members, where every target has some.
+    """
+    rows = []
+    for target in game.targets():
+        tau = target.mast("best-separating") + target.loss
+        for name, values in ((TAU, tau), ("loss", target.loss)):
+            rows += _binned(name, SHARE, 100 * _counts(values) / len(values))
+        held, members = _counts(target.loss), _counts(target.loss[target.member])
+        with np.errstate(invalid="ignore"):
+            rows += _binned("loss", MEMBERS, 100 * members / held)
+    table = pd.DataFrame(rows)
+    keys = ["metric", "quantity", "nats"]
+    whole = table.groupby(keys)["value"].transform(lambda values: values.notna().all())
+    return tidy(over_units(table[whole], keys), game.attrs)
+
+
+def _counts(values: np.ndarray) -> np.ndarray:
+    return np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)[0]
+
+
+def _binned(quantity: str, metric: str, values: np.ndarray) -> list[dict]:
+    middle = np.sqrt(BINS[1:] * BINS[:-1])
+    key = {"quantity": quantity, "metric": metric}
+    return [key | {"nats": x, "value": y} for x, y in zip(middle, values, strict=True)]
+
+
+def _attacks(target: Target) -> list[dict]:
+    """MALT and MAST as in Table 2, each with the best cut for the records asked beside it."""
+    played = _scores(target)
+    numbers = {
+        attack: {
+            ACCURACY: metrics.balanced_accuracy(score, target.member, threshold=cut),
+            PEAK: metrics.balanced_accuracy(score, target.member),
+            AUC: metrics.auc(score, target.member),
+        }
+        for attack, (score, cut) in played.items()
+        if attack in ("MALT", "MAST")
+    }
+    numbers[LEAD] = {k: numbers["MAST"][k] - numbers["MALT"][k] for k in numbers["MALT"]}
+    return [
+        {"attack": attack, "metric": metric, "value": 100 * value}
+        for attack, values in numbers.items()
+        for metric, value in values.items()
+    ]
+
+
+def _thresholds(target: Target) -> list[dict]:
+    mast = target.mast("best-separating")
+    tau = mast + target.loss
+    width = iqr(target.loss)
+    rows = [
+        (RANKS, "rank_correlation", spearmanr(mast, -target.loss)[0]),
+        (TAU, SPREAD, iqr(tau) / width if width > 0 else np.inf),
+    ]
+    for name, values in ((TAU, tau), ("loss", target.loss)):
+        rows += [(name, f"quartile_{q}(nats)", np.percentile(values, q)) for q in QUARTILES]
+    return [{"attack": a, "metric": m, "value": float(v)} for a, m, v in rows]
+
+
+def _first(target: Target, count: int) -> Target:
+    """The same target with its first reference models, on records that some of them saw."""
+    seen = target.reference_member[:count]
+    kept = seen.any(0) & ~seen.all(0)
+    return Target(
+        target.loss[kept],
+        target.correct[kept],
+        target.member[kept],
+        target.reference_loss[:count, kept],
+        seen[:, kept],
+    )
