@@ -38,9 +38,10 @@ NUMBERS = {
     ("0-1", ACCURACY): "zero_one",
     ("MALT", ACCURACY): "malt",
     ("MALT", HONEST): "malt_reference",
+    ("MALT", AUC): "malt_auc",
     ("MATT", ACCURACY): "matt",
+    ("MATT", AUC): "matt_auc",
 }
-AREAS = {("MALT", AUC): "malt_auc", ("MATT", AUC): "matt_auc"}
 PAIRS = {
     ("MATT less MALT", AUC): ("matt_auc", "malt_auc"),
     ("MATT less MALT", ACCURACY): ("matt", "malt"),
@@ -65,11 +66,11 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
             continue  # Table 1's own splits, below, are more.
         for n in measured["size"].values:
             one = measured.sel(rung=rung, size=n)
-            values = {key: one[name].values for key, name in NUMBERS.items()}
+            values = {key: one[name].values for key, name in NUMBERS.items() if key[1] != AUC}
             values |= {key: one[a].values - one[b].values for key, (a, b) in PAIRS.items()}
             rows += _rows({"features": str(rung), "n": int(n)}, values)
     for n in sorted(trials["n"].unique()):
-        values = {key: _values(trials, n, *key) for key in NUMBERS if key[1] != HONEST}
+        values = {key: _values(trials, n, *key) for key in NUMBERS if key[1] not in (HONEST, AUC)}
         for metric in (AUC, ACCURACY):
             pair = (("MATT", metric), ("MALT", metric))
             values["MATT less MALT", metric] = logistic.paired(trials, n, *pair)
@@ -234,15 +235,16 @@ def by_penalty(measured: xr.Dataset) -> pd.DataFrame:
         are interpolated between the two nearest C, linearly in the mean gap.
     """
     rows, beside, printed = [], [], _printed() if is_the_papers(measured) else {}
-    numbers = {key: name for key, name in NUMBERS.items() if key[1] != HONEST} | AREAS
+    numbers = {key: name for key, name in NUMBERS.items() if key[1] != HONEST}
     for n in map(int, measured["size"].values):
         each = {key: measured[name].sel(size=n).values for key, name in numbers.items()}
         for metric in (AUC, ACCURACY):
             each["MATT less MALT", metric] = each["MATT", metric] - each["MALT", metric]
-        for place, c in enumerate(measured["inverse_penalty"].values):
-            own = {key: values[place] for key, values in each.items()}
-            rows += _rows({"n": n, "C": f"{c:.2g}"}, own)
         gap = (each["(model)", TRAIN] - each["(model)", VALIDATION]).mean(axis=1)
+        for place, c in enumerate(measured["inverse_penalty"].values):
+            key = {"n": n, "C": f"{c:.2g}", "gap": float(gap[place])}
+            own = {name: values[place] for name, values in each.items()}
+            rows += of_each(key, ("attack", "metric"), own)
         if n in printed and (weights := _between(gap, printed[n]["gap"])) is not None:
             there = {key: weights @ values for key, values in each.items()}
             for (attack, metric), value in printed[n]["numbers"].items():
