@@ -3,10 +3,10 @@
 import pytest
 
 from membership.exhibits import Source, declared
-from membership.studies.bmia.seen import read
+from membership.studies.bmia.experiment import world
+from membership.studies.bmia.scores import read
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
-from membership.studies.bmia.worlds import world
 
 SMALL = {
     "profile": "tiny",

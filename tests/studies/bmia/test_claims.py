@@ -1,8 +1,11 @@
 """The claims on the committed results, and on numbers altered so that they should flip."""
 
+import pandas as pd
 import pytest
 
+from membership.errors import InputError
 from membership.published import outcomes
+from membership.studies.bmia import claim_tests, table_1
 from membership.studies.bmia.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run, moved
 
@@ -76,3 +79,41 @@ def test_four_architectures_are_counted_and_decide_nothing(committed, rate, shar
     found = BY_ID["bmia-c14"].test(Altered(committed, "bmia-fig-4", own_reference(rate)))
     assert found.numbers[0].difference == pytest.approx(share - 0.5)
     assert found.word == outcomes.UNDECIDED
+
+
+def table(share, n_repeats=3, error=0.01):
+    """Ratios of one data set, with the interval of so many timings."""
+    ratios = {table_1.SHARE: share, table_1.LIRA: (1 + share) / 8}
+    row = {"dataset": "CIFAR-10", "attack": "BMIA, KFAC, 200 samples", "n_reference": 1}
+    return pd.DataFrame(
+        [
+            row | {"metric": k, "value": v, "low": v - error, "high": v + error}
+            for k, v in ratios.items()
+        ]
+    ).assign(n_repeats=n_repeats)
+
+
+class Made:
+    def __init__(self, made):
+        self.made = made
+
+    def table(self, exhibit):
+        assert exhibit == "bmia-ctl-10"
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        (0.05, outcomes.SUPPORTED),
+        (0.13, outcomes.CONTRADICTED),
+        (0.095, outcomes.UNDECIDED),
+    ],
+)
+def test_inference_is_weighed_against_one_training(share, word):
+    assert claim_tests.cheap_inference(Made(table(share))).word == word
+
+
+def test_two_timings_are_too_few():
+    with pytest.raises(InputError, match="it takes 3 timings; there are 2"):
+        claim_tests.cheap_inference(Made(table(0.05, n_repeats=2)))

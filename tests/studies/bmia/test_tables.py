@@ -5,13 +5,13 @@ import xarray as xr
 
 from membership import published
 from membership.errors import InputError
-from membership.studies.bmia import misprints, scores, strangers, summaries, tables, times
+from membership.studies.bmia import experiment, misprints, scores, table_1
 from membership.studies.bmia.settings import Settings
 
 
 def test_table_1_has_three_numbers_an_attack(source):
     table = source.table("bmia-tab-1")
-    assert not table.duplicated(tables.ON).any()
+    assert not table.duplicated(table_1.ON).any()
     assert (table.groupby(["attack", "n_reference"]).size() == 3).all()
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     assert table["value"].between(0, 100).all()
@@ -23,7 +23,7 @@ def test_simulated_data_are_never_called_agreement():
     row = {**keys, "metric": "TPR(%)@FPR=1%", "value": 4.61, "low": 4.0, "high": 5.0}
     table = pd.DataFrame([row])
     table.attrs = {"setup": {"Purchase-like (simulated)": {"data": "Purchase-like (simulated)"}}}
-    judged = tables.table_1_comparison(table)
+    judged = table_1.table_1_comparison(table)
     assert judged["published"].to_list() == [4.61]
     assert judged["verdict"].to_list() == ["not comparable"]
 
@@ -38,10 +38,10 @@ def test_control_1_is_a_paired_gain(source):
 @pytest.mark.slow
 def test_table_2_of_shifted_digits(source, seen):
     table = source.table("bmia-tab-2")
-    assert set(table["metric"]) == {summaries.rate_name(r) for r in (0.001, 0.005, 0.01, 0.05)} | {
+    assert set(table["metric"]) == {scores.rate_name(r) for r in (0.001, 0.005, 0.01, 0.05)} | {
         "auc(%)"
     }
-    judged = tables.table_2_comparison(table)
+    judged = table_1.table_2_comparison(table)
     assert judged["published"].notna().sum() == 24
     assert set(judged["verdict"]) == {"", "not comparable"}
 
@@ -57,16 +57,16 @@ def test_the_strangers_are_the_only_non_members_of_table_2(source, seen):
 
 def test_larger_images_are_averaged_down():
     x = np.arange(28.0 * 28).reshape(1, 1, 28, 28)
-    small = strangers.averaged(x, (1, 8, 8))
+    small = experiment.averaged(x, (1, 8, 8))
     assert small.shape == (1, 1, 8, 8)
     assert small[0, 0, 0, 0] == x[0, 0, 2:5, 2:5].mean()
     with pytest.raises(InputError, match="averaged down"):
-        strangers.averaged(x, (1, 32, 32))
+        experiment.averaged(x, (1, 32, 32))
 
 
 def test_curves_are_read_off_against_the_attacker():
     score, member = np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])
-    curve = summaries.roc({"series": "a"}, [(score, member)] * 2).set_index("fpr")["tpr"]
+    curve = scores.roc({"series": "a"}, [(score, member)] * 2).set_index("fpr")["tpr"]
     assert curve.iloc[0] == 0.5
     assert curve[1.0] == 1.0
 
@@ -107,19 +107,19 @@ def test_times_are_marked_as_such(source):
     assert set(table["n_repeats"]) == {3}
     minutes = table[table["metric"] == "time_min"].set_index(["attack", "n_reference"])["value"]
     assert minutes["LiRA", 8] == pytest.approx(8 * minutes["BMIA", 1])
-    assert set(times.control_10_comparison(table)["verdict"]) == {""}
+    assert set(table_1.control_10_comparison(table)["verdict"]) == {""}
 
 
 def test_ratios_of_times_are_taken_within_one_timing():
     training, took = np.array([10.0, 20.0, 40.0]), np.array([[1.0, 2.0], [1.0, 4.0], [2.0, 8.0]])
     inference = xr.DataArray(took, dims=("timing", "draws"), coords={"draws": [10, 200]})
-    rows = pd.DataFrame(times._of_structure("digits", "KFAC", inference, training))
+    rows = pd.DataFrame(table_1._of_structure("digits", "KFAC", inference, training))
     value = rows.set_index(["attack", "metric"])["value"]
     name = "BMIA, KFAC, 200 samples"
     assert value[name, "inference(s)"] == pytest.approx(14 / 3)
-    assert value[name, times.SHARE] == pytest.approx(0.2)
-    assert value[name, times.LIRA] == pytest.approx(1.2 / 8)
-    assert value[name, times.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
+    assert value[name, table_1.SHARE] == pytest.approx(0.2)
+    assert value[name, table_1.LIRA] == pytest.approx(1.2 / 8)
+    assert value[name, table_1.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_the_published_tables_contradictions():
 
 
 def test_a_data_sets_printed_rows_stand_under_each_of_its_names():
-    printed = tables.printed_1()
+    printed = table_1.printed_1()
     names = {"CIFAR-10", "CIFAR-10 (patch features)"}
     each = [printed[printed["dataset"] == name].drop(columns="dataset") for name in names]
     assert len(each[0]) == 35  # Attack-P takes no time

@@ -5,13 +5,17 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from membership.errors import InputError
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import identity, much_better
-from membership.published.outcomes import overall
-from membership.published.rows import rows_at
-from membership.studies.bmia.propositions import marginal_tpr
+from membership.published.claim_rules import about, best, exists, identity, much_better
+from membership.published.outcomes import every, overall
+from membership.published.rows import number, rows_at
+from membership.studies.bmia import equal_budgets, mismatch, predictive, scores, table_1, thresholds
+from membership.studies.bmia.scores import Pairs, Seen, auc, tpr
+from membership.studies.bmia.theory import marginal_tpr
 
 PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
 SIMULATED = ("Purchase-like (simulated)",)
@@ -135,3 +139,159 @@ def headline(source: Any) -> Outcome:
     stated, found = (float(str(row[name]).rstrip("%")) for name in ("printed", "computed"))
     label = "lead (%) that the introduction states less the one that Table 1 prints"
     return much_better(Contrast(label, stated - found), 1.0).on("the printed table")
+
+
+_TIMINGS = 3
+_MOST = {table_1.SHARE: 0.1, table_1.LIRA: 0.15}
+
+
+def cheap_inference(source: Any) -> Outcome:
+    """c03: the fit and the scores beside one training, and both beside eight trainings."""
+    table = source.table("bmia-ctl-10")
+    rows = table[table["attack"].str.startswith("BMIA, KFAC")]
+
+    def test(name: str) -> Outcome:
+        each = [
+            below(rows, metric, most, len(_MOST), dataset=name) for metric, most in _MOST.items()
+        ]
+        return every(each).on(f"{name} ({_TIMINGS} timings)")
+
+    found = {name: test(name) for name in dict.fromkeys(rows["dataset"])}
+    return overall(found, PAPER, simulated=SIMULATED)
+
+
+def below(table: pd.DataFrame, metric: str, most: float, parts: int, **where: Any) -> Outcome:
+    """A ratio of times wholly below a number, as that number less the ratio."""
+    rows = rows_at(table, metric=metric, **where)
+    timings = int(rows["n_repeats"].min())
+    if timings < _TIMINGS:
+        raise InputError(f"it takes {_TIMINGS} timings; there are {timings}")
+    label = ", ".join([f"{most} less {metric}", *map(str, where.values())])
+    return much_better(number(rows).scaled(-1.0).minus(-most, label), 0.0, parts=parts)
+
+
+def more_samples(source: Any) -> Outcome:
+    """c11: the rate with the most draws less that with ten, and their times; both structures."""
+    costs = source.table("bmia-ctl-10")
+
+    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
+        sizes = predictive.sizes(variants)
+        found = []
+        for structure, words in (("kron", "KFAC"), ("diag", "diagonal")):
+            many, few = (
+                predictive.scored(seen, variants, f"{structure}, {n}") for n in (sizes[-1], 10)
+            )
+            label = f"TPR (%) at 1% FPR, {sizes[-1]} less 10 draws, {words}, {seen.label}"
+            found.append(much_better(_gain(label, many, few), 0.0, parts=4))
+            whose = {"dataset": seen.label, "attack": table_1.posterior_name(words, sizes[-1])}
+            found.append(below(costs, table_1.DRAWS, 1.25, 4, **whose))
+        return every(found)
+
+    return _on_variants(source, test)
+
+
+def structures_alike(source: Any) -> Outcome:
+    """c12: KFAC less the diagonal."""
+    return _alike(source, "KFAC", "diagonal", lambda n: (f"kron, {n}", f"diag, {n}"))
+
+
+def priors_alike(source: Any) -> Outcome:
+    """c16: marginal likelihood less validation."""
+    words = ("marginal likelihood", "validation")
+    return _alike(source, *words, lambda n: (f"kron, {n}", "validation"))
+
+
+def _alike(source: Any, first: str, second: str, names: Callable[[int], tuple]) -> Outcome:
+    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
+        one, two = (
+            predictive.scored(seen, variants, name) for name in names(variants.attrs["n_samples"])
+        )
+        words = f"{first} less {second}, {seen.label}"
+        area = Contrast.of_units(np.subtract(auc(one), auc(two)), f"AUC (%), {words}")
+        rate = _gain(f"TPR (%) at 1% FPR, {words}", one, two)
+        quarter = float(np.mean(tpr(two, 0.01))) / 4
+        return every([about(rate, quarter, parts=2), about(area, 1.0, parts=2)])
+
+    return _on_variants(source, test)
+
+
+def full_is_best(source: Any) -> Outcome:
+    """c13: the full posterior's rate less either structure's."""
+
+    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
+        n = variants.attrs["n_samples"]
+        full = predictive.scored(seen, variants, "full")
+        others = {"KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
+        return best(
+            [
+                _gain(
+                    f"TPR (%) at 1% FPR, full less {words}, {seen.label}",
+                    full,
+                    predictive.scored(seen, variants, name),
+                )
+                for words, name in others.items()
+            ]
+        )
+
+    return _on_variants(source, test, "full")
+
+
+def _on_variants(
+    source: Any, test: Callable[[Seen, xr.Dataset], Outcome], name: str = ""
+) -> Outcome:
+    """One outcome from those on each data set, or on each that has a posterior of this name."""
+    read = [
+        (seen, variants)
+        for seen, variants in predictive.read_variants(source)
+        if not name or name in variants["variant"].values
+    ]
+    if not read:
+        raise InputError(f"the run has no {name} posterior")
+    found = {
+        seen.label: test(seen, variants).on(f"{seen.label} ({len(seen.targets)} targets)")
+        for seen, variants in read
+    }
+    return overall(found, PAPER, simulated=SIMULATED)
+
+
+def against_strangers(source: Any) -> Outcome:
+    """c15: BMIA's rates less each other attack's, members against strangers."""
+    seen = mismatch.strangers_seen(source)
+    found = scores.all_scores(seen)
+    ours = found["BMIA", 1]
+    name = seen.outputs.attrs["setup"]["data"]
+    leads = [
+        _gain(f"TPR (%) at {100 * fpr:g}% FPR, BMIA less {other} (n={n})", ours, pairs, fpr)
+        for fpr in (0.01, 0.05)
+        for (other, n), pairs in found.items()
+        if other in ("Attack-P", "QMIA", "Attack-R", "LiRA", "RMIA")
+        and n in (0, mismatch.TABLE_2_SIZE)
+    ]
+    return overall({name: best(leads)}, PAPER)
+
+
+def _gain(label: str, first: Pairs, second: Pairs, fpr: float = 0.01) -> Contrast:
+    """One attack's rate in percent less another's, paired over targets."""
+    return Contrast.of_units(np.subtract(tpr(first, fpr), tpr(second, fpr)), label)
+
+
+_MODELS, _RECORDS = 64, 1000
+
+
+def outperformed(source: Any) -> Outcome:
+    """c18: the rate of LiRA or Attack-R with 64 references less BMIA's."""
+    table = source.table("bmia-ctl-15")
+    most, sizes = int(table["n_reference"].max()), table.attrs["sizes"]
+    if most < _MODELS:
+        raise InputError(f"it takes {_MODELS} references; there are {most}")
+    if (records := int(sizes[thresholds.RECORDS].replace(",", ""))) < _RECORDS:
+        raise InputError(f"it takes {_RECORDS:,} non-members of each target; there are {records:,}")
+    found = {}
+    for name in dict.fromkeys(table["dataset"]):
+        rows = rows_at(table, dataset=name, n_reference=most, metric=equal_budgets.RATE_LESS_BMIA)
+        gains = [
+            number(rows, f"TPR (%) at 1% FPR, {one} (n={most}) less BMIA, {name}", attack=one)
+            for one in (equal_budgets.LIRA, equal_budgets.ATTACK_R)
+        ]
+        found[name] = exists(None, gains, 0.0).on(f"{name} ({sizes['Target models']} targets)")
+    return overall(found, PAPER, simulated=SIMULATED)

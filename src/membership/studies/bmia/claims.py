@@ -1,6 +1,6 @@
 """What the paper says, and what this chapter found, each with the test that decides it."""
 
 from membership.published import claims
-from membership.studies.bmia import claim_tests, cost_tests, paired_tests, retrained_tests
+from membership.studies.bmia import claim_tests
 
-CLAIMS = claims.read("bmia", claim_tests, cost_tests, paired_tests, retrained_tests)
+CLAIMS = claims.read("bmia", claim_tests)

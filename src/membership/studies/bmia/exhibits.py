@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
-from membership.studies.bmia import misprints, names, propositions, sentences
+from membership.studies.bmia import misprints, names, sentences, theory
 
-budgets, calibration, draws, hard_record, mismatch, predictive = later(
-    __package__, "budgets", "calibration", "draws", "hard_record", "mismatch", "predictive"
+accuracy, equal_budgets, mismatch, p_values, predictive = later(
+    __package__, "accuracy", "equal_budgets", "mismatch", "p_values", "predictive"
 )
-retraining, tables, times, toy = later(__package__, "retraining", "tables", "times", "toy")
-toy_seeds, truth, abundant = later(__package__, "toy_seeds", "truth", "abundant")
-accuracy, accused = later(__package__, "accuracy", "accused")
+retraining, table_1, thresholds, toy = later(
+    __package__, "retraining", "table_1", "thresholds", "toy"
+)
 
 
 def _needs(*kinds: str) -> Callable[[Any], tuple[str, ...]]:
@@ -43,27 +43,27 @@ EXHIBITS = (
             + sentences.of_figure_1(table)
         ),
     ),
-    exhibit("ctl-11", toy_seeds.control_11, needs=(names.TOY,), says=sentences.of_control_11),
+    exhibit("ctl-11", toy.control_11, needs=(names.TOY,), says=sentences.of_control_11),
     exhibit(
         "tab-1",
-        tables.table_1,
+        table_1.table_1,
         needs=VARIANTS,
-        judge=tables.table_1_comparison,
+        judge=table_1.table_1_comparison,
         says=sentences.of_table_1,
     ),
-    exhibit("ctl-1", tables.control_1, needs=MAIN, says=sentences.of_control_1),
+    exhibit("ctl-1", table_1.control_1, needs=MAIN, says=sentences.of_control_1),
     exhibit(
         "ctl-10",
-        times.control_10,
+        table_1.control_10,
         needs=_needs("times"),
-        judge=times.control_10_comparison,
+        judge=table_1.control_10_comparison,
         says=sentences.of_control_10,
     ),
     exhibit(
         "ctl-12",
-        budgets.control_12,
+        equal_budgets.control_12,
         needs=names.of_budgets,
-        draw=budgets.draw,
+        draw=equal_budgets.draw,
         says=sentences.of_control_12,
         alt=lambda table: (
             "A panel a data set: true-positive rate at 1% against the number of references. "
@@ -83,14 +83,14 @@ EXHIBITS = (
     ),
     exhibit(
         "fig-2",
-        hard_record.figure_2,
+        thresholds.figure_2,
         needs=MAIN,
         draw=drawn("densities_with_thresholds"),
         alt=sentences.laws,
     ),
     exhibit(
         "ctl-2",
-        calibration.control_2,
+        p_values.control_2,
         needs=MEASURED,
         draw=_BY_SAMPLES,
         says=sentences.of_control_2,
@@ -99,8 +99,8 @@ EXHIBITS = (
             + sentences.of_control_2(table)
         ),
     ),
-    exhibit("ctl-3", calibration.control_3, needs=MAIN, says=sentences.of_control_3),
-    exhibit("ctl-17", accused.control_17, needs=MAIN, says=sentences.of_control_17),
+    exhibit("ctl-3", p_values.control_3, needs=MAIN, says=sentences.of_control_3),
+    exhibit("ctl-17", p_values.control_17, needs=MAIN, says=sentences.of_control_17),
     exhibit(
         "ctl-4",
         retraining.control_4,
@@ -117,7 +117,7 @@ EXHIBITS = (
         alt=lambda table: "A cloud of points a data set. " + sentences.of_control_4(table),
     ),
     exhibit("ctl-5", retraining.control_5, needs=VARIANTS, says=sentences.of_control_5),
-    exhibit("ctl-6", tables.control_6, needs=MAIN, says=sentences.of_control_6),
+    exhibit("ctl-6", table_1.control_6, needs=MAIN, says=sentences.of_control_6),
     exhibit("ctl-7", retraining.control_7, needs=MEASURED, says=sentences.of_control_7),
     exhibit(
         "fig-3", predictive.figure_3, needs=VARIANTS, draw=_BY_SAMPLES, alt=sentences.by_samples
@@ -127,7 +127,7 @@ EXHIBITS = (
     exhibit("fig-7", predictive.figure_7, needs=VARIANTS, draw=_ROC, alt=sentences.curves),
     exhibit(
         "ctl-13",
-        draws.control_13,
+        predictive.control_13,
         needs=functools.partial(names.of_last, names.DRAWS),
         says=sentences.of_control_13,
     ),
@@ -149,22 +149,22 @@ EXHIBITS = (
     ),
     exhibit(
         "tab-2",
-        tables.table_2,
+        mismatch.table_2,
         needs=names.of_strangers,
-        judge=tables.table_2_comparison,
+        judge=mismatch.table_2_comparison,
         says=sentences.of_table_2,
     ),
     exhibit("ctl-8", of_settings(misprints.control_8)),
-    exhibit("ctl-9", of_settings(propositions.control_9), says=sentences.of_control_9),
+    exhibit("ctl-9", of_settings(theory.control_9), says=sentences.of_control_9),
     exhibit(
         "ctl-14",
-        truth.control_14,
+        thresholds.control_14,
         needs=functools.partial(names.of_last, (*names.MANY, names.QUANTILES)),
         says=sentences.of_control_14,
     ),
     exhibit(
         "ctl-15",
-        abundant.control_15,
+        equal_budgets.control_15,
         needs=functools.partial(names.of_last, names.MANY),
         says=sentences.of_control_15,
     ),

@@ -1,287 +1,59 @@
-"""How the chapter's evidence is gathered: training, answers, posteriors' predictions, seconds.
+"""Every evidence file of the chapter and what gathers it; `names` says what they are called."""
 
-The names of the files are `<kind>-<data set>`: outputs and posterior, which every attack reads;
-variants (posteriors of Figures 3, 5, 6 and 7), measured (Controls 2 and 7), times (Control 10),
-qmia (regressed quantiles, Control 12).
-Figure 4 has outputs and posterior of each architecture, Table 2 of strangers. `many` adds what
-only the last data set has, `retrained` models of it with many references; `toy_seeds` has a file
-of its own, and `swept` one for each number of members.
-"""
-
-import functools
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-import numpy as np
 import xarray as xr
 
-from membership import evidence
-from membership.studies.bmia import measured, names
-from membership.studies.bmia.settings import Settings
-from membership.studies.bmia.strangers import strangers
-from membership.studies.bmia.trained import (
-    MARGINAL,
-    SAMPLES,
-    Trained,
-    moments,
-    out_of_distribution,
-    sizes_up_to,
-    train,
+from membership.studies.bmia import (
+    accuracy,
+    answers,
+    many_references,
+    measured,
+    names,
+    toy,
 )
-from membership.studies.bmia.worlds import world
+from membership.studies.bmia.settings import Settings
 
-Gather = Callable[[], xr.Dataset]
+OF_EACH = {
+    "outputs": answers.outputs,
+    "posterior": answers.posterior,
+    "variants": answers.variants,
+    "measured": measured.shapes,
+    "times": measured.times,
+    names.QMIA: answers.quantile_scores,
+}
+"""Of each data set."""
+OF_LAST = {
+    names.POPULATION: measured.population,
+    **dict(zip(names.DRAWS, (measured.distances, measured.samplings), strict=True)),
+    **dict(zip(names.MANY, (many_references.outputs, many_references.posterior), strict=True)),
+    names.QUANTILES: many_references.quantiles,
+}
+"""Of the last data set only."""
+OF_ARCHITECTURES = {"outputs": answers.outputs, "posterior": answers.one_posterior}
+"""Of each architecture of Figure 4, on the last data set."""
+OF_STRANGERS = {"outputs": answers.strangers_outputs, "posterior": answers.strangers_posterior}
+"""Of Table 2's non-members."""
 
-VARIANTS = ("kron", "closed form", "qmia")
-FULL_PARAMETERS, OTHERWISE = {"paper": 13_000}, 6000
-"""With more, the full posterior takes minutes and gigabytes a model and is left out."""
 
-
-def sources(settings: Any) -> dict[str, Gather]:
+def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
     """What gathers each of the chapter's evidence files, by name."""
-    kinds = {
-        "outputs": _outputs,
-        "posterior": _posterior,
-        "variants": _variants,
-        "measured": _measured,
-        "times": _times,
-        names.QMIA: _quantile_scores,
-    }
-    words, found = names.words(settings), {}
-    for name, word in words.items():
-        for kind, function in kinds.items():
-            found[f"{kind}-{word}"] = functools.partial(function, name, settings)
+    words = names.words(settings)
     last = list(words)[-1]
+    found = {
+        f"{kind}-{word}": partial(function, name, settings)
+        for name, word in words.items()
+        for kind, function in OF_EACH.items()
+    }
     for architecture in names.architectures(settings):
-        found[f"outputs-of-{architecture}"] = functools.partial(
-            _outputs, last, settings, architecture
-        )
-        found[f"posterior-of-{architecture}"] = functools.partial(
-            _one_posterior, last, settings, architecture
-        )
-    for name, function in zip(
-        names.of_strangers(settings), (_strangers_outputs, _strangers_posterior), strict=True
-    ):
-        found[name] = functools.partial(function, settings)
-    from membership.studies.bmia import many, retrained, swept, toy_seeds
-
-    kinds = (many.population, many.distances, many.samplings)
-    kinds += (retrained.outputs, retrained.posterior, retrained.quantiles)
-    its_own = (names.POPULATION, *names.DRAWS, *names.MANY, names.QUANTILES)
-    files = names.of_last(its_own, settings)
-    for file, function in zip(files, kinds, strict=True):
-        found[file] = functools.partial(function, last, settings)
-    found[names.TOY] = functools.partial(toy_seeds.gather, settings)
-    for file, (address, network) in swept.sources(settings).items():
-        found[file] = functools.partial(swept.gather, address, network, settings)
+        for kind, function in OF_ARCHITECTURES.items():
+            found[f"{kind}-of-{architecture}"] = partial(function, last, settings, architecture)
+    for kind, function in OF_STRANGERS.items():
+        found[f"{kind}-strangers"] = partial(function, settings)
+    for kind, function in OF_LAST.items():
+        found[f"{kind}-{words[last]}"] = partial(function, last, settings)
+    found[names.TOY] = partial(toy.gather, settings)
+    for file, (name, network) in names.sweep(settings).items():
+        found[file] = partial(accuracy.gather, name, network, settings)
     return found
-
-
-def _outputs(name: str, settings: Any, architecture: str = "") -> xr.Dataset:
-    """What every model answers for queries and for records that no model has seen."""
-    return _answers(_trained(name, architecture, settings), architecture=architecture)
-
-
-def _posterior(name: str, settings: Any) -> xr.Dataset:
-    """What each reference predicts by draws and in closed form, and QMIA of each target."""
-    return _predicted(_trained(name, "", settings), VARIANTS)
-
-
-def _one_posterior(name: str, settings: Any, architecture: str) -> xr.Dataset:
-    """What references of another architecture predict by draws."""
-    trained = _trained(name, architecture, settings)
-    return _predicted(trained, ("kron",), architecture=architecture)
-
-
-def _strangers_outputs(settings: Any) -> xr.Dataset:
-    trained, digests = _strangers(settings)
-    return _answers(trained, settings.ood_dataset, digests)
-
-
-def _strangers_posterior(settings: Any) -> xr.Dataset:
-    trained, digests = _strangers(settings)
-    return _predicted(trained, VARIANTS, settings.ood_dataset, digests)
-
-
-def _variants(name: str, settings: Any) -> xr.Dataset:
-    """What first references predict with other posteriors, priors, draws and numbers of draws."""
-    trained = _trained(name, "", settings)
-    layer = trained.layer(trained.firsts[0], "fit")
-    parameters = layer.weight.size + layer.bias.size
-    most = FULL_PARAMETERS.get(settings.profile, OTHERWISE)
-    full = parameters <= most and len(layer.features) > layer.weight.shape[1]
-    each = [_of_reference(trained, model, full) for model in trained.firsts]
-    records = trained.records[trained.some]
-    precision = [[_precision(trained, m, variant) for variant in each[0]] for m in trained.firsts]
-    return evidence.dataset(
-        "posterior",
-        {
-            "mean": [[one[0] for one in found.values()] for found in each],
-            "sd": [[one[1] for one in found.values()] for found in each],
-            "prior_precision": precision,
-        },
-        {"reference": trained.firsts, "variant": list(each[0]), "record": records},
-        **about(trained),
-        parameters=parameters,
-    )
-
-
-def _of_reference(trained: Trained, model: int, full: bool) -> dict[str, Any]:
-    """Moments of some queries by variant: "kron, 10" for so many draws, "full", "mc"."""
-    some, n = trained.some, trained.world.settings.n_samples
-
-    def drawn(**choices: Any) -> Any:
-        return trained.draws(model, n, queries=some, **choices)
-
-    found = {
-        f"kron, {size}": tuple(one[some] for one in pair)
-        for size, pair in trained.by_size(model).items()
-    }
-    diagonal = drawn(structure="diag")
-    found |= {f"diag, {size}": moments(diagonal[:size]) for size in sizes_up_to(n)}
-    others = {"validation": {"prior": "validation"}, "mc": {"method": "mc"}}
-    if full:
-        others = {"full": {"structure": "full"}, **others}
-    return found | {name: moments(drawn(**choices)) for name, choices in others.items()}
-
-
-def _precision(trained: Trained, model: int, variant: str) -> float:
-    """The prior precision that was chosen, for the two variants that Figure 6 compares."""
-    priors = {"validation": "validation", f"kron, {trained.world.settings.n_samples}": MARGINAL}
-    prior = priors.get(variant)
-    return trained.posterior(model, prior=prior).prior_precision if prior else np.nan
-
-
-def _measured(name: str, settings: Any) -> xr.Dataset:
-    """Draws for some non-members of each target, and the shape of the hinge's law."""
-    trained = _trained(name, "", settings)
-    return evidence.dataset(
-        "measured",
-        {**measured.of_non_members(trained, SAMPLES), **measured.of_shapes(trained)},
-        {"draws": list(SAMPLES), "quantity": list(measured.SHAPE)},
-        **about(trained),
-    )
-
-
-def _times(name: str, settings: Any) -> xr.Dataset:
-    """Seconds that training and inference took on this machine."""
-    trained = _trained(name, "", settings)
-    sizes = sizes_up_to(settings.n_samples)
-    return evidence.dataset(
-        "measured",
-        measured.seconds(trained, sizes),
-        {"structure": list(measured.STRUCTURES), "draws": sizes},
-        **about(trained),
-    )
-
-
-def _quantile_scores(name: str, settings: Any) -> xr.Dataset:
-    """How far up its regressed quantiles each query of each target lies."""
-    trained = _trained(name, "", settings)
-    each = [trained.quantile_score(target) for target in range(trained.n_targets)]
-    score = np.array(each, dtype=np.float32)
-    labels = {"record": trained.records}
-    return evidence.dataset(
-        "measured", {"score": (("target", "record"), score)}, labels, **about(trained)
-    )
-
-
-def _answers(
-    trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
-) -> xr.Dataset:
-    rows, n_targets = trained.records, trained.n_targets
-    shape = (len(trained.ensemble), len(rows))
-    member, asked = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
-    member[:n_targets], asked[:n_targets] = trained.member, trained.queried
-    found = {
-        "log_odds": trained.answers.log_odds,
-        "hinge": trained.answers.hinge,
-        "member": member,
-        "label": trained.y,
-        "held_log_odds": trained.held.log_odds,
-        "held_hinge": trained.held.hinge,
-        "held_label": trained.world.dataset.y[trained.world.validation],
-    }
-    if ood:
-        known = len(trained.world.pool)
-        found |= {"asked": asked, "stranger": np.arange(len(rows)) >= known}
-    labels = {"model": np.arange(len(trained.ensemble)), "record": rows}
-    return evidence.dataset("outputs", found, labels, **about(trained, ood, digests, architecture))
-
-
-def _predicted(
-    trained: Trained,
-    variants: tuple[str, ...],
-    ood: str = "",
-    digests: dict | None = None,
-    architecture: str = "",
-) -> xr.Dataset:
-    """Moments by model, NaN where nobody asks.
-
-    Draws are of every target's first reference, closed forms of every reference, "qmia" of every
-    target.
-    """
-    shape = (len(trained.ensemble), len(variants), len(trained.records))
-    mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
-    functions = {
-        "kron": (trained.sampled, trained.firsts),
-        "closed form": (trained.closed_form, trained.references),
-        "qmia": (trained.qmia, range(trained.n_targets)),
-    }
-    for at, variant in enumerate(variants):
-        function, own = functions[variant]
-        for model in own:
-            mean[model, at], sd[model, at] = function(model)
-    return evidence.dataset(
-        "posterior",
-        {"mean": mean, "sd": sd},
-        {"reference": np.arange(len(mean)), "variant": list(variants), "record": trained.records},
-        **about(trained, ood, digests, architecture),
-    )
-
-
-def about(
-    trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
-) -> dict[str, Any]:
-    """The attributes of evidence gathered from one world."""
-    world = trained.world
-    setup, deviations, n = dict(world.setup), list(world.deviations), len(world.pool) // 2
-    if architecture:
-        setup["architecture"] = architecture
-    if ood:
-        setup["data"] = f"{world.label} against {ood}"
-        setup["queried_non_members"] = int((trained.queried & ~trained.member).sum(axis=1).min())
-        deviations.append(f"non-members {ood!r} instead of CINIC-10, members {world.label}")
-    recipe = {"architecture": setup["architecture"], "batch_size": world.recipe.batch_size}
-    samples = world.settings.n_samples
-    return {
-        "set": world.label,
-        "data": {world.name: world.dataset.digest, **(digests or {})},
-        "recipe": {**recipe, **setup["recipe"], "members": n},
-        "targets": list(range(trained.n_targets)),
-        "references": list(trained.references),
-        "reference_members": int(world.references[0].sum()),
-        "n_samples": samples,
-        "setup": setup,
-        "deviations": deviations,
-        "device": world.device,
-        "seed": world.settings.seed,
-        "sizes": {
-            "Target models": str(trained.n_targets),
-            "Reference models": str(trained.n_reference),
-            "Members of each": f"{n:,}",
-            "Draws": f"{samples:,}",
-        },
-    }
-
-
-# Every data set of a run, and one architecture at a time.
-@functools.lru_cache(maxsize=4)
-def _trained(name: str, architecture: str, settings: Settings) -> Trained:
-    return train(world(name, settings), architecture)
-
-
-@functools.lru_cache(maxsize=1)
-def _strangers(settings: Settings) -> tuple[Trained, dict[str, str]]:
-    members, x, y, digests = strangers(settings)
-    return out_of_distribution(members, x, y), digests

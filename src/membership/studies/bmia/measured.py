@@ -1,4 +1,8 @@
-"""What is measured of single posteriors: draws for non-members, shapes of laws, seconds."""
+"""What is measured of single posteriors: draws for non-members, shapes of laws, seconds.
+
+Of the last data set also how normal draws are, what their seed does, and what references answer
+for records that some of them were trained on.
+"""
 
 import tempfile
 from collections.abc import Callable
@@ -7,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from scipy import stats
 
-from membership import signals, training
+from membership import evidence, metrics, signals, training
+from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import runner_up
-from membership.studies.bmia.trained import Trained, moments
-from membership.studies.bmia.worlds import World, factory
+from membership.studies.bmia.answers import about, trained_on
+from membership.studies.bmia.experiment import World, factory
+from membership.studies.bmia.trained import SAMPLES, Trained, moments, sizes_up_to
 from membership.studies.experiment import timed
 
 QUERIES = 500
@@ -27,9 +34,37 @@ SHAPE = (
     "frozen mean less mean, in sd",
     "frozen sd / sd, mean",
 )
+DRAWS = {"tiny": 200, "quick": 1000, "paper": 10_000}
+SAMPLINGS = {"tiny": 2, "quick": 10, "paper": 10}
+METHODS = ("lln", "mc")
+FPR = 0.01
+_AT_ONCE = 2**22
 
 
-def of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
+def shapes(name: str, settings: Any) -> xr.Dataset:
+    """Draws for some non-members of each target, and the shape of the hinge's law."""
+    trained = trained_on(name, "", settings)
+    return evidence.dataset(
+        "measured",
+        {**_of_non_members(trained, SAMPLES), **_of_shapes(trained)},
+        {"draws": list(SAMPLES), "quantity": list(SHAPE)},
+        **about(trained),
+    )
+
+
+def times(name: str, settings: Any) -> xr.Dataset:
+    """Seconds that training and inference took on this machine."""
+    trained = trained_on(name, "", settings)
+    sizes = sizes_up_to(settings.n_samples)
+    return evidence.dataset(
+        "measured",
+        _of_times(trained, sizes),
+        {"structure": list(STRUCTURES), "draws": sizes},
+        **about(trained),
+    )
+
+
+def _of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
     """Moments of the first so many draws, for at most 500 non-members a target."""
     fewest = int((~trained.member).sum(axis=1).min())
     place = [np.flatnonzero(~own)[: min(QUERIES, fewest)] for own in trained.member]
@@ -46,7 +81,7 @@ def of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def of_shapes(trained: Trained) -> dict[str, Any]:
+def _of_shapes(trained: Trained) -> dict[str, Any]:
     """How far the hinge is from Gaussian, by target: 500 queries, 1,000 draws."""
     found = [_shape(trained, trained.first(t)) for t in range(trained.n_targets)]
     return {"shape": (("target", "quantity"), np.array(found))}
@@ -74,7 +109,7 @@ def _shape(trained: Trained, model: int) -> list[float]:
     ]
 
 
-def seconds(trained: Trained, sizes: list[int]) -> dict[str, Any]:
+def _of_times(trained: Trained, sizes: list[int]) -> dict[str, Any]:
     """Seconds of training one reference, of fitting QMIA, and of inference, three times each."""
     # The first of a process also starts its libraries.
     _inference(trained, STRUCTURES[0], sizes[0])()
@@ -127,3 +162,82 @@ def _inference(trained: Trained, structure: str, n_samples: int) -> Callable[[],
     fresh = replace(trained, kept={})
     hinge = trained.answers.hinge[0]
     return lambda: bmia_sampled(hinge, fresh.draws(trained.first(0), n_samples, structure))
+
+
+def population(name: str, settings: Any) -> xr.Dataset:
+    """What references answer for records that some of them were trained on."""
+    trained = trained_on(name, "", settings)
+    rows, models = trained.world.population, list(trained.references)
+    logits = trained.ensemble.logits(trained.world.dataset.x[rows])[models]
+    label = trained.world.dataset.y[rows]
+    return evidence.dataset(
+        "outputs",
+        {
+            "log_odds": signals.scaled_logit(logits, None, label),
+            "member": trained.ensemble.membership[models][:, rows],
+            "label": label,
+        },
+        {"model": models, "record": rows},
+        **{**about(trained), "targets": []},
+    )
+
+
+def distances(name: str, settings: Any) -> xr.Dataset:
+    """How far each query's drawn hinge is from normal, by target."""
+    trained, n = trained_on(name, "", settings), DRAWS[settings.profile]
+    found = [_distances(trained, trained.first(t), n) for t in range(trained.n_targets)]
+    measured = {"distance": (("target", "query"), np.array(found))}
+    return evidence.dataset("measured", measured, **about(trained), draws=n)
+
+
+def samplings(name: str, settings: Any) -> xr.Dataset:
+    """BMIA's rate at 1% with several seeds of the draws, of logits and of weights."""
+    trained = trained_on(name, "", settings)
+    rate = [
+        [[_rate(trained, t, method, seed) for t in range(trained.n_targets)] for method in METHODS]
+        for seed in range(SAMPLINGS[settings.profile])
+    ]
+    return evidence.dataset(
+        "measured",
+        {"rate": (("sampling", "draw", "target"), np.array(rate))},
+        {"draw": list(METHODS)},
+        **about(trained),
+    )
+
+
+def _hinges(trained: Trained, model: int, n: int, method: str, seed: int, rows: Any) -> FloatArray:
+    """Draws of a reference's hinges at some queries, (n, rows)."""
+    features, y = trained.layer(model, "queries").features[rows], trained.y[rows]
+    step = max(1, _AT_ONCE // (n * trained.world.dataset.n_classes))
+    parts = []
+    for first in range(0, len(y), step):
+        some = slice(first, first + step)
+        # Draws of weights are shared by all queries; draws of logits are each query's own.
+        own = (seed << 20) + (0 if method == "mc" else first)
+        logits = trained.posterior(model).sample(features[some], n, own, method)
+        parts.append(signals.hinge(logits, None, y[some]))
+    return np.concatenate(parts, axis=1)
+
+
+def _distances(trained: Trained, model: int, n: int) -> FloatArray:
+    """Kolmogorov's, of each query's drawn hinges from the normal law with their moments."""
+    rows = np.arange(min(QUERIES, len(trained.y)))
+    seed = 1_000_000 * trained.world.settings.seed + 999
+    return distance_from_normal(_hinges(trained, model, n, "lln", seed, rows))
+
+
+def distance_from_normal(drawn: FloatArray) -> FloatArray:
+    """Largest distance of the empirical distribution from the fitted normal one, by column."""
+    ordered, n = np.sort(drawn, axis=0), len(drawn)
+    law = stats.norm.cdf(ordered, drawn.mean(axis=0), drawn.std(axis=0, ddof=1))
+    steps = np.arange(n + 1)[:, None] / n
+    return np.maximum(steps[1:] - law, law - steps[:-1]).max(axis=0)
+
+
+def _rate(trained: Trained, target: int, method: str, seed: int) -> float:
+    """BMIA's true-positive rate in percent at 1%, with one seed of the draws."""
+    n = trained.world.settings.n_samples
+    own = 1_000_000 * trained.world.settings.seed + 1 + seed
+    hinges = _hinges(trained, trained.first(target), n, method, own, slice(None))
+    score = bmia_sampled(trained.answers.hinge[target], hinges)
+    return 100 * metrics.tpr_at_fpr(score, trained.member[target], FPR)

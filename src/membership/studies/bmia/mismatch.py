@@ -1,18 +1,21 @@
-"""Figure 4: a reference of another architecture than the target's."""
+"""A reference of another architecture than the target's, and non-members of another source."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from membership import published
 from membership.attacks.bmia import bmia_from_moments
 from membership.attacks.references import difference
-from membership.exhibits.tidy import origin
-from membership.studies.bmia import names
-from membership.studies.bmia.seen import Seen, pairs_of
-from membership.studies.bmia.summaries import percent, rate_name, tpr
+from membership.exhibits.tidy import origin, tidy
+from membership.studies.bmia import names, scores
+from membership.studies.bmia.scores import Seen, pairs_of, percent, rate_name, rows, tpr
 
 RATE = 0.01
+TABLE_2_RATES = (0.001, 0.005, 0.01, 0.05)
+TABLE_2_SIZE = 8
+ON = ["attack", "n_reference", "metric"]
 
 
 def figure_4(source: Any) -> pd.DataFrame:
@@ -49,3 +52,27 @@ def _bmia(attacked: Seen, seen: Seen):
 
 def _difference(attacked: Seen, seen: Seen):
     return lambda t: difference(attacked.hinge[t], seen.hinge[seen.first(t)])
+
+
+def strangers_seen(source: Any) -> Seen:
+    """The evidence of Table 2."""
+    return pairs_of([source.evidence(name) for name in names.of_strangers(source.settings)])[0]
+
+
+def table_2(source: Any) -> pd.DataFrame:
+    """Members against non-members of another source (Table 2)."""
+    seen = strangers_seen(source)
+    return tidy(
+        [
+            row
+            for (name, n), pairs in scores.all_scores(seen).items()
+            if n in (0, 1, TABLE_2_SIZE)
+            for row in rows({"attack": name, "n_reference": n}, pairs, TABLE_2_RATES)
+        ],
+        origin([seen]),
+    )
+
+
+def table_2_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    """Each number of `table_2` beside the published one."""
+    return published.compare(table, published.reference("bmia_table2"), ON)

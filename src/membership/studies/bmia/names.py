@@ -65,11 +65,17 @@ def of_budgets(settings: Any) -> tuple[str, ...]:
     return *files((*MAIN, "variants", QMIA), settings), *of_last((POPULATION,), settings)
 
 
+def sweep(settings: Any) -> dict[str, tuple[str, str]]:
+    """Data and network of the sweep over numbers of members, by the name of the evidence."""
+    return {
+        f"measured-swept-{experiment.word('-'.join(each))}": each
+        for each in SWEPT[settings.profile]
+    }
+
+
 def of_sweep(settings: Any) -> tuple[str, ...]:
     """Names of the evidence of one small network on several numbers of members."""
-    return tuple(
-        f"measured-swept-{experiment.word('-'.join(one))}" for one in SWEPT[settings.profile]
-    )
+    return tuple(sweep(settings))
 
 
 def of_accuracy(settings: Any) -> tuple[str, ...]:

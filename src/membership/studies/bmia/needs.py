@@ -6,7 +6,7 @@ from typing import Any
 from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
-from membership.studies.bmia import described
+from membership.studies.bmia import patches
 from membership.studies.bmia.settings import is_for_images
 
 LEAST_RECORDS = 100
@@ -28,8 +28,8 @@ def check(settings: Any) -> None:
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
     strangers = [] if settings.ood_dataset == SHIFTED else [settings.ood_dataset]
-    described.require_known([*names, *strangers], root)
-    every = [described.outline(name, root) for name in names]
+    patches.require_known([*names, *strangers], root)
+    every = [patches.outline(name, root) for name in names]
     for found in every:
         if found.n_records < LEAST_RECORDS:
             raise InputError(
@@ -55,9 +55,9 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
     """Note tables whose features differ widely in scale; no size depends on the data."""
     root = settings.data_root or None
     names = dict.fromkeys([settings.dataset, *settings.also_datasets])
-    described.require_known(list(names), root)
+    patches.require_known(list(names), root)
     return settings.noting(
-        *(line for n in names for line in data.cautions(described.outline(n, root)))
+        *(line for n in names for line in data.cautions(patches.outline(n, root)))
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures 3, 5, 6 and 7: how the reference's predictive distribution is computed."""
+"""How the predictive distribution is computed: structure, prior, kind and seed of draws."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +10,28 @@ import xarray as xr
 from membership import metrics
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia.seen import Seen, further, moments, read
-from membership.studies.bmia.summaries import RATES, Pairs, auc, percent, rate_name, roc, tpr
+from membership.studies.bmia import names
+from membership.studies.bmia.scores import (
+    RATES,
+    Pairs,
+    Seen,
+    auc,
+    further,
+    moments,
+    percent,
+    rate_name,
+    read,
+    roc,
+    tpr,
+)
 
 FULL = "full"
 STRUCTURES = {FULL: "full", "kron": "KFAC", "diag": "diagonal"}
+DISTANCE = "Kolmogorov distance from the normal law"
+LLN, MC = "TPR (%) at 1% FPR, LLN", "TPR (%) at 1% FPR, MC"
+LESS = "LLN less MC"
+SPREAD = "sd over sampling seeds"
+_METHODS = {LLN: "lln", MC: "mc"}
 
 
 def read_variants(source: Any) -> list[tuple[Seen, xr.Dataset]]:
@@ -152,3 +169,29 @@ def _curve(seen: Seen, series: str, pairs: Pairs) -> pd.DataFrame:
 
 def _plain(seen: Seen) -> pd.DataFrame:
     return _curve(seen, "difference", seen.attack("difference"))
+
+
+def control_13(source: Any) -> pd.DataFrame:
+    """The distance of drawn hinges from a normal law, and rates with ten seeds (Control 13).
+
+    Distances are means over a target's queries, rates means over the seeds; intervals are over
+    targets.
+    """
+    files = names.of_last(names.DRAWS, source.settings)
+    distances, samplings = (source.evidence(name) for name in files)
+    rate = samplings["rate"]
+    found = {DISTANCE: distances["distance"].values.mean(axis=1)}
+    found |= {name: rate.sel(draw=m).mean("sampling").values for name, m in _METHODS.items()}
+    found[LESS] = found[LLN] - found[MC]
+    for name, method in _METHODS.items():
+        spread = rate.sel(draw=method).std("sampling", ddof=1)
+        found[f"{name}, {SPREAD}"] = spread.values
+    key = {"dataset": distances.attrs["set"]}
+    listed = [{**key, "quantity": name, **metrics.summary(v)} for name, v in found.items()]
+    more = {
+        "Draws a query for the distance": f"{distances.attrs['draws']:,}",
+        "Queries a target for the distance": str(distances.sizes["query"]),
+        "Sampling seeds": str(samplings.sizes["sampling"]),
+    }
+    attrs = origin([distances])
+    return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **more}})

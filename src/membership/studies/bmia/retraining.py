@@ -14,8 +14,7 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
-from membership.studies.bmia.seen import Seen, further, moments, read
-from membership.studies.bmia.summaries import auc
+from membership.studies.bmia.scores import Seen, auc, further, moments, read
 
 RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"
 CORRECTED = "corrected for noise"

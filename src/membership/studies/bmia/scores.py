@@ -1,10 +1,25 @@
-"""Every attack of Table 1 on one data set's evidence: scores and truth, target by target."""
+"""One data set's evidence, read: scores of every attack, target by target, and their statistics."""
 
-from membership import attacks
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from membership import attacks, metrics
 from membership.arrays import FloatArray
-from membership.studies.bmia.seen import Seen
-from membership.studies.bmia.summaries import Pairs
+from membership.errors import InputError
+from membership.studies.bmia import names
 
+Moments = tuple[FloatArray, FloatArray]
+Pairs = list[tuple[FloatArray, np.ndarray]]
+"""Scores and truth of each target's queries."""
+
+GRID = np.logspace(-3, 0, 61)
+RATES = (0.001, 0.01)
 SIZES = (2, 4, 8)
 DIFFERENCE = "difference"
 MIXTURE = "BMIA, mixture"
@@ -23,6 +38,165 @@ REGISTERED = {
     CLOSED: "bmia-closed",
 }
 """The registered attack behind each of the table's names; LiRA offline, a variance a record."""
+
+
+def tpr(pairs: Pairs, fpr: float) -> list[float]:
+    """The true-positive rate in percent, target by target."""
+    return [100 * metrics.tpr_at_fpr(score, member, fpr) for score, member in pairs]
+
+
+def auc(pairs: Pairs) -> list[float]:
+    """The area under the ROC curve in percent, target by target."""
+    return [100 * metrics.auc(score, member) for score, member in pairs]
+
+
+def rate_name(fpr: float) -> str:
+    """A metric's name as the published tables spell it: "TPR(%)@FPR=0.1%"."""
+    return f"TPR(%)@FPR={100 * fpr:g}%"
+
+
+def measured(pairs: Pairs, rates: tuple[float, ...] = RATES) -> dict[str, list[float]]:
+    """The statistics of every table, by metric, target by target."""
+    return {**{rate_name(fpr): tpr(pairs, fpr) for fpr in rates}, "auc(%)": auc(pairs)}
+
+
+def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) -> list[dict]:
+    """One row a statistic: true-positive rates, then the AUC, in percent."""
+    asked = sum(int(member.sum()) for _, member in pairs)
+    found = {rate_name(fpr): tpr(pairs, fpr) for fpr in rates}
+    listed = [
+        {**key, "metric": name, **percent(values, asked=asked)} for name, values in found.items()
+    ]
+    return [*listed, {**key, "metric": "auc(%)", **percent(auc(pairs))}]
+
+
+def percent(values: Any, *, asked: int | None = None) -> dict[str, float]:
+    """`metrics.summary` of percentages; ``asked`` where they are rates among so many records."""
+    return metrics.summary(values, asked=asked, scale=100.0, lowest=0.0, highest=100.0)
+
+
+def roc(key: dict[str, Any], pairs: Pairs) -> pd.DataFrame:
+    """The mean ROC curve on a grid of false-positive rates, with intervals over the targets."""
+    band = metrics.roc_band(pairs, GRID)
+    del band["standard_error"]
+    return pd.DataFrame({**key, **band})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Outputs of one data set's models and what their posteriors predict.
+
+    Attributes
+    ----------
+    outputs, posterior : Dataset
+    tables : dict
+        `attacks.score_table` by the number of references.
+    """
+
+    outputs: xr.Dataset
+    posterior: xr.Dataset
+    tables: dict[int, attacks.ScoreTable] = field(default_factory=dict, repr=False)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What the evidence says of its origin."""
+        return self.outputs.attrs
+
+    @property
+    def label(self) -> str:
+        """The data set as the tables name it."""
+        return self.outputs.attrs["set"]
+
+    @property
+    def targets(self) -> list[int]:
+        """Numbers of the models attacked."""
+        return self.outputs.attrs["targets"]
+
+    @property
+    def n_reference(self) -> int:
+        """How many reference models there are."""
+        return len(self.outputs.attrs["references"])
+
+    @cached_property
+    def hinge(self) -> FloatArray:
+        """Of all models on all queries."""
+        return self.outputs["hinge"].values.astype(float)
+
+    @cached_property
+    def member(self) -> np.ndarray:
+        """The truth, (models, queries)."""
+        return self.outputs["member"].values
+
+    def references(self, target: int, n: int) -> list[int]:
+        """The models, n of them, that the attacker of a target has for references.
+
+        Every target is attacked with another reference first, so that the spread over the targets
+        includes which reference was trained.
+        """
+        named = self.outputs.attrs["references"]
+        return [named[(target + k) % len(named)] for k in range(n)]
+
+    def first(self, target: int) -> int:
+        """The one reference of BMIA's attacker."""
+        return self.references(target, 1)[0]
+
+    def table(self, n: int) -> attacks.ScoreTable:
+        """Every registered attack with so many references, computed once."""
+        if n not in self.tables:
+            self.tables[n] = attacks.score_table(self.outputs, self.posterior, references=n)
+        return self.tables[n]
+
+    def attack(self, name: str, n: int = 1) -> Pairs:
+        """Scores and truth of the queries that count, target by target, of a registered attack."""
+        table = self.table(n)
+        if name not in table.score:
+            raise InputError(f"{self.label}: the evidence does not allow {name}; gather it again")
+        asked = ~np.isnan(table.score[name])
+        return [
+            (score[one], member[one])
+            for score, member, one in zip(table.score[name], table.member, asked, strict=True)
+        ]
+
+    def each(self, score: Callable[[int], FloatArray]) -> Pairs:
+        """The same of a score of all queries, given for each target."""
+        asked = self.outputs["asked"].values if "asked" in self.outputs else None
+        found = []
+        for target in self.targets:
+            queries = slice(None) if asked is None else asked[target]
+            found.append((score(target)[queries], self.member[target][queries]))
+        return found
+
+    def on(self, records: np.ndarray) -> "Seen":
+        """The same asked about some of the records."""
+        if len(records) == self.outputs.sizes["record"]:
+            return self
+        return Seen(self.outputs.sel(record=records), self.posterior.sel(record=records))
+
+    def moments(self, model: int, variant: str = "kron") -> Moments:
+        """What a reference predicts of every query's hinge, or of a target's own ("qmia")."""
+        return moments(self.posterior, model, variant)
+
+
+def moments(posterior: xr.Dataset, model: int, variant: str) -> Moments:
+    """Mean and standard deviation of every query's hinge, from evidence of kind posterior."""
+    row = posterior.sel(reference=model, variant=variant)
+    return row["mean"].values.astype(float), row["sd"].values.astype(float)
+
+
+def read(source: Any) -> list[Seen]:
+    """What every attack reads, data set by data set."""
+    found = [source.evidence(name) for name in names.files(names.MAIN, source.settings)]
+    return pairs_of(found)
+
+
+def pairs_of(found: Sequence[xr.Dataset]) -> list[Seen]:
+    """Outputs and posteriors, given in turns."""
+    return [Seen(*two) for two in zip(found[::2], found[1::2], strict=True)]
+
+
+def further(source: Any, kind: str) -> list[xr.Dataset]:
+    """One more file of each data set, in the same order."""
+    return [source.evidence(name) for name in names.files((kind,), source.settings)]
 
 
 def keys(seen: Seen) -> list[tuple[str, int]]:

@@ -1,4 +1,7 @@
-"""Figure 1: a regression with few records in the middle, by quantiles and by a Bayesian network."""
+"""Figure 1: a regression with few records in the middle, by quantiles and by a Bayesian network.
+
+Control 11 repeats it on other records.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,13 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+import xarray as xr
 from scipy.optimize import minimize
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
+from membership import evidence, metrics
 from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.bmia import names
+from membership.training.ensemble import forward, stack
 
 RECORDS = 200
 HIDDEN = 50
@@ -23,6 +31,13 @@ GRID = np.linspace(-6, 6, 241)
 TEST = 20_000
 BAYES = {"Laplace, all weights": "all", "Laplace, last layer": "last"}
 MODELS = ("quantile regression", *BAYES)
+READINGS = {"variance 0.8": 0.8, "standard deviation 0.8": 0.64}
+"""The two readings of the paper's 0.8, as variances."""
+SEEDS = {"tiny": 2, "quick": 5, "paper": 20}
+STEPS_BY_PROFILE = {"tiny": 100, "quick": STEPS, "paper": STEPS}
+
+RATIO = "width in the middle / near the records"
+EXCESS = f"{RATIO}, less the quantile regression's"
 
 
 def figure_1(settings: Any) -> pd.DataFrame:
@@ -204,3 +219,81 @@ def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
         )
         words.append(f"{name} {shares}")
     return "; ".join(words)
+
+
+def gather(settings: Any) -> xr.Dataset:
+    """Mean widths of the 90% bands in the middle and near the records, by reading and seed."""
+    n, places = SEEDS[settings.profile], list(enumerate(READINGS.values()))
+    drawn = [_records(settings.seed, at, var, seed) for at, var in places for seed in range(n)]
+    x, y = np.moveaxis(np.array(drawn), 1, 0)
+    seeds = [1000 * settings.seed + seed for seed in range(n)] * len(places)
+    networks = [_fit_all(x, y, *one, seeds, STEPS_BY_PROFILE[settings.profile]) for one in ANSWERS]
+    found = [_widths(bands_of(*each)) for each in zip(*networks, x, y, strict=True)]
+    shape = (len(places), n, len(MODELS), 2)
+    return evidence.dataset(
+        "measured",
+        {"width": (("reading", "seed", "model", "place"), np.reshape(found, shape))},
+        {"reading": list(READINGS), "model": list(MODELS), "place": ["middle", "near"]},
+        set="toy regression",
+        data={},
+        recipe={"records": RECORDS, "steps": STEPS_BY_PROFILE[settings.profile]},
+        device="cpu",
+    )
+
+
+def _records(seed: int, reading: int, variance: float, own: int) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng([seed, 25, reading, own])
+    x = draw_x(rng, RECORDS, variance)
+    return x, np.sin(1.2 * x) + NOISE * rng.standard_normal(RECORDS)
+
+
+def _fit_all(
+    x: FloatArray, y: FloatArray, outputs: int, loss: Any, seeds: list[int], steps: int
+) -> list[nn.Module]:
+    """What `toy` fits to each row of records, in one batched program; Adam acts entry by entry."""
+    networks = [start(outputs, seed) for seed in seeds]
+    parameters, _ = stack(networks, torch.device("cpu"))
+    optimiser = torch.optim.Adam(parameters.values(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    given, truth = torch.tensor(x)[..., None], torch.tensor(y)[..., None]
+    for _ in range(steps):
+        optimiser.zero_grad()
+        # The mean over all networks, times their number: each has its own loss's gradient.
+        (len(seeds) * loss(forward(networks[0], parameters, {}, given), truth)).backward()
+        optimiser.step()
+        schedule.step()
+    for place, network in enumerate(networks):
+        network.load_state_dict({name: one[place].detach() for name, one in parameters.items()})
+    return networks
+
+
+def _widths(bands: dict[str, Any]) -> list[list[float]]:
+    """Each model's two widths."""
+    middle, near = np.abs(GRID) < 1, np.abs(np.abs(GRID) - 3) < 1
+    found = []
+    for name in MODELS:
+        low, _, high = bands[name](GRID)
+        found.append([float((high - low)[place].mean()) for place in (middle, near)])
+    return found
+
+
+def control_11(source: Any) -> pd.DataFrame:
+    """Widths in the middle over those near the records, over seeds (Control 11)."""
+    seen, listed = source.evidence(names.TOY), []
+    ratio = seen["width"].sel(place="middle") / seen["width"].sel(place="near")
+    for reading in ratio["reading"].values:
+        part = {str(name): ratio.sel(reading=reading, model=name).values for name in MODELS}
+        for name, values in part.items():
+            key = {"reading": str(reading), "model": name}
+            listed.append({**key, "metric": RATIO, **metrics.summary(values)})
+            if name in BAYES:
+                excess = values - part["quantile regression"]
+                listed.append({**key, "metric": EXCESS, **metrics.summary(excess)})
+    recipe = seen.attrs["recipe"]
+    attrs = {
+        "data": {},
+        "deviations": [f"{recipe['records']} records, networks and training chosen here"],
+        "device": seen.attrs["device"],
+        "sizes": {"Data seeds": str(ratio.sizes["seed"])},
+    }
+    return tidy(listed, attrs)

@@ -11,7 +11,7 @@ from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
 from membership.attacks.distributions import runner_up
 from membership.errors import InputError
-from membership.studies.bmia.worlds import World, some_of
+from membership.studies.bmia.experiment import World, some_of
 from membership.training import Ensemble
 
 # Logits drawn at once.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from membership.studies.bmia import propositions, toy
+from membership.studies.bmia import theory, toy
 
 pytestmark = pytest.mark.slow
 
@@ -13,7 +13,7 @@ SETTINGS = SimpleNamespace(seed=0)
 
 @pytest.fixture(scope="module")
 def table():
-    return propositions.control_9(SETTINGS)
+    return theory.control_9(SETTINGS)
 
 
 def test_the_plus_sign_agrees_with_the_simulation_and_the_minus_does_not(table):
@@ -32,15 +32,15 @@ def test_proposition_4_2_has_a_counterexample(table):
     assert rows["TPR (%), marginal, exact"] == pytest.approx(rows["TPR (%), conditional"])
 
 
-@pytest.mark.parametrize("case", propositions.EXACT)
+@pytest.mark.parametrize("case", theory.EXACT)
 def test_exact_rates_of_two_kinds_by_simulation(case):
-    others, members = (np.array(laws, dtype=float) for laws in propositions.EXACT[case])
+    others, members = (np.array(laws, dtype=float) for laws in theory.EXACT[case])
     rng = np.random.default_rng(0)
     kind = rng.integers(2, size=1_000_000)
     drawn, drawn_in = (
         laws[kind, 0] + laws[kind, 1] * rng.standard_normal(kind.size) for laws in (others, members)
     )
-    marginal, each = propositions.exact_tprs(others, members, 0.01)
+    marginal, each = theory.exact_tprs(others, members, 0.01)
     assert (drawn_in > np.quantile(drawn, 0.99)).mean() == pytest.approx(marginal, abs=0.004)
     own = norm.isf(0.01, *others[kind].T)
     assert (drawn > own).mean() == pytest.approx(0.01, abs=0.0005)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from membership.studies.bmia import truth
+from membership.studies.bmia import thresholds
 
 
 @pytest.fixture(scope="module")
@@ -16,19 +16,21 @@ def value(table):
 
 
 def test_thresholds_are_quantiles(source):
-    seen = truth.read_many(source)
+    seen = thresholds.read_many(source)
     target, regressed = seen.targets[1], np.arange(float(seen.hinge.shape[1]))
-    laws = truth.thresholds(seen, target, regressed)
+    laws = thresholds.thresholds(seen, target, regressed)
     mean, sd = seen.moments(seen.first(target))
     np.testing.assert_allclose(laws["BMIA"][0], stats.norm(mean, sd).isf(0.05))
-    np.testing.assert_array_equal(laws[truth.QUANTILES][0], regressed)
+    np.testing.assert_array_equal(laws[thresholds.QUANTILES][0], regressed)
     held = seen.outputs["held_hinge"].values[target]
-    assert (held >= laws[truth.MARGINAL][0][0]).mean() == pytest.approx(0.05, abs=1 / len(held))
+    assert (held >= laws[thresholds.MARGINAL][0][0]).mean() == pytest.approx(
+        0.05, abs=1 / len(held)
+    )
     assert [used for _, used in laws.values()] == [1, 1, 8, 1, 1, 1]
 
 
 def test_exceedances_are_counted_by_models_that_made_no_threshold(source, value):
-    seen = truth.read_many(source)
+    seen = thresholds.read_many(source)
     off = []
     for target in seen.targets:
         models = seen.references(target, seen.n_reference)
@@ -39,13 +41,13 @@ def test_exceedances_are_counted_by_models_that_made_no_threshold(source, value)
             above = sum(seen.hinge[model, record] >= level[record] for model in models[8:])
             each.append(abs(above / (len(models) - 8) - 0.05))
         off.append(100 * np.mean(each))
-    assert value["LiRA (n=8)", truth.OFF] == pytest.approx(np.mean(off))
+    assert value["LiRA (n=8)", thresholds.OFF] == pytest.approx(np.mean(off))
 
 
 def test_a_difference_to_bmias_is_by_the_same_models(value):
-    for metric, less in truth.LESS_BMIA.items():
-        found = value[truth.MARGINAL, less]
-        assert found == pytest.approx(value[truth.MARGINAL, metric] - value["BMIA", metric])
+    for metric, less in thresholds.LESS_BMIA.items():
+        found = value[thresholds.MARGINAL, less]
+        assert found == pytest.approx(value[thresholds.MARGINAL, metric] - value["BMIA", metric])
         assert ("BMIA", less) not in value.index
 
 
@@ -53,23 +55,28 @@ def test_the_pinball_loss_is_smallest_at_the_quantile_and_a_shift_of_all_levels_
     rng = np.random.default_rng(0)
     hinge = rng.standard_normal((4000, 3)) * [1.0, 2.0, 5.0] + [0.0, 3.0, -2.0]
     exact = stats.norm(loc=[0, 3, -2], scale=[1, 2, 5]).isf(0.05)
-    loss = {shift: truth._measured(hinge, exact + shift)[truth.LOSS] for shift in (-0.5, 0.0, 0.5)}
+    loss = {
+        shift: thresholds._measured(hinge, exact + shift)[thresholds.LOSS]
+        for shift in (-0.5, 0.0, 0.5)
+    }
     assert loss[0.0] < min(loss[-0.5], loss[0.5])
-    one, moved = (truth._measured(hinge, exact + shift)[truth.SHIFTED] for shift in (0.0, 7.0))
+    one, moved = (
+        thresholds._measured(hinge, exact + shift)[thresholds.SHIFTED] for shift in (0.0, 7.0)
+    )
     assert one == pytest.approx(moved)
     slow = np.mean([max(0.95 * d, -0.05 * d) for d in (hinge - exact).ravel()])
     assert loss[0.0] == pytest.approx(slow)
 
 
 def test_to_accuse_nobody_is_nearer_to_5_percent_than_any_attack(value):
-    off = value.xs(truth.OFF, level="metric")
-    assert off[truth.NOBODY] == 5.0
-    assert value[truth.NOBODY, truth.TRUE] == 0.0
+    off = value.xs(thresholds.OFF, level="metric")
+    assert off[thresholds.NOBODY] == 5.0
+    assert value[thresholds.NOBODY, thresholds.TRUE] == 0.0
 
 
 def test_an_exact_threshold_is_off_by_its_binomial(table, value):
-    n = int(table.attrs["sizes"][truth.MODELS])
+    n = int(table.attrs["sizes"][thresholds.MODELS])
     share = np.random.default_rng(0).binomial(n, 0.05, 200_000) / n
-    assert value[truth.FLOOR, truth.OFF] == pytest.approx(
+    assert value[thresholds.FLOOR, thresholds.OFF] == pytest.approx(
         100 * np.abs(share - 0.05).mean(), rel=0.02
     )

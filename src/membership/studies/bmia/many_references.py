@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 
 from membership import evidence, training
-from membership.studies.bmia.gather import about
+from membership.studies.bmia.answers import about
+from membership.studies.bmia.experiment import world
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
-from membership.studies.bmia.worlds import world
 
 REFERENCES = {"tiny": 65, "quick": 65, "paper": 65}
 """One for BMIA and 64 that it has not seen."""
@@ -24,7 +24,7 @@ ALPHA = 0.05
 
 def outputs(name: str, settings: Any) -> xr.Dataset:
     """What all models answer for the queries; of held records those that thresholds take."""
-    trained = _trained(name, settings)
+    trained = _with_many(name, settings)
     shape = (len(trained.ensemble), len(trained.records))
     member = np.zeros(shape, dtype=bool)
     member[: trained.n_targets] = trained.member
@@ -47,7 +47,7 @@ def outputs(name: str, settings: Any) -> xr.Dataset:
 
 def posterior(name: str, settings: Any) -> xr.Dataset:
     """Moments of the hinge by draws (of first references) and of QMIA (of targets)."""
-    trained = _trained(name, settings)
+    trained = _with_many(name, settings)
     functions = {
         "kron": (trained.sampled, trained.firsts),
         "qmia": (trained.qmia, range(trained.n_targets)),
@@ -69,7 +69,7 @@ def posterior(name: str, settings: Any) -> xr.Dataset:
 
 def quantiles(name: str, settings: Any) -> xr.Dataset:
     """The 5% threshold of every query by a regression of each target's quantiles."""
-    trained = _trained(name, settings)
+    trained = _with_many(name, settings)
     rows, dataset = trained.world.validation, trained.world.dataset
     given, asked = (
         trained.with_label(x, y)
@@ -98,7 +98,7 @@ def _about(trained: Trained) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1)
-def _trained(name: str, settings: Settings) -> Trained:
+def _with_many(name: str, settings: Settings) -> Trained:
     network = NETWORKS.get(name.partition(":")[0])
     if network:
         n = max(settings.n_reference, REFERENCES[settings.profile])

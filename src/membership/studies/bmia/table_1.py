@@ -1,25 +1,30 @@
-"""Tables 1 and 2, the difference without a posterior, and LiRA's variances."""
+"""Table 1 taken apart: rates of all attacks, the gain over the plain difference, LiRA's variances
+and what everything costs.
+"""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from membership import metrics, published
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia import names, scores
-from membership.studies.bmia.predictive import asked_less, full_posterior
-from membership.studies.bmia.seen import Seen, further, pairs_of, read
-from membership.studies.bmia.summaries import measured, rows
-from membership.studies.bmia.worlds import LABELS, PUBLISHED
+from membership.studies.bmia import scores
+from membership.studies.bmia.experiment import LABELS, PUBLISHED
+from membership.studies.bmia.predictive import STRUCTURES, asked_less, full_posterior
+from membership.studies.bmia.scores import further, measured, read, rows
 
-TABLE_2_RATES = (0.001, 0.005, 0.01, 0.05)
-TABLE_2_SIZE = 8
 ON = ["dataset", "attack", "n_reference", "metric"]
 _SETUP = (
     "LiRA offline, one-sided, a variance a record; RMIA with a = 0.3, untuned; QMIA a small "
     "network that fits a normal law, without hyper-parameter search"
 )
+TIME = "time_min"
+SHARE, LIRA = "inference / training", "training and inference / LiRA (n=8)"
+DRAWS = "inference, most / fewest samples"
+REFERENCES = 8
+_TRAINED = (("LiRA", 2), ("LiRA", 4), ("LiRA", REFERENCES), ("BMIA", 1))
 
 
 def table_1(source: Any) -> pd.DataFrame:
@@ -89,25 +94,50 @@ def control_6(source: Any) -> pd.DataFrame:
     return tidy(listed, origin(some))
 
 
-def strangers_seen(source: Any) -> Seen:
-    """The evidence of Table 2."""
-    return pairs_of([source.evidence(name) for name in names.of_strangers(source.settings)])[0]
+def control_10(source: Any) -> pd.DataFrame:
+    """Wall times of training and of inference (Control 10), and their ratios.
+
+    A reference's training is timed over two epochs of a fresh model, whatever the cache holds,
+    and multiplied up. Inference is timed from the trained network: its pass over training
+    records and queries, the fit of the posterior and the draws. Intervals are over timings.
+    """
+    some, listed = further(source, "times"), []
+    for seconds in some:
+        label, one = seconds.attrs["set"], seconds["training"].values
+        listed.append(_row(label, "QMIA", 0, TIME, seconds["qmia"].values / 60))
+        listed += [_row(label, attack, n, TIME, n * one / 60) for attack, n in _TRAINED]
+        for structure in seconds["structure"].values:
+            inference = seconds["inference"].sel(structure=structure)
+            listed += _of_structure(label, STRUCTURES[str(structure)], inference, one)
+    return tidy(listed, origin(some, timing=True))
 
 
-def table_2(source: Any) -> pd.DataFrame:
-    """Members against non-members of another source (Table 2)."""
-    seen = strangers_seen(source)
-    return tidy(
-        [
-            row
-            for (name, n), pairs in scores.all_scores(seen).items()
-            if n in (0, 1, TABLE_2_SIZE)
-            for row in rows({"attack": name, "n_reference": n}, pairs, TABLE_2_RATES)
-        ],
-        origin([seen]),
-    )
+def _of_structure(
+    label: str, words: str, inference: xr.DataArray, training: np.ndarray
+) -> list[dict[str, Any]]:
+    """Seconds by number of samples; three ratios, of quantities of the same timing."""
+    sizes = [int(n) for n in inference["draws"].values]
+    took = {n: inference.sel(draws=n).values for n in sizes}
+    rows = [_row(label, posterior_name(words, n), 1, "inference(s)", took[n]) for n in sizes]
+    whole, last = posterior_name(words, sizes[-1]), took[sizes[-1]]
+    ratios = {
+        SHARE: last / training,
+        LIRA: (training + last) / (REFERENCES * training),
+        DRAWS: last / took[sizes[0]],
+    }
+    return rows + [_row(label, whole, 1, metric, ratio) for metric, ratio in ratios.items()]
 
 
-def table_2_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """Each number of `table_2` beside the published one."""
-    return published.compare(table, published.reference("bmia_table2"), ON[1:])
+def posterior_name(words: str, n: int) -> str:
+    """What a posterior with so many draws is called in the table."""
+    return f"BMIA, {words}, {n} samples"
+
+
+def control_10_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    """Each time beside the published one, on other hardware."""
+    return published.compare(table, printed_1(), ON)
+
+
+def _row(label: str, attack: str, n: int, metric: str, timings: np.ndarray) -> dict[str, Any]:
+    key = {"dataset": label, "attack": attack, "n_reference": n, "metric": metric}
+    return {**key, **metrics.summary(timings, lowest=0.0)}

@@ -1,12 +1,12 @@
 import numpy as np
 
-from membership.studies.bmia import names, retrained
+from membership.studies.bmia import many_references, names
 
 
 def test_more_references_begin_with_those_of_the_run(source, seen):
     [name, _] = names.of_last(names.MANY, source.settings)
     outputs, n = source.evidence(name), seen.hinge.shape[0]
-    assert outputs.sizes["model"] == 2 + retrained.REFERENCES["tiny"]
+    assert outputs.sizes["model"] == 2 + many_references.REFERENCES["tiny"]
     np.testing.assert_allclose(outputs["hinge"].values[:n], seen.hinge, atol=1e-4)
     assert not outputs["member"].values[2:].any()
 

@@ -1,4 +1,4 @@
-"""Data, splits and trained models: who was trained on what, as the paper's Appendix B has it."""
+"""Data, splits and recipes: who is trained on what, as the paper's Appendix B has it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import numpy as np
 
 from membership import data, models, training
 from membership.errors import InputError
-from membership.studies.bmia import described
-from membership.studies.bmia.needs import LEAST_RECORDS
+from membership.studies.bmia import patches
+from membership.studies.bmia.needs import DIGITS, LEAST_RECORDS, SHIFTED
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
 EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
 DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
 IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
-ON_A_CPU = {"fashion_mnist": 20, described.PATCHES: 20, described.PATCHES_100: 20}
+ON_A_CPU = {"fashion_mnist": 20, patches.PATCHES: 20, patches.PATCHES_100: 20}
 """Epochs of an mlp-128 at paper size, on images that two cores get through."""
 ASKED = 10_000
 """Queries of those, and twice the records for validation: what is kept of them stays small."""
@@ -25,17 +25,17 @@ LABELS = {
     "purchase_like": "Purchase-like (simulated)",
     "location30": "Location-30",
     "cifar10": "CIFAR-10",
-    described.PATCHES: "CIFAR-10 (patch features)",
+    patches.PATCHES: "CIFAR-10 (patch features)",
     "fashion_mnist": "Fashion-MNIST",
     "cifar100_20k": "CIFAR-100 (20,000 records)",
-    described.PATCHES_100: "CIFAR-100 (patch features)",
+    patches.PATCHES_100: "CIFAR-100 (patch features)",
 }
 PUBLISHED = {
     "purchase_like": "Purchase-100",
     "cifar10": "CIFAR-10",
-    described.PATCHES: "CIFAR-10",
+    patches.PATCHES: "CIFAR-10",
     "cifar100_20k": "CIFAR-100",
-    described.PATCHES_100: "CIFAR-100",
+    patches.PATCHES_100: "CIFAR-100",
 }
 """The paper's names for data sets that are its own, or stand for them."""
 NETWORKS: dict[str, Callable[..., Any]] = {
@@ -132,9 +132,9 @@ class World:
             found.insert(0, "simulated data for Purchase-100")
         elif self.name == "cifar100_20k":
             found.insert(0, "20,000 of the 60,000 records")
-        elif self.name in described.SOURCES:
+        elif self.name in patches.SOURCES:
             found.insert(0, f"{self.dataset.x.shape[1]} fixed features of the images")
-            if self.name == described.PATCHES_100:
+            if self.name == patches.PATCHES_100:
                 found.insert(0, "20,000 of the 60,000 records")
         elif self.name == "cifar10":
             full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
@@ -196,7 +196,7 @@ class World:
 
 def world(name: str, settings: Any) -> World:
     """One data set split 20 : 20 : 40 : 20; nothing is trained yet."""
-    loaded = described.load(name, settings.data_root or None)
+    loaded = patches.load(name, settings.data_root or None)
     data.require(loaded, n_records=LEAST_RECORDS)
     recipe = recipe_of(loaded, settings)
     factory(recipe.architecture, loaded)
@@ -270,3 +270,37 @@ def _halves(records: np.ndarray, n_models: int, n_records: int, seed: int) -> np
     masks = np.zeros((n_models, n_records), dtype=bool)
     masks[:, records] = data.random_halves(n_models, len(records), seed)
     return masks
+
+
+def strangers(settings: Any) -> tuple[World, np.ndarray, np.ndarray, dict[str, str]]:
+    """The members' world, the strangers, their labels, and the digest of the file they are from.
+
+    Members are images: those of the run's own data set where it holds images, else digits. The
+    others are named by ``ood_dataset``: "shifted" moves the same data set's validation images by
+    a pixel to the right; a data set's name takes its images, averaged down to the size
+    of the members' where they are larger.
+    """
+    own = world(settings.dataset, settings)
+    members = own if own.dataset.x.ndim == 4 else world(DIGITS, settings)
+    if settings.ood_dataset == SHIFTED:
+        held = members.validation
+        return members, np.roll(members.dataset.x[held], 1, axis=3), members.dataset.y[held], {}
+    other = data.load(settings.ood_dataset, root=settings.data_root or None)
+    most = 10 * len(members.pool)
+    x, shape = other.x, members.dataset.x.shape[1:]
+    if x.shape[1:] != shape:
+        x = averaged(x, shape)
+    return members, x[:most], other.y[:most], {other.name: other.digest}
+
+
+def averaged(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Images cut at the edges and averaged over blocks, so that they have the given shape."""
+    (_, height, width), block = shape, min(x.shape[2] // shape[1], x.shape[3] // shape[2])
+    if x.ndim != 4 or x.shape[1] != shape[0] or block < 1:
+        raise InputError(
+            f"ood_dataset has records of shape {x.shape[1:]}; members have {shape}, and images can "
+            "only be averaged down"
+        )
+    top, left = (x.shape[2] - block * height) // 2, (x.shape[3] - block * width) // 2
+    cut = x[:, :, top : top + block * height, left : left + block * width]
+    return cut.reshape(len(x), shape[0], height, block, width, block).mean(axis=(3, 5))

@@ -4,8 +4,9 @@ import xarray as xr
 from scipy.special import expit
 
 from membership import attacks, metrics
-from membership.studies.bmia import budgets, names, predictive, summaries
-from membership.studies.bmia.seen import further
+from membership.attacks.bmia import bmia_from_moments
+from membership.studies.bmia import equal_budgets, names, predictive, scores, thresholds
+from membership.studies.bmia.scores import further
 
 
 @pytest.fixture(scope="module")
@@ -23,24 +24,26 @@ def test_regressed_quantiles_need_no_reference(table, source, seen):
     (name,) = names.files((names.QMIA,), source.settings)
     score = source.evidence(name)["score"].values.astype(float)
     each = [metrics.auc(score[t], seen.member[t]) for t in seen.targets]
-    assert found[budgets.AUC] == pytest.approx(100 * np.mean(each))
+    assert found[equal_budgets.AUC] == pytest.approx(100 * np.mean(each))
 
 
 def test_all_attacks_stand_at_all_budgets(table):
     assert not table.duplicated(["dataset", "attack", "n_reference", "metric"]).any()
-    rates = table[table["metric"] == budgets.RATE]
-    assert (rates.groupby("attack")["n_reference"].nunique().loc[list(budgets.DRAWN)] >= 3).all()
+    rates = table[table["metric"] == equal_budgets.RATE]
+    assert (
+        rates.groupby("attack")["n_reference"].nunique().loc[list(equal_budgets.DRAWN)] >= 3
+    ).all()
     assert rates["value"].between(0, 100).all()
 
 
 def test_a_paired_difference_is_the_difference(table):
     found = rate(table, "Attack-R", 4)
-    for metric in (budgets.RATE, budgets.AUC):
+    for metric in (equal_budgets.RATE, equal_budgets.AUC):
         less = found[metric] - rate(table, "BMIA", 1)[metric]
-        assert found[f"{metric}, {budgets.LESS_BMIA}"] == pytest.approx(less)
-    mixed = rate(table, budgets.POSTERIOR, 2)
-    expected = mixed[budgets.AUC] - rate(table, budgets.PLAIN, 2)[budgets.AUC]
-    assert mixed[f"{budgets.AUC}, {budgets.LESS_PLAIN}"] == pytest.approx(expected)
+        assert found[f"{metric}, {equal_budgets.LESS_BMIA}"] == pytest.approx(less)
+    mixed = rate(table, equal_budgets.POSTERIOR, 2)
+    expected = mixed[equal_budgets.AUC] - rate(table, equal_budgets.PLAIN, 2)[equal_budgets.AUC]
+    assert mixed[f"{equal_budgets.AUC}, {equal_budgets.LESS_PLAIN}"] == pytest.approx(expected)
 
 
 def test_rmias_score_is_a_step_function_of_its_ratio():
@@ -48,14 +51,14 @@ def test_rmias_score_is_a_step_function_of_its_ratio():
     odds, held = rng.normal(0, 2, (4, 300)), rng.normal(0, 2, (4, 100))
     asked, population = expit(odds), expit(held)
     share = attacks.rmia(asked[0], asked[1:], population[0], population[1:])
-    order = np.argsort(budgets._ratio(odds[0], odds[1:], 0.3))
+    order = np.argsort(equal_budgets._ratio(odds[0], odds[1:], 0.3))
     assert (np.diff(share[order]) >= 0).all()
 
 
 def test_a_posterior_is_worth_the_references_at_which_the_gain_is_nothing():
     sizes = [1, 2, 4, 8]
     gains = np.log2(sizes)[:, None] - 1.5 + np.array([-0.01, 0.0, 0.01])
-    found = budgets.worth(sizes, gains)
+    found = equal_budgets.worth(sizes, gains)
     assert found["low"] <= found["value"] <= found["high"]
     assert np.log2(found["value"]) == pytest.approx(1.5, abs=0.02)
     # Half the width: Student's 97.5% quantile times the standard error, at one unit an octave.
@@ -67,21 +70,24 @@ def test_a_posterior_is_worth_the_references_at_which_the_gain_is_nothing():
 @pytest.mark.parametrize(("level", "end"), [(5.0, 1.0), (-5.0, 8.0)])
 def test_what_the_sizes_do_not_reach_ends_at_them(level, end):
     gains = np.full((4, 3), level) + np.array([-0.1, 0.0, 0.1])
-    found = budgets.worth([1, 2, 4, 8], gains)
+    found = equal_budgets.worth([1, 2, 4, 8], gains)
     assert list(found.values()) == pytest.approx([end] * 3)
 
 
 def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
     (variants,) = further(source, "variants")
     asked, pairs = predictive.full_posterior(seen, variants)
-    found = rate(table, budgets.FULL, 1)
-    assert found[budgets.AUC] == pytest.approx(np.mean(summaries.auc(pairs)))
-    for name, words in (("bmia", budgets.LESS_BMIA), ("difference", budgets.LESS_PLAIN)):
-        other = summaries.auc(asked.attack(name))
-        expected = np.mean(np.subtract(summaries.auc(pairs), other))
-        assert found[f"{budgets.AUC}, {words}"] == pytest.approx(expected)
+    found = rate(table, equal_budgets.FULL, 1)
+    assert found[equal_budgets.AUC] == pytest.approx(np.mean(scores.auc(pairs)))
+    for name, words in (
+        ("bmia", equal_budgets.LESS_BMIA),
+        ("difference", equal_budgets.LESS_PLAIN),
+    ):
+        other = scores.auc(asked.attack(name))
+        expected = np.mean(np.subtract(scores.auc(pairs), other))
+        assert found[f"{equal_budgets.AUC}, {words}"] == pytest.approx(expected)
     one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]
-    assert one[budgets.FULL, budgets.AUC] == pytest.approx(found[budgets.AUC])
+    assert one[equal_budgets.FULL, equal_budgets.AUC] == pytest.approx(found[equal_budgets.AUC])
 
 
 def test_queries_of_the_full_posterior_are_counted_where_they_are_fewer(seen):
@@ -91,3 +97,34 @@ def test_queries_of_the_full_posterior_are_counted_where_they_are_fewer(seen):
     assert said == f"Queries of the full posterior: digits 40 of {len(seen.hinge[0])}."
     variants = xr.Dataset(coords={"variant": ["mc"], "record": seen.outputs["record"].values})
     assert predictive.full_posterior(seen, variants) is None
+
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def value(source):
+    table = source.table("bmia-ctl-15")
+    return table.set_index(["attack", "n_reference", "metric"])["value"]
+
+
+def test_bmia_has_its_one_reference(source, value):
+    seen = thresholds.read_many(source)
+    rates = []
+    for target in seen.targets:
+        score = bmia_from_moments(seen.hinge[target], *seen.moments(seen.first(target)))
+        rates.append(100 * metrics.tpr_at_fpr(score, seen.member[target], 0.01))
+    assert value["BMIA", 1, equal_budgets.RATE] == pytest.approx(np.mean(rates))
+
+
+@pytest.mark.parametrize(
+    "attack", [equal_budgets.ATTACK_R, equal_budgets.LIRA, equal_budgets.GLOBAL]
+)
+def test_gains_are_differences_of_rates(value, attack):
+    rate = value.xs(equal_budgets.RATE, level="metric")
+    for n in (8, 64):
+        less = value[attack, n, equal_budgets.RATE_LESS_BMIA]
+        assert less == pytest.approx(rate[attack, n] - rate["BMIA", 1])
+    more = value[attack, 64, equal_budgets.LESS_FEWER]
+    assert more == pytest.approx(rate[attack, 64] - rate[attack, 8])
+    assert (attack, 8, equal_budgets.LESS_FEWER) not in value.index

@@ -3,7 +3,7 @@ import pytest
 
 from membership import data
 from membership.errors import InputError
-from membership.studies.bmia import worlds
+from membership.studies.bmia import experiment
 from membership.studies.bmia.settings import NETWORKS, Settings
 from membership.studies.bmia.trained import train
 
@@ -28,7 +28,7 @@ def test_models_are_trained_on_halves_of_their_own_part(small):
 @pytest.mark.slow
 def test_the_papers_recipe_at_paper_size():
     purchase = data.simulate_purchase(200, 0)
-    recipe = worlds.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
+    recipe = experiment.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
     config = recipe.config
     assert recipe.architecture == "mlp-1024-512-256-128"
     assert (config.epochs, config.milestones) == (120, (50, 100))
@@ -41,43 +41,43 @@ def test_images_have_their_own_recipe():
     images = data.Dataset(
         rng.random((40, 3, 8, 8)), np.arange(40) % 4, "cifar10", 4, "noise", digest="none"
     )
-    paper = worlds.recipe_of(images, Settings.from_values({"profile": "paper"}))
+    paper = experiment.recipe_of(images, Settings.from_values({"profile": "paper"}))
     assert (paper.architecture, paper.epochs, paper.milestones) == ("resnet50", 300, (150, 225))
-    tiny = worlds.recipe_of(images, Settings.from_values({"profile": "tiny"}))
+    tiny = experiment.recipe_of(images, Settings.from_values({"profile": "tiny"}))
     assert tiny.architecture == "small-cnn"
-    chosen = worlds.recipe_of(images, Settings.from_values({"architecture": "mlp-8"}))
+    chosen = experiment.recipe_of(images, Settings.from_values({"architecture": "mlp-8"}))
     assert chosen.architecture == "mlp-8"
 
 
 def test_the_settings_know_every_network():
-    assert tuple(worlds.NETWORKS) == NETWORKS
+    assert tuple(experiment.NETWORKS) == NETWORKS
 
 
 @pytest.mark.slow
 def test_unknown_or_unfit_architectures_are_named():
     purchase = data.simulate_purchase(200, 0)
     with pytest.raises(InputError, match="architecture = 'mlp-x'"):
-        worlds.factory("mlp-x", purchase)
+        experiment.factory("mlp-x", purchase)
     with pytest.raises(InputError, match="'small-cnn' takes images"):
-        worlds.factory("small-cnn", purchase)
-    network = worlds.factory("mlp-16-8", purchase)()
+        experiment.factory("small-cnn", purchase)
+    network = experiment.factory("mlp-16-8", purchase)()
     assert [p.shape[0] for n, p in network.named_parameters() if "weight" in n] == [16, 8, 100]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", worlds.NETWORKS)
+@pytest.mark.parametrize("name", experiment.NETWORKS)
 def test_the_papers_networks_take_small_images(name):
     rng = np.random.default_rng(0)
     images = data.Dataset(
         rng.random((4, 3, 32, 32)), np.arange(4), "own", 4, "noise", digest="none"
     )
-    network = worlds.factory(name, images)()
+    network = experiment.factory(name, images)()
     assert network.classifier.out_features == 4
 
 
 def test_too_few_records_are_refused(settings):
     with pytest.raises(InputError, match="100"):
-        worlds.world("purchase_like:60", settings)
+        experiment.world("purchase_like:60", settings)
 
 
 def test_every_world_says_how_it_differs_from_the_papers(small):
@@ -88,6 +88,6 @@ def test_a_convolutional_network_trains_and_has_a_posterior(settings, monkeypatc
     """The road that images take on a GPU, at the size of a test."""
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     values = {**settings.parameters(), "architecture": "small-cnn", "epochs": 1, "n_reference": 4}
-    found = train(worlds.world("digits", Settings.from_values(values)))
+    found = train(experiment.world("digits", Settings.from_values(values)))
     assert found.layer(2, "queries").features.shape == (len(found.y), 128)
     assert np.isfinite(found.sampled(found.first(0))).all()

@@ -1,7 +1,4 @@
-"""Every attack at equal numbers of references, and what one posterior is worth in them.
-
-Control 12.
-"""
+"""Every attack at equal numbers of references, few and many, beside one with a posterior."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,21 +15,35 @@ from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import names, scores
 from membership.studies.bmia.predictive import asked_less, full_posterior
-from membership.studies.bmia.seen import Seen, further, read
-from membership.studies.bmia.summaries import Pairs, measured, rate_name, rows
+from membership.studies.bmia.scores import (
+    Pairs,
+    Seen,
+    further,
+    measured,
+    rate_name,
+    read,
+    rows,
+    tpr,
+)
+from membership.studies.bmia.thresholds import RECORDS, read_many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 MIXTURES = (1, 2, 4, 8)
-RATE, AUC = rate_name(0.01), "auc(%)"
+FPR = 0.01
+RATE, AUC = rate_name(FPR), "auc(%)"
 POSTERIOR, PLAIN = "BMIA, closed form", "hinge difference"
 LOG_ODDS, LOG_LOSS = "log-odds difference", "log-loss difference"
-LIRA, FULL = "LiRA, a variance a record", scores.FULL
+BMIA, ATTACK_R, FULL = "BMIA", "Attack-R", scores.FULL
+LIRA, GLOBAL = "LiRA, a variance a record", "LiRA, one variance"
 DRAWN = (POSTERIOR, PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
 LESS_BMIA, LESS_PLAIN = "less BMIA's", "less the plain difference's"
 WORTH = "references that equal BMIA"
+FEW, MANY = 8, 64
+RATE_LESS_BMIA = f"{RATE}, {LESS_BMIA}"
+LESS_FEWER = f"{RATE}, less its own with fewer"
 _STEPS = 241
 
 
@@ -212,3 +223,37 @@ def _accuracy(seen: Seen) -> str:
     held = seen.outputs["held_hinge"].values[seen.targets] > 0
     own = np.mean([(seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets])
     return f"{seen.label} {own:.1%} on their members, {held.mean():.1%} on other records"
+
+
+def control_15(source: Any) -> pd.DataFrame:
+    """Rates at 1% of Attack-R and LiRA with 8 and 64 references, less BMIA's (Control 15)."""
+    seen = read_many(source)
+    base = seen.each(
+        lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t))),
+    )
+    ours = np.array(tpr(base, FPR))
+    listed = rows({"dataset": seen.label, "attack": BMIA, "n_reference": 1}, base, (FPR,))
+    sizes = sorted({min(n, seen.n_reference) for n in (FEW, MANY)})
+    for name in (ATTACK_R, LIRA, GLOBAL):
+        each = {n: _with_many(seen, name, n) for n in sizes}
+        fewer = tpr(each[sizes[0]], FPR)
+        for n, pairs in each.items():
+            key = {"dataset": seen.label, "attack": name, "n_reference": n}
+            rate = np.array(tpr(pairs, FPR))
+            listed += rows(key, pairs, (FPR,))
+            listed.append({**key, "metric": RATE_LESS_BMIA, **metrics.summary(rate - ours)})
+            if n > sizes[0]:
+                listed.append({**key, "metric": LESS_FEWER, **metrics.summary(rate - fewer)})
+    attrs = origin([seen])
+    count = min(int((~seen.member[target]).sum()) for target in seen.targets)
+    return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], RECORDS: f"{count:,}"}})
+
+
+def _with_many(seen: Seen, name: str, n: int) -> Pairs:
+    odds = seen.outputs["log_odds"].values.astype(float)
+    if name == ATTACK_R:
+        loss = loss_of_log_odds(odds)
+        return seen.each(lambda t: attacks.attack_r(loss[t], loss[seen.references(t, n)]))
+    variance = "global" if name == GLOBAL else "per-record"
+    how = {"mode": "offline", "variance": variance, "sided": "one"}
+    return seen.each(lambda t: attacks.lira(odds[t], odds[seen.references(t, n)], **how))

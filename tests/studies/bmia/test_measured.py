@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from membership.studies.bmia import draws, many, names
+from membership.studies.bmia import measured, names, predictive
 
 
 def test_references_are_asked_about_their_own_records(source):
@@ -20,10 +20,10 @@ def test_the_distance_is_scipys():
     expected = [
         stats.kstest(one, stats.norm(one.mean(), one.std(ddof=1)).cdf).statistic for one in drawn.T
     ]
-    np.testing.assert_allclose(many.distance_from_normal(drawn), expected)
+    np.testing.assert_allclose(measured.distance_from_normal(drawn), expected)
 
 
 def test_control_13_compares_kinds_of_draws(source):
     value = source.table("bmia-ctl-13").set_index("quantity")["value"]
-    assert value[draws.LESS] == pytest.approx(value[draws.LLN] - value[draws.MC])
-    assert 0 < value[draws.DISTANCE] < 0.2
+    assert value[predictive.LESS] == pytest.approx(value[predictive.LLN] - value[predictive.MC])
+    assert 0 < value[predictive.DISTANCE] < 0.2

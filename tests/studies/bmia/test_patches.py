@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from membership.studies.bmia import described, worlds
+from membership.studies.bmia import experiment, patches
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
 
@@ -14,18 +14,16 @@ def images():
 @pytest.fixture
 def few(monkeypatch):
     for name, n in (("_WHITENING", 400), ("FILTERS", 6), ("_REDUCING", 40), ("COMPONENTS", 5)):
-        monkeypatch.setattr(described, name, n)
+        monkeypatch.setattr(patches, name, n)
 
 
 def one_by_one(filters, image):
     """The responses to one image, patch by patch, in float64."""
-    places = range(0, 32 - described.SIDE + 1, described.STRIDE)
+    places = range(0, 32 - patches.SIDE + 1, patches.STRIDE)
     cut = [
-        image[:, a : a + described.SIDE, b : b + described.SIDE].ravel()
-        for a in places
-        for b in places
+        image[:, a : a + patches.SIDE, b : b + patches.SIDE].ravel() for a in places for b in places
     ]
-    product = (described._normalised(np.array(cut, dtype=float)) - filters.mean) @ filters.weight.T
+    product = (patches._normalised(np.array(cut, dtype=float)) - filters.mean) @ filters.weight.T
     grid = product.reshape(len(places), len(places), -1)
     first, second = slice((len(places) + 1) // 2), slice(len(places) // 2, None)
     found = []
@@ -40,37 +38,37 @@ def one_by_one(filters, image):
 
 
 def test_responses_are_those_of_each_patch(images, few):
-    filters = described.Filters(images)
+    filters = patches.Filters(images)
     expected = [one_by_one(filters, image) for image in images[:3]]
     np.testing.assert_allclose(filters.responses(images[:3]), expected, rtol=1e-3, atol=1e-5)
 
 
 def test_what_describes_an_image_does_not_depend_on_the_others(images, few):
-    one, all_ = (described.reduced(images[:n], images[20:]) for n in (3, 20))
+    one, all_ = (patches.reduced(images[:n], images[20:]) for n in (3, 20))
     np.testing.assert_allclose(one, all_[:3], rtol=1e-3, atol=1e-4)
-    assert np.square(described.reduced(images[20:], images[20:])).mean() == pytest.approx(1, 0.2)
+    assert np.square(patches.reduced(images[20:], images[20:])).mean() == pytest.approx(1, 0.2)
 
 
 def test_described_images_are_found_again_and_have_a_recipe(images, few, monkeypatch, tmp_path):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     y = np.arange(60) % 4
     given = {
-        name: described.data.Dataset(images[part], y[part], name, 4, "noise", digest=name)
+        name: patches.data.Dataset(images[part], y[part], name, 4, "noise", digest=name)
         for name, part in (("cifar10", slice(30)), ("cifar100_20k", slice(30, 60)))
     }
-    monkeypatch.setattr(described.data, "load", lambda name, root=None: given[name])
-    first, again = described.load(described.PATCHES), described.load(described.PATCHES)
+    monkeypatch.setattr(patches.data, "load", lambda name, root=None: given[name])
+    first, again = patches.load(patches.PATCHES), patches.load(patches.PATCHES)
     np.testing.assert_array_equal(first.x, again.x)
     assert (first.x.shape, first.name) == ((30, 5), "cifar10-patches")
-    recipe = worlds.recipe_of(first, Settings.from_values({"profile": "paper"}))
+    recipe = experiment.recipe_of(first, Settings.from_values({"profile": "paper"}))
     assert (recipe.architecture, recipe.milestones) == ("mlp-128", (10, 15))
 
 
 def test_of_a_large_pool_some_records_are_asked(settings, cache, monkeypatch):
-    monkeypatch.setattr(worlds, "ON_A_CPU", {"digits": 1})
-    monkeypatch.setattr(worlds, "ASKED", 300)
+    monkeypatch.setattr(experiment, "ON_A_CPU", {"digits": 1})
+    monkeypatch.setattr(experiment, "ASKED", 300)
     values = {**settings.parameters(), "profile": "paper", "epochs": 1, "n_reference": 4}
-    world = worlds.world("digits", Settings.from_values(values))
+    world = experiment.world("digits", Settings.from_values(values))
     found = train(world)
     assert (len(found.y), len(world.validation)) == (300, 150)
     np.testing.assert_array_equal(found.member, world.targets[:, found.records])
