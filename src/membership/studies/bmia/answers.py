@@ -28,28 +28,28 @@ FULL_PARAMETERS, OTHERWISE = {"paper": 13_000}, 6000
 
 def outputs(name: str, settings: Any, architecture: str = "") -> xr.Dataset:
     """What every model answers for queries and for records that no model has seen."""
-    return _answers(trained_on(name, architecture, settings), architecture=architecture)
+    return answered(trained_on(name, architecture, settings), architecture=architecture)
 
 
 def posterior(name: str, settings: Any) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
-    return _predicted(trained_on(name, "", settings), VARIANTS)
+    return predicted(trained_on(name, "", settings), VARIANTS)
 
 
 def one_posterior(name: str, settings: Any, architecture: str) -> xr.Dataset:
     """What references of another architecture predict by draws."""
     trained = trained_on(name, architecture, settings)
-    return _predicted(trained, ("kron",), architecture=architecture)
+    return predicted(trained, ("kron",), architecture=architecture)
 
 
 def strangers_outputs(settings: Any) -> xr.Dataset:
     trained, digests = _strangers(settings)
-    return _answers(trained, settings.ood_dataset, digests)
+    return answered(trained, settings.ood_dataset, digests)
 
 
 def strangers_posterior(settings: Any) -> xr.Dataset:
     trained, digests = _strangers(settings)
-    return _predicted(trained, VARIANTS, settings.ood_dataset, digests)
+    return predicted(trained, VARIANTS, settings.ood_dataset, digests)
 
 
 def variants(name: str, settings: Any) -> xr.Dataset:
@@ -112,7 +112,7 @@ def quantile_scores(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _answers(
+def answered(
     trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
 ) -> xr.Dataset:
     rows, n_targets = trained.records, trained.n_targets
@@ -135,7 +135,7 @@ def _answers(
     return evidence.dataset("outputs", found, labels, **about(trained, ood, digests, architecture))
 
 
-def _predicted(
+def predicted(
     trained: Trained,
     variants: tuple[str, ...],
     ood: str = "",
