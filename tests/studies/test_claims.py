@@ -86,7 +86,7 @@ BY_FORMULA = {
     "gmip-c02": ("gmip.claim_tests._gap", "_half"),
     "gmip-c08-record": ("gmip.claim_tests.glir_log_ratio", "_up_and_down"),
     "gmip-c12": ("gmip.claim_tests._area", "_half"),
-    "lood-c13": ("lood.toys.sweep", "_no_better_query"),
+    "lood-c13": ("lood.influenced.sweep", "_no_better_query"),
 }
 # Heard by an alteration of their own, in their chapters' tests.
 BY_CHAPTER = {"bayes-optimal-c17", "bmia-c14", "bmia-o07", "gmip-c11"}

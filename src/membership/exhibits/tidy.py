@@ -40,7 +40,7 @@ def origin(
     sizes = _sizes(attrs)
     return {
         "data": {name: digest for each in attrs for name, digest in each["data"].items()},
-        "deviations": [*dict.fromkeys(departures), *more],
+        "deviations": [*dict.fromkeys([*departures, *more])],
         **({"setup": setup} if setup else {}),
         "device": attrs[0]["device"] if attrs else "cpu",
         **({"sizes": sizes} if sizes else {}),

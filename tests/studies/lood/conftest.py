@@ -1,8 +1,8 @@
 import pytest
 
 from membership import evidence
-from membership.studies.lood import gather
-from membership.studies.lood.records import load
+from membership.studies.lood.evidence import sources
+from membership.studies.lood.experiment import load
 from membership.studies.lood.settings import Settings
 
 
@@ -25,7 +25,7 @@ def gathered(settings, tmp_path_factory):
         if name not in found:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("MEMBERSHIP_CACHE", str(folder / "cache"))
-                made = gather.sources(settings)[name]()
+                made = sources(settings)[name]()
             found[name] = evidence.load(evidence.save(folder / f"{name}.evidence", made))
         return found[name]
 

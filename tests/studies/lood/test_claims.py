@@ -11,7 +11,15 @@ from scipy import stats
 from membership.exhibits import declared
 from membership.exhibits.source import Committed
 from membership.published import outcomes
-from membership.studies.lood import claim_numbers, edge, leakage, mistakes, queries, read, toys
+from membership.studies.lood import (
+    claim_numbers,
+    edge,
+    influenced,
+    leakage,
+    measures,
+    queries,
+    statements,
+)
 from membership.studies.lood.claims import CLAIMS
 from membership.studies.lood.settings import Settings
 from tests.studies.altered import Altered, committed_run, moved
@@ -51,7 +59,7 @@ FLIPS = [
     ("o05", "lood-ctl-14", moved(-0.5, metric=leakage.OF_MEAN), CONTRADICTED),
     ("o06", "lood-fig-13", turned("auc", "auc_at_record"), CONTRADICTED),
     ("o07", "lood-ctl-10", moved(-0.1, quantity=SMALLEST), CONTRADICTED),
-    ("o08", "lood-ctl-11", moved(0.1, slip=mistakes.LEFT_IN, metric="largest t"), CONTRADICTED),
+    ("o08", "lood-ctl-11", moved(0.1, slip=statements.LEFT_IN, metric="largest t"), CONTRADICTED),
     ("o09", "lood-ctl-13", moved(80, 0.1, q="0.5", **SPHERE), CONTRADICTED),
     ("o10", "lood-ctl-12", moved(0, 0.5, activation="GeLU", metric="L = 5"), CONTRADICTED),
     ("c20", "lood-ctl-14", moved(0.3, **NORMALISED), SUPPORTED),
@@ -126,7 +134,7 @@ def test_what_a_word_leaves_out_is_told_beside_it(committed):
 
 def test_training_sets_are_the_units_of_a_share():
     hit = np.random.default_rng(0).random((6, 400)) < np.linspace(0.3, 0.6, 6)[:, None]
-    row = read.share_over_sets(hit)
+    row = measures.share_over_sets(hit)
     (found,) = claim_numbers.most(pd.DataFrame([row]).assign(q="4"), "q")
     shares = hit.mean(axis=1)
     half = stats.t.ppf(0.975, 5) * shares.std(ddof=1) / 6**0.5
@@ -135,7 +143,7 @@ def test_training_sets_are_the_units_of_a_share():
     )
     (pooled,) = claim_numbers.most_of_records(pd.DataFrame([row]).assign(q="4"), "q")
     assert pooled.numbers[0].units == hit.size
-    assert read.share_over_sets(hit[:1])["n_repeats"] == 1
+    assert measures.share_over_sets(hit[:1])["n_repeats"] == 1
 
 
 def test_a_correlation_has_fishers_limits():
@@ -154,8 +162,8 @@ def test_found_queries_count_by_two_paths_and_where_the_variance_stays(committed
 
 def test_a_gradient_that_is_off_contradicts_proposition_5_1(committed, monkeypatch):
     assert BY_ID["c13"].outcome(committed).word == SUPPORTED
-    right = toys.slope
-    monkeypatch.setattr(toys, "slope", lambda *where: 1.01 * right(*where))
+    right = influenced.slope
+    monkeypatch.setattr(influenced, "slope", lambda *where: 1.01 * right(*where))
     assert BY_ID["c13"].outcome(committed).word == CONTRADICTED
 
 

@@ -5,7 +5,8 @@ from scipy.stats import multivariate_normal, norm
 
 from membership import metrics
 from membership.errors import InputError
-from membership.studies.lood import influence, leakage, networks
+from membership.studies.lood import leakage, networks
+from membership.studies.lood.evidence import influence
 
 
 @pytest.fixture(scope="module")

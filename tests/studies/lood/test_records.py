@@ -4,9 +4,10 @@ import xarray as xr
 
 from membership import data
 from membership.errors import InputError
-from membership.studies.lood import observed_queries, pictures, search, speed
-from membership.studies.lood.origin import observed, of_records
-from membership.studies.lood.records import SCALINGS, load, scaled
+from membership.exhibits.tidy import origin
+from membership.studies.lood import experiment, one_inverse
+from membership.studies.lood.evidence import of_records, queries, searches
+from membership.studies.lood.experiment import SCALINGS, load, scaled
 from membership.studies.lood.settings import Settings
 
 
@@ -55,9 +56,9 @@ def test_rows_of_a_table_are_bars_with_every_kernel_that_needs_no_neighbours(tmp
     by_hand = (x - low) / np.where(high > low, high - low, 1)
     apart = np.abs(rows[:, None] - by_hand).max(axis=2).min(axis=1)
     assert apart.max() < 1e-5
-    searches = search.Searches(own, settings)
-    assert not any(search.convolutional(name) for name in searches.kernels(others=True))
-    found = observed_queries.most_influenced(settings)
+    made = searches.Searches(own, settings)
+    assert not any(searches.convolutional(name) for name in made.kernels(others=True))
+    found = queries.most_influenced(settings)
     assert found["level"].shape[-3:] == (1, 1, 5)
 
 
@@ -68,19 +69,19 @@ def test_digits_are_none_of_the_papers_data(records, settings):
 
 def test_pictures_as_cells():
     image = np.array([[[0.0, 0.5], [1.0, 2.0]]])
-    levels = pictures.thumbnail(image)
+    levels = experiment.thumbnail(image)
     assert levels.dtype == np.uint8
-    assert pictures.cells(levels) == {"shape": "1x2x2", "pixels": "0 128 255 255"}
-    assert pictures.cells(None) == {"shape": "", "pixels": ""}
-    assert pictures.correlation(image, 3 - 2 * image) == pytest.approx(-1)
-    assert pictures.correlation(image, np.ones_like(image)) == 0
-    assert np.ptp(pictures.stretched(image)) == 1
+    assert experiment.cells(levels) == {"shape": "1x2x2", "pixels": "0 128 255 255"}
+    assert experiment.cells(None) == {"shape": "", "pixels": ""}
+    assert experiment.correlation(image, 3 - 2 * image) == pytest.approx(-1)
+    assert experiment.correlation(image, np.ones_like(image)) == 0
+    assert np.ptp(experiment.stretched(image)) == 1
 
 
 def test_the_sizes_are_those_of_the_records_used(gathered, settings):
-    found = observed(gathered("process-records"))["sizes"]
+    found = origin([gathered("process-records")])["sizes"]
     assert found == {"Training records": "60"}
-    found = observed(gathered("pairs-relu"))["sizes"]
+    found = origin([gathered("pairs-relu")])["sizes"]
     assert found["Training records"] == str(settings.network_records)
     assert found["Networks a side"] == str(settings.n_networks)
 
@@ -94,4 +95,4 @@ def test_others_are_scaled_as_the_records_are(records, scaling):
 
 def test_trainings_are_counted_by_their_batches():
     cost = xr.Dataset({"batch": ("repeat", [0.1, 0.2]), "lood": ("repeat", [10.0, 10.0])})
-    assert speed.ratios(cost) == pytest.approx([15_700, 31_400])
+    assert one_inverse.ratios(cost) == pytest.approx([15_700, 31_400])

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from membership.studies.lood import gather, observed_queries, queries, reconstruction, search
+from membership.studies.lood import evidence, queries, reconstruction
+from membership.studies.lood.evidence.searches import Searches, _others
 
 ESCAPES = ("process-normalised", "process-at-mean")
 
 
 @pytest.fixture(scope="module")
 def searches(gathered):
-    return gathered(gather.SEARCHES)
+    return gathered(evidence.SEARCHES)
 
 
 @pytest.mark.slow
@@ -96,7 +97,7 @@ def test_a_query_found_under_normalisation_has_its_kl_by_a_second_path(gathered)
 
 
 def test_a_search_finds_its_record(records, settings):
-    made = search.Searches(records.first(40), settings)
+    made = Searches(records.first(40), settings)
     seen, found = made.whole, made.recover("RBF", 0, steps=300)
     assert found.correlation > 0.95
     assert 0.95 < found.ratio <= 1 + 1e-10
@@ -162,7 +163,7 @@ def test_a_start_ends_at_its_record_or_at_another(searches):
 
 
 def test_the_nearest_other_record_leaves_out_the_record_itself(records, settings):
-    made = search.Searches(records.first(40), settings)
+    made = Searches(records.first(40), settings)
     seen, found = made.whole, made.recover("RBF", 3, steps=10)
     table = np.corrcoef(seen.x.reshape(40, -1))
-    assert observed_queries._others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())
+    assert _others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())

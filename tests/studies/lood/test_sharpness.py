@@ -8,10 +8,11 @@ import torch
 from sklearn.datasets import load_wine
 
 from membership import data, evidence, paths
-from membership.studies.lood import influence, networks
-from membership.studies.lood.records import load
+from membership.studies.lood import networks
+from membership.studies.lood.evidence import influence
+from membership.studies.lood.experiment import load
+from membership.studies.lood.networks import sharpness
 from membership.studies.lood.settings import Settings
-from membership.studies.lood.sharpness import sharpness
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])

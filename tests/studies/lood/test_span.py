@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from membership.studies.lood import accuracy, networks
-from membership.studies.lood.records import Records, lines, load
-from membership.studies.lood.span import Span, span
+from membership.studies.lood import networks
+from membership.studies.lood.evidence.networks import ASKED, accuracy
+from membership.studies.lood.experiment import Records, lines, load
+from membership.studies.lood.networks import Span, span
 
 EPOCHS = 4
 
@@ -113,15 +114,15 @@ def test_accuracy_is_counted_on_own_and_on_other_records(settings, monkeypatch, 
     every = load(settings)
     found = networks.retrain(every, settings)
     assert found.space.basis is not None
-    right = accuracy.accuracy(found, settings, "relu")
-    assert right.shape == (len(accuracy.ASKED), settings.n_networks)
+    right = accuracy(found, settings, "relu")
+    assert right.shape == (len(ASKED), settings.n_networks)
     own = found.records.dataset
     answers = found.inside.logits(found.space.coordinates(own.x)).argmax(-1).numpy()
     np.testing.assert_allclose(right[0], 100 * (answers == own.y).mean(axis=1))
     # Ten steps of training: well above chance, no more is known.
     assert (right.mean(axis=1) > 60).all()
     alone = settings.model_copy(update={"n_records": len(own)})
-    assert np.isnan(accuracy.accuracy(found, alone, "relu")[1]).all()
+    assert np.isnan(accuracy(found, alone, "relu")[1]).all()
 
 
 def test_retrained_networks_answer_in_the_space(many_features, settings, monkeypatch, tmp_path):

@@ -9,26 +9,24 @@ from membership.exhibits.records import one_by_one
 from membership.studies.lood import (
     activations,
     edge,
+    influenced,
     leakage,
-    mistakes,
-    read,
+    measures,
+    one_inverse,
     sentences,
-    speed,
-    theory,
-    toys,
+    statements,
 )
-from membership.studies.lood.kernels import at_edge, every_record, kernel_of
-from membership.studies.lood.records import load
+from membership.studies.lood.experiment import at_edge, every_record, kernel_of, load
 
 
 def test_the_closed_form_is_the_definition(gathered):
-    table = theory.one_by_one(gathered("measured-identity"))
+    table = one_inverse.one_by_one(gathered("measured-identity"))
     assert table["kernel"].nunique() == 3
     assert table["value"].max() < 1e-9
 
 
 def test_evidence_gives_every_records_leakage_again(records, settings, gathered):
-    exact, found = every_record(records, settings), read.contrast(gathered("process-records"))
+    exact, found = every_record(records, settings), measures.contrast(gathered("process-records"))
     np.testing.assert_allclose(found.kl(), exact.kl, rtol=1e-12)
     np.testing.assert_allclose(found.kl_reverse(), exact.kl_reverse, rtol=1e-12)
     np.testing.assert_allclose(found.auc(), exact.auc, rtol=1e-12)
@@ -37,13 +35,13 @@ def test_evidence_gives_every_records_leakage_again(records, settings, gathered)
 
 def test_the_statements_hold(gathered, settings):
     slopes, records = gathered("measured-slopes"), gathered("process-records")
-    table = theory.statements(slopes, records, [gathered("process-constant")], settings)
+    table = statements.statements(slopes, records, [gathered("process-constant")], settings)
     table = table.set_index(["statement", "case", "quantity"])["value"]
     slopes = table["Theorem 4.1"]
     for (_, quantity), value in slopes.items():
         assert (value < 1e-5) == ("KL" in quantity), quantity
     assert (table["Appendix C.2"] >= 1).all()
-    for place in toys.PLACES:
+    for place in influenced.PLACES:
         part = table["Proposition 5.1"][f"S {place}"]
         assert part["formula"] == pytest.approx(part["differences"], rel=1e-5)
     bounds = table["Proposition 6.1"].unstack("quantity")
@@ -52,7 +50,7 @@ def test_the_statements_hold(gathered, settings):
 
 
 def test_the_released_deviations_are_not_on_the_edge_of_chaos_but_for_relu():
-    table = activations.decay().set_index(["case", "metric"])["value"]
+    table = statements.decay().set_index(["case", "metric"])["value"]
     relu = [table[f"ReLU, L = {depth}"]["(1 - c) L^2"] for depth in (10, 20, 40)]
     assert relu == sorted(relu)
     assert relu[-1] < 4.5 * np.pi**2
@@ -60,31 +58,31 @@ def test_the_released_deviations_are_not_on_the_edge_of_chaos_but_for_relu():
     assert table["GeLU, 1.9822, no bias, L = 40"]["variance"] > 1e11
 
 
-@pytest.mark.parametrize("place", list(toys.PLACES.values()))
+@pytest.mark.parametrize("place", list(influenced.PLACES.values()))
 def test_kl_peaks_at_the_record_and_the_mean_distance_elsewhere(place, settings):
-    found = toys.comparison(place, settings)
-    values = found.measure(toys.GRID[:, None])
-    assert toys.GRID[np.argmax(values)] == pytest.approx(place, abs=0.006)
-    assert found.measure(toys.GRID[:, None], "mean").max() > found.measure(
+    found = influenced.comparison(place, settings)
+    values = found.measure(influenced.GRID[:, None])
+    assert influenced.GRID[np.argmax(values)] == pytest.approx(place, abs=0.006)
+    assert found.measure(influenced.GRID[:, None], "mean").max() > found.measure(
         np.array([place]), "mean"
     )
 
 
 def test_algorithm_1_finds_the_top_of_the_slope(settings, gathered):
-    table = toys.figure_11(gathered("measured-worst"), settings)
-    slope = table[table["panel"] == toys.PLACE]
+    table = influenced.figure_11(gathered("measured-worst"), settings)
+    slope = table[table["panel"] == influenced.PLACE]
     point = slope[slope["series"] == "Algorithm 1"].iloc[0]
     curve = slope[slope["series"] == "gradient at S"]
     assert point["value"] >= curve["value"].max() * (1 - 1e-6)
 
 
 def test_the_released_slips_change_what_they_should(gathered):
-    table = mistakes.released_code(gathered("process-slips"))
+    table = statements.released_code(gathered("process-slips"))
     table = table.set_index(["slip", "metric"])["value"]
-    assert table[mistakes.LEFT_IN, "largest t, as released (at most 1/2)"] <= 0.5
-    left_in = table[mistakes.LEFT_IN]
+    assert table[statements.LEFT_IN, "largest t, as released (at most 1/2)"] <= 0.5
+    left_in = table[statements.LEFT_IN]
     assert left_in["median KL, as released"] < left_in["median KL, record left out"]
-    assert 20 < table[mistakes.LABEL, "labels that change (%)"] < 80
+    assert 20 < table[statements.LABEL, "labels that change (%)"] < 80
 
 
 def test_fixed_points_are_those_of_the_library_and_keep_the_variance():
@@ -218,21 +216,21 @@ def test_noise_pictures_leak_more_than_records(gathered):
 
 
 def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
-    table = speed.table(gathered("measured-times"), [])
+    table = one_inverse.table(gathered("measured-times"), [])
     assert table.attrs["timing"]
     assert (table["value"] > 0).all()
-    judged = speed.comparison(table).set_index("quantity")
-    assert judged.loc[speed.RATIO, "published"] == 105
-    assert judged.loc[speed.RATIO, "verdict"] == "not comparable"
+    judged = one_inverse.comparison(table).set_index("quantity")
+    assert judged.loc[one_inverse.RATIO, "published"] == 105
+    assert judged.loc[one_inverse.RATIO, "verdict"] == "not comparable"
 
 
 def test_the_size_of_the_readme_is_told_where_it_was_run(gathered):
     times = gathered("measured-times")
-    assert "GiB" not in sentences.speed(speed.table(times, []))
+    assert "GiB" not in sentences.speed(one_inverse.table(times, []))
     few = times["seconds"].to_series()
     seconds = pd.concat([few, pd.Series({"kernel of many": 57.0, "all of many": 45.5})])
     seconds.index.name = "task"
     many = seconds.rename("seconds").to_xarray().to_dataset()
     many.attrs = {**times.attrs, "records_at_most": 10_000, "peak_gib": 2.1}
-    told = sentences.speed(speed.table(many, []))
+    told = sentences.speed(one_inverse.table(many, []))
     assert told.endswith("All of 10,000 records take 102 s and 2.1 GiB.")

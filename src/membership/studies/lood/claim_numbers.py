@@ -14,7 +14,7 @@ from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import chance, identity, much_better
 from membership.published.outcomes import SUPPORTED, every, overall
 from membership.published.rows import of_row
-from membership.studies.lood.records import NAMES
+from membership.studies.lood.experiment import NAMES
 
 PAPER = (NAMES["cifar10"],)
 # Networks smaller than these stand in for the paper's and decide nothing.

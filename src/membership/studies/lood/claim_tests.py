@@ -11,7 +11,14 @@ from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, better, identity, much_better
 from membership.published.outcomes import SUPPORTED, every, overall, untested
 from membership.published.rows import rows_at
-from membership.studies.lood import gather, leakage, queries, read, reconstruction, speed, toys
+from membership.studies.lood import (
+    evidence,
+    influenced,
+    leakage,
+    measures,
+    queries,
+    reconstruction,
+)
 from membership.studies.lood.claim_numbers import (
     LEAST_RECORDS,
     PAPER,
@@ -35,8 +42,8 @@ from membership.studies.lood.claim_numbers import (
     summed_up,
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
-from membership.studies.lood.gather import CONSTANT, SEARCHES
-from membership.studies.lood.sizes import NETWORKS
+from membership.studies.lood.evidence import CONSTANT, SEARCHES
+from membership.studies.lood.one_inverse import COSTS, TRAININGS
 
 _SETS = ("kernel", "training_set")
 ATTEMPTS, IN_GROUPS = "process-attempts", "process-groups"
@@ -107,13 +114,13 @@ def _of_sets(source: Any, metric: str, inputs: str = "raw") -> pd.DataFrame:
 def process_and_networks(source: Any) -> Outcome:
     """c03: both AUCs' rank correlation over the root of the networks' reliability."""
     pairs = source.evidence("pairs-relu")
-    process = read.contrast(source.evidence("process-influence")).auc()
-    halves = [read.network_auc(pairs, half=slice(start, None, 2))[0] for start in (0, 1)]
+    process = measures.contrast(source.evidence("process-influence")).auc()
+    halves = [measures.network_auc(pairs, half=slice(start, None, 2))[0] for start in (0, 1)]
     half = leakage.ranked(*halves)["value"]
     reliability = 2 * half / (1 + half)
     if reliability < 0.5:
         return untested(f"it takes more networks: their reliability is {reliability:.2f}")
-    row = leakage.ranked(process, read.network_auc(pairs)[0])
+    row = leakage.ranked(process, measures.network_auc(pairs)[0])
     # Dividing by the root of the reliability asks the same and leaves an interval beyond 1.
     found = much_better(Correlation.of(row, "rank correlation"), STRONG * reliability**0.5)
     return noted(of_networks(source, found), f"reliability of the networks' AUC {reliability:.2f}")
@@ -146,9 +153,9 @@ def best_estimate_by_rank(source: Any) -> Outcome:
 
 def cheaper(source: Any) -> Outcome:
     """c05: processor time of 200 trainings of the paper's networks over that of LOOD."""
-    if not gather.at_paper_size(source.settings):
+    if not evidence.at_paper_size(source.settings):
         return untested("it takes timings with 10,000 records of CIFAR-10")
-    row = rows_at(source.table("lood-ctl-2"), quantity=f"{NETWORKS} {speed.COSTS}").iloc[0]
+    row = rows_at(source.table("lood-ctl-2"), quantity=f"{TRAININGS} {COSTS}").iloc[0]
     ratio = interval(row, "time of 200 trainings over that of LOOD for one record")
     return over(source, much_better(ratio, 100.0))
 
@@ -187,7 +194,7 @@ def near_the_record(source: Any) -> Outcome:
     """c08: the networks' AUC within ten steps of the record less that at the lines' ends."""
     pairs = source.evidence("pairs-relu")
     steps = np.abs(pairs.attrs["offsets"])
-    auc = np.stack([read.network_auc(pairs, query)[0] for query in range(len(steps))], axis=1)
+    auc = np.stack([measures.network_auc(pairs, query)[0] for query in range(len(steps))], axis=1)
     higher = auc[:, steps <= 10].mean(axis=1) - auc[:, steps == 50].mean(axis=1)
     label = "share of records with a higher AUC, less ½"
     share = Share.count(int((higher > 0).sum()), len(higher), label, 0.5)
@@ -307,7 +314,7 @@ def normalisation_escapes_by_climbing(source: Any) -> Outcome:
 
 def mean_distance(source: Any) -> Outcome:
     """c13: the gradient's formula, and where the mean distance peaks by the record's place."""
-    swept = toys.sweep(source.settings)
+    swept = influenced.sweep(source.settings)
     off = np.abs(swept["formula"] - swept["differences"]) / swept["differences"].abs().max()
     far = swept["nearest"] > FAR
     is_better = (swept.loc[~far, "ratio"] > 1.05).to_numpy()

@@ -1,30 +1,29 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from membership.exhibits import Exhibit
 from membership.exhibits.declaration import drawn, exhibits_of
-from membership.studies.lood import (
-    activations,
-    edge,
-    gather,
-    leakage,
-    mistakes,
-    queries,
-    reconstruction,
-    sentences,
-    speed,
-    theory,
-    toys,
-)
-from membership.studies.lood.gather import SEARCHES
-from membership.studies.lood.origin import observed
+from membership.exhibits.tidy import Gathered, origin
+from membership.studies.lood.evidence import SEARCHES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+from membership.studies.lood import (
+    activations,
+    edge,
+    evidence,
+    influenced,
+    leakage,
+    one_inverse,
+    queries,
+    reconstruction,
+    sentences,
+    statements,
+)
 
 RECORDS, PAIRS, GELU = "process-records", "pairs-relu", "pairs-gelu"
 INFLUENCED = "process-influenced"
@@ -32,10 +31,17 @@ NETWORKS = (RECORDS, PAIRS, "process-influence")
 ACTIVATIONS = ("process-activations", PAIRS, GELU)
 ESCAPES = ("process-normalised", "process-at-mean")
 ALL_SEARCHES, EDGE, CONSTANT = (
-    functools.partial(gather.both, kind) for kind in (SEARCHES, gather.EDGE, gather.CONSTANT)
+    functools.partial(evidence.both, kind) for kind in (SEARCHES, evidence.EDGE, evidence.CONSTANT)
 )
 
-exhibit = exhibits_of(__package__, about=observed)
+
+def _about(*read: Gathered, sizes: Any = None, **own: Any) -> dict[str, Any]:
+    """The origin of a table, with its own sizes beside those of the evidence."""
+    whole = origin(read, *own.pop("deviations", ()), **own)
+    return whole | {"sizes": whole.get("sizes", {}) | (sizes or {})}
+
+
+exhibit = exhibits_of(__package__, about=_about)
 
 
 def _kernel(number: int) -> Exhibit:
@@ -66,14 +72,17 @@ _TO_THE_MEAN = drawn("optimisation", labels=_FROM, log_x=True)
 _SCATTER = drawn("scatter_panels", labels=leakage.LABELS)
 _LOG_SCATTER = drawn("scatter_panels", labels=leakage.LABELS, log_x=True)
 _LINES = drawn("line_panels", labels=queries.LABELS)
-_TOY = {"settings": True, "draw": drawn("line_panels", labels=toys.LABELS, marks=toys.MARKS)}
+_TOY = {
+    "settings": True,
+    "draw": drawn("line_panels", labels=influenced.LABELS, marks=influenced.MARKS),
+}
 _AXES = {name: ("AUC under ReLU", "AUC under GeLU") for name in ("process", "networks")}
 _BOTH = drawn("scatter_panels", identity=True, labels=_AXES)
-_TIMED = {"judge": speed.comparison, "says": sentences.speed}
+_TIMED = {"judge": one_inverse.comparison, "says": sentences.speed}
 
 EXHIBITS = (
-    exhibit("ctl-1", theory.one_by_one, "measured-identity", says=sentences.identity),
-    exhibit("ctl-2", speed.table, "measured-times", gather.costs, **_TIMED),
+    exhibit("ctl-1", one_inverse.one_by_one, "measured-identity", says=sentences.identity),
+    exhibit("ctl-2", one_inverse.table, "measured-times", evidence.costs, **_TIMED),
     exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER, says=sentences.measures),
     exhibit("ctl-3", leakage.correlations, *NETWORKS, "process-noise", says=sentences.correlations),
@@ -90,23 +99,23 @@ EXHIBITS = (
     exhibit(
         "fig-3", reconstruction.figure_3, "process-groups", draw=_beside, says=sentences.groups
     ),
-    exhibit("fig-7", toys.figure_7, **_TOY, alt=sentences.peaks),
-    exhibit("fig-11", toys.figure_11, "measured-worst", **_TOY),
-    exhibit("fig-12", toys.figure_12, **_TOY, alt=sentences.peaks),
-    exhibit("fig-13", queries.figure_13, INFLUENCED, draw=_GRID),
-    exhibit("ctl-8", queries.mean_against_kl, INFLUENCED, settings=True, says=sentences.places),
+    exhibit("fig-7", influenced.figure_7, **_TOY, alt=sentences.peaks),
+    exhibit("fig-11", influenced.figure_11, "measured-worst", **_TOY),
+    exhibit("fig-12", influenced.figure_12, **_TOY, alt=sentences.peaks),
+    exhibit("fig-13", influenced.figure_13, INFLUENCED, draw=_GRID),
+    exhibit("ctl-8", influenced.mean_against_kl, INFLUENCED, settings=True, says=sentences.places),
     exhibit("fig-5", activations.figure_5, *ACTIVATIONS, draw=_BOTH, says=sentences.activations),
     exhibit("ctl-9", activations.shares, *ACTIVATIONS, says=sentences.shares),
     exhibit(
         "ctl-10",
-        theory.statements,
+        statements.statements,
         "measured-slopes",
         RECORDS,
         CONSTANT,
         settings=True,
         says=sentences.statements,
     ),
-    exhibit("ctl-11", mistakes.released_code, "process-slips", says=sentences.slips),
+    exhibit("ctl-11", statements.released_code, "process-slips", says=sentences.slips),
     exhibit("ctl-12", edge.rates, says=sentences.rates),
     exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
     exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),

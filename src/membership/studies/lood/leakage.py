@@ -9,9 +9,8 @@ from scipy.stats import norm, rankdata
 
 from membership import lood
 from membership.arrays import FloatArray
-from membership.studies.lood import pictures, read
-from membership.studies.lood.kernels import MAIN
-from membership.studies.lood.records import CLASS_NAMES, MOST_RECORDS, SHOWN
+from membership.studies.lood import measures
+from membership.studies.lood.experiment import CLASS_NAMES, MAIN, MOST_RECORDS, SHOWN, cells
 
 GP = "LOOD and the attack"
 NETWORKS = "process and networks"
@@ -43,15 +42,15 @@ KL_BY_VALUE, MEAN_BY_VALUE = f"KL and AUC, with noise, {BY_VALUE}", f"{OF_MEAN},
 
 def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
     """LOOD against the attack, the process against networks, and influence (Figure 1)."""
-    found = read.contrast(records)
+    found = measures.contrast(records)
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
     a = points(GP, "process", shown, found.kl()[shown], found.auc()[shown])
-    value, spread = read.network_auc(pairs)
+    value, spread = measures.network_auc(pairs)
     chosen = pairs["record"].values
-    b = points(NETWORKS, "networks", chosen, read.contrast(influence).auc(), value)
+    b = points(NETWORKS, "networks", chosen, measures.contrast(influence).auc(), value)
     b["low"], b["high"] = value - spread, value + spread
     parts = [a, b]
-    difference = np.sqrt(read.prediction_difference(pairs))
+    difference = np.sqrt(measures.prediction_difference(pairs))
     for name, estimate in self_influence(influence).items():
         root = np.sqrt(estimate)
         unit = (root - root.min()) / (root.max() - root.min())
@@ -72,30 +71,30 @@ def self_influence(influence: xr.Dataset) -> dict[str, FloatArray]:
     """Mean distance under the process and the estimates from networks, by name."""
     names = influence["estimator"].values
     estimates = {str(name): influence["estimate"].sel(estimator=name).values for name in names}
-    return {MEAN: read.contrast(influence).mean_distance, **estimates}
+    return {MEAN: measures.contrast(influence).mean_distance, **estimates}
 
 
 def correlations(
     records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset, noises: xr.Dataset
 ) -> pd.DataFrame:
     """How well each estimate follows what it stands for, over records (Control 3)."""
-    cases = {"": read.contrast(records), ", RBF": read.contrast(records, "RBF")}
-    cases[", uniform noise"] = read.uniform(records)
+    cases = {"": measures.contrast(records), ", RBF": measures.contrast(records, "RBF")}
+    cases[", uniform noise"] = measures.uniform(records)
     compared = []
     for name, found in cases.items():
         for measure, x in (("KL", found.kl()), ("mean distance", found.mean_distance)):
             compared.append((f"{measure}{name}", "AUC of the process", x, found.auc()))
     compared += _of_the_process(records)
-    few, auc = read.contrast(influence).auc(), read.network_auc(pairs)[0]
+    few, auc = measures.contrast(influence).auc(), measures.network_auc(pairs)[0]
     compared.append(("AUC of the process", "AUC of the networks", few, auc))
     truths = {
-        DIFFERENCE: read.prediction_difference(pairs),
-        "memorisation": read.memorisation(pairs),
+        DIFFERENCE: measures.prediction_difference(pairs),
+        "memorisation": measures.memorisation(pairs),
     }
     estimates = self_influence(influence)
     for level in noises["level"].values:
         part = noises.sel(level=level).isel(record=pairs["record"].values)
-        found = read.of_moments(part["variance"].values, part["square"].values, noises, level)
+        found = measures.of_moments(part["variance"].values, part["square"].values, noises, level)
         name = f"AUC of the process, noise {level:g}"
         compared.append((name, "AUC of the networks", found.auc(), auc))
         name = f"mean-distance LOOD, noise {level:g}"
@@ -110,7 +109,7 @@ def correlations(
         rows.append({**key, "metric": "rank correlation", **ranked(x, y)})
         rows.append({**key, "metric": BY_VALUE, **correlation(x, y), "n": len(x)})
         if truth == "AUC of the process" and estimate.endswith(", process"):
-            ahead = lead(read.contrast(records).kl(), x, y)
+            ahead = lead(measures.contrast(records).kl(), x, y)
             rows.append({**key, "metric": AHEAD, **ahead})
         if truth == DIFFERENCE:
             roots = correlation(np.sqrt(x), np.sqrt(y))
@@ -119,7 +118,7 @@ def correlations(
             rows += _as_plotted(key, estimates, y)
     rows += [
         {"estimate": "networks with ReLU", "of": asked, "metric": "right (%)", **found}
-        for asked, found in read.accuracy(pairs).items()
+        for asked, found in measures.accuracy(pairs).items()
     ]
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = _sizes(records, pairs)
@@ -160,7 +159,7 @@ def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:
 
 
 def _of_the_process(records: xr.Dataset) -> list[tuple[str, str, FloatArray, FloatArray]]:
-    found = read.contrast(records)
+    found = measures.contrast(records)
     truths = {LEFT_OUT: found.mean_distance, "AUC of the process": found.auc()}
     return [
         (f"{name}, process", truth, estimate, values)
@@ -196,12 +195,12 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
 
 
 def _on_one(part: xr.Dataset, where: dict[str, Any]) -> list[dict[str, Any]]:
-    found = {str(case): read.contrast(part, case) for case in part["case"].values}
+    found = {str(case): measures.contrast(part, case) for case in part["case"].values}
     rows = []
     for case, own in found.items():
         key = {**where, "kernel": case}
         if not case.startswith(WIDE):
-            rows += _of_measures(key, own, read.uniform(part, case))
+            rows += _of_measures(key, own, measures.uniform(part, case))
         if case.startswith("GeLU"):
             relu = found[f"ReLU, {case.partition(', ')[2]}"]
             rows += _beside_relu(key, own.kl(), relu.kl())
@@ -273,7 +272,7 @@ def _at_like_distance(own: lood.Contrast, noise: lood.Contrast) -> dict[str, flo
 
 def _beside_relu(key: dict[str, Any], gelu: FloatArray, relu: FloatArray) -> list[dict[str, Any]]:
     return [
-        {**key, "metric": MORE, **read.share(gelu > relu)},
+        {**key, "metric": MORE, **measures.share(gelu > relu)},
         {**key, "metric": LOG_RATIO, **_mean(np.log(gelu / relu))},
     ]
 
@@ -291,10 +290,10 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
     random labels added to them.
     """
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
-    noise = read.uniform(records)
+    noise = measures.uniform(records)
     cases: list[tuple[str, lood.Contrast, np.ndarray]] = [
-        ("NNGP, records", read.contrast(records), shown),
-        ("RBF, records", read.contrast(records, "RBF"), shown),
+        ("NNGP, records", measures.contrast(records), shown),
+        ("RBF, records", measures.contrast(records, "RBF"), shown),
         ("NNGP, uniform noise", noise, np.arange(len(noise.mean_distance))),
     ]
     parts = [
@@ -307,8 +306,8 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
 
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:
     """All records of each class in the order of their leakage (Control 4)."""
-    found = read.contrast(records)
-    kl, auc, other = found.kl(), found.auc(), read.contrast(records, "RBF").kl()
+    found = measures.contrast(records)
+    kl, auc, other = found.kl(), found.auc(), measures.contrast(records, "RBF").kl()
     names = CLASS_NAMES.get(records.attrs["set"], ("first class", "second class"))
     levels = dict(zip(records["shown"].values.tolist(), records["level"].values, strict=True))
     rows = []
@@ -323,7 +322,7 @@ def leakage_map(records: xr.Dataset) -> pd.DataFrame:
             key |= {"label": names[label], "rank": rank + 1, "record": record}
             key |= {"kl": kl[record], "mean_distance": found.mean_distance[record]}
             key |= {"auc": auc[record], "kl_rbf": other[record]}
-            rows.append({**key, **pictures.cells(levels[record] if place < SHOWN else None)})
+            rows.append({**key, **cells(levels[record] if place < SHOWN else None)})
     return pd.DataFrame(rows)
 
 

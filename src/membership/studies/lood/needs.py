@@ -8,7 +8,7 @@ import numpy as np
 from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
-from membership.studies.lood.records import two_classes
+from membership.studies.lood.experiment import two_classes
 
 LEAST_RECORDS = 20
 LEAST_SIDE = 4

@@ -1,5 +1,7 @@
 """Leave-one-out retraining of real networks, all of them at once, with the right labels."""
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,9 +12,95 @@ from scipy.stats import rankdata
 from membership import data
 from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.studies.lood.records import Records
-from membership.studies.lood.sharpness import sharpness
-from membership.studies.lood.span import Span, span
+from membership.nngp.activations import activation as named
+from membership.studies.lood.experiment import Records, lines
+
+
+@dataclass(frozen=True)
+class Span:
+    """Coordinates in which networks without biases read records.
+
+    Attributes
+    ----------
+    dimensions : int
+        Numbers that a record has in them.
+    basis : numpy.ndarray of float64, shape (features, dimensions), or None
+        Orthonormal columns; None where there are as many features, which are read as they are.
+    """
+
+    dimensions: int
+    basis: FloatArray | None = None
+
+    def coordinates(self, x: np.ndarray) -> np.ndarray:
+        """Of records within the space, (records, dimensions); as they are without a basis."""
+        if self.basis is None:
+            return np.asarray(x, np.float32)
+        rows = np.asarray(x, np.float64).reshape(len(x), -1)
+        return (rows @ self.basis).astype(np.float32)
+
+    def seen(self, records: Records) -> data.Dataset:
+        """The training set as the networks read it."""
+        if self.basis is None:
+            return records.dataset
+        own = dataclasses.replace(records.dataset, x=self.coordinates(records.dataset.x))
+        return own.select(np.arange(len(own)))  # which takes the digest anew
+
+    def expanded(self, weights: FloatArray, deviation: float, seed: int) -> FloatArray:
+        """First-layer weights over the features, for records outside of the space too.
+
+        Training leaves what reads directions outside of it as it was drawn, from a normal law of
+        this deviation; which draw it was is nothing that the coordinates know, so it is made here.
+        """
+        if self.basis is None:
+            return weights
+        drawn = np.random.default_rng(seed).normal(0, deviation, (len(weights), len(self.basis)))
+        return (weights - drawn @ self.basis) @ self.basis.T + drawn
+
+
+def span(records: Records, left_out: Sequence[int] | np.ndarray, settings: Any) -> Span:
+    """The space of the records and of the lines through those that are left out."""
+    features = int(np.prod(records.shape))
+    if len(records) + len(left_out) >= features:
+        return Span(features)
+    x = records.dataset.x.astype(np.float64)
+    away = lines(x[left_out], settings)[:, -1]
+    rows = np.concatenate([x, away]).reshape(-1, features)
+    basis = np.linalg.qr(rows.T)[0]
+    return Span(basis.shape[1], basis)
+
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+def sharpness(
+    size: float, n_features: int, depth: int, width: int, activation: str, w_std: float
+) -> float:
+    """Largest mean curvature that a record of two classes can have at the start.
+
+    The curvature of the cross-entropy along the gradient of the log-odds is p (1 - p), at most a
+    quarter, times that gradient's squared length. Its expectation is a sum over layers: the squared
+    length of what goes in times that of the gradient in what comes out. Of a hidden layer the first
+    is in proportion to the units, however short a record is. `size` is a record's squared norm.
+    """
+    phi, w = named(activation), w_std**2
+    lengths, slopes, variance = [size], [], w * size / n_features
+    for _ in range(depth):
+        lengths.append(width * _mean_square(phi.value, variance))
+        slopes.append(w * _mean_square(phi.derivative, variance))
+        variance = w * lengths[-1] / width
+    # Of the log-odds in the two logits; then backwards, in what each hidden layer's weights give.
+    gradient, total = 2.0, 0.0
+    for length, slope in zip(reversed(lengths), [*reversed(slopes), 0.0], strict=True):
+        total += length * gradient
+        gradient *= slope
+    return total / 4
+
+
+def _mean_square(function, variance: float) -> float:
+    """E[f(sqrt(variance) z)^2] of a standard normal z."""
+    return float(_WEIGHTS @ function(np.sqrt(variance) * _NODES) ** 2)
+
 
 # The standard deviations of the released code: sqrt(2) for ReLU, 1.9822 for GeLU networks.
 NETWORK_W_STD = {"relu": 2**0.5, "gelu": 1.9822}

@@ -9,7 +9,7 @@ from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import much_better
 from membership.published.outcomes import every
 from membership.published.rows import rows_at
-from membership.studies.lood import leakage, mistakes, queries
+from membership.studies.lood import leakage, queries, statements
 from membership.studies.lood.claim_numbers import (
     STRONG,
     above,
@@ -21,8 +21,7 @@ from membership.studies.lood.claim_numbers import (
     points,
     summed_up,
 )
-from membership.studies.lood.kernels import NETWORK, SETTING
-from membership.studies.lood.records import NAMES
+from membership.studies.lood.experiment import NAMES, NETWORK, SETTING
 
 
 def one_inverse(source: Any) -> Outcome:
@@ -91,7 +90,9 @@ def needs_no_condition(source: Any) -> Outcome:
 
 def left_in(source: Any) -> Outcome:
     """o08: the record that stays in D."""
-    table = rows_at(source.table("lood-ctl-11"), slip=mistakes.LEFT_IN).set_index("metric")["value"]
+    table = rows_at(source.table("lood-ctl-11"), slip=statements.LEFT_IN).set_index("metric")[
+        "value"
+    ]
     lower = table["median KL, record left out"] - table["median KL, as released"]
     excess = table["largest t, as released (at most 1/2)"] - 0.5
     parts = [

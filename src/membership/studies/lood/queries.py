@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership.studies.lood import pictures, read, toys
+from membership.studies.lood import influenced, measures
+from membership.studies.lood.experiment import cells
 
 MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
 # A query counts as better from this relative gain on; rounding is far below.
@@ -32,8 +33,10 @@ def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Any) -> pd.DataFram
     Along x_S + i u with u uniform in [-1, 1] / 255, as in the released code: in one dimension, on
     pictures under the process relative to the record, and for retrained networks.
     """
-    toy = toys.comparison(toys.PLACES["between"], settings).contrast(toys.GRID[:, None])
-    a = pd.DataFrame({"panel": TOY, "series": "KL", "x": toys.GRID, "value": toy.kl()})
+    toy = influenced.comparison(influenced.PLACES["between"], settings).contrast(
+        influenced.GRID[:, None]
+    )
+    a = pd.DataFrame({"panel": TOY, "series": "KL", "x": influenced.GRID, "value": toy.kl()})
     relative = lines["kl"].values / lines["kl_at_record"].values[:, None]
     parts = [a]
     for row, values in enumerate(relative):
@@ -48,7 +51,7 @@ def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Any) -> pd.DataFram
 def _network_line(pairs: xr.Dataset) -> pd.DataFrame:
     offsets = np.array(pairs.attrs["offsets"])
     order = np.argsort(offsets)
-    auc = np.stack([read.network_auc(pairs, query)[0] for query in order], axis=1)
+    auc = np.stack([measures.network_auc(pairs, query)[0] for query in order], axis=1)
     half = 1.96 * auc.std(axis=0, ddof=1) / np.sqrt(len(auc))
     mean = auc.mean(axis=0)
     bands = {"value": mean, "low": mean - half, "high": mean + half}
@@ -176,7 +179,7 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
             text = ratio if part == "better query" else f"KL {values['kl_at_record']:.3g}"
             key = {"row": part, "column": f"record {record}", "text": text, "record": record}
             level = found["level"].sel(part=part).values
-            rows.append({**key, **values, **pictures.cells(level)})
+            rows.append({**key, **values, **cells(level)})
     ratio = at_mean["kl"].values / at_mean["kl_at_record"].values[:, None]
     for series, of in (("largest", np.max), ("median", np.median), ("smallest", np.min)):
         curve = zip(at_mean["distance"].values, of(ratio, axis=0), strict=True)
@@ -188,38 +191,3 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     table[words] = table[words].fillna("")
     table.attrs["sizes"] = _sizes(normalised, at_mean)
     return table
-
-
-def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
-    """Queries that the record influences most, by mean distance, and their AUC (Figure 13)."""
-    rows = []
-    for record in range(influenced.sizes["record"]):
-        found = influenced.isel(record=record)
-        value, at = found["mean_distance"].values
-        auc, auc_at = found["auc"].values
-        numbers = {"record": record, "correlation": float(found["correlation"])}
-        numbers |= {"mean_distance": value, "mean_distance_at_record": at}
-        numbers |= {"auc": auc, "auc_at_record": auc_at}
-        texts = (f"AUC {auc_at:.2f}", f"x {value / at:.2f}\nAUC {auc:.2f}")
-        for part, text in zip(found["part"].values, texts, strict=True):
-            key = {"row": str(part), "column": f"record {record}", "text": text}
-            key |= {"dataset": influenced.attrs["set"], "kernel": "RBF", **numbers}
-            rows.append({**key, **pictures.cells(found["level"].sel(part=part).values)})
-    return pd.DataFrame(rows)
-
-
-def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
-    """Where mean distance and where KL is largest (Control 8)."""
-    ratio = np.divide(*influenced["mean_distance"].values.T)
-    auc, auc_at = influenced["auc"].values.T
-    better = ratio > 1 + 1e-6
-    key = {"case": "pictures, RBF", "measure": "mean"}
-    lower = 100 * (auc < auc_at)[better].mean() if better.any() else np.nan
-    values = {
-        "records with a better query (%)": 100 * better.mean(),
-        "largest value over the record's": ratio.max(),
-        "of these queries, those with a lower AUC (%)": lower,
-    }
-    n = len(ratio)
-    rows = [{**key, "metric": metric, "value": float(v), "n": n} for metric, v in values.items()]
-    return pd.concat([toys.locations(settings), pd.DataFrame(rows)], ignore_index=True)

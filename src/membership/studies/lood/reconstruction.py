@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership.studies.lood import pictures, read
+from membership.studies.lood import measures
+from membership.studies.lood.experiment import cells
 
 # A query is said to have found the record from this correlation on; two digits of one class may
 # have 0.97.
@@ -78,11 +79,11 @@ def figure_9(searches: xr.Dataset) -> pd.DataFrame:
     target = flat.loc[flat["row"] == record, "kl_at_record"].iloc[0]
     name = "best query so far"
     first = {"row": name, "column": f"record {record}", "text": "record"}
-    rows = [{**first, **pictures.cells(searches["detailed_original"].values)}]
+    rows = [{**first, **cells(searches["detailed_original"].values)}]
     stages = (searches[key].values for key in ("stage", "stage_kl", "stage_level"))
     for stage, kl, level in zip(*stages, strict=True):
         text = {"column": f"step {stage}", "text": f"step {stage}", "step": stage, "kl": kl}
-        rows.append({"row": name, **text, **pictures.cells(level)})
+        rows.append({"row": name, **text, **cells(level)})
     history = searches["history"].values
     for start, values in enumerate(history.T):
         rows += [
@@ -110,7 +111,9 @@ def success(each: list[xr.Dataset]) -> pd.DataFrame:
                 FOUND: found["correlation"] > SUCCESS,
                 "KL within 5% of the record's (%)": found["ratio"] > 0.95,
             }
-            rows += [{**key, "metric": metric, **read.share(hit)} for metric, hit in hits.items()]
+            rows += [
+                {**key, "metric": metric, **measures.share(hit)} for metric, hit in hits.items()
+            ]
             own = ends[ends["kernel"] == kernel]
             failed = own[~own["recovers"]]
             exact = {
@@ -163,7 +166,7 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
             text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
             key = {"row": f"{name}: members", "column": place, **text}
             level = found["original"].values[place] if group < PICTURED else None
-            rows.append({**key, "kl": kl, "correlation": 1.0, **pictures.cells(level)})
+            rows.append({**key, "kl": kl, "correlation": 1.0, **cells(level)})
         three = len(found["joint_correlation"])
         kinds = {"one query": ("single", found["single_kl"].values)}
         kinds["three queries"] = ("joint", [found["joint_kl"].values.max()] * three)
@@ -195,7 +198,10 @@ def recovery(table: pd.DataFrame) -> dict[str, Any]:
             ranks[rank[member]] += 1
         whole.append(near.loc[near["row"].str.contains("quer"), "member"].nunique() == GROUP)
     hits = [np.arange(searched) < count for count in ranks]
-    return {"members": [read.share(hit) for hit in hits], "whole": read.share(np.array(whole))}
+    return {
+        "members": [measures.share(hit) for hit in hits],
+        "whole": measures.share(np.array(whole)),
+    }
 
 
 def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any) -> dict:
@@ -203,14 +209,14 @@ def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any
     text = f"member {nearest + 1}, r = {near[nearest]:.2f}"
     key = {"row": f"{group}: {kind}", "column": place, "text": text, "group": group}
     numbers = {"member": nearest + 1, "kl": float(kl), "correlation": near[nearest]}
-    return {**key, **numbers, **pictures.cells(level)}
+    return {**key, **numbers, **cells(level)}
 
 
 def _originals(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]:
     label, level = searches.attrs["set"], searches["original"].values
     return [
         {"row": row, "column": f"record {one.row}", "text": "", "dataset": label, "kernel": ""}
-        | {"record": one.row, "correlation": 1.0, **pictures.cells(level[one.picture])}
+        | {"record": one.row, "correlation": 1.0, **cells(level[one.picture])}
         for one in chosen.itertuples()
     ]
 
@@ -221,7 +227,7 @@ def _queries(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]
         {"row": row, "column": f"record {one.row}"}
         | {"text": f"r = {one.correlation:.2f}\n{100 * one.ratio:.0f}% KL", "dataset": label}
         | {"kernel": one.kernel, "record": one.row, "correlation": one.correlation}
-        | {"kl": one.kl, "kl_at_record": one.kl_at_record, **pictures.cells(level[one.picture])}
+        | {"kl": one.kl, "kl_at_record": one.kl_at_record, **cells(level[one.picture])}
         for one in chosen.itertuples()
     ]
 

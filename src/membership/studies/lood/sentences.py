@@ -3,7 +3,7 @@
 import pandas as pd
 
 from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
-from membership.studies.lood.mistakes import LEFT_IN
+from membership.studies.lood.one_inverse import COSTS, RATIO
 from membership.studies.lood.queries import IN_LEVELS
 from membership.studies.lood.reconstruction import (
     ELSEWHERE,
@@ -12,7 +12,7 @@ from membership.studies.lood.reconstruction import (
     SUCCESS,
     recovery,
 )
-from membership.studies.lood.speed import COSTS, RATIO
+from membership.studies.lood.statements import LEFT_IN
 
 
 def identity(table: pd.DataFrame) -> str:

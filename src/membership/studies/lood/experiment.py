@@ -1,4 +1,4 @@
-"""The records of this chapter: two classes, scaled in three ways, with centred one-hot labels."""
+"""The chapter's records, the kernels of its processes, and its pictures as cells of a table."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from membership import data
+from membership import data, lood, nngp
 from membership.arrays import FloatArray, deviation
+from membership.lood import LeaveOneOut
 
 # Plane and car, as in the paper; of the digits two that are not told apart at a glance.
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
@@ -121,3 +122,83 @@ def scaled(x: FloatArray, scaling: str, like: FloatArray | None = None) -> Float
     if scaling == "unit sphere":
         rows = rows / np.sqrt(np.mean(rows**2, axis=1, keepdims=True))
     return rows
+
+
+MAIN = "main"
+"""The kernel of the closed-form runs, among the cases of the evidence."""
+RELU = "ReLU"
+SETTING = "repository: both sqrt(2)"
+MATCHED = "both sqrt(2), same mean variance"
+NETWORK = "GeLU 1.9822, as its networks"
+NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
+
+
+def kernel_of(settings: Any) -> nngp.Kernel:
+    """The kernel of the released code's closed-form runs: weights of variance 2, no bias."""
+    return nngp.fully_connected(settings.depth)
+
+
+def kernels(settings: Any) -> dict[str, nngp.Kernel]:
+    """A homogeneous kernel, an isotropic one, and one that is neither normalised nor stationary."""
+    depth = min(settings.depth, settings.sizes.most_depth)
+    return {
+        f"ReLU, depth {depth}": nngp.fully_connected(depth),
+        "RBF": nngp.rbf(),
+        "polynomial, degree 3": nngp.polynomial(3),
+    }
+
+
+def every_record(records: Records, settings: Any, kernel: nngp.Kernel | None = None) -> LeaveOneOut:
+    """Leave each record out in turn, by the kernel given or that of `kernel_of`, on raw pixels."""
+    matrix = (kernel or kernel_of(settings))(records.inputs())
+    return lood.leave_one_out(matrix, records.targets, settings.noise)
+
+
+def square(found: LeaveOneOut) -> FloatArray:
+    """The squared length of each record's residual."""
+    return np.square(found.residual).sum(axis=1)
+
+
+def stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
+    """Variance and squared residual of every record, for each of some kernels."""
+    return {
+        "variance": ((dim, "record"), np.stack([one.variance for one in found])),
+        "square": ((dim, "record"), np.stack([square(one) for one in found])),
+    }
+
+
+def at_edge(x: np.ndarray, w_std: float, b_std: float, q: float) -> np.ndarray:
+    """Inputs scaled so that the mean variance of the first layer is the one that is kept."""
+    return x * np.sqrt((q - b_std**2) / w_std**2 / np.mean(x**2))
+
+
+def thumbnail(image: Any) -> np.ndarray:
+    """A picture of [0, 1] in grey levels from 0 to 255; what lies outside is cut off."""
+    return np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
+
+
+def cells(levels: Any) -> dict[str, str]:
+    """Shape and pixels of a thumbnail (channels, height, width) as two cells; None leaves them
+    empty."""
+    if levels is None:
+        return {"shape": "", "pixels": ""}
+    levels = np.asarray(levels)
+    return {
+        "shape": "x".join(map(str, levels.shape)),
+        "pixels": " ".join(map(str, levels.ravel())),
+    }
+
+
+def stretched(image: Any) -> FloatArray:
+    """A picture shifted and scaled to fill [0, 1], for what has no scale of its own."""
+    image = np.asarray(image, dtype=np.float64)
+    spread = np.ptp(image)
+    return (image - image.min()) / (spread if spread > 0 else 1.0)
+
+
+def correlation(one: Any, other: Any) -> float:
+    """Pearson's correlation of two records' entries; 0 where one is constant."""
+    a, b = (np.asarray(part, dtype=np.float64).ravel() for part in (one, other))
+    a, b = a - a.mean(), b - b.mean()
+    size = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / size) if size > 0 else 0.0

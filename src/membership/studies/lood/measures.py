@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from membership import lood, metrics
 from membership.arrays import FloatArray
-from membership.studies.lood.kernels import MAIN
+from membership.studies.lood.experiment import MAIN
 from membership.studies.lood.networks import fitted_auc
 
 

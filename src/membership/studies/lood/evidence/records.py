@@ -8,21 +8,30 @@ from scipy.integrate import quad
 
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
-from membership.studies.lood import kernels as named
-from membership.studies.lood import pictures
-from membership.studies.lood.kernels import every_record, kernel_of, kernels, square, stacked
-from membership.studies.lood.networks import NETWORK_W_STD
-from membership.studies.lood.origin import of_records
-from membership.studies.lood.records import (
+from membership.studies.lood.evidence import of_records
+from membership.studies.lood.evidence.searches import Pictures, prepare
+from membership.studies.lood.experiment import (
+    MAIN,
+    MATCHED,
     MOST_RECORDS,
+    NETWORK,
+    NETWORK_MATCHED,
     OFFSETS,
+    RELU,
     SCALINGS,
+    SETTING,
     SHOWN,
     Records,
+    every_record,
+    kernel_of,
+    kernels,
     lines,
     load,
+    square,
+    stacked,
+    thumbnail,
 )
-from membership.studies.lood.search import Pictures, prepare
+from membership.studies.lood.networks import NETWORK_W_STD
 
 N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
 CONTROL_DEPTHS = (1, 2, 5, 10)
@@ -36,11 +45,11 @@ SIZES = (2.0, 0.2, 0.02, 0.002, 0.0002)
 def records(settings: Any) -> xr.Dataset:
     """Variance and squared residual of every record under each kernel, and of uniform noise."""
     own = load(settings)
-    cases = {named.MAIN: kernel_of(settings), **kernels(settings)}
+    cases = {MAIN: kernel_of(settings), **kernels(settings)}
     found = {name: every_record(own, settings, kernel) for name, kernel in cases.items()}
     noise = uniform(own, settings, kernel_of(settings))
-    shown = _most_and_least(found[named.MAIN].kl, own.dataset.y)
-    level = pictures.thumbnail(own.dataset.x[shown])
+    shown = _most_and_least(found[MAIN].kl, own.dataset.y)
+    level = thumbnail(own.dataset.x[shown])
     return evidence.dataset(
         "process",
         {
@@ -144,11 +153,11 @@ def _matrices(depth: int, x: np.ndarray) -> dict[str, np.ndarray]:
     as_is = nngp.fully_connected(depth, "gelu")(x)
     wide = nngp.fully_connected(depth, "gelu", NETWORK_W_STD["gelu"])(x)
     return {
-        named.RELU: relu,
-        named.SETTING: as_is,
-        named.MATCHED: _rescaled(as_is, relu),
-        named.NETWORK: wide,
-        named.NETWORK_MATCHED: _rescaled(wide, relu),
+        RELU: relu,
+        SETTING: as_is,
+        MATCHED: _rescaled(as_is, relu),
+        NETWORK: wide,
+        NETWORK_MATCHED: _rescaled(wide, relu),
     }
 
 

@@ -4,23 +4,38 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 import xarray as xr
+from torch import nn
 
 from membership import data, evidence, lood
-from membership.studies.lood import influence
-from membership.studies.lood.accuracy import ASKED, accuracy
-from membership.studies.lood.gather import at_paper_size
-from membership.studies.lood.kernels import every_record, kernel_of, square
-from membership.studies.lood.networks import factory, recipe, retrain
-from membership.studies.lood.observed_records import directly
-from membership.studies.lood.origin import of_networks, of_records
-from membership.studies.lood.records import OFFSETS, Records, lines, load
-from membership.studies.lood.sizes import README_RECORDS
-from membership.studies.lood.span import span
+from membership.arrays import FloatArray
+from membership.studies.experiment import timed
+from membership.studies.lood.evidence import at_paper_size, influence, of_networks, of_records
+from membership.studies.lood.evidence.records import directly
+from membership.studies.lood.experiment import (
+    OFFSETS,
+    Records,
+    every_record,
+    kernel_of,
+    lines,
+    load,
+    square,
+)
+from membership.studies.lood.networks import (
+    NETWORK_W_STD,
+    Retrained,
+    factory,
+    recipe,
+    retrain,
+    span,
+)
+from membership.studies.lood.one_inverse import BATCH, LAYERS, README_RECORDS, WIDTH
 
 N_TIMED = 3
 EVERY = 5
@@ -94,10 +109,10 @@ def times(settings: Any) -> xr.Dataset:
     """
     own = load(settings)
     kernel, n = kernel_of(settings), len(own)
-    matrix, of_kernel = _timed(lambda: kernel(own.inputs()))
-    _, of_all = _timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
+    matrix, of_kernel = timed(lambda: kernel(own.inputs()))
+    _, of_all = timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
     some = range(min(N_TIMED, n))
-    _, of_some = _timed(lambda: [_by_itself(own, kernel, i, settings) for i in some])
+    _, of_some = timed(lambda: [_by_itself(own, kernel, i, settings) for i in some])
     seconds = {
         "kernel": of_kernel,
         "all": of_all,
@@ -123,8 +138,8 @@ def times(settings: Any) -> xr.Dataset:
 def _of_many(settings: Any) -> tuple[dict[str, float], dict[str, float]]:
     """The same for as many records as the released code has, and this process's largest memory."""
     own = load(settings.model_copy(update={"n_records": README_RECORDS}))
-    matrix, of_kernel = _timed(lambda: kernel_of(settings)(own.inputs()))
-    _, of_all = _timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
+    matrix, of_kernel = timed(lambda: kernel_of(settings)(own.inputs()))
+    _, of_all = timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     seconds = {"kernel of many": of_kernel, "all of many": of_all}
     return seconds, {"records_at_most": len(own), "peak_gib": peak}
@@ -160,9 +175,76 @@ def _retraining(own: Records, settings: Any) -> float:
             make = factory(few, settings, "relu", space.dimensions)
             training.train(make, space.seen(few), masks, config, seeds, **place, **run)
 
-        return _timed(both_sides)[1]
+        return timed(both_sides)[1]
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
-    return work(), time.perf_counter() - start
+REPEATS, TIMED = 5, 20
+"""Timings of each, and batches of one timing of the training: early and late ones cost the same."""
+
+
+def cost(settings: Any) -> xr.Dataset:
+    """Processor seconds of a batch of the paper's networks, and of LOOD with its kernel."""
+    own = load(settings.model_copy(update={"n_records": README_RECORDS}))
+    x = torch.tensor(own.dataset.x[: BATCH * TIMED].reshape(BATCH * TIMED, -1)).float()
+    y = torch.tensor(own.dataset.y[: BATCH * TIMED]).long()
+
+    def of_one() -> None:
+        lood.leave_one_out(kernel_of(settings)(own.inputs()), own.targets, settings.noise)
+
+    return evidence.dataset(
+        "measured",
+        {
+            "batch": (
+                "repeat",
+                [timed(_training(x, y), time.process_time)[1] / TIMED for _ in range(REPEATS)],
+            ),
+            "lood": ("repeat", [timed(of_one, time.process_time)[1] for _ in range(REPEATS)]),
+        },
+        {"repeat": np.arange(REPEATS)},
+        **of_records(own, settings),
+    )
+
+
+def _training(x: torch.Tensor, y: torch.Tensor) -> Callable[[], None]:
+    widths = [x.shape[1], *[WIDTH] * LAYERS]
+    hidden = [
+        layer for pair in pairwise(widths) for layer in (nn.Linear(*pair, bias=False), nn.ReLU())
+    ]
+    network = nn.Sequential(*hidden, nn.Linear(WIDTH, 2, bias=False))
+    descent = torch.optim.SGD(network.parameters(), lr=1e-3)
+
+    def train() -> None:
+        for batch in range(TIMED):
+            rows = slice(BATCH * batch, BATCH * (batch + 1))
+            descent.zero_grad()
+            nn.functional.cross_entropy(network(x[rows]), y[rows]).backward()
+            descent.step()
+
+    return train
+
+
+ASKED = ("their records", "other records")
+
+
+def accuracy(retrained: Retrained, settings: Any, activation: str) -> FloatArray:
+    """Percent of records that each network with all of its own is right on, (2, networks).
+
+    Of its own, and of the run's further ones; NaN where the networks have all of the run's.
+    """
+    own, every = retrained.records, load(settings)
+    sets = [own.dataset]
+    if len(every) > len(own):
+        sets.append(every.dataset.select(np.arange(len(own), len(every))))
+    module = factory(own, settings, activation)()
+    first = next(iter(module.state_dict()))
+    deviation = NETWORK_W_STD[activation] / np.sqrt(np.prod(own.shape))
+    found = np.full((2, len(retrained.inside)), np.nan)
+    for network, seed in enumerate(retrained.inside.seeds):
+        state = {name: value[network] for name, value in retrained.inside.parameters.items()}
+        weights = retrained.space.expanded(state[first].double().numpy(), deviation, seed)
+        module.load_state_dict(state | {first: torch.tensor(weights, dtype=torch.float32)})
+        for place, some in enumerate(sets):
+            with torch.no_grad():
+                answers = module(torch.tensor(some.x)).argmax(1).numpy()
+            found[place, network] = 100 * np.mean(answers == some.y)
+    return found

@@ -8,11 +8,10 @@ import xarray as xr
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood import edge
-from membership.studies.lood.kernels import at_edge, square
+from membership.studies.lood.evidence import of_sets
+from membership.studies.lood.evidence.records import uniform
+from membership.studies.lood.experiment import SCALINGS, Records, at_edge, load, parts, square
 from membership.studies.lood.networks import NETWORK_W_STD
-from membership.studies.lood.observed_records import uniform
-from membership.studies.lood.origin import of_sets
-from membership.studies.lood.records import SCALINGS, Records, load, parts
 
 N_SETS = 3
 SET_DEPTHS = (2, 5, 10)

@@ -1,4 +1,4 @@
-"""One-dimensional data, where every query can be tried: Figures 7, 11 and 12."""
+"""Which query a record influences most: in one dimension, where all are tried, and on pictures."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ import xarray as xr
 
 from membership import lood, nngp
 from membership.arrays import FloatArray
+from membership.studies.lood.experiment import cells
 
 # The paper's numbers are lost; these are ours. |x - x'|^2 / 2, as a kernel of unit length.
 N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
@@ -150,3 +151,38 @@ def _table(curves: list[tuple[str, str, FloatArray]]) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     table.attrs["deviations"] = ["the toy's numbers are ours"]
     return table
+
+
+def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
+    """Queries that the record influences most, by mean distance, and their AUC (Figure 13)."""
+    rows = []
+    for record in range(influenced.sizes["record"]):
+        found = influenced.isel(record=record)
+        value, at = found["mean_distance"].values
+        auc, auc_at = found["auc"].values
+        numbers = {"record": record, "correlation": float(found["correlation"])}
+        numbers |= {"mean_distance": value, "mean_distance_at_record": at}
+        numbers |= {"auc": auc, "auc_at_record": auc_at}
+        texts = (f"AUC {auc_at:.2f}", f"x {value / at:.2f}\nAUC {auc:.2f}")
+        for part, text in zip(found["part"].values, texts, strict=True):
+            key = {"row": str(part), "column": f"record {record}", "text": text}
+            key |= {"dataset": influenced.attrs["set"], "kernel": "RBF", **numbers}
+            rows.append({**key, **cells(found["level"].sel(part=part).values)})
+    return pd.DataFrame(rows)
+
+
+def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
+    """Where mean distance and where KL is largest (Control 8)."""
+    ratio = np.divide(*influenced["mean_distance"].values.T)
+    auc, auc_at = influenced["auc"].values.T
+    better = ratio > 1 + 1e-6
+    key = {"case": "pictures, RBF", "measure": "mean"}
+    lower = 100 * (auc < auc_at)[better].mean() if better.any() else np.nan
+    values = {
+        "records with a better query (%)": 100 * better.mean(),
+        "largest value over the record's": ratio.max(),
+        "of these queries, those with a lower AUC (%)": lower,
+    }
+    n = len(ratio)
+    rows = [{**key, "metric": metric, "value": float(v), "n": n} for metric, v in values.items()]
+    return pd.concat([locations(settings), pd.DataFrame(rows)], ignore_index=True)

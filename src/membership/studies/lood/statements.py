@@ -1,0 +1,164 @@
+"""Theorem 4.1 and the propositions against numbers, and what two slips of the released code do."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from membership import nngp
+from membership.studies.lood import influenced, measures
+from membership.studies.lood.experiment import MAIN
+from membership.studies.lood.influenced import STEP
+from membership.studies.lood.leakage import correlation
+from membership.studies.lood.networks import NETWORK_W_STD
+
+NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
+
+
+def statements(
+    slopes: xr.Dataset, records: xr.Dataset, constants: list[xr.Dataset], settings: Any
+) -> pd.DataFrame:
+    """The paper's theorem and propositions against numbers (Control 10)."""
+    parts = [
+        _stationarity(slopes),
+        _directions(records),
+        _proposition_5_1(settings),
+        low_rank(constants),
+        decay(),
+    ]
+    # A column for each of so many quantities would be nearly empty: they are words of the row.
+    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
+
+
+def _stationarity(slopes: xr.Dataset) -> pd.DataFrame:
+    """Slope of the divergences at the record, and of the mean distance, by central differences."""
+    rows = []
+    for kernel in slopes["kernel"].values:
+        for measure in slopes["measure"].values:
+            key = {"statement": "Theorem 4.1", "case": kernel}
+            metric = f"largest slope of {NAMES[measure]} at the record, relative to one away"
+            largest = float(slopes["slope"].sel(kernel=kernel, measure=measure).max())
+            rows.append({**key, "metric": metric, "value": largest})
+    return pd.DataFrame(rows)
+
+
+def _directions(records: xr.Dataset) -> pd.DataFrame:
+    """Whether the direction with D first is ever the smaller (Appendix C.2 states a condition)."""
+    rows = []
+    for name in (case for case in records["case"].values if case != MAIN):
+        found = measures.contrast(records, name)
+        ratio = float((found.kl() / found.kl_reverse()).min())
+        key = {"statement": "Appendix C.2", "case": name}
+        rows.append({**key, "metric": "smallest KL(D, D') over KL(D', D)", "value": ratio})
+    return pd.DataFrame(rows)
+
+
+def _proposition_5_1(settings: Any) -> pd.DataFrame:
+    """Its formula for the gradient of the mean distance, against central differences."""
+    rows = []
+    for name, place in influenced.PLACES.items():
+        comparison = influenced.comparison(place, settings)
+        ends = np.array([[place + STEP], [place - STEP]])
+        ahead, behind = comparison.measure(ends, "mean")
+        values = {
+            "formula": influenced.slope(place, settings),
+            "differences": (ahead - behind) / 2 / STEP,
+        }
+        key = {"statement": "Proposition 5.1", "case": f"S {name}"}
+        rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
+    return pd.DataFrame(rows)
+
+
+def decay() -> pd.DataFrame:
+    """How the correlation of two inputs approaches 1 at the released deviations (Control 10).
+
+    Two inputs of unit mean square with correlation 1/2. Proposition G.1 is about the edge of
+    chaos, on which the settings for GeLU are not; ReLU is, with the limit 9 pi^2 / 2 of
+    (1 - c) L^2.
+    """
+    pair = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, np.sqrt(3.0), 0.0, 0.0]])
+    cases = {
+        "ReLU": ("relu", 2**0.5),
+        "GeLU, sqrt(2), no bias": ("gelu", 2**0.5),
+        "GeLU, 1.9822, no bias": ("gelu", NETWORK_W_STD["gelu"]),
+    }
+    rows = []
+    for name, parameters in cases.items():
+        for depth in (10, 20, 40):
+            matrix = nngp.fully_connected(depth, *parameters)(pair)
+            c = matrix[0, 1] / np.sqrt(matrix[0, 0] * matrix[1, 1])
+            values = {
+                "variance": matrix[0, 0],
+                "(1 - c) L": (1 - c) * depth,
+                "(1 - c) L^2": (1 - c) * depth**2,
+            }
+            key = {"statement": "Proposition G.1", "case": f"{name}, L = {depth}"}
+            rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
+    return pd.DataFrame(rows)
+
+
+def low_rank(each: list[xr.Dataset]) -> pd.DataFrame:
+    """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
+
+    With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
+    function of at most 4 d + noise / n, hence a bound on every KL, as v / noise enters it. The
+    kernel is a constant of 1 and d times a correlation kernel.
+    """
+    rows = []
+    for constant in each:
+        noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
+        for size in constant["share"].values:
+            part = constant.sel(share=size)
+            distance, square = float(part["distance"]), part["square"].values
+            kl = measures.of_moments(part["variance"].values, square, constant).kl()
+            bound = 4 * distance + noise / (n - 1)
+            case = f"{constant.attrs['set']}, kernel within {distance:.3g} of a constant"
+            values = {
+                "largest variance": part["variance"].values.max(),
+                "its bound": bound,
+                "largest KL": kl.max(),
+                "bound of the KL": _kl_bound(bound, square.max(), noise, constant.attrs["outputs"]),
+            }
+            key = {"statement": "Proposition 6.1", "case": case}
+            rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
+    return pd.DataFrame(rows)
+
+
+def _kl_bound(bound: float, square: float, noise: float, classes: int) -> float:
+    """KL at a variance of `bound` with the largest residual; it rises with both."""
+    odds = bound / noise
+    return 0.5 * (classes * (odds - np.log1p(odds)) + square / (bound + noise) * odds)
+
+
+LABEL = "label of the next record"
+LEFT_IN = "record left in D"
+
+
+def released_code(slips: xr.Dataset) -> pd.DataFrame:
+    """LOOD as it should be, with the misassigned label, and with the record in D (Control 11).
+
+    The training script shortens the data by record i and then slices the labels by the length of
+    the shortened data: record i - 1 gets the label of i. The README's reconstruction removes
+    positions where it should remove values, so that the record stays in D. Here the process takes
+    the place of the networks.
+    """
+    right, wrong = (np.sqrt(slips[name].values) for name in ("mean_distance", "wrong_label"))
+    out, left_in = slips["kl"].values, slips["kl_left_in"].values
+    excess, y = slips["excess_left_in"].values, slips["label"].values
+    rows = [
+        _row(LABEL, "labels that change (%)", 100 * (y[1:] != y[:-1]).mean()),
+        _row(LABEL, "median root mean distance, right labels", np.median(right)),
+        _row(LABEL, "median root mean distance, as released", np.median(wrong)),
+        {"slip": LABEL, "metric": "correlation of the two", **correlation(right[1:], wrong[1:])},
+        _row(LEFT_IN, "median KL, record left out", np.median(out)),
+        _row(LEFT_IN, "median KL, as released", np.median(left_in)),
+        _row(LEFT_IN, "largest t, as released (at most 1/2)", (excess / (1 + excess)).max()),
+        {"slip": LEFT_IN, "metric": "correlation of the two", **correlation(out, left_in)},
+    ]
+    return pd.DataFrame(rows)
+
+
+def _row(slip: str, metric: str, value: float) -> dict[str, Any]:
+    value = float(value)
+    return {"slip": slip, "metric": metric, "value": value, "low": value, "high": value}
