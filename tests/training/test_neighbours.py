@@ -6,7 +6,7 @@ import torch
 
 from membership import data, training
 from membership.errors import InputError
-from membership.studies.iha.tasks import one_logit
+from membership.studies.iha.experiment import one_logit
 
 CONFIG = training.TrainingConfig(
     epochs=7,

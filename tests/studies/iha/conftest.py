@@ -3,8 +3,8 @@
 import pytest
 
 from membership.exhibits.source import Source
-from membership.studies.iha import audit, ensembles, loo, tasks
-from membership.studies.iha import experiment as experiments
+from membership.studies.iha import audit, leave_one_out, left_out
+from membership.studies.iha import experiment as tasks
 from membership.studies.iha.settings import Settings
 
 SIZES = {
@@ -38,7 +38,7 @@ def source(settings, own_cache):
 
 @pytest.fixture(scope="session")
 def trained(settings, own_cache):
-    return ensembles.train(tasks.task("digits-odd", settings), settings)
+    return tasks.train(tasks.task("digits-odd", settings), settings)
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +48,9 @@ def audits(source):
 
 @pytest.fixture(scope="session")
 def retrained(settings, own_cache):
-    return loo.retrain("digits-odd", settings)
+    return left_out.retrain("digits-odd", settings)
 
 
 @pytest.fixture(scope="session")
 def experiment(source):
-    return experiments.experiments(source)[0]
+    return leave_one_out.experiments(source)[0]

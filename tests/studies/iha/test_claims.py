@@ -12,8 +12,7 @@ from membership import metrics
 from membership.exhibits import declared, load
 from membership.published import Contrast
 from membership.studies.iha import audit as reading
-from membership.studies.iha import game, names, retrained
-from membership.studies.iha import game_at_scale as at_scale
+from membership.studies.iha import clean_game, small_game, subjects, theory
 from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
 
@@ -199,7 +198,7 @@ def test_more_data_of_simulated_records_decide_nothing_either():
 def timings(single, members=80_000, models=128, repeats=3):
     """A run of Table 6 in which LiRA takes so many times as long as IHA."""
     rows = [
-        {"attack": attack, "metric": names.RATIO, "value": value}
+        {"attack": attack, "metric": subjects.RATIO, "value": value}
         for attack, value in (("LiRA", single), ("LiRA, side by side", 0.5))
     ]
     table = pd.DataFrame(rows).assign(standard_error=0.05, n_repeats=repeats)
@@ -233,13 +232,13 @@ def retrained_run(metric, *values, retrainings=2000):
 @pytest.mark.parametrize(
     ("name", "metric", "values", "word"),
     [
-        ("iha-c01", retrained.LEAD, (0.05, -0.05), "supported"),
-        ("iha-c01", retrained.LEAD, (0.005, -0.05), "undecided"),
-        ("iha-c01", retrained.LEAD, (0.005, 0.005), "undecided"),
-        ("iha-c01", retrained.LEAD, (-0.05, -0.05), "contradicted"),
-        ("iha-c02", retrained.GAIN, (0.5, 0.1), "supported"),
-        ("iha-c02", retrained.GAIN, (0.5, 0.0), "undecided"),
-        ("iha-c02", retrained.GAIN, (0.5, -0.1), "contradicted"),
+        ("iha-c01", theory.LEAD, (0.05, -0.05), "supported"),
+        ("iha-c01", theory.LEAD, (0.005, -0.05), "undecided"),
+        ("iha-c01", theory.LEAD, (0.005, 0.005), "undecided"),
+        ("iha-c01", theory.LEAD, (-0.05, -0.05), "contradicted"),
+        ("iha-c02", theory.GAIN, (0.5, 0.1), "supported"),
+        ("iha-c02", theory.GAIN, (0.5, 0.0), "undecided"),
+        ("iha-c02", theory.GAIN, (0.5, -0.1), "contradicted"),
     ],
 )
 def test_the_theorems_claims_follow_the_retrainings(name, metric, values, word):
@@ -322,17 +321,17 @@ def test_of_every_record_the_targets_are_the_units(source):
 
 @pytest.mark.slow
 def test_the_game_pairs_its_draws(experiment):
-    found = game.difference(experiment, "IHA", "LOSS", 0)
-    table = game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
+    found = small_game.difference(experiment, "IHA", "LOSS", 0)
+    table = small_game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
     auc_of = table["value"].xs("AUC", level="metric")
     assert found.difference == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
     assert found.standard_error > 0
-    row = table.loc["IHA less LOSS, pooled", game.PAIRED]
+    row = table.loc["IHA less LOSS, pooled", clean_game.PAIRED]
     assert (row["value"], row["low"], row["high"]) == (found.difference, found.low, found.high)
-    each = table["value"].xs(game.METRICS[1], level="metric")
-    row = table.loc["IHA less LOSS, record by record", game.PAIRED]
+    each = table["value"].xs(clean_game.METRICS[1], level="metric")
+    row = table.loc["IHA less LOSS, record by record", clean_game.PAIRED]
     assert row["value"] == pytest.approx(each["IHA"] - each["LOSS"])
-    same = game.difference(experiment, "IHA", "IHA", 0)
+    same = small_game.difference(experiment, "IHA", "IHA", 0)
     assert same.difference == same.standard_error == 0.0
 
 
@@ -340,7 +339,7 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     run = SimpleNamespace(settings=settings, has=lambda name: False)
     found = CLAIM["iha-o08"].outcome(run)
     assert found.word == "not tested here"
-    needed = names.files(names.LEFT_OUT, names.left_out(settings))
+    needed = subjects.files(subjects.LEFT_OUT, subjects.left_out(settings))
     assert all(name in found.reason for name in needed)
 
 
@@ -350,7 +349,7 @@ def test_the_game_is_tested_where_its_evidence_is(settings):
     [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
 )
 def test_the_game_follows_its_differences(monkeypatch, source, value, error, word):
-    monkeypatch.setattr(game, "difference", lambda *_: Contrast("x", value, error, 15.0, 16))
+    monkeypatch.setattr(small_game, "difference", lambda *_: Contrast("x", value, error, 15.0, 16))
     for name in ("iha-o08", "iha-o09"):
         assert CLAIM[name].outcome(source).word == word
 
@@ -372,7 +371,7 @@ def _game_run(contrast, value, error, members):
     rows = [
         {"dataset": "X", "attack": contrast, "metric": metric, "value": value}
         | {"standard_error": error, "degrees_of_freedom": 199.0, "n_repeats": 200}
-        for metric in at_scale.DIFFERENCES
+        for metric in clean_game.DIFFERENCES
     ]
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = {"X": "large"}

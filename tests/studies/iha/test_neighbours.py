@@ -7,23 +7,22 @@ from torch import nn
 
 from membership import attacks, training
 from membership.errors import RunError
-from membership.studies.iha import game_scores, names, neighbour_evidence, neighbour_forms
-from membership.studies.iha import neighbours as made
+from membership.studies.iha import clean_game, neighbours, subjects
 
 
 @pytest.fixture(scope="module")
 def game(settings):
-    return made.set_up(names.EMBEDDED, settings)
+    return neighbours.set_up(subjects.EMBEDDED, settings)
 
 
 @pytest.fixture(scope="module")
 def weights(game, settings):
-    return made.weights(game, settings)
+    return neighbours.weights(game, settings)
 
 
 @pytest.fixture(scope="module")
 def found(settings):
-    return neighbour_evidence.pairs(names.EMBEDDED, settings)
+    return neighbours.pairs(subjects.EMBEDDED, settings)
 
 
 def test_the_sets_and_their_records_have_nothing_in_common(game):
@@ -60,7 +59,7 @@ def _module(weight):
 
 def test_scores_are_those_of_the_attacks_on_a_record_outside(game, weights, found, settings):
     """From evidence as from the model itself, for one model on D' and one on D' + z."""
-    scores, config = game_scores.scored(found), game.task.config
+    scores, config = clean_game.scored(found), game.task.config
     place, r, k = 1, 2, 3
     models = weights["without"][place, k], weights["with"][place, r, k]
     for side, weight in enumerate(models):
@@ -86,7 +85,7 @@ def test_scores_are_those_of_the_attacks_on_a_record_outside(game, weights, foun
 def test_derivatives_are_those_of_autograd():
     rng = np.random.default_rng(3)
     x, y = torch.tensor(rng.normal(size=(9, 3))), torch.tensor(rng.integers(2, size=9))
-    toy, w = neighbour_forms.Logistic.of(x, y), torch.tensor(rng.normal(size=4))
+    toy, w = neighbours.Logistic.of(x, y), torch.tensor(rng.normal(size=4))
 
     def loss(weight):
         return ((torch.sigmoid(toy.x @ weight) - toy.y) ** 2).mean()
@@ -100,7 +99,7 @@ def test_derivatives_are_those_of_autograd():
 def test_a_solution_solves_and_what_cannot_be_solved_is_an_error():
     rng = np.random.default_rng(5)
     x, y = torch.tensor(rng.normal(size=(30, 4))), torch.tensor(rng.integers(2, size=30))
-    toy, w = neighbour_forms.Logistic.of(x, y), torch.tensor(rng.normal(size=(2, 5)))
+    toy, w = neighbours.Logistic.of(x, y), torch.tensor(rng.normal(size=(2, 5)))
     b = torch.tensor(rng.normal(size=(2, 3, 5)))
     near = torch.linalg.inv(toy.hessian(w.mean(0)) + 0.4 * torch.eye(5).double())
     solved = toy.solver(w, 0.4, near)(b)
@@ -115,15 +114,15 @@ def test_a_projection_is_along_the_move_of_the_minimum_over_the_noise(game, weig
     """By hand, one record and one model, the noise a moving average over all 65 directions."""
     config, place, r, k = game.task.config, 0, 1, 2
     x, y = game.records(game.others[place], torch.float64)
-    toy = neighbour_forms.Logistic.of(x, y)
-    asked = neighbour_forms.Logistic.of(*game.records(game.added[place], torch.float64))
+    toy = neighbours.Logistic.of(x, y)
+    asked = neighbours.Logistic.of(*game.records(game.added[place], torch.float64))
     out = torch.tensor(weights["without"][place][1::2]).double()
     centre = out.mean(0)
     hessian = toy.hessian(centre)
     gradient = asked.gradients(centre[None])[0, r]
     w = torch.tensor(weights["with"][place, r, k]).double()
     damped = torch.linalg.solve(hessian + 0.2 * torch.eye(len(w)).double(), gradient)
-    form = found["form"].sel(term=names.PROJECTED[1], side="with").values[r, k]
+    form = found["form"].sel(term=subjects.PROJECTED[1], side="with").values[r, k]
     assert form[0] == pytest.approx(-float((w - centre) @ damped), rel=1e-4)
     # In the same basis: pixels that are always 0 have eigenvalue 0, and no basis of their own.
     values, basis = (part.numpy() for part in torch.linalg.eigh(hessian))
@@ -139,22 +138,22 @@ def test_a_projection_is_along_the_move_of_the_minimum_over_the_noise(game, weig
 def test_what_is_expected_is_the_distance_of_two_normal_laws(game, weights, found):
     """Of a move m and a covariance C: the best direction's, and that of the log-odds."""
     config, r = game.task.config, 2
-    toy = neighbour_forms.Logistic.of(*game.records(game.others[0], torch.float64))
-    asked = neighbour_forms.Logistic.of(*game.records(game.added[0], torch.float64))
+    toy = neighbours.Logistic.of(*game.records(game.others[0], torch.float64))
+    asked = neighbours.Logistic.of(*game.records(game.added[0], torch.float64))
     out = torch.tensor(weights["without"][0]).double()
-    _, basis, noise, moved = neighbour_forms._law(toy, out, config)
+    _, basis, noise, moved = neighbours._law(toy, out, config)
     covariance = basis @ torch.diag(noise) @ basis.T
     gradient = asked.gradients(out.mean(0)[None])[0, r]
     move = basis @ torch.diag(moved) @ basis.T @ gradient / (len(toy.x) + 1)
     best = torch.sqrt(move @ torch.linalg.solve(covariance, move))
     z = asked.x[r]
     outputs = abs(float(z @ move)) / torch.sqrt(z @ covariance @ z)
-    form = found["form"].sel(inverse=names.FITTED)[r, 1, 0]
-    assert float(form.sel(term=names.EXPECTED[0])) == pytest.approx(float(best), rel=1e-4)
-    assert float(form.sel(term=names.EXPECTED[1])) == pytest.approx(float(outputs), rel=1e-4)
+    form = found["form"].sel(inverse=subjects.FITTED)[r, 1, 0]
+    assert float(form.sel(term=subjects.EXPECTED[0])) == pytest.approx(float(best), rel=1e-4)
+    assert float(form.sel(term=subjects.EXPECTED[1])) == pytest.approx(float(outputs), rel=1e-4)
     assert outputs <= best
 
 
 def test_smoothing_keeps_a_constant():
     variance = torch.full((7,), 3.0, dtype=torch.float64)
-    np.testing.assert_allclose(neighbour_forms.smoothed(variance), 3.0)
+    np.testing.assert_allclose(neighbours.smoothed(variance), 3.0)

@@ -5,7 +5,8 @@ import pytest
 
 from membership import attacks, metrics
 from membership.attacks.lira import Choice, lira_variants
-from membership.studies.iha import audit, ensembles, measured, rows, white_box
+from membership.studies.iha import audit, experiment, forms
+from membership.studies.iha import scores as of
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +23,13 @@ def public(trained, scores):
     arguments = (
         trained.ensemble.module(1),
         trained.task.config.loss_of,
-        white_box.training_records(trained, 1),
-        white_box.records(trained, queries),
+        forms.training_records(trained, 1),
+        forms.records(trained, queries),
         trained.task.membership[1, queries],
     )
 
     def score(damping=0.2, **options):
-        how = measured.recipe(trained)
+        how = trained.recipe
         return attacks.iha(*arguments, **how, damping=damping, **options).score
 
     return score
@@ -63,7 +64,7 @@ def test_a_row_is_what_the_attack_of_that_name_gives(scores, public, name, optio
 
 
 def test_the_terms_add_up_to_the_score(scores, trained):
-    how = measured.recipe(trained)
+    how = trained.recipe
     whole = scores["loss"] / (1 + how["momentum"])
     whole = whole - sum(scores[f"i{k}"] for k in range(1, 5)) / how["learning_rate"]
     np.testing.assert_allclose(scores["IHA"], whole, rtol=1e-9, atol=1e-12)
@@ -88,8 +89,8 @@ def test_the_size_of_the_others_tells_members_without_looking_at_them(scores, tr
 
 
 def test_damping_is_raised_only_where_the_hessian_asks_for_it():
-    assert white_box.enough(np.array([-0.01, 1.0]), 0.2) == 0.2
-    raised = white_box.enough(np.array([-0.3, 1.0]), 0.2)
+    assert forms.enough(np.array([-0.01, 1.0]), 0.2) == 0.2
+    raised = forms.enough(np.array([-0.3, 1.0]), 0.2)
     assert raised - 0.3 >= 0.1
 
 
@@ -111,8 +112,8 @@ def test_the_residual_tests_are_the_attack(scores, trained, statistic, suffix, k
     expected = attacks.residual(
         trained.ensemble.module(1),
         trained.task.config.loss_of,
-        white_box.training_records(trained, 1),
-        white_box.records(trained, trained.queries),
+        forms.training_records(trained, 1),
+        forms.records(trained, trained.queries),
         trained.task.membership[1, trained.queries],
         trained.task.config.weight_decay,
         statistic,
@@ -136,7 +137,7 @@ def test_the_registered_attacks_read_this_evidence(source, scores):
 def test_lira_leaves_the_target_and_its_complement_out(scores, trained, source):
     queries = trained.queries
     phi = (
-        ensembles.scaled_logits(
+        experiment.scaled_logits(
             trained.ensemble, trained.task.pool.x[queries], trained.task.pool.y[queries]
         )
         .astype(np.float32)
@@ -159,7 +160,7 @@ def test_lira_leaves_the_target_and_its_complement_out(scores, trained, source):
 def test_the_loss_is_the_one_that_was_minimised(scores, trained):
     queries = trained.queries
     pool = trained.task.pool
-    scaled = ensembles.scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])[1]
+    scaled = experiment.scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])[1]
     expected = (1 - 1 / (1 + np.exp(-scaled))) ** 2
     np.testing.assert_allclose(-scores["LOSS"], expected, rtol=1e-5)
 
@@ -167,8 +168,8 @@ def test_the_loss_is_the_one_that_was_minimised(scores, trained):
 def test_accuracy_is_that_of_the_unseen_half(trained):
     unseen = ~trained.task.membership[0]
     pool = trained.task.pool
-    right = ensembles.scaled_logits(trained.ensemble, pool.x[unseen], pool.y[unseen])[0] > 0
-    found = ensembles.utility(trained)["test accuracy (%)"]
+    right = experiment.scaled_logits(trained.ensemble, pool.x[unseen], pool.y[unseen])[0] > 0
+    found = experiment.utility(trained)["test accuracy (%)"]
     assert found[0] == pytest.approx(100 * right.mean())
 
 
@@ -176,7 +177,7 @@ def test_rows_are_means_over_targets_within_the_range_of_a_rate():
     rng = np.random.default_rng(0)
     member = [rng.random(50) < 0.5 for _ in range(4)]
     scores = [truth + rng.normal(size=50) for truth in member]
-    row = rows.measured({"attack": "x"}, scores, member, ["AUC"])[0]
+    row = of.measured({"attack": "x"}, scores, member, ["AUC"])[0]
     both = [metrics.auc(s, m) for s, m in zip(scores, member, strict=True)]
     assert row["value"] == pytest.approx(np.mean(both))
     assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1

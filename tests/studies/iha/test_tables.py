@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 
 from membership import metrics, published
-from membership.studies.iha import audit as reading
 from membership.studies.iha import (
-    controls,
-    names,
-    requirements,
-    rows,
+    against_references,
+    cost,
+    damping,
+    score_taken_apart,
     sentences,
-    solvers,
-    tables,
+    subjects,
 )
+from membership.studies.iha import audit as reading
+from membership.studies.iha import scores as rows
 from membership.studies.iha.settings import Settings
 
 KEYS = ["dataset", "attack", "metric"]
@@ -25,7 +25,12 @@ KEYS = ["dataset", "attack", "metric"]
 
 @pytest.mark.parametrize(
     "study",
-    [tables.table_2, tables.table_4, controls.control_1, controls.control_3],
+    [
+        against_references.table_2,
+        score_taken_apart.table_4,
+        against_references.control_1,
+        against_references.control_3,
+    ],
 )
 def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, audits, settings):
     table = study(audits, settings)
@@ -39,14 +44,14 @@ def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, audits, se
 
 def test_an_entry_is_the_mean_over_the_targets(audits, settings):
     audit = audits[0]
-    table = tables.table_2(audits, settings).set_index(KEYS)["value"]
+    table = against_references.table_2(audits, settings).set_index(KEYS)["value"]
     each = [metrics.auc(s, m) for s, m in zip(audit.scores("IHA"), audit.member, strict=True)]
     assert table["Digits-Odd", "IHA (Exact)", "AUC"] == pytest.approx(np.mean(each))
 
 
 def test_all_terms_together_are_the_attack(audits, settings):
-    table = tables.table_4(audits, settings).set_index(KEYS)["value"]
-    whole = tables.table_2(audits, settings).set_index(KEYS)["value"]
+    table = score_taken_apart.table_4(audits, settings).set_index(KEYS)["value"]
+    whole = against_references.table_2(audits, settings).set_index(KEYS)["value"]
     for metric in rows.METRICS:
         for audit in audits:
             key = (audit.label, "IHA[All]", metric)
@@ -54,7 +59,7 @@ def test_all_terms_together_are_the_attack(audits, settings):
 
 
 def test_the_coin_has_full_knowledge_at_fraction_one(source, settings):
-    table = tables.table_9(reading.known_audits(source), settings)
+    table = score_taken_apart.table_9(reading.known_audits(source), settings)
     table = table[(table["fraction"] == 1) & (table["metric"] == "AUC")]
     for _, part in table.groupby("dataset"):
         assert part["value"].nunique() == 1
@@ -63,11 +68,11 @@ def test_the_coin_has_full_knowledge_at_fraction_one(source, settings):
 
 def test_each_data_set_is_judged_by_its_own_deviations(audits, settings):
     """One data set called the paper's own, the other not: two kinds of verdict in one table."""
-    table = tables.table_2(audits, settings)
+    table = against_references.table_2(audits, settings)
     papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
     others = {**table.attrs["setup"]["Digits"], "published": "FashionMNIST"}
     table.attrs["setup"] = {"Digits-Odd": papers, "Digits": others}
-    judged = tables.table_2_judged(table)
+    judged = against_references.table_2_judged(table)
     verdicts = judged[judged["published"].notna()].groupby("dataset")["verdict"].unique()
     assert set(verdicts["Digits-Odd"]) <= {"agrees", "compatible", "differs"}
     assert set(verdicts["Digits"]) == {"not comparable"}
@@ -75,10 +80,10 @@ def test_each_data_set_is_judged_by_its_own_deviations(audits, settings):
 
 
 def test_control_3_stands_beside_the_published_numbers_without_verdicts(audits, settings):
-    table = controls.control_3(audits, settings)
+    table = against_references.control_3(audits, settings)
     papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
     table.attrs["setup"] = {"Digits-Odd": papers}
-    judged = controls.control_3_judged(table)
+    judged = against_references.control_3_judged(table)
     assert judged["published"].notna().any()
     assert set(judged["verdict"]) == {""}
 
@@ -92,10 +97,10 @@ def _papers_own(own, name):
 @pytest.mark.parametrize(
     ("name", "dataset", "attack"),
     [
-        ("iha_table4", "Purchase-100(S)", tables.TERMS),
-        ("iha_table8", "MNIST-Odd", tables.CONDITIONINGS),
-        ("iha_table2", "MNIST-Odd", tables.TABLE_2),
-        ("iha_table7", "Purchase-100", tables.TABLE_7),
+        ("iha_table4", "Purchase-100(S)", score_taken_apart.TERMS),
+        ("iha_table8", "MNIST-Odd", damping.CONDITIONINGS),
+        ("iha_table2", "MNIST-Odd", against_references.TABLE_2),
+        ("iha_table7", "Purchase-100", against_references.TABLE_7),
     ],
 )
 def test_attacks_are_spelt_as_in_the_published_tables(name, dataset, attack):
@@ -105,30 +110,32 @@ def test_attacks_are_spelt_as_in_the_published_tables(name, dataset, attack):
 
 def test_published_dampings_are_points_of_the_sweep():
     table = pd.DataFrame({"panel": ["MNIST-Odd: AUC", "Digits: AUC"]})
-    points = controls.published_dampings(table)
+    points = damping.published_dampings(table)
     assert points["damping"].tolist() == [0.01, 0.1, 0.2]
     assert points["value"].tolist() == [0.513, 0.535, 0.542]
     assert set(points["panel"]) == {"MNIST-Odd: AUC"}
-    assert controls.published_dampings(table[1:]).empty
+    assert damping.published_dampings(table[1:]).empty
 
 
 def test_the_correction_is_the_pairwise_difference(audits, settings):
-    table = controls.control_4(audits, settings).set_index(["dataset", "quantity"])["value"]
+    table = score_taken_apart.control_4(audits, settings).set_index(["dataset", "quantity"])[
+        "value"
+    ]
     for audit in audits:
         gain = table[audit.label, "AUC of IHA*"] - table[audit.label, "AUC of IHA"]
         assert table[audit.label, "AUC, IHA* less IHA"] == pytest.approx(gain)
 
 
 def test_curves_do_not_reach_below_one_non_member(audits, settings):
-    curves = tables.figure_1(audits, settings)
+    curves = against_references.figure_1(audits, settings)
     assert curves["fpr"].min() >= 1 / 120
     for _, curve in curves.groupby(["panel", "series"]):
         assert curve["tpr"].is_monotonic_increasing
 
 
 def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings):
-    curves = tables.figure_1(audits, settings)
-    assert set(curves["series"]) == set(tables.FIGURE_1)
+    curves = against_references.figure_1(audits, settings)
+    assert set(curves["series"]) == set(against_references.FIGURE_1)
     for audit in audits:
         fpr = curves.loc[curves["panel"] == audit.label, "fpr"].iloc[5]
         here = curves[(curves["panel"] == audit.label) & (curves["fpr"] == fpr)]
@@ -144,11 +151,11 @@ def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings)
 
 def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, settings):
     swept = reading.swept_audits(source)
-    table = tables.table_8(swept, settings)
+    table = damping.table_8(swept, settings)
     assert len(table)
     for audit in swept:
         for row in table[table["dataset"] == audit.label].to_dict("records"):
-            scores = audit.scores(tables.CONDITIONINGS[row["attack"]])
+            scores = audit.scores(damping.CONDITIONINGS[row["attack"]])
             values = [metrics.auc(*pair) for pair in zip(scores, audit.member, strict=True)]
             alone = metrics.summary(values, audit.units)
             assert row["standard_error"] >= alone["standard_error"] * (1 - 1e-9)
@@ -157,7 +164,7 @@ def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, s
 
 
 def test_table_1_agrees_with_the_papers_where_both_say():
-    table = requirements.table_1(None).set_index("attack")
+    table = against_references.table_1(None).set_index("attack")
     paper = {
         "LOSS": ("black-box", False, "no"),
         "LiRA": ("black-box", True, "no"),
@@ -173,20 +180,20 @@ def test_table_1_agrees_with_the_papers_where_both_say():
 
 
 def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
-    listed = set(requirements.table_1(None)["attack"])
+    listed = set(against_references.table_1(None)["attack"])
     assert {"MAST", "IHA*", "residual test", "loss likelihood ratio"} <= listed
     assert not {"BMIA", "GLiR", "RMIA, share of a population", "MATT"} & listed
     module = sys.modules["membership.attacks.registry"]
     loss = module.registry()["loss"]
     more = {"a": replace(loss, name="a", display="new"), "b": replace(loss, needs=("hinge",))}
     monkeypatch.setattr(module, "ATTACKS", module.ATTACKS | more)
-    assert set(requirements.table_1(None)["attack"]) == listed | {"new"}
+    assert set(against_references.table_1(None)["attack"]) == listed | {"new"}
 
 
 @pytest.mark.slow
 def test_both_solvers_agree(source, audits, settings):
     solved = [source.evidence(f"solvers-{name}") for name in ("digits-odd", "digits")]
-    table = solvers.table_3(audits, solved, settings)
+    table = cost.table_3(audits, solved, settings)
     found = table.set_index(KEYS)["value"]
     for audit in audits:
         assert 0 < found[audit.label, "IHA (CG)", "largest difference from exact, relative"] < 1e-4
@@ -206,7 +213,7 @@ def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(source, au
     # A solver that turns every score round has the AUC turned round.
     exact = np.stack([scores[at] for scores in audit.scores("IHA")])
     one["difference"].values[:] = -2 * exact
-    found = solvers.table_3(audits, solved, settings).set_index(KEYS)["value"]
+    found = cost.table_3(audits, solved, settings).set_index(KEYS)["value"]
     exact, cg = (found[audit.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
     assert cg == pytest.approx(1 - exact, abs=1e-6)
 
@@ -215,18 +222,18 @@ def test_published_times_stand_beside_without_a_verdict(audits):
     label = audits[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
-    judged = solvers.table_6_judged(table)
+    judged = cost.table_6_judged(table)
     assert judged["published"].notna().all()
     assert set(judged["verdict"]) == {"not comparable"}
 
 
 def test_table_6_is_marked_as_measured(source, settings):
-    table = solvers.table_6(source.evidence("costs-digits"), settings)
+    table = cost.table_6(source.evidence("costs-digits"), settings)
     assert table.attrs["timing"] is True
     printed = set(published.table("iha_table6")["metric"])
     assert printed <= set(table["metric"])
     assert (table["value"] >= 0).all()
-    ratio = table[(table["metric"] == names.RATIO) & (table["attack"] == "IHA")]
+    ratio = table[(table["metric"] == subjects.RATIO) & (table["attack"] == "IHA")]
     assert ratio["value"].tolist() == [1.0]
     assert table.attrs["setup"]["Digits"]["reference_models"] == settings.n_models
     assert not any("models (the paper: 128)" in text for text in table.attrs["deviations"][:-2])
@@ -239,31 +246,31 @@ def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings)
     costs["held"].values[case], costs["held_after"].values[case] = [1e6, 3e6, 0.0], 2e6
     exact = list(costs["attack"].values).index("IHA")
     costs["before"].values[exact], costs["each"].values[exact] = 1.0, 0.009
-    table = solvers.table_6(costs, settings)
+    table = cost.table_6(costs, settings)
     rows_of = table[table["attack"] == "LiRA"].set_index("metric")
     assert rows_of.loc["precompute time (s)", "value"] == pytest.approx(20.0)
     assert rows_of.loc["precompute time (s)", "n_repeats"] == 3
     assert rows_of.loc["time for 1000 samples (s)", "value"] == pytest.approx(21.0)
-    assert rows_of.loc[names.RATIO, "value"] == pytest.approx(2.1)
+    assert rows_of.loc[subjects.RATIO, "value"] == pytest.approx(2.1)
     assert rows_of.loc["memory precompute (MB)", "value"] == 3.0
     assert rows_of.loc["memory max (MB)", "value"] == 3.0
     assert "2.1 times as long as exact IHA" in sentences.of_table_6(table)
 
 
 def test_the_papers_size_is_timed_at_paper_size_only():
-    assert names.timed(Settings.from_values({"profile": "quick"})).name == "purchase_like:8000"
-    found = names.timed(Settings.from_values({"profile": "paper"}))
+    assert subjects.timed(Settings.from_values({"profile": "quick"})).name == "purchase_like:8000"
+    found = subjects.timed(Settings.from_values({"profile": "paper"}))
     assert (found.name, found.most_parameters) == ("purchase_like:160000", 22_532)
     own = Settings.from_values({"profile": "paper", "also_datasets": ["digits"]})
-    assert names.timed(own).name == "digits"
+    assert subjects.timed(own).name == "digits"
 
 
 def test_variants_are_larger_and_deeper(source, settings):
     found = reading.variant_audits(source)
     assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]
-    table = tables.table_7(found, reading.deep_sweep(source), settings)
-    assert set(names.DEEP_DAMPINGS) <= set(table["attack"])
-    judged = tables.table_7_judged(table)
+    table = against_references.table_7(found, reading.deep_sweep(source), settings)
+    assert set(subjects.DEEP_DAMPINGS) <= set(table["attack"])
+    judged = against_references.table_7_judged(table)
     assert isinstance(judged, pd.DataFrame)
     assert not judged.duplicated(KEYS).any()
     assert judged["published"].isna().all()

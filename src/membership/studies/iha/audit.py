@@ -11,15 +11,9 @@ import xarray as xr
 
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
-from membership.studies.iha import names, rows, scores
-from membership.studies.iha.white_box import DAMPINGS, FRACTIONS, RANKS
-
-# The names of scores, each with its inverse in the evidence and its attack.
-SWEPT = {
-    **{f"IHA, damping {d:g}": (f"damping {d:g}", "IHA") for d in DAMPINGS},
-    **{f"IHA*, damping {d:g}": (f"damping {d:g}, regularised", "IHA*") for d in DAMPINGS},
-    **{f"IHA, low rank {r:g}": (f"low-rank {r:g}", "IHA") for r in RANKS},
-}
+from membership.studies.iha import scores, subjects
+from membership.studies.iha.forms import FRACTIONS, OF_SWEEP
+from membership.studies.iha.scores import METRICS, measured
 
 
 @dataclass(frozen=True)
@@ -98,10 +92,10 @@ class Audit:
             return known and bool(np.isfinite(self.numbers(name)).all())
         return all(name in found for found in self.found)
 
-    def rows(self, attack: str, name: str = "", metrics: Sequence[str] = rows.METRICS) -> list:
+    def rows(self, attack: str, name: str = "", metrics: Sequence[str] = METRICS) -> list:
         """Tidy rows of one attack, called `attack` in the table."""
         key = {"dataset": self.label, "attack": attack}
-        return rows.measured(key, self.scores(name or attack), self.member, metrics, self.units)
+        return measured(key, self.scores(name or attack), self.member, metrics, self.units)
 
 
 def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
@@ -129,7 +123,7 @@ def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
     for place, target in enumerate(outputs.attrs["targets"]):
         forms, each = scores.by_inverse(sweep, place), {}
         loss, member = scores.loss_of(outputs, target, at), sweep["member"].values[place]
-        for name, (inverse, attack) in SWEPT.items():
+        for name, (inverse, attack) in OF_SWEEP.items():
             if inverse in forms:
                 each[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
         found.append(each)
@@ -186,29 +180,29 @@ def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
 @functools.lru_cache(maxsize=8)
 def decomposed_audits(source: Any) -> tuple[Audit, ...]:
     """Every data set of a run whose Hessians were decomposed, attacked."""
-    return _read(source, audit, names.MAIN, names.decomposed(source.settings))
+    return _read(source, audit, subjects.MAIN, subjects.decomposed(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
 def audits(source: Any) -> tuple[Audit, ...]:
-    """Every data set of a run, attacked; `source` has the evidence named in `names.MAIN`."""
+    """Every data set of a run, attacked; `source` has the evidence named in `subjects.MAIN`."""
     first = decomposed_audits(source)
-    more = names.subjects(source.settings)[len(first) :]
-    return (*first, *_read(source, audit, names.MAIN, more))
+    more = subjects.subjects(source.settings)[len(first) :]
+    return (*first, *_read(source, audit, subjects.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
 def compared_audits(source: Any) -> tuple[Audit, ...]:
-    """The data sets of the main comparison: see `names.compared`."""
+    """The data sets of the main comparison: see `subjects.compared`."""
     first = audits(source)
-    more = names.compared(source.settings)[len(first) :]
-    return (*first, *_read(source, audit, names.MAIN, more))
+    more = subjects.compared(source.settings)[len(first) :]
+    return (*first, *_read(source, audit, subjects.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
 def swept_audits(source: Any) -> tuple[Audit, ...]:
     """The same over dampings and ranks."""
-    return _read(source, swept, names.SWEPT, names.decomposed(source.settings))
+    return _read(source, swept, subjects.SWEPT, subjects.decomposed(source.settings))
 
 
 def damped_audits(source: Any) -> tuple[Audit, ...]:
@@ -219,30 +213,30 @@ def damped_audits(source: Any) -> tuple[Audit, ...]:
 
 def whole_audits(source: Any) -> tuple[Audit, ...]:
     """The data sets whose targets were asked about every record."""
-    return _read(source, every_record, names.WHOLE, names.whole(source.settings))
+    return _read(source, every_record, subjects.WHOLE, subjects.whole(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
 def known_audits(source: Any) -> tuple[Audit, ...]:
     """Every data set of a run by fractions known."""
-    return _read(source, with_known, names.KNOWN, names.subjects(source.settings))
+    return _read(source, with_known, subjects.KNOWN, subjects.subjects(source.settings))
 
 
 def variant_audits(source: Any) -> tuple[Audit, ...]:
     """The last data set of a run, then its variants (Table 7)."""
-    more = [one for one in names.variants(source.settings) if not one.full]
+    more = [one for one in subjects.variants(source.settings) if not one.full]
     last = compared_audits(source)[len(audits(source)) - 1 :]
-    return (*last, *_read(source, audit, names.MAIN, more))
+    return (*last, *_read(source, audit, subjects.MAIN, more))
 
 
 def deep_sweep(source: Any) -> tuple[Audit, ...]:
     """The deeper network at every damping."""
-    deep = [one for one in names.variants(source.settings) if one.deep]
-    return _read(source, swept, names.SWEPT, deep)
+    deep = [one for one in subjects.variants(source.settings) if one.deep]
+    return _read(source, swept, subjects.SWEPT, deep)
 
 
 def _read(
-    source: Any, made: Callable[..., Audit], kinds: Sequence[str], some: list[names.Subject]
+    source: Any, made: Callable[..., Audit], kinds: Sequence[str], some: list[subjects.Subject]
 ) -> tuple[Audit, ...]:
     return tuple(made(*(source.evidence(f"{k}-{one.slug}") for k in kinds)) for one in some)
 

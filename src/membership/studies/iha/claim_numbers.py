@@ -13,7 +13,7 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.outcomes import NOT_TESTED, every, overall, untested
-from membership.studies.iha import audit, names
+from membership.studies.iha import audit, subjects
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
 IMAGES = {"MNIST-Odd": 30_000, "FashionMNIST": 30_000}
@@ -200,10 +200,10 @@ def _targets(table: pd.DataFrame, label: str) -> int:
 
 
 def _has_evidence(source: Source, swept: str) -> bool:
-    needed = names.files(names.MAIN, names.compared(source.settings))
+    needed = subjects.files(subjects.MAIN, subjects.compared(source.settings))
     if swept:
-        needed = names.files(names.SWEPT, names.decomposed(source.settings))
-        needed += names.files(names.WHOLE, names.whole(source.settings))
+        needed = subjects.files(subjects.SWEPT, subjects.decomposed(source.settings))
+        needed += subjects.files(subjects.WHOLE, subjects.whole(source.settings))
     return all(source.has(name) for name in needed)
 
 

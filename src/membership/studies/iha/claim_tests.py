@@ -15,7 +15,7 @@ from membership.published.outcomes import (
     untested,
 )
 from membership.published.rows import number
-from membership.studies.iha import retrained, tables
+from membership.studies.iha import damping, theory
 from membership.studies.iha.claim_numbers import (
     DEEP,
     IMAGES,
@@ -29,8 +29,8 @@ from membership.studies.iha.claim_numbers import (
     over,
     summed,
 )
-from membership.studies.iha.names import RATIO
-from membership.studies.iha.white_box import SWEPT
+from membership.studies.iha.forms import N_SWEPT
+from membership.studies.iha.subjects import RATIO
 
 AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
 LEAST_RETRAININGS, MOST_SOLVED = 2000, 10_000
@@ -42,7 +42,7 @@ EVERYONE = "IHA, gradient over D for everyone"
 
 def more_than_the_loss(source: Source) -> Outcome:
     """iha-c01: above .01 in some setting; contradicted below 0 in every one."""
-    found, data = _retrained(source, retrained.LEAD)
+    found, data = _retrained(source, theory.LEAD)
     above, below = exists(None, found, 0.01), exists(None, found, 0.0)
     if above.word != SUPPORTED:
         between = replace(above, word=UNDECIDED, reason="neither above 0.01 nor everywhere below 0")
@@ -52,7 +52,7 @@ def more_than_the_loss(source: Source) -> Outcome:
 
 def another_law(source: Source) -> Outcome:
     """iha-c02."""
-    found, data = _retrained(source, retrained.GAIN)
+    found, data = _retrained(source, theory.GAIN)
     return every([much_better(one, 0.0, parts=len(found)) for one in found]).on(data)
 
 
@@ -162,7 +162,7 @@ def all_records(rows: Rows, parts: int) -> Outcome:
     return every(found)
 
 
-OTHERS = [name for name in tables.CONDITIONINGS if name != BEST]
+OTHERS = [name for name in damping.CONDITIONINGS if name != BEST]
 
 
 def cheaper(source: Source) -> Outcome:
@@ -196,11 +196,11 @@ def _on_few(rows: Rows, parts: int) -> Outcome:
 
 def best_damping_on_few(source: Source) -> Outcome:
     """iha-c15 on the few records that were asked at first."""
-    return _on_few(source).on(*(f"{name}, {SWEPT} records" for name in IMAGES))
+    return _on_few(source).on(*(f"{name}, {N_SWEPT} records" for name in IMAGES))
 
 
 def _best_damping(rows: Rows, parts: int, asked: str) -> Outcome:
-    leads = [rows.lead(BEST, name, tables.CONDITIONINGS, swept=asked) for name in OTHERS]
+    leads = [rows.lead(BEST, name, damping.CONDITIONINGS, swept=asked) for name in OTHERS]
     return every([much_better(one, 0.0, parts=parts) for one in leads])
 
 

@@ -9,32 +9,31 @@ import pandas as pd
 from membership.exhibits import Source
 from membership.exhibits.declaration import declaring, drawn, later, of_settings
 from membership.published import misprints
-from membership.studies.iha import names, sentences
+from membership.studies.iha import sentences, subjects
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from membership.studies.iha.leave_one_out import Protocol
 
-    from membership.studies.iha.loo_attacks import Protocol
-
-ablation, audit, controls, experiment, exposed, game, loo_attacks = later(
-    __package__, "ablation", "audit", "controls", "experiment", "exposed", "game", "loo_attacks"
+against_references, audit, clean_game, cost, damping, leave_one_out = later(
+    __package__, "against_references", "audit", "clean_game", "cost", "damping", "leave_one_out"
 )
-game_at_scale, requirements, retrained, solvers, tables, theory = later(
-    __package__, "game_at_scale", "requirements", "retrained", "solvers", "tables", "theory"
+score_taken_apart, small_game, theory = later(
+    __package__, "score_taken_apart", "small_game", "theory"
 )
 
 
 def _needs(
-    kinds: tuple[str, ...], some: Callable[[Any], list] = names.subjects
+    kinds: tuple[str, ...], some: Callable[[Any], list] = subjects.subjects
 ) -> Callable[[Any], tuple[str, ...]]:
     """The evidence of these kinds of every data set of a run, or of some."""
-    return lambda settings: names.files(kinds, some(settings))
+    return lambda settings: subjects.files(kinds, some(settings))
 
 
-_whole = _needs(names.WHOLE, names.whole)
-_main, _compared = _needs(names.MAIN), _needs(names.MAIN, names.compared)
+_whole = _needs(subjects.WHOLE, subjects.whole)
+_main, _compared = _needs(subjects.MAIN), _needs(subjects.MAIN, subjects.compared)
 _swept, _solved, _every = (
-    _needs(kinds, names.decomposed) for kinds in (names.SWEPT, names.SOLVED, (*names.MAIN, "sweep"))
+    _needs(kinds, subjects.decomposed)
+    for kinds in (subjects.SWEPT, subjects.SOLVED, (*subjects.MAIN, "sweep"))
 )
 
 
@@ -47,25 +46,29 @@ def _main_and_whole(settings: Any) -> tuple[str, ...]:
 
 
 def _costs(settings: Any) -> tuple[str, ...]:
-    return names.files(("costs",), [names.timed(settings)])
+    return subjects.files(("costs",), [subjects.timed(settings)])
 
 
 def _variants(settings: Any) -> tuple[str, ...]:
-    more = names.variants(settings)
+    more = subjects.variants(settings)
     deep = [one for one in more if one.deep]
-    return (*_main(settings), *names.files(names.MAIN, more), *names.files(("sweep",), deep))
+    return (
+        *_main(settings),
+        *subjects.files(subjects.MAIN, more),
+        *subjects.files(("sweep",), deep),
+    )
 
 
 def _left_out(settings: Any) -> tuple[str, ...]:
-    return names.files(names.LEFT_OUT, names.left_out(settings))
+    return subjects.files(subjects.LEFT_OUT, subjects.left_out(settings))
 
 
 def _games(settings: Any) -> tuple[str, ...]:
-    return names.files(names.GAME, names.games(settings))
+    return subjects.files(subjects.GAME, subjects.games(settings))
 
 
 def _games_and_first(settings: Any) -> tuple[str, ...]:
-    return (*_games(settings), *names.files(names.MAIN, names.subjects(settings)[:1]))
+    return (*_games(settings), *subjects.files(subjects.MAIN, subjects.subjects(settings)[:1]))
 
 
 def _of(
@@ -79,23 +82,25 @@ _of_main = functools.partial(_of, audit.audits)
 _of_compared = functools.partial(_of, audit.compared_audits)
 _of_damped = functools.partial(_of, audit.damped_audits)
 _of_known = functools.partial(_of, audit.known_audits)
-_of_left_out = functools.partial(_of, experiment.experiments)
-_of_games = functools.partial(_of, game_at_scale.games)
+_of_left_out = functools.partial(_of, leave_one_out.experiments)
+_of_games = functools.partial(_of, clean_game.games)
 
 
 def _table_3(source: Source) -> pd.DataFrame:
-    some = names.decomposed(source.settings)
-    solved = [source.evidence(name) for name in names.files(("solvers",), some)]
-    return solvers.table_3(audit.decomposed_audits(source), solved, source.settings)
+    some = subjects.decomposed(source.settings)
+    solved = [source.evidence(name) for name in subjects.files(("solvers",), some)]
+    return cost.table_3(audit.decomposed_audits(source), solved, source.settings)
 
 
 def _table_6(source: Source) -> pd.DataFrame:
     (name,) = _costs(source.settings)
-    return solvers.table_6(source.evidence(name), source.settings)
+    return cost.table_6(source.evidence(name), source.settings)
 
 
 def _table_7(source: Source) -> pd.DataFrame:
-    return tables.table_7(audit.variant_audits(source), audit.deep_sweep(source), source.settings)
+    return against_references.table_7(
+        audit.variant_audits(source), audit.deep_sweep(source), source.settings
+    )
 
 
 def _with_forms(*kinds: str) -> Callable[[Source], Any]:
@@ -103,9 +108,9 @@ def _with_forms(*kinds: str) -> Callable[[Source], Any]:
 
     def read(source: Source) -> list[tuple]:
         if "sweep" in kinds:
-            found, some = audit.decomposed_audits(source), names.decomposed(source.settings)
+            found, some = audit.decomposed_audits(source), subjects.decomposed(source.settings)
         else:
-            found, some = audit.audits(source), names.subjects(source.settings)
+            found, some = audit.audits(source), subjects.subjects(source.settings)
         return [
             (one, *(source.evidence(f"{kind}-{subject.slug}") for kind in kinds))
             for one, subject in zip(found, some, strict=True)
@@ -116,30 +121,21 @@ def _with_forms(*kinds: str) -> Callable[[Source], Any]:
 
 def _control_13(source: Source) -> pd.DataFrame:
     some = _with_forms("white-box")(source)
-    return ablation.control_13(some, audit.whole_audits(source), source.settings)
+    return score_taken_apart.control_13(some, audit.whole_audits(source), source.settings)
 
 
 def _protocols(source: Source) -> "list[Protocol]":
-    some = experiment.experiments(source)
-    return [loo_attacks.protocol(one, source.settings) for one in some]
-
-
-def _dampings(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
-    printed = controls.published_dampings(table)
-    return plots.lines_with_intervals(
-        table, x="damping", by="series", panel="panel", published=printed, log_x=True
-    )
+    some = leave_one_out.experiments(source)
+    return [leave_one_out.protocol(one, source.settings) for one in some]
 
 
 exhibit = declaring(__package__)
 
 EXHIBITS = (
-    exhibit("tab-1", of_settings(requirements.table_1), says=sentences.of_table_1),
+    exhibit("tab-1", of_settings(against_references.table_1), says=sentences.of_table_1),
     exhibit(
         "fig-1",
-        _of_compared(tables.figure_1),
+        _of_compared(against_references.figure_1),
         needs=_compared,
         draw=drawn("roc_panels", floor=1e-3),
         says=sentences.of_figure_1,
@@ -147,12 +143,14 @@ EXHIBITS = (
     ),
     exhibit(
         "tab-2",
-        _of_compared(tables.table_2),
+        _of_compared(against_references.table_2),
         needs=_compared,
-        judge=tables.table_2_judged,
+        judge=against_references.table_2_judged,
         says=sentences.of_table_2,
     ),
-    exhibit("ctl-1", _of_main(controls.control_1), needs=_main, says=sentences.of_control_1),
+    exhibit(
+        "ctl-1", _of_main(against_references.control_1), needs=_main, says=sentences.of_control_1
+    ),
     exhibit(
         "ctl-13",
         _control_13,
@@ -161,45 +159,47 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-2",
-        _of_damped(controls.control_2),
+        _of_damped(damping.control_2),
         needs=_damped,
-        draw=_dampings,
+        draw=damping.drawn,
         says=sentences.of_control_2,
         alt=sentences.of_dampings,
     ),
     exhibit(
         "tab-8",
-        _of_damped(tables.table_8),
+        _of_damped(damping.table_8),
         needs=_damped,
-        judge=tables.table_8_judged,
+        judge=damping.table_8_judged,
         says=sentences.of_table_8,
     ),
     exhibit(
         "ctl-3",
-        _of_compared(controls.control_3),
+        _of_compared(against_references.control_3),
         needs=_compared,
-        judge=controls.control_3_judged,
+        judge=against_references.control_3_judged,
         says=sentences.of_control_3,
     ),
-    exhibit("ctl-4", _of_main(controls.control_4), needs=_main, says=sentences.of_control_4),
+    exhibit(
+        "ctl-4", _of_main(score_taken_apart.control_4), needs=_main, says=sentences.of_control_4
+    ),
     exhibit(
         "ctl-11",
-        _of(_with_forms("white-box"), ablation.control_11),
+        _of(_with_forms("white-box"), score_taken_apart.control_11),
         needs=_main,
         says=sentences.of_control_11,
     ),
     exhibit(
         "ctl-12",
-        _of(_with_forms("white-box", "sweep"), ablation.control_12),
+        _of(_with_forms("white-box", "sweep"), score_taken_apart.control_12),
         needs=_every,
         draw=drawn("lines_with_intervals", x="damping", by="series", panel="panel", log_x=True),
         says=sentences.of_control_12,
         alt=sentences.of_contrasts_by_damping,
     ),
-    exhibit("ctl-14", _of_games(game_at_scale.four), needs=_games, says=sentences.of_control_14),
+    exhibit("ctl-14", _of_games(clean_game.four), needs=_games, says=sentences.of_control_14),
     exhibit(
         "ctl-15",
-        _of_games(game_at_scale.every_attack),
+        _of_games(clean_game.every_attack),
         needs=_games,
         draw=drawn("dots_by_row", row="attack", by="series", baseline=0.5, label="AUC"),
         says=sentences.of_control_15,
@@ -207,62 +207,64 @@ EXHIBITS = (
     ),
     exhibit(
         "ctl-16",
-        game_at_scale.convergence,
+        clean_game.convergence,
         needs=_games_and_first,
         says=sentences.of_control_16,
     ),
-    exhibit("ctl-5", _of_left_out(game.play), needs=_left_out, says=sentences.of_control_5),
+    exhibit("ctl-5", _of_left_out(small_game.play), needs=_left_out, says=sentences.of_control_5),
     exhibit(
         "ctl-10",
-        _of_left_out(exposed.control_10),
+        _of_left_out(small_game.control_10),
         needs=_left_out,
-        draw=exposed.most_exposed,
-        records=exposed.one_by_one,
+        draw=small_game.most_exposed,
+        records=small_game.one_by_one,
         says=sentences.of_control_10,
         alt=sentences.of_most_exposed,
     ),
     exhibit(
         "ctl-8",
-        _of(_protocols, loo_attacks.control_8),
+        _of(_protocols, leave_one_out.control_8),
         needs=_left_out,
-        judge=loo_attacks.control_8_judged,
+        judge=leave_one_out.control_8_judged,
         says=sentences.of_control_8,
     ),
     exhibit(
         "tab-5",
-        _of(_protocols, loo_attacks.table_5),
+        _of(_protocols, leave_one_out.table_5),
         needs=_left_out,
-        judge=loo_attacks.table_5_judged,
+        judge=leave_one_out.table_5_judged,
         says=sentences.of_table_5,
     ),
     exhibit(
         "tab-4",
-        _of_main(tables.table_4),
+        _of_main(score_taken_apart.table_4),
         needs=_main,
-        judge=tables.table_4_judged,
+        judge=score_taken_apart.table_4_judged,
         says=sentences.of_table_4,
     ),
     exhibit(
         "tab-9",
-        _of_known(tables.table_9),
-        needs=_needs(names.KNOWN),
-        judge=tables.table_9_judged,
+        _of_known(score_taken_apart.table_9),
+        needs=_needs(subjects.KNOWN),
+        judge=score_taken_apart.table_9_judged,
         says=sentences.of_table_9,
     ),
     exhibit(
         "tab-3",
         _table_3,
         needs=_solved,
-        judge=solvers.table_3_judged,
+        judge=cost.table_3_judged,
         says=sentences.of_table_3,
     ),
+    exhibit("tab-6", _table_6, needs=_costs, judge=cost.table_6_judged, says=sentences.of_table_6),
     exhibit(
-        "tab-6", _table_6, needs=_costs, judge=solvers.table_6_judged, says=sentences.of_table_6
-    ),
-    exhibit(
-        "tab-7", _table_7, needs=_variants, judge=tables.table_7_judged, says=sentences.of_table_7
+        "tab-7",
+        _table_7,
+        needs=_variants,
+        judge=against_references.table_7_judged,
+        says=sentences.of_table_7,
     ),
     exhibit("ctl-6", of_settings(theory.control_6), says=sentences.of_control_6),
-    exhibit("ctl-9", of_settings(retrained.control_9), says=sentences.of_control_9),
+    exhibit("ctl-9", of_settings(theory.control_9), says=sentences.of_control_9),
     exhibit("ctl-7", lambda source: misprints.pairs("iha"), says=sentences.of_control_7),
 )

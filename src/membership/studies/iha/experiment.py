@@ -1,94 +1,381 @@
-"""The evidence of one leave-one-out experiment, as the clean game and Section 4.4 read it."""
+"""The experiment on a data set: records, networks and recipes, and the models trained on them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-import xarray as xr
+import torch
+from torch import nn
 
-from membership import signals
+from membership import addresses, data, models, signals, training
 from membership.arrays import FloatArray
-from membership.studies.iha import names, scores
-from membership.studies.iha.audit import origin
+from membership.studies.iha.subjects import (
+    DEEP,
+    FEW_CLASSES,
+    LEAST_RECORDS,
+    Recipe,
+    fitting,
+    is_purchase,
+    recipe_of,
+    size_of,
+)
+
+PAPER_MODELS = 128
+# Simulated records have no published number to meet: fewer models do. Table 7 trains others too.
+SIMULATED_MODELS, TARGETS_OF_OTHERS = 32, 3
+# At the paper's size each target costs minutes: more records are asked of one of each pair.
+SIMULATED_QUERIES, FULL_QUERIES = 1000, 2000
+# Steps an epoch at least; smaller data sets get smaller batches.
+LEAST_STEPS = 28
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """Models retrained with one record more or less.
+class Task:
+    """Records to train on and everything that training needs.
 
     Attributes
     ----------
-    outputs, forms : xarray.Dataset
-        The evidence called outputs-left-out and white-box-left-out.
+    label, published : str
+        As in `Recipe`.
+    pool : data.Dataset
+        An even number of records; each model is trained on half of them.
+    test : data.Dataset or None
+        The official test records, where there are some.
+    factory : callable
+        Makes an untrained network.
+    config : training.TrainingConfig
+    membership : numpy.ndarray of bool, shape (models, records)
+        Random halves, each followed by its complement.
+    origin : dict
+        The digest of the whole data set, by name.
+    deviations : tuple of str
+        In what the set-up differs from the paper's.
+    targets : tuple of int
+        Which of the models are attacked.
+    most_queries : int
+        Records that they are asked about at most.
     """
 
-    outputs: xr.Dataset
-    forms: xr.Dataset
+    label: str
+    published: str
+    pool: data.Dataset
+    test: data.Dataset | None
+    factory: Callable[[], nn.Module]
+    config: training.TrainingConfig
+    membership: np.ndarray
+    origin: dict[str, str]
+    deviations: tuple[str, ...]
+    targets: tuple[int, ...]
+    most_queries: int
 
     @property
-    def label(self) -> str:
-        """What tables call the data set."""
-        return self.outputs.attrs["set"]
-
-    @cached_property
-    def groups(self) -> dict[str, np.ndarray]:
-        """Which models are which: see `loo.LeaveOneOut`."""
-        return {name: np.array(rows) for name, rows in self.outputs.attrs["groups"].items()}
-
-    @cached_property
-    def inside(self) -> np.ndarray:
-        """Places of the records left out."""
-        return self._places(self.outputs.attrs["inside"])
-
-    @cached_property
-    def outside(self) -> np.ndarray:
-        """Places of the records added."""
-        return self._places(self.outputs.attrs["outside"])
-
-    @cached_property
-    def scaled(self) -> FloatArray:
-        """Log-odds of the true label, shape (models, records asked)."""
-        return self.outputs["log_odds"].values.astype(float)
-
-    @cached_property
-    def loss(self) -> FloatArray:
-        """The loss that was minimised, shape (models, records asked)."""
-        # NaN where a model was not asked.
-        with np.errstate(invalid="ignore"):
-            return signals.loss_of_log_odds(self.scaled, self.outputs.attrs["recipe"]["loss"])
-
-    def white_box(self, model: int, rows: np.ndarray) -> tuple[dict[str, scores.Forms], FloatArray]:
-        """The forms of a model by inverse for some of the records asked, and its norms."""
-        place = int(np.flatnonzero(self.forms["target"].values == model)[0])
-        return scores.by_inverse(self.forms, place, rows), self.forms["norm"].values[place]
+    def n_members(self) -> int:
+        """n, the size of each training set."""
+        return int(self.membership[0].sum())
 
     @property
-    def size(self) -> str:
-        """The size of the experiment in words."""
-        n_records, n_models = self.groups["with"].shape
-        n_base = self.outputs.attrs["recipe"]["members"]
-        return (
-            f"{self.label}: {n_base} training records, {n_records} records left out "
-            f"and {n_records} added, {n_models} models each (the paper: 25,000 records of "
-            "Purchase-100(S), 500 left out, 100 models each)"
-        )
+    def n_parameters(self) -> int:
+        """p, the number of parameters."""
+        return sum(parameter.numel() for parameter in self.factory().parameters())
 
-    def _places(self, records: list[int]) -> np.ndarray:
-        return np.searchsorted(self.outputs["record"].values, records)
+    @property
+    def setup(self) -> dict[str, Any]:
+        """What verdicts compare with the paper's set-up."""
+        layers = [part for part in self.factory().modules() if isinstance(part, nn.Linear)]
+        widths = [layers[0].in_features, *(layer.out_features for layer in layers)]
+        config = self.config
+        return {
+            "published": self.published,
+            "data": self.label.partition(", MLP-4")[0],
+            "members": self.n_members,
+            "architecture": "-".join(map(str, widths)),
+            # The target's complement is none of its references.
+            "reference_models": len(self.membership) - 2,
+            "recipe": {
+                "epochs": config.epochs,
+                "batch_size": config.batch_size,
+                "learning_rate": config.learning_rate,
+                "momentum": config.momentum,
+                "weight_decay": config.weight_decay,
+            },
+        }
 
 
-def experiments(source: Any) -> list[Experiment]:
-    """Every experiment of a run; `source` has the evidence named in `names.LEFT_OUT`."""
-    return [
-        Experiment(*(source.evidence(f"{kind}-{one.slug}") for kind in names.LEFT_OUT))
-        for one in names.left_out(source.settings)
-    ]
+def task(
+    name: str,
+    settings: Any,
+    *,
+    deep: bool = False,
+    large: bool = False,
+    full: bool = False,
+    n_models: int = 0,
+    most_parameters: int = 0,
+) -> Task:
+    """One data set, ready to train on; deep, large and full as of `subjects.Subject`."""
+    loaded = data.load(name, root=settings.data_root or None)
+    recipe = recipe_of(name, loaded.name, large)
+    pool, test = _split(loaded, recipe, settings.seed)
+    limit = most_parameters or settings.most_parameters
+    if is_purchase(name):
+        pool = _learnable(pool, recipe, limit)
+    data.require(pool, n_records=LEAST_RECORDS)
+    pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
+    single = addresses.read(name).parity
+    deep = deep and not single
+    count, targets, most_queries = _asked(
+        name, n_models or settings.n_models, settings.n_targets, deep or large, full
+    )
+    wanted = DEEP if deep else recipe.hidden
+    n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
+    hidden = fitting(n_features, wanted, n_outputs, limit)
+    factory = (
+        partial(one_logit, n_features)
+        if single
+        else partial(models.mlp, n_features, hidden, n_outputs)
+    )
+    depth = ", MLP-4" if deep else ""
+    made = Task(
+        label=recipe.label + depth,
+        published=recipe.published + depth if recipe.published else "",
+        pool=pool,
+        test=test,
+        factory=factory,
+        config=_config(recipe, settings, len(pool), single),
+        membership=halves(count, len(pool), settings.seed),
+        origin={loaded.name: loaded.digest},
+        deviations=(),
+        targets=targets,
+        most_queries=min(most_queries, len(pool)),
+    )
+    said = _deviations(made, recipe, wanted, hidden)
+    return replace(made, deviations=tuple(said))
 
 
-def origin_of(some: Sequence[Experiment]) -> dict[str, Any]:
-    """What a table made from these experiments says about its origin."""
-    found = origin([{**one.outputs.attrs, "deviations": []} for one in some])
-    sizes = {one.label: one.size.partition(": ")[2] for one in some}
-    return {**found, "deviations": [one.size for one in some], "sizes": sizes}
+def _asked(
+    name: str, count: int, n_targets: int, another: bool, full: bool
+) -> tuple[int, tuple[int, ...], int]:
+    """How many models there are, which of them are attacked, and of most how many records."""
+    most_queries = sys.maxsize
+    if full:
+        most_queries = FULL_QUERIES
+    elif is_purchase(name):
+        n_targets = min(n_targets, TARGETS_OF_OTHERS) if another else n_targets
+        if name.startswith("purchase_like"):
+            most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
+    return count, tuple(range(min(n_targets, count))[:: 2 if full else 1]), most_queries
+
+
+def _config(recipe: Recipe, settings: Any, n_records: int, single: bool) -> training.TrainingConfig:
+    """The recipe, its batches cut where half of the records would make too few steps."""
+    return training.TrainingConfig(
+        epochs=settings.epochs or recipe.epochs,
+        batch_size=max(2, min(recipe.batch_size, n_records // 2 // LEAST_STEPS)),
+        learning_rate=recipe.learning_rate,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+        loss="squared-error" if single else "cross-entropy",
+    )
+
+
+def about_task(made: Task) -> dict[str, Any]:
+    """The attributes that say what was trained on what."""
+    shape = [type(part).__name__ for part in made.factory().modules()]
+    return {
+        "set": made.label,
+        "published": made.published,
+        "data": made.origin,
+        "recipe": {
+            **asdict(made.config),
+            "members": made.n_members,
+            "parameters": made.n_parameters,
+            "layers": shape.count("Linear"),
+        },
+        "pool": len(made.pool),
+        "deviations": list(made.deviations),
+        "setup": made.setup,
+    }
+
+
+def one_logit(n_features: int) -> nn.Sequential:
+    """Logistic regression with one logit: the log-odds of class 1."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(n_features, 1))
+
+
+def halves(n_models: int, n_records: int, seed: int) -> np.ndarray:
+    """Random halves of the records, each followed by its complement.
+
+    Every record is in exactly half of the models, as in the released code, and every model has
+    as many records, so that all can be trained side by side.
+    """
+    first = data.random_halves(n_models // 2, n_records, seed)
+    return np.stack([first, ~first], axis=1).reshape(n_models, n_records)
+
+
+def _learnable(pool: data.Dataset, recipe: Recipe, most_parameters: int) -> data.Dataset:
+    """All classes where the recipe's network is small enough, else the largest few."""
+    if size_of(pool.x.shape[1], recipe.hidden, pool.n_classes) <= most_parameters:
+        return pool
+    by_size = np.argsort(-np.bincount(pool.y, minlength=pool.n_classes), kind="stable")
+    return data.keep_classes(pool, by_size[:FEW_CLASSES].tolist())
+
+
+def _split(
+    loaded: data.Dataset, recipe: Recipe, seed: int
+) -> tuple[data.Dataset, data.Dataset | None]:
+    """The records to train on, and others to test on where there are some.
+
+    Those of an official split; of Purchase-100, which has none, the paper takes a part at random.
+    """
+    if loaded.name == "purchase100" and len(loaded) > recipe.pool:
+        order = np.random.default_rng([seed, 37]).permutation(len(loaded))
+        return tuple(loaded.select(rows) for rows in np.split(order, [recipe.pool]))
+    if loaded.official_train is None:
+        return loaded, None
+    return loaded.select(loaded.official_train), loaded.select(~loaded.official_train)
+
+
+def _deviations(
+    made: Task, recipe: Recipe, wanted: tuple[int, ...], hidden: tuple[int, ...]
+) -> list[str]:
+    """What is smaller than in the paper, or other; empty for the paper's own data and sizes."""
+    if not recipe.published:
+        return ["none of the paper's data sets"]
+    said = []
+    if recipe.label != recipe.published:
+        said.append(f"simulated records instead of {recipe.published}")
+    if recipe.published.startswith("Purchase") and made.pool.n_classes != 100:
+        said.append(f"{made.pool.n_classes} of 100 classes")
+    if len(made.pool) != recipe.pool:
+        said.append(f"a pool of {len(made.pool):,} records (the paper: {recipe.pool:,})")
+    if made.config.epochs != recipe.epochs:
+        said.append(f"{made.config.epochs} epochs (the released code: {recipe.epochs})")
+    if len(made.membership) != PAPER_MODELS:
+        said.append(f"{len(made.membership)} models (the paper: {PAPER_MODELS})")
+    if hidden != wanted:
+        said.append(f"hidden layers of {hidden} units (the paper: {wanted})")
+    return said
+
+
+CHUNK = 8192
+# Numbers in the batches of one step, all models together, below which a second thread only waits.
+WORTH_A_THREAD = 4_000_000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The models of one task.
+
+    Attributes
+    ----------
+    task : Task
+    ensemble : training.Ensemble
+        In the order of the task's memberships.
+    targets : list of int
+        The models that are attacked.
+    n_queries : int
+        Records asked of every target.
+    seed : int
+    device : str
+    """
+
+    task: Task
+    ensemble: training.Ensemble
+    targets: list[int]
+    n_queries: int
+    seed: int
+    device: str
+
+    @property
+    def queries(self) -> np.ndarray:
+        """Records that every target is asked about, sorted: about half of them its members."""
+        rng = np.random.default_rng([self.seed, 11])
+        return np.sort(rng.choice(len(self.task.pool), self.n_queries, replace=False))
+
+    @property
+    def recipe(self) -> dict[str, float]:
+        """What IHA needs to know: the initial learning rate, as the released code."""
+        config = self.task.config
+        return {
+            name: getattr(config, name) for name in ("learning_rate", "momentum", "weight_decay")
+        }
+
+    def asked(self, count: int) -> np.ndarray:
+        """At most so many of the queries, at random, sorted."""
+        if count >= len(self.queries):
+            return self.queries
+        rng = np.random.default_rng([self.seed, 31])
+        return np.sort(rng.choice(self.queries, count, replace=False))
+
+
+def train(task: Task, settings: Any) -> Trained:
+    """Train the models of one task, or find them in the cache.
+
+    Parameters
+    ----------
+    task : Task
+    settings : Settings
+        Uses ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
+    """
+    count = len(task.membership)
+    ensemble = training.train(
+        task.factory,
+        task.pool,
+        task.membership,
+        task.config,
+        [settings.seed * 10_000 + model for model in range(count)],
+        device=settings.device,
+        n_jobs=settings.n_jobs if _worth_threads(task) else 1,
+    )
+    return Trained(
+        task,
+        ensemble,
+        list(task.targets),
+        min(settings.n_queries, task.most_queries, len(task.pool)),
+        settings.seed,
+        str(ensemble.device),
+    )
+
+
+def scaled_logits(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    """Log-odds of the true label, shape (models, records), also of models with one logit."""
+    return _signal(signals.scaled_logit, ensemble, x, y)
+
+
+def utility(trained: Trained) -> dict[str, FloatArray]:
+    """Accuracy and mean loss of every model on unseen records."""
+    task = trained.task
+    records = task.pool if task.test is None else task.test
+    right = _signal(signals.correct, trained.ensemble, records.x, records.y)
+    unseen = ~task.membership if task.test is None else np.ones(right.shape, bool)
+    scaled = scaled_logits(trained.ensemble, records.x, records.y)
+    each = signals.loss_of_log_odds(scaled, task.config.loss)
+    return {
+        "test accuracy (%)": 100.0 * np.mean(right, axis=1, where=unseen),
+        "test loss": np.mean(each, axis=1, where=unseen),
+    }
+
+
+def _worth_threads(task: Task) -> bool:
+    """Whether a step is large enough for more than one core."""
+    numbers = len(task.membership) * task.config.batch_size * task.pool.x[0].size
+    return numbers >= WORTH_A_THREAD
+
+
+def _signal(signal, ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    """One of `membership.signals` in parts, where a single logit becomes the two (0, logit)."""
+    found = []
+    for rows in _chunks(len(y)):
+        logits = ensemble.logits(x[rows])
+        if logits.shape[-1] == 1:
+            logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
+        found.append(signal(logits, None, y[rows]))
+    return np.concatenate(found, axis=1)
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    for first in range(0, n, CHUNK):
+        yield slice(first, first + CHUNK)

@@ -7,7 +7,6 @@ white-box-left-out; those at scale are in pairs-game.
 """
 
 import functools
-import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -17,28 +16,25 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
-from membership.studies.iha import costs as of_costs
-from membership.studies.iha import (
-    factored,
-    left_out,
-    measured,
-    names,
-    neighbour_evidence,
-    rows,
-    white_box,
-    whole,
+from membership.studies.iha import cost, left_out, neighbours, subjects
+from membership.studies.iha import forms as white_box
+from membership.studies.iha.experiment import (
+    Task,
+    Trained,
+    about_task,
+    scaled_logits,
+    task,
+    train,
+    utility,
 )
-from membership.studies.iha.ensembles import Trained, scaled_logits, train, utility
-from membership.studies.iha.names import Subject, games, subjects, timed, variants
-from membership.studies.iha.names import left_out as left_out_subjects
-from membership.studies.iha.names import whole as whole_subjects
+from membership.studies.iha.scores import METRICS
 from membership.studies.iha.settings import Settings
-from membership.studies.iha.tasks import Task, about_task, task
+from membership.studies.iha.subjects import Subject, games, timed, variants
 
 Gather = Callable[[], xr.Dataset]
 
 
-def sources(settings: Any) -> dict[str, Gather]:
+def sources(settings: Settings) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
     every = {"outputs": outputs, "white-box": forms}
     full = {**every, "known": known}
@@ -49,13 +45,13 @@ def sources(settings: Any) -> dict[str, Gather]:
         for kind, function in kinds.items():
             found[f"{kind}-{one.slug}"] = functools.partial(function, one, settings)
 
-    for one in subjects(settings):
+    for one in subjects.subjects(settings):
         enter(full if one.full else plain, one)
-    for one in whole_subjects(settings):
+    for one in subjects.whole(settings):
         enter({"whole": every_record}, one)
     for one in variants(settings):
         enter({**every, "sweep": sweep} if one.deep else every, one)
-    for one in left_out_subjects(settings):
+    for one in subjects.left_out(settings):
         enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
     for one in games(settings):
         enter({"pairs-game": game_pairs}, one)
@@ -63,9 +59,9 @@ def sources(settings: Any) -> dict[str, Gather]:
     return found
 
 
-def outputs(one: Subject, settings: Any) -> xr.Dataset:
+def outputs(one: Subject, settings: Settings) -> xr.Dataset:
     """What every model answers for the records that the targets are asked about."""
-    trained = _trained(one, _key(settings))
+    trained = _trained(one, settings)
     pool, asked = trained.task.pool, trained.queries
     useful = utility(trained)
     return evidence.dataset(
@@ -81,9 +77,9 @@ def outputs(one: Subject, settings: Any) -> xr.Dataset:
     )
 
 
-def forms(one: Subject, settings: Any) -> xr.Dataset:
+def forms(one: Subject, settings: Settings) -> xr.Dataset:
     """Quadratic forms at the chapter's damping, and lengths, of every target."""
-    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
+    trained, found = _trained(one, settings), _observed(one, settings)
     kept = {"damping": "amount", "eigenvalue": "eigenvalue", "norm": "norm"}
     return evidence.dataset(
         "white_box",
@@ -102,12 +98,12 @@ def forms(one: Subject, settings: Any) -> xr.Dataset:
     )
 
 
-def sweep(one: Subject, settings: Any) -> xr.Dataset:
+def sweep(one: Subject, settings: Settings) -> xr.Dataset:
     """The same for every damping and rank, or of the deep network for two, on fewer records."""
-    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
-    asked = trained.asked(white_box.SWEPT)
+    trained, found = _trained(one, settings), _observed(one, settings)
+    asked = trained.asked(white_box.N_SWEPT)
     every = white_box.sweep()
-    wanted = {white_box.Inverse("damping", amount) for amount in names.DEEP_DAMPINGS.values()}
+    wanted = {white_box.Inverse("damping", amount) for amount in subjects.DEEP_DAMPINGS.values()}
     kept = [place for place, each in enumerate(every) if not one.deep or each in wanted]
     inverses = tuple(every[place] for place in kept)
     return evidence.dataset(
@@ -119,10 +115,10 @@ def sweep(one: Subject, settings: Any) -> xr.Dataset:
     )
 
 
-def known(one: Subject, settings: Any) -> xr.Dataset:
+def known(one: Subject, settings: Settings) -> xr.Dataset:
     """The forms of the gradient over some of the training records, on fewer queried records."""
-    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
-    asked = trained.asked(white_box.KNOWN)
+    trained, found = _trained(one, settings), _observed(one, settings)
+    asked = trained.asked(white_box.N_KNOWN)
     labels = _labels(trained, asked)
     return evidence.dataset(
         "white_box",
@@ -140,12 +136,12 @@ def known(one: Subject, settings: Any) -> xr.Dataset:
     )
 
 
-def every_record(one: Subject, settings: Any) -> xr.Dataset:
+def every_record(one: Subject, settings: Settings) -> xr.Dataset:
     """Numbers of the attacks over all records of the pool: the targets alone are trained."""
     task = _task(one, settings)
     count = max(task.targets) // 2 * 2 + 2
     trained = train(replace(task, membership=task.membership[:count]), settings)
-    look = functools.partial(whole.observe, trained, damping=settings.damping)
+    look = functools.partial(white_box.observe_all, trained, damping=settings.damping)
     asked = [task.pool.x, task.pool.y, trained.task.membership]
     asked += [task.test.x, task.test.y] if task.test else []
     determined = (settings.damping, asdict(task.config), *asked)
@@ -157,40 +153,40 @@ def every_record(one: Subject, settings: Any) -> xr.Dataset:
         {"value": (("target", "attack", "metric"), [each["value"] for each in found])},
         {
             "target": trained.targets,
-            "attack": whole.attacks(trained),
-            "metric": list(rows.METRICS),
+            "attack": white_box.whole_attacks(trained),
+            "metric": list(METRICS),
         },
         **about(replace(trained, task=task)) | {"n_models": len(task.membership)},
     )
 
 
-def solvers(one: Subject, settings: Any) -> xr.Dataset:
+def solvers(one: Subject, settings: Settings) -> xr.Dataset:
     """What conjugate gradients change, which is no function of the forms."""
-    trained, found = _trained(one, _key(settings)), _observed(one, _key(settings))
-    solved = measured.by_cg(trained, found, settings)
+    trained, found = _trained(one, settings), _observed(one, settings)
+    solved = cost.by_cg(trained, found, settings)
     return evidence.dataset("measured", solved, **about(trained))
 
 
-def costs(one: Subject, settings: Any) -> xr.Dataset:
+def costs(one: Subject, settings: Settings) -> xr.Dataset:
     """Seconds that the attacks took on this machine, and what memory."""
-    trained = _trained(one, _key(settings))
-    found = of_costs.measured(trained, settings)
+    trained = _trained(one, settings)
+    found = cost.measured(trained, settings)
     return evidence.dataset("measured", found, **about(trained))
 
 
-def left_out_outputs(one: Subject, settings: Any) -> xr.Dataset:
+def left_out_outputs(one: Subject, settings: Settings) -> xr.Dataset:
     """What every retrained model answers for the records of the leave-one-out experiments."""
     return left_out.outputs(left_out.retrain(one.name, settings))
 
 
-def left_out_forms(one: Subject, settings: Any) -> xr.Dataset:
+def left_out_forms(one: Subject, settings: Settings) -> xr.Dataset:
     """Quadratic forms of the retrained models, over the records that all of them share."""
     return left_out.forms(left_out.retrain(one.name, settings), settings)
 
 
-def game_pairs(one: Subject, settings: Any) -> xr.Dataset:
+def game_pairs(one: Subject, settings: Settings) -> xr.Dataset:
     """The clean game at scale: models with and without each record, asked about it."""
-    return neighbour_evidence.pairs(one.name, settings)
+    return neighbours.pairs(one.name, settings)
 
 
 def about(trained: Trained) -> dict[str, Any]:
@@ -205,11 +201,7 @@ def about(trained: Trained) -> dict[str, Any]:
     }
 
 
-def _key(settings: Any) -> str:
-    return json.dumps(settings.parameters(), sort_keys=True)
-
-
-def _task(one: Subject, settings: Any) -> Task:
+def _task(one: Subject, settings: Settings) -> Task:
     return task(
         one.name,
         settings,
@@ -223,19 +215,18 @@ def _task(one: Subject, settings: Any) -> Task:
 
 # The pool of a data set may be large: only the last one is kept in memory.
 @functools.lru_cache(maxsize=1)
-def _trained(one: Subject, parameters: str) -> Trained:
-    settings = Settings.from_values(json.loads(parameters))
+def _trained(one: Subject, settings: Settings) -> Trained:
     return train(_task(one, settings), settings)
 
 
 @functools.lru_cache(maxsize=16)
-def _observed(one: Subject, parameters: str) -> list[dict[str, np.ndarray]]:
+def _observed(one: Subject, settings: Settings) -> list[dict[str, np.ndarray]]:
     """Three files are made from one look at the gradients."""
-    trained = _trained(one, parameters)
+    trained = _trained(one, settings)
     task, weights = trained.task, trained.ensemble.parameters
     asked = [task.pool.x, task.pool.y, task.membership, trained.queries, trained.seed]
-    damping = Settings.damping
-    observe = factored.observe if one.full else white_box.observe
+    damping = settings.damping
+    observe = white_box.observe_factored if one.full else white_box.observe
     look = functools.partial(observe, trained, damping=damping)
     determined = (damping, asdict(task.config), *asked, *weights.values())
     return evidence.in_parts(look, trained.targets, *determined)

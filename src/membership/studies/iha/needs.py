@@ -9,12 +9,11 @@ from membership.addresses import PARITY, Takes
 from membership.data.loading import is_purchase_like, purchase_records
 from membership.data.purchase import MOST_RECORDS
 from membership.errors import InputError
-from membership.studies.iha import recipes
+from membership.studies.iha import subjects
+from membership.studies.iha.subjects import LARGER
 
 # The leave-one-out experiments play for records of a training set of at most this size.
 N_BASE = 200
-# Table 7: the paper's pools are 160,000 records and 50,000; twice as many shows the direction.
-LARGER = 2
 # Parameters up to which a profile's limit is raised: the paper's profile has 4,800.
 MOST_RAISED = 5000
 
@@ -40,7 +39,7 @@ def check(settings: Any) -> None:
             "as many too"
         )
     if not addresses.read(last).parity:
-        _check_network(last, found[last], recipes.DEEP, settings.most_parameters)
+        _check_network(last, found[last], subjects.DEEP, settings.most_parameters)
     half = min(N_BASE, _pool(found[settings.dataset]) // 2)
     if settings.loo_records > half:
         raise InputError(
@@ -51,7 +50,7 @@ def check(settings: Any) -> None:
 
 def takes() -> Takes:
     """The least that the checks above accept."""
-    return Takes(recipes.LEAST_RECORDS, "to train on", 1, scaled=True)
+    return Takes(subjects.LEAST_RECORDS, "to train on", 1, scaled=True)
 
 
 def fitted(settings: Any, asked: Collection[str]) -> Any:
@@ -72,13 +71,13 @@ def fitted(settings: Any, asked: Collection[str]) -> Any:
 
 
 def _check_one(name: str, found: data.Outline, settings: Any) -> None:
-    if _pool(found) < recipes.LEAST_RECORDS:
+    if _pool(found) < subjects.LEAST_RECORDS:
         raise InputError(
             f"dataset {found.name!r} has {_pool(found)} records to train on; give at least "
-            f"{recipes.LEAST_RECORDS}"
+            f"{subjects.LEAST_RECORDS}"
         )
     data.require_scaled(found)
-    most, hidden = settings.most_parameters, recipes.recipe_of(name, found.name).hidden
+    most, hidden = settings.most_parameters, subjects.recipe_of(name, found.name).hidden
     _check_network(name, found, hidden, most)
     asked = settings.n_queries != settings.profiles[settings.profile]["n_queries"]
     if asked and settings.n_queries > _pool(found):
@@ -90,21 +89,21 @@ def _check_one(name: str, found: data.Outline, settings: Any) -> None:
 
 def _check_network(name: str, found: data.Outline, hidden: tuple[int, ...], most: int) -> None:
     """See that the network can be cut to size; simulated data may lose classes for it."""
-    recipes.fitting(math.prod(found.shape), hidden, _n_outputs(name, found), most)
+    subjects.fitting(math.prod(found.shape), hidden, _n_outputs(name, found), most)
 
 
 def _n_outputs(name: str, found: data.Outline) -> int:
     few = found.dataset is None
-    n_classes = min(found.n_classes, recipes.FEW_CLASSES) if few else found.n_classes
+    n_classes = min(found.n_classes, subjects.FEW_CLASSES) if few else found.n_classes
     return 1 if addresses.read(name).parity else n_classes
 
 
 def _least_parameters(name: str, found: data.Outline, deep_too: bool) -> int:
     """Parameters of the smallest network, which the data set is tried with, or of the deep one."""
-    shapes = [recipes.recipe_of(name, found.name).hidden]
-    shapes += [recipes.DEEP] * (deep_too and not addresses.read(name).parity)
+    shapes = [subjects.recipe_of(name, found.name).hidden]
+    shapes += [subjects.DEEP] * (deep_too and not addresses.read(name).parity)
     size, n_outputs = math.prod(found.shape), _n_outputs(name, found)
-    return max(recipes.size_of(size, tuple(1 for _ in one), n_outputs) for one in shapes)
+    return max(subjects.size_of(size, tuple(1 for _ in one), n_outputs) for one in shapes)
 
 
 def _pool(found: data.Outline) -> int:

@@ -5,10 +5,10 @@ from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, much_better
 from membership.published.outcomes import every
-from membership.studies.iha import experiment, game, names
+from membership.studies.iha import leave_one_out, small_game, subjects
 from membership.studies.iha.claim_numbers import IMAGES, MAIN, Rows, over
 from membership.studies.iha.claim_tests import EVERYONE
-from membership.studies.iha.game import PAIRED
+from membership.studies.iha.clean_game import PAIRED
 
 KNOWLEDGE = {EVERYONE: "IHA, everyone", "LOSS": "LOSS"}
 # Of the clean game at scale; below, the game of `iha-ctl-5` speaks.
@@ -83,7 +83,7 @@ def outputs_at_scale(source: Source) -> Outcome:
 
 def _at_scale(source: Source, contrast: str) -> Outcome:
     """A difference on every data set, pooled and record by record."""
-    needed = names.files(names.GAME, names.games(source.settings))
+    needed = subjects.files(subjects.GAME, subjects.games(source.settings))
     lacking = [name for name in needed if not source.has(name)]
     if lacking:
         raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
@@ -101,13 +101,13 @@ def _at_scale(source: Source, contrast: str) -> Outcome:
 
 
 def _in_the_game(source: Source, first: str, second: str) -> Outcome:
-    needed = names.files(names.LEFT_OUT, names.left_out(source.settings))
+    needed = subjects.files(subjects.LEFT_OUT, subjects.left_out(source.settings))
     lacking = [name for name in needed if not source.has(name)]
     if lacking:
         raise InputError(f"a paired difference needs the evidence {', '.join(lacking)}")
     found = []
-    for one in experiment.experiments(source):
-        contrast = game.difference(one, first, second, source.settings.seed)
+    for one in leave_one_out.experiments(source):
+        contrast = small_game.difference(one, first, second, source.settings.seed)
         named = contrast.minus(0.0, f"{contrast.label}, {one.label}")
         found.append(better(named, 0.01, parts=2).on(one.size.partition(" (the paper")[0]))
     return every(found)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, spearmanr
 
-from membership.studies.iha import names
+from membership.studies.iha import subjects
 
 
 def compared(
@@ -175,7 +175,7 @@ def of_attacks_at_scale(table: pd.DataFrame) -> str:
 
 def of_control_16(table: pd.DataFrame) -> str:
     """The residual with the weight decay, in both kinds of models."""
-    rows = table[table["metric"] == names.LENGTHS[1]]
+    rows = table[table["metric"] == subjects.LENGTHS[1]]
     parts = [f"{row.value:.2g} on {row.dataset} ({row.models})" for row in rows.itertuples()]
     return f"Length of the gradient with the weight decay: {'; '.join(parts)}."
 
@@ -253,7 +253,7 @@ def of_table_3(table: pd.DataFrame) -> str:
 
 def of_table_6(table: pd.DataFrame) -> str:
     """LiRA's time next to IHA's, its models trained singly and side by side."""
-    some = table[table["metric"] == names.RATIO].set_index("attack")["value"]
+    some = table[table["metric"] == subjects.RATIO].set_index("attack")["value"]
     single, many = some["LiRA"], some["LiRA, side by side"]
     return (
         f"For a thousand records LiRA took {single:.2g} times as long as exact IHA here with its "

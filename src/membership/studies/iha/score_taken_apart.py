@@ -1,4 +1,7 @@
-"""The score taken apart one choice at a time: what each is worth, the other choices kept fixed."""
+"""The score taken apart: its terms, its knowledge, and one choice at a time, the others kept fixed.
+
+Tables 4 and 9, the corrected attack (iha-ctl-4), and what each choice is worth (iha-ctl-11 to 13).
+"""
 
 import itertools
 from collections.abc import Sequence
@@ -8,13 +11,128 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics
+from membership import metrics, published
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.iha import scores as of
-from membership.studies.iha.audit import Audit, origin
-from membership.studies.iha.white_box import DAMPINGS
-from membership.studies.iha.whole import ELSEWHERE
+from membership.studies.iha import subjects
+from membership.studies.iha.audit import Audit, origin, table_of
+from membership.studies.iha.forms import DAMPINGS, ELSEWHERE, FRACTIONS
+from membership.studies.iha.scores import (
+    KEYS,
+    LEARNT_BY,
+    Forms,
+    Scores,
+    by_inverse,
+    iha,
+    judged,
+    loss_of,
+    measured,
+    over_models,
+    plain,
+)
+
+TERMS = {
+    "IHA[I1]": ("i1",),
+    "IHA[I2]": ("i2",),
+    "IHA[I1,I2]": ("i1", "i2"),
+    "IHA[I1,I2,I3,I4]": ("i1", "i2", "i3", "i4"),
+    "IHA[loss,I1]": ("loss", "i1"),
+    "IHA[loss,I2]": ("loss", "i2"),
+    "IHA[loss,I1,I2]": ("loss", "i1", "i2"),
+    "IHA[All]": ("loss", "i1", "i2", "i3", "i4"),
+}
+KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
+
+
+def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
+    found = []
+    for audit in audits:
+        momentum, learning_rate = audit.recipe["momentum"], audit.recipe["learning_rate"]
+        for attack, terms in TERMS.items():
+            weights = {
+                term: 1 / (1 + momentum) if term == "loss" else -1 / learning_rate for term in terms
+            }
+            scores = [
+                sum(weight * one[term] for term, weight in weights.items()) for one in audit.found
+            ]
+            key = {"dataset": audit.label, "attack": attack}
+            found += measured(key, scores, audit.member, units=audit.units)
+    return table_of(found, audits)
+
+
+def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 4 beside the published one."""
+    return judged(table, published.reference("iha_table4"))
+
+
+def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
+
+    "as the appendix describes": z is taken out of the known records where it is one of them.
+    "as released": g/n is taken away for every member, whether it is known or not. "coin": with
+    the fraction's probability the AUC of full knowledge, else that of none.
+    """
+    found = []
+    for audit in audits:
+        for fraction in FRACTIONS:
+            key = {"dataset": audit.label, "fraction": fraction}
+            for attack, name in KNOWN.items():
+                scores = audit.scores(f"{name} {fraction:g}")
+                named = {**key, "attack": attack}
+                found += measured(named, scores, audit.member, units=audit.units)
+            pairs = [audit.scores("IHA"), audit.scores("IHA, everyone"), audit.member]
+            mixed = [
+                fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
+                for full, none, truth in zip(*pairs, strict=True)
+            ]
+            coin = over_models(mixed, 1.0, units=audit.units)
+            found.append({**key, "attack": "coin", "metric": "AUC", **coin})
+    return table_of(found, audits)
+
+
+def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 9 beside the published one, which the released code made."""
+    reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
+    reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
+    return judged(table, reference, [*KEYS, "fraction"])
+
+
+def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) -> list[dict]:
+    """How many eigenvalues of the targets' Hessians are above the damping."""
+    above = [float((one > damping).sum()) for one in values]
+    share = [float((one > damping).mean()) for one in values]
+    return [
+        {**key, "quantity": "eigenvalues above the damping", **over_models(above)},
+        {**key, "quantity": "as a share of all", **over_models(share, 1.0)},
+    ]
+
+
+def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
+    found = []
+    for audit in audits:
+        key, units = {"dataset": audit.label}, audit.units
+        numbers = {
+            name: [metrics.auc(s, m) for s, m in zip(audit.scores(name), audit.member, strict=True)]
+            for name in LEARNT_BY
+        }
+        for name, values in numbers.items():
+            found.append(
+                {**key, "quantity": f"AUC of {name}", **over_models(values, 1.0, units=units)}
+            )
+        gain = np.subtract(numbers["IHA*"], numbers["IHA"])
+        less = over_models(gain.tolist(), 1.0, -1.0, units=units)
+        found.append({**key, "quantity": "AUC, IHA* less IHA", **less})
+        norms = np.stack(audit.scores("norms"))
+        names = subjects.LENGTHS
+        for column, quantity in enumerate(names):
+            length = over_models(norms[:, column].tolist(), units=units)
+            found.append({**key, "quantity": quantity, **length})
+        if audit.has("eigenvalues"):
+            found += _above(key, audit.scores("eigenvalues"), settings.damping)
+    return table_of(found, audits)
+
 
 # A version has these or not. What stands in for each: the identity, the gradient of the loss
 # alone, no loss term, and the gradient over D for everyone.
@@ -41,21 +159,21 @@ Version = tuple[bool, ...]
 
 
 def versions(
-    published: of.Forms,
-    regularised: of.Forms,
-    identity: of.Forms,
+    published: Forms,
+    regularised: Forms,
+    identity: Forms,
     loss: FloatArray,
     member: BoolArray,
     recipe: dict,
 ) -> dict[Version, FloatArray]:
     """The score of every version (see `FACTORS`) for one target."""
     rest = dict.fromkeys(("rest2", "rest3"), identity["rest2"])
-    flat = {**of.plain({"identity": identity}), **rest}
+    flat = {**plain({"identity": identity}), **rest}
     found = {}
     for curved, decay, term, known in EVERY:
         forms = (regularised if decay else published) if curved else flat
         name, knowledge = "IHA*" if decay else "IHA", "" if known else ", everyone"
-        score = of.iha(forms, loss, member, recipe, name, knowledge)
+        score = iha(forms, loss, member, recipe, name, knowledge)
         steps = -(score.i1 + score.i2 + score.i3 + score.i4)
         found[curved, decay, term, known] = score.score if term else steps
     return found
@@ -68,7 +186,7 @@ def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
         each = [
             versions(
                 *(kept[name] for name in ("published", "regularised", "identity")),
-                of.loss_of(audit.outputs, target),
+                loss_of(audit.outputs, target),
                 audit.member[place],
                 audit.recipe,
             )
@@ -91,9 +209,9 @@ def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: A
     for audit, forms, sweep in some:
         at = np.searchsorted(forms["query"].values, sweep["query"].values)
         member = list(sweep["member"].values)
-        swept = [of.by_inverse(sweep, place) for place, _, _ in _targets(audit, forms)]
+        swept = [by_inverse(sweep, place) for place, _, _ in _targets(audit, forms)]
         flat = [kept["identity"] for _, _, kept in _targets(audit, forms, at)]
-        losses = [of.loss_of(audit.outputs, target, at) for target in audit.attrs["targets"]]
+        losses = [loss_of(audit.outputs, target, at) for target in audit.attrs["targets"]]
         for damping in DAMPINGS:
             names = (f"damping {damping:g}", f"damping {damping:g}, regularised")
             if not all(name in one for one in swept for name in names):
@@ -151,7 +269,7 @@ def _elsewhere(audit: Audit) -> list[dict[str, Any]]:
     return rows
 
 
-def alone(kept: dict[str, of.Forms]) -> of.Scores:
+def alone(kept: dict[str, Forms]) -> Scores:
     """Scores of `ALONE` from the forms of one target."""
     identity, published = kept["identity"], kept["published"]
     return {
@@ -165,7 +283,7 @@ def alone(kept: dict[str, of.Forms]) -> of.Scores:
 
 def _targets(audit: Audit, forms: xr.Dataset, rows: Any = slice(None)):
     for place, target in enumerate(audit.attrs["targets"]):
-        yield place, target, of.by_inverse(forms, place, rows)
+        yield place, target, by_inverse(forms, place, rows)
 
 
 def auc(

@@ -1,32 +1,30 @@
-"""The clean game: D' and z are fixed, a coin is flipped, and a model trained on D' or D' + z.
+"""The clean game on a few records (iha-ctl-5), and which of them give themselves away (iha-ctl-10).
 
-No score can read the coin here. The gradient over the others is that over D', whatever the model
-was trained on, and so is the Hessian. Adversaries differ in what they look at only: parameters
-without retraining, or outputs, with models of their own retrained on D' and on D' + z.
+Models are those of the leave-one-out experiments; the clean game at scale has the rules.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from membership import attacks
 from membership.arrays import BoolArray, FloatArray
+from membership.data.registry import DIGITS
 from membership.exhibits.tidy import tidy
 from membership.published import Contrast
-from membership.studies.iha import scores as of
-from membership.studies.iha.experiment import Experiment, origin_of
+from membership.studies.iha.clean_game import COUNTED, METRICS, NORM, PAIRED, WHITE, Compared
+from membership.studies.iha.leave_one_out import Experiment, origin_of
+from membership.studies.iha.left_out import small_task
+from membership.studies.iha.scores import white_box
 
-RESAMPLES = 400
-METRICS = ("AUC", "AUC, record by record")
-WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
-NORM = "norm of the others' gradient"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
 # What the page's table leaves out: other tables have it.
 ELSEWHERE = ("LiRA-L, two-sided", "residual cosine")
-PAIRED = "AUC, paired difference"
-# One attack less another, and which of `METRICS` (in words: pooled, or record by record).
-COUNTED = ("pooled", "record by record")
 CONTRASTS = (
     ("IHA", "LOSS", 0),
     ("IHA", "LOSS", 1),
@@ -35,7 +33,6 @@ CONTRASTS = (
     ("LiRA-L, online", "IHA", 0),
     ("LiRA-L, online", "IHA", 1),
 )
-
 Scores = dict[str, FloatArray]
 
 
@@ -124,7 +121,7 @@ def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
     """Scores of some records for one model, with D' as the training set whatever it was."""
     recipe, nobody = experiment.outputs.attrs["recipe"], np.zeros(len(z), bool)
     forms, norm = experiment.white_box(model, z)
-    found = of.white_box(forms, norm, experiment.loss[model, z], nobody, recipe)
+    found = white_box(forms, norm, experiment.loss[model, z], nobody, recipe)
     return {**{name: found[name] for name in WHITE}, NORM: np.full(len(z), norm[0])}
 
 
@@ -174,59 +171,64 @@ def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed
     ]
 
 
-class Compared:
-    """AUC of one attack when records and models count with weights, as in a bootstrap.
+ATTACKS = ("LOSS", "LiRA-L, online", "SIF", "IHA", "residual norm")
+MOST, MOST_NARROW = 10, 5
+"""Records that the picture shows of each attack, and that of a phone."""
 
-    Two records drawn from a bootstrap sample can be one and the same, which compares models on
-    one record more often than the game does. Pairs of the same record and pairs of different
-    records are therefore kept apart, and each keeps the share that it has among all records.
 
-    Parameters
-    ----------
-    out, ins : ndarray of shape (R, K)
-        Scores of the models trained on D', which all records share, and on D' + z.
+def control_10(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
+    """iha-ctl-10: the records in the order in which each attack tells them, best first.
 
-    Notes
-    -----
-    The weights of the models on D' are one a model, or (R, K) where records have different D'.
+    The value is the AUC of an attack among the models of one record.
     """
+    found = []
+    for experiment in some:
+        scores, trained_on = scored(experiment)
+        pictures = _pictures(experiment, settings)
+        for attack in ATTACKS:
+            values = record_by_record(scores[attack], trained_on)
+            # Ties in the order of the records, so that the same run has the same order.
+            for place, i in enumerate(np.argsort(-values, kind="stable").tolist()):
+                picture = pictures[i]
+                cell = {"row": attack, "column": place + 1, "text": f"{values[i]:.2f}"}
+                key = {"dataset": experiment.label, "attack": attack}
+                key |= {"record": experiment.outputs.attrs["outside"][i]}
+                found.append({**key, "value": values[i], **cell, **picture})
+    return tidy(found, origin_of(some))
 
-    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
-        self.out, self.ins = out, ins
-        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
-        self.same = lower + 0.5 * equal
-        self.order = np.argsort(out, axis=None)
-        ranked = out.ravel()[self.order]
-        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
 
-    @property
-    def ones(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The weights of everything as it is."""
-        count, n_out = self.out.shape
-        return np.ones(count), np.ones((count, self.ins.shape[1])), np.ones(n_out)
+def _pictures(experiment: Experiment, settings: Any) -> list[dict[str, str]]:
+    """Label and picture of every record played for; empty but for the data set that is embedded.
 
-    def redrawn(self, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Weights of records, of the models of each, and of the models that all share."""
-        rng = np.random.default_rng([seed, 23])
-        count, n_out = self.out.shape
-        n_in = self.ins.shape[1]
-        for _ in range(RESAMPLES):
-            yield (
-                rng.multinomial(count, np.full(count, 1 / count)),
-                rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
-                rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
-            )
+    Evidence holds no pictures, and the exhibit is computed from it where no data are.
+    """
+    outside = experiment.outputs.attrs["outside"]
+    if DIGITS in experiment.outputs.attrs["data"]:
+        task = small_task(DIGITS, settings)
+        if task.origin == experiment.outputs.attrs["data"]:
+            return [_picture(task.pool.x[row], int(task.pool.y[row])) for row in outside]
+    return [{"label": "", "shape": "", "pixels": ""} for _ in outside]
 
-    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-        """AUC of all records pooled, and the mean over records."""
-        v, u, count = v / v.sum(1, keepdims=True), np.broadcast_to(u, self.out.shape), len(w)
-        u = u / u.sum(1, keepdims=True)
-        own = np.einsum("rij,ri,rj->r", self.same, v, u)
-        each = float(w @ own / w.sum())
-        pairs = w.sum() ** 2 - w @ w
-        if not pairs:
-            return each, each
-        below = np.concatenate([[0.0], np.cumsum((w[:, None] * u).ravel()[self.order])])
-        won = 0.5 * sum(below[index] for index in self.below)
-        different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
-        return float(each / count + (1 - 1 / count) * different), each
+
+def _picture(x: np.ndarray, y: int) -> dict[str, str]:
+    levels = np.rint(255 * x).astype(np.uint8)
+    pixels = " ".join(map(str, levels.ravel()))
+    return {"label": f"digit {y}", "shape": "x".join(map(str, levels.shape)), "pixels": pixels}
+
+
+def most_exposed(table: pd.DataFrame) -> "Figure":
+    """The records that each attack tells best, side by side."""
+    from membership import plots
+    from membership.plots.look import is_narrow
+
+    return plots.image_grid(table[table["column"] <= (MOST_NARROW if is_narrow() else MOST)])
+
+
+def one_by_one(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a record with the AUC of every attack, for those who look at them one by one."""
+    key = ["dataset", "record", "label", "shape", "pixels"]
+    cells = table.assign(**{name: table[name].fillna("") for name in key[2:]})
+    wide = cells.pivot(index=key, columns="attack", values="value")[list(table["attack"].unique())]
+    flat = wide.reset_index().rename_axis(columns=None).rename(columns={"dataset": "group"})
+    label = flat["label"] + ", record " + flat["record"].astype(str)
+    return flat.assign(label=label).drop(columns="record")

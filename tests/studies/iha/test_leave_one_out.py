@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from membership import attacks, metrics
-from membership.studies.iha import game, loo_attacks
-from membership.studies.iha.experiment import Experiment
+from membership.studies.iha import clean_game, leave_one_out, small_game
+from membership.studies.iha.leave_one_out import Experiment
 
 
 def test_each_model_differs_from_the_base_by_its_own_record(retrained):
@@ -43,8 +43,8 @@ def test_no_score_of_the_game_reads_the_coin(experiment):
         experiment.outputs.assign(member=~experiment.outputs["member"]),
         experiment.forms.assign(member=~experiment.forms["member"]),
     )
-    truth, coin = game.scored(experiment)
-    found, _ = game.scored(blind)
+    truth, coin = small_game.scored(experiment)
+    found, _ = small_game.scored(blind)
     assert all(np.array_equal(found[name], truth[name]) for name in truth)
     assert coin.tolist() == [False] * 3 + [True] * 3
 
@@ -54,7 +54,7 @@ def test_the_games_attacks_are_those_on_a_record_outside(experiment, retrained, 
     models = retrained.groups["targets"][0], retrained.groups["with"][1, 4]
     task = retrained.task
     config, pool = task.config, task.pool
-    scores, _ = game.scored(experiment)
+    scores, _ = small_game.scored(experiment)
     for column, model in zip((0, 4), models, strict=True):
         z = retrained.outside[[1]]
         arguments = (
@@ -76,7 +76,7 @@ def test_the_games_attacks_are_those_on_a_record_outside(experiment, retrained, 
 
 
 def test_the_targets_are_not_among_the_references(experiment):
-    scores, coin = game.scored(experiment)
+    scores, coin = small_game.scored(experiment)
     half = len(coin) // 2
     out = experiment.groups["targets"][:half]
     retrained = experiment.groups["with"][0]
@@ -95,7 +95,7 @@ def test_pooled_and_record_by_record_are_what_they_are_called():
     rng = np.random.default_rng(1)
     coin = np.array([False, False, True, True])
     score = rng.normal(size=(5, 4)) + coin + np.arange(5)[:, None]
-    pooled, each = game._numbers({}, score, coin, seed=0)
+    pooled, each = small_game._numbers({}, score, coin, seed=0)
     assert pooled["value"] == pytest.approx(metrics.auc(score.ravel(), np.tile(coin, 5)))
     assert each["value"] == pytest.approx(np.mean([metrics.auc(row, coin) for row in score]))
     assert pooled["low"] <= pooled["value"] <= pooled["high"]
@@ -111,7 +111,7 @@ def test_weighted_numbers_are_those_of_all_pairs_one_by_one():
     auc = np.einsum("risj,ri,j->rs", wins, v / v.sum(1, keepdims=True), u / u.sum())
     pair = np.outer(w, w) * (1 - np.eye(5))
     mean = (w * auc.diagonal()).sum() / w.sum()
-    pooled, each = game.Compared(out, ins).numbers(w, v, u)
+    pooled, each = clean_game.Compared(out, ins).numbers(w, v, u)
     assert each == pytest.approx(mean)
     assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
 
@@ -126,14 +126,14 @@ def test_records_may_have_models_of_their_own_on_either_side():
     auc = np.einsum("risj,ri,sj->rs", wins, *parts)
     pair = np.outer(w, w) * (1 - np.eye(5))
     mean = (w * auc.diagonal()).sum() / w.sum()
-    pooled, each = game.Compared(out, ins).numbers(w, v, u)
+    pooled, each = clean_game.Compared(out, ins).numbers(w, v, u)
     assert each == pytest.approx(mean)
     assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
 
 
 def test_one_record_drawn_alone_is_compared_with_itself():
     out, ins = np.array([[0.0, 1.0], [5.0, 6.0]]), np.array([[0.5, 2.0], [7.0, 8.0]])
-    found = game.Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
+    found = clean_game.Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
     assert found == pytest.approx((0.75, 0.75))
 
 
@@ -142,15 +142,15 @@ def test_the_interval_allows_for_the_shared_models_of_the_base():
     rng = np.random.default_rng(3)
     base = np.repeat([[-9.0, 9.0]], 60, axis=0)
     score = np.concatenate([base, rng.normal(size=(60, 2))], axis=1)
-    for row in game._numbers({}, score, np.array([False, False, True, True]), seed=0):
+    for row in small_game._numbers({}, score, np.array([False, False, True, True]), seed=0):
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.0, 0.5, 1.0))
 
 
 def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, settings):
-    played = loo_attacks.protocol(experiment, settings)
-    table = loo_attacks.table_5([played], settings).set_index(["attack", "metric"])["value"]
+    played = leave_one_out.protocol(experiment, settings)
+    table = leave_one_out.table_5([played], settings).set_index(["attack", "metric"])["value"]
     score, member = played.scores["IHA"], played.member
-    called = np.stack([loo_attacks._called(s, member, 0.3) for s in score])
+    called = np.stack([leave_one_out._called(s, member, 0.3) for s in score])
     tpr, tnr = called[:, member].mean(), (~called[:, ~member]).mean()
     assert table["IHA vs GT", "agreement on members @FPR 0.3"] == pytest.approx(tpr)
     assert table["GT vs IHA", "agreement on non-members @FPR 0.3"] == pytest.approx(tnr)
@@ -158,10 +158,10 @@ def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, set
 
 
 def test_differences_of_the_protocol_are_those_of_its_numbers(experiment, settings):
-    played = loo_attacks.protocol(experiment, settings)
-    table = loo_attacks.control_8([played], settings).set_index(["attack", "metric"])
-    for first, second in loo_attacks.CONTRASTS:
-        row = table.loc[f"{first} less {second}", loo_attacks.PAIRED]
+    played = leave_one_out.protocol(experiment, settings)
+    table = leave_one_out.control_8([played], settings).set_index(["attack", "metric"])
+    for first, second in leave_one_out.CONTRASTS:
+        row = table.loc[f"{first} less {second}", leave_one_out.PAIRED]
         auc = [table.loc[name, "AUC"]["value"] for name in (first, second)]
         assert row["value"] == pytest.approx(auc[0] - auc[1])
         assert row["low"] <= row["value"] <= row["high"]
@@ -169,7 +169,7 @@ def test_differences_of_the_protocol_are_those_of_its_numbers(experiment, settin
 
 def test_references_of_a_member_have_not_seen_it(experiment, settings):
     """The L-attack of the protocol, by hand for one member and one non-member."""
-    played = loo_attacks.protocol(experiment, settings)
+    played = leave_one_out.protocol(experiment, settings)
     target = experiment.groups["targets"][0]
     member = experiment.outputs["member"].values
     for column, rows in (

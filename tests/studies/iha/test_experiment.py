@@ -12,7 +12,7 @@ import pytest
 from membership import data, published
 from membership.data import parsers
 from membership.errors import InputError
-from membership.studies.iha import loo, names, recipes, tasks
+from membership.studies.iha import experiment, left_out, subjects
 from membership.studies.iha.settings import Settings
 
 
@@ -24,46 +24,46 @@ def settings():
 @pytest.mark.parametrize("n_models", [2, 8])
 @pytest.mark.parametrize("n_records", [10, 64])
 def test_every_record_is_in_exactly_half_of_the_models(n_models, n_records):
-    member = tasks.halves(n_models, n_records, seed=3)
+    member = experiment.halves(n_models, n_records, seed=3)
     assert (member.sum(0) == n_models // 2).all()
     assert (member.sum(1) == n_records // 2).all()
     assert np.array_equal(member[1::2], ~member[::2])
 
 
 def test_parity_is_learnt_by_logistic_regression_on_the_squared_error(settings):
-    made = tasks.task("digits-odd", settings)
+    made = experiment.task("digits-odd", settings)
     assert made.n_parameters == 65
     assert made.config.loss == "squared-error"
-    assert tasks.task("digits-odd", settings, deep=True).n_parameters == 65
+    assert experiment.task("digits-odd", settings, deep=True).n_parameters == 65
 
 
 @pytest.mark.parametrize(("hidden", "limit", "expected"), [((16,), 700, (9,)), ((), 700, ())])
 def test_hidden_layers_are_cut_to_the_limit_and_no_further(hidden, limit, expected):
-    widths = tasks.fitting(64, hidden, 10, limit)
+    widths = subjects.fitting(64, hidden, 10, limit)
     assert widths == expected
-    assert tasks.size_of(64, widths, 10) <= limit
+    assert subjects.size_of(64, widths, 10) <= limit
     wider = tuple(width + 1 for width in widths)
-    assert not hidden or tasks.size_of(64, wider, 10) > limit
+    assert not hidden or subjects.size_of(64, wider, 10) > limit
 
 
 @pytest.mark.slow
 def test_the_size_counted_is_the_size_built(settings):
     for name in ("digits", "purchase_like:800"):
-        made = tasks.task(name, settings)
+        made = experiment.task(name, settings)
         assert made.n_parameters <= settings.most_parameters
-    deep = tasks.task("digits", settings, deep=True)
+    deep = experiment.task("digits", settings, deep=True)
     assert sum(1 for part in deep.factory().modules() if hasattr(part, "weight")) == 5
 
 
 def test_a_network_that_cannot_be_cut_enough_is_refused(settings):
     with pytest.raises(InputError, match=r"most_parameters = 10: the smallest network .* 85"):
-        tasks.task("digits", settings, most_parameters=10)
+        experiment.task("digits", settings, most_parameters=10)
 
 
 def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
     paper = Settings.from_strings({"profile": "paper"})
-    recipe = recipes.RECIPES["mnist-odd"]
-    made = tasks.Task(
+    recipe = subjects.RECIPES["mnist-odd"]
+    made = experiment.Task(
         label="",
         published="",
         pool=range(recipe.pool),
@@ -76,15 +76,15 @@ def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
         targets=tuple(range(10)),
         most_queries=recipe.pool,
     )
-    assert tasks._deviations(made, recipe, (), ()) == []
+    assert experiment._deviations(made, recipe, (), ()) == []
     smaller = type(made)(**{**vars(made), "pool": range(50), "membership": np.zeros((8, 1))})
-    said = tasks._deviations(smaller, recipe, (6,), (2,))
+    said = experiment._deviations(smaller, recipe, (6,), (2,))
     assert [text.split(" ")[0] for text in said] == ["a", "8", "hidden"]
 
 
 def test_simulated_records_are_never_comparable(settings):
     for large, name in ((False, "Purchase-100(S)"), (True, "Purchase-100")):
-        made = tasks.task("purchase_like:800", settings, large=large)
+        made = experiment.task("purchase_like:800", settings, large=large)
         assert made.published == name
         reasons = published.comparability(published.setup("iha")[name], made.setup)
         assert reasons[0] == f"other data: {made.label} instead of {name}"
@@ -92,12 +92,12 @@ def test_simulated_records_are_never_comparable(settings):
 
 
 def test_a_narrow_network_learns_the_largest_classes_only(settings):
-    narrow = tasks.task("purchase_like:800", settings)
+    narrow = experiment.task("purchase_like:800", settings)
     whole = data.load("purchase_like:800")
     sizes = np.sort(np.bincount(whole.y, minlength=100))[::-1]
     assert len(narrow.pool) == sizes[:10].sum() // 2 * 2
     assert any("10 of 100 classes" in text for text in narrow.deviations)
-    wide = tasks.task("purchase_like:800", settings, most_parameters=22_532)
+    wide = experiment.task("purchase_like:800", settings, most_parameters=22_532)
     assert wide.n_parameters == 22_532
     assert wide.pool.n_classes == 100
     assert not any("classes" in text or "hidden" in text for text in wide.deviations)
@@ -105,7 +105,7 @@ def test_a_narrow_network_learns_the_largest_classes_only(settings):
 
 def test_an_odd_number_of_records_loses_one(settings):
     assert len(data.load("digits")) == 1797
-    made = tasks.task("digits", settings)
+    made = experiment.task("digits", settings)
     assert len(made.pool) == 1796
     assert made.n_members == 898
 
@@ -130,10 +130,10 @@ def purchase(tmp_path, monkeypatch):
 def test_purchase_100_itself_is_trained_on_by_the_paper_s_recipe(
     purchase, settings, monkeypatch, large, size
 ):
-    recipe = replace(recipes.recipe_of("purchase100", "purchase100", large), pool=size)
-    monkeypatch.setattr(tasks, "recipe_of", lambda *_: recipe)
+    recipe = replace(subjects.recipe_of("purchase100", "purchase100", large), pool=size)
+    monkeypatch.setattr(experiment, "recipe_of", lambda *_: recipe)
     full = {"large": large, "full": True, "n_models": 6, "most_parameters": 22_532}
-    made = tasks.task("purchase100", settings, **full)
+    made = experiment.task("purchase100", settings, **full)
     assert made.label == made.published == ("Purchase-100" if large else "Purchase-100(S)")
     assert (len(made.pool), len(made.test)) == (size, 300 - size)
     assert made.n_parameters == 22_532
@@ -146,7 +146,7 @@ def test_purchase_100_itself_is_trained_on_by_the_paper_s_recipe(
 
 
 def test_fewer_records_of_purchase_100_are_all_trained_on(purchase, settings):
-    made = tasks.task("purchase100", settings, full=True, most_parameters=22_532)
+    made = experiment.task("purchase100", settings, full=True, most_parameters=22_532)
     assert made.test is None
     assert "a pool of 300 records (the paper: 50,000)" in made.deviations
 
@@ -154,34 +154,34 @@ def test_fewer_records_of_purchase_100_are_all_trained_on(purchase, settings):
 def test_in_the_paper_profile_purchase_is_as_large_as_the_paper_s():
     for name, larger in (("purchase_like:50000", []), ("purchase100", ["purchase100-large"])):
         settings = SimpleNamespace(profile="paper", datasets=["digits", name], n_models=128)
-        plain, last, *more = names.compared(settings)
+        plain, last, *more = subjects.compared(settings)
         assert (plain.name, last.name) == ("digits", name)
         assert last.full
         assert [one.slug for one in more] == larger
-        assert names.decomposed(settings) == [plain]
-        assert [one.slug for one in names.variants(settings)] == [*larger, f"{last.slug}-deep"]
+        assert subjects.decomposed(settings) == [plain]
+        assert [one.slug for one in subjects.variants(settings)] == [*larger, f"{last.slug}-deep"]
     other = SimpleNamespace(profile="quick", datasets=["purchase_like:8000"], n_models=24)
-    assert names.compared(other) == names.subjects(other) == names.decomposed(other)
+    assert subjects.compared(other) == subjects.subjects(other) == subjects.decomposed(other)
 
 
 def test_too_few_records_are_refused(settings, tmp_path):
     np.savez(tmp_path / "few.npz", x=np.eye(20, 5, dtype=np.float32), y=np.arange(20) % 2)
     with pytest.raises(InputError, match="20 records and this design needs 40"):
-        tasks.task(str(tmp_path / "few.npz"), settings)
+        experiment.task(str(tmp_path / "few.npz"), settings)
 
 
 def test_more_records_left_out_than_there_are_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "loo_records": "300"})
     with pytest.raises(InputError, match="loo_records = 300: there are 200"):
-        loo.small_task("digits", settings)
+        left_out.small_task("digits", settings)
 
 
 def test_the_papers_own_set_ups_are_comparable():
     """MNIST-Odd's network, data and recipe, stated by the task from its parts."""
     stated = published.setup("iha")["MNIST-Odd"]
-    recipe = recipes.RECIPES["mnist-odd"]
+    recipe = subjects.RECIPES["mnist-odd"]
     pool = type("Pool", (), {"__len__": lambda self: recipe.pool})()
-    config = tasks.training.TrainingConfig(
+    config = experiment.training.TrainingConfig(
         epochs=recipe.epochs,
         batch_size=recipe.batch_size,
         learning_rate=recipe.learning_rate,
@@ -190,8 +190,8 @@ def test_the_papers_own_set_ups_are_comparable():
     )
     membership = np.zeros((128, recipe.pool), dtype=bool)
     membership[:, : recipe.pool // 2] = True
-    factory = partial(tasks.one_logit, 784)
-    made = tasks.Task(
+    factory = partial(experiment.one_logit, 784)
+    made = experiment.Task(
         *(recipe.label, recipe.published, pool, None, factory, config, membership, {}, ()),
         targets=tuple(range(10)),
         most_queries=recipe.pool,

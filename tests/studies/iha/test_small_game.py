@@ -6,26 +6,25 @@ import pytest
 from membership import data, metrics
 from membership.exhibits.files import read_back
 from membership.exhibits.records import one_by_one
-from membership.studies.iha import experiment as experiments
-from membership.studies.iha import exposed, game, sentences
-from membership.studies.iha.loo import small_task
+from membership.studies.iha import leave_one_out, sentences, small_game
+from membership.studies.iha.left_out import small_task
 
 
 @pytest.fixture(scope="module")
 def some(source):
-    return experiments.experiments(source)
+    return leave_one_out.experiments(source)
 
 
 @pytest.fixture(scope="module")
 def table(some, settings):
-    return exposed.control_10(some, settings)
+    return small_game.control_10(some, settings)
 
 
 def test_the_value_is_the_auc_among_the_models_of_one_record(some, table):
     for one in some:
-        scores, trained_on = game.scored(one)
+        scores, trained_on = small_game.scored(one)
         for r, record in enumerate(one.outputs.attrs["outside"]):
-            for name in exposed.ATTACKS:
+            for name in small_game.ATTACKS:
                 part = table[(table["dataset"] == one.label) & (table["attack"] == name)]
                 (said,) = part.loc[part["record"] == record, "value"]
                 assert said == pytest.approx(metrics.auc(scores[name][r], trained_on))
@@ -36,7 +35,7 @@ def test_each_attack_has_every_record_once_best_first(some, table):
         assert part["column"].tolist() == list(range(1, len(part) + 1))
         assert part["value"].is_monotonic_decreasing
         assert part["record"].is_unique
-    assert len(table) == sum(len(one.outside) for one in some) * len(exposed.ATTACKS)
+    assert len(table) == sum(len(one.outside) for one in some) * len(small_game.ATTACKS)
 
 
 def test_pictures_are_those_of_the_embedded_records(some, table, settings):
@@ -53,9 +52,9 @@ def test_pictures_are_those_of_the_embedded_records(some, table, settings):
 
 
 def test_a_reader_sees_each_pictured_record_with_all_attacks(table):
-    found = one_by_one(exposed.one_by_one(read_back(table)))
+    found = one_by_one(small_game.one_by_one(read_back(table)))
     digits = table[table["dataset"] == "Digits"]
-    assert found["measures"] == list(exposed.ATTACKS)
+    assert found["measures"] == list(small_game.ATTACKS)
     assert len(found["records"]) == digits["record"].nunique()
     best = digits[(digits["attack"] == "IHA") & (digits["column"] == 1)]["record"].item()
     (shown,) = [one for one in found["records"] if one["label"].endswith(f" {best}")]

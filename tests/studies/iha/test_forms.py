@@ -1,4 +1,4 @@
-"""Numbers over every record: those of the attacks, and of gradients that are no others'."""
+"""Quadratic forms of a network too large to decompose, and numbers over every record."""
 
 from dataclasses import replace
 
@@ -9,7 +9,54 @@ from torch.func import functional_call
 
 from membership import attacks, metrics
 from membership.attacks.at_weights import iha_at
-from membership.studies.iha import audit, measured, white_box, whole
+from membership.curvature import factor as room
+from membership.studies.iha import audit, experiment, forms
+from membership.studies.iha.forms import (
+    inverses,
+    observe,
+    observe_factored,
+    opened,
+    training_records,
+)
+
+# The smaller leaves a matrix that is not positive definite.
+LARGE, DAMPING = 2.0, 1e-3
+
+
+@pytest.fixture(scope="module")
+def network(settings, own_cache):
+    return experiment.train(experiment.task("digits", settings), settings)
+
+
+@pytest.mark.parametrize("damping", [LARGE, DAMPING])
+def test_the_forms_are_those_of_the_eigendecomposition(network, damping, monkeypatch):
+    monkeypatch.setattr(room, "BLOCK", 100)
+    found, expected = (look(network, 0, damping) for look in (observe_factored, observe))
+    # Where it was raised, eigenvalues are known to a few digits here.
+    near = 1e-9 if damping == LARGE else 1e-3
+    np.testing.assert_allclose(found["amount"], expected["amount"], rtol=near)
+    assert (expected["amount"][0] > damping) == (damping < LARGE)
+    for name in ("norm", "known", "n_known"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9)
+    for name in ("main", "mean2", "mean3"):
+        rows = zip(
+            *(one[name].reshape(-1, one[name].shape[-1]) for one in (found, expected)), strict=True
+        )
+        for one, other in rows:
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=5 * near * np.abs(other).max())
+
+
+def test_a_damping_that_leaves_a_matrix_indefinite_is_raised_until_it_does(network, monkeypatch):
+    train = training_records(network, 0)
+    how = opened(network.ensemble.module(0), network.task.config, train)
+    least = how.spectrum.values.min()
+    assert least < 0
+    _, amount = inverses(how.goal, *how.goal.records(*train), -least / 4, 5e-4)
+    assert amount + least > 0
+
+
+def test_it_keeps_no_sweep_and_no_eigenvalues(network):
+    assert {"sweep", "eigenvalue"}.isdisjoint(observe_factored(network, 1, LARGE))
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +68,7 @@ def public(trained):
 
 @pytest.fixture(scope="module")
 def found(public):
-    names, value = whole.attacks(public), whole.observe(public, 1, 0.2)["value"]
+    names, value = forms.whole_attacks(public), forms.observe_all(public, 1, 0.2)["value"]
     return dict(zip(names, value, strict=True))
 
 
@@ -39,10 +86,10 @@ def test_a_number_is_that_of_the_attack_on_all_records(trained, found, name, opt
     score = attacks.iha(
         trained.ensemble.module(1),
         trained.task.config.loss_of,
-        white_box.training_records(trained, 1),
-        white_box.records(trained, every),
+        forms.training_records(trained, 1),
+        forms.records(trained, every),
         member,
-        **measured.recipe(trained),
+        **trained.recipe,
         **options,
     ).score
     expected = [
@@ -56,7 +103,7 @@ def test_the_loss_is_a_number_of_its_own(found):
     assert found["LOSS"][0] != found["IHA, damping 0.2"][0]
 
 
-@pytest.mark.parametrize("name", whole.ELSEWHERE)
+@pytest.mark.parametrize("name", forms.ELSEWHERE)
 def test_another_gradient_takes_the_place_of_the_others(public, found, name):
     """Against the formula with autograd's gradients and Hessian."""
     task, module = public.task, public.ensemble.module(1).double()
@@ -78,11 +125,11 @@ def test_another_gradient_takes_the_place_of_the_others(public, found, name):
     gradient = torch.autograd.functional.jacobian(lambda v: losses(v, *of(task.pool)), w).numpy()
     decay = task.config.weight_decay
     others = -decay * w.numpy()
-    if whole.PUBLIC in name:
+    if forms.PUBLIC in name:
         test = of(task.test)
         others = torch.autograd.functional.jacobian(lambda v: losses(v, *test).mean(), w).numpy()
     count = len(gradient)
-    recipe = tuple(measured.recipe(public).values())
+    recipe = tuple(public.recipe.values())
     score = iha_at(
         np.tile(w.numpy(), (count, 1)),
         losses(w, *of(task.pool)).numpy(),
@@ -91,7 +138,7 @@ def test_another_gradient_takes_the_place_of_the_others(public, found, name):
         hessian,
         task.n_members,
         recipe,
-        {"IHA": "published", "IHA*": "regularised"}[whole.ELSEWHERE[name]],
+        {"IHA": "published", "IHA*": "regularised"}[forms.ELSEWHERE[name]],
         damping=0.2,
     )
     assert found[name][0] == pytest.approx(metrics.auc(score, task.membership[1]), abs=1e-9)
@@ -99,7 +146,7 @@ def test_another_gradient_takes_the_place_of_the_others(public, found, name):
 
 def test_without_test_records_there_is_no_public_gradient(trained):
     assert trained.task.test is None
-    assert not [name for name in whole.attacks(trained) if whole.PUBLIC in name]
+    assert not [name for name in forms.whole_attacks(trained) if forms.PUBLIC in name]
 
 
 def test_numbers_over_every_record_stand_for_scores(source):

@@ -5,14 +5,13 @@ import pytest
 from scipy.stats import norm
 
 from membership import attacks, metrics
-from membership.studies.iha import game_at_scale as at_scale
-from membership.studies.iha import game_scores, names, neighbour_evidence
-from membership.studies.iha.game import COUNTED, METRICS
+from membership.studies.iha import clean_game, neighbours, subjects
+from membership.studies.iha.clean_game import COUNTED, METRICS
 
 
 @pytest.fixture(scope="module")
 def found(settings):
-    return neighbour_evidence.pairs(names.EMBEDDED, settings)
+    return neighbours.pairs(subjects.EMBEDDED, settings)
 
 
 @pytest.mark.slow
@@ -23,8 +22,8 @@ def test_no_score_reads_the_coin(found, half):
     turned = found.copy(deep=True)
     for name in ("answer", "form"):
         turned[name][:, :, played] = found[name].values[:, ::-1, played]
-    before, after = game_scores.scored(found), game_scores.scored(turned)
-    for name in game_scores.FROM:
+    before, after = clean_game.scored(found), clean_game.scored(turned)
+    for name in clean_game.FROM:
         np.testing.assert_array_equal(after[name][half], before[name][half][:, ::-1])
 
 
@@ -32,7 +31,7 @@ def test_references_are_never_played_with_themselves(found):
     """What a played model is does not move the others' scores."""
     other = found.copy(deep=True)
     other["answer"][0, 1, 3] = 9.0
-    before, after = game_scores.scored(found), game_scores.scored(other)
+    before, after = clean_game.scored(found), clean_game.scored(other)
     changed = after["LiRA-L, one variance"] != before["LiRA-L, one variance"]
     # Played by itself against the first half; a reference of all that are played in the other.
     assert changed[0].sum() == 1
@@ -44,7 +43,7 @@ def test_references_are_never_played_with_themselves(found):
 def test_the_ratio_is_that_of_two_normal_laws():
     rng = np.random.default_rng(7)
     references, played = rng.normal(size=(4, 2, 6, 1)), rng.normal(size=(4, 2, 5, 1))
-    score = game_scores.likelihood_ratio(played, references)
+    score = clean_game.likelihood_ratio(played, references)
     for r in range(4):
         without, with_z = references[r, :, :, 0]
         spread = np.sqrt((without.var(ddof=1) + with_z.var(ddof=1)) / 2)
@@ -56,7 +55,7 @@ def test_the_ratio_is_that_of_two_normal_laws():
 def test_one_sided_is_the_offline_attack():
     rng = np.random.default_rng(10)
     without, played = rng.normal(size=(4, 6)), rng.normal(size=(4, 2, 5))
-    score = game_scores.above(played, without)
+    score = clean_game.above(played, without)
     for r in range(4):
         reference = np.repeat(without[r][:, None], 10, axis=1)
         expected = attacks.lira(played[r].ravel(), reference, mode="offline")
@@ -74,16 +73,16 @@ def test_the_projection_reaches_the_best_auc_of_two_normal_laws():
     half = weights.shape[2] // 2
     u, refs = along[..., :half, None], along[..., half:, None]
     best = norm.cdf(np.sqrt(np.sum((move / spread) ** 2)) / np.sqrt(2))
-    score = game_scores.likelihood_ratio(u, refs)[0]
+    score = clean_game.likelihood_ratio(u, refs)[0]
     # The standard error of an AUC of two samples of 30,000 is below 0.0024.
     assert metrics.auc(score.ravel(), np.repeat([False, True], half)) == pytest.approx(
         best, abs=0.01
     )
-    both = game_scores.likelihood_ratio(weights[:, :, :half], weights[:, :, half:])[0]
+    both = clean_game.likelihood_ratio(weights[:, :, :half], weights[:, :, half:])[0]
     assert metrics.auc(both.ravel(), np.repeat([False, True], half)) == pytest.approx(
         best, abs=0.01
     )
-    one = game_scores.likelihood_ratio(weights[:, :, :half, :1], weights[:, :, half:, :1])[0]
+    one = clean_game.likelihood_ratio(weights[:, :, :half, :1], weights[:, :, half:, :1])[0]
     assert metrics.auc(one.ravel(), np.repeat([False, True], half)) < best - 0.01
 
 
@@ -95,31 +94,31 @@ def test_where_the_two_worlds_are_one_the_auc_is_one_half():
     own = rng.normal(size=(150, 2, 16)) + rng.normal(size=(5, 2, 16))[group]
     signal = 2 * own + 3 * rng.normal(size=(150, 1, 1))
     ratio = [
-        game_scores.likelihood_ratio(*(signal[:, :, i::2, None] for i in pair))
+        clean_game.likelihood_ratio(*(signal[:, :, i::2, None] for i in pair))
         for pair in ((1, 0), (0, 1))
     ]
     plain = [signal[:, :, i::2] for i in (1, 0)]
     for scores in (np.stack(ratio), np.stack(plain)):
-        each = at_scale.numbers(scores, group)
+        each = clean_game.numbers(scores, group)
         error = each.std(0, ddof=1) / np.sqrt(5)
         assert (np.abs(each.mean(0) - 0.5) < 5 * error).all()
         assert (error < 0.05).all()
 
 
 def test_the_sets_are_the_units(found, settings):
-    table = at_scale.four([found], settings).set_index(["attack", "metric"])
+    table = clean_game.four([found], settings).set_index(["attack", "metric"])
     sets = len(set(found.attrs["others"]))
     assert (table["n_repeats"] == sets).all()
-    each = at_scale.all_numbers(found)
+    each = clean_game.all_numbers(found)
     apart = each["IHA"] - each["LOSS"]
-    row = table.loc[("IHA less LOSS", at_scale.DIFFERENCES[0])]
+    row = table.loc[("IHA less LOSS", clean_game.DIFFERENCES[0])]
     assert row["standard_error"] == pytest.approx(apart[:, 0].std(ddof=1) / np.sqrt(sets))
 
 
 def test_numbers_are_means_over_the_halves(found):
-    scores = game_scores.scored(found)["IHA"]
+    scores = clean_game.scored(found)["IHA"]
     group = np.array(found.attrs["others"])
-    found = at_scale.numbers(scores, group)
+    found = clean_game.numbers(scores, group)
     member = np.broadcast_to(np.array([False, True])[:, None], scores[0].shape[1:])
     for place in np.unique(group):
         some = [half[group == place] for half in scores]
@@ -129,10 +128,10 @@ def test_numbers_are_means_over_the_halves(found):
 
 
 def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
-    table = at_scale.four([found], settings).set_index(["attack", "metric"])["value"]
-    shown = at_scale.every_attack([found], settings).set_index(["attack", "metric"])["value"]
+    table = clean_game.four([found], settings).set_index(["attack", "metric"])["value"]
+    shown = clean_game.every_attack([found], settings).set_index(["attack", "metric"])["value"]
     for place, (metric, word) in enumerate(zip(METRICS, COUNTED, strict=True)):
-        row = table["IHA less LOSS", at_scale.DIFFERENCES[place]]
-        assert at_scale.DIFFERENCES[place].endswith(word)
+        row = table["IHA less LOSS", clean_game.DIFFERENCES[place]]
+        assert clean_game.DIFFERENCES[place].endswith(word)
         assert row == pytest.approx(shown["IHA", metric] - shown["LOSS", metric])
         assert table["outputs, not retrained: LOSS", metric] == shown["LOSS", metric]

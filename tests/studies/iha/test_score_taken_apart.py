@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from membership import metrics
-from membership.studies.iha import ablation, audit, names
+from membership.studies.iha import audit, score_taken_apart, subjects
 from membership.studies.iha import scores as of
-from membership.studies.iha.whole import DECAY
+from membership.studies.iha.forms import DECAY
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def with_forms(source, settings, audits):
-    slugs = [one.slug for one in names.subjects(settings)]
+    slugs = [one.slug for one in subjects.subjects(settings)]
     return [
         (one, source.evidence(f"white-box-{slug}"), source.evidence(f"sweep-{slug}"))
         for one, slug in zip(audits, slugs, strict=True)
@@ -22,7 +22,7 @@ def with_forms(source, settings, audits):
 
 @pytest.fixture(scope="module")
 def table(with_forms, settings):
-    return ablation.control_11([parts[:2] for parts in with_forms], settings)
+    return score_taken_apart.control_11([parts[:2] for parts in with_forms], settings)
 
 
 def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(with_forms):
@@ -30,7 +30,7 @@ def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(wit
     target, kept = audit.attrs["targets"][0], of.by_inverse(forms, 0)
     some = [kept[name] for name in ("published", "regularised", "identity")]
     loss, member = of.loss_of(audit.outputs, target), audit.member[0]
-    found = ablation.versions(*some, loss, member, audit.recipe)
+    found = score_taken_apart.versions(*some, loss, member, audit.recipe)
     same = {
         (True, False, True, True): "IHA",
         (True, True, True, True): "IHA*",
@@ -61,9 +61,11 @@ def test_a_difference_is_that_of_two_means_over_pairs(table, audits):
 
 
 def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
-    table = ablation.control_12(with_forms, settings)
+    table = score_taken_apart.control_12(with_forms, settings)
     assert not table.duplicated(["panel", "damping", "series"]).any()
-    assert (table.groupby(["panel", "damping"]).size() == len(ablation.OVER_DAMPINGS)).all()
+    assert (
+        table.groupby(["panel", "damping"]).size() == len(score_taken_apart.OVER_DAMPINGS)
+    ).all()
     # The identity has no damping.
     flat = table[table["series"] == "curvature: with decay"].groupby("panel")["AUC without it"]
     assert (flat.nunique() == 1).all()
@@ -71,7 +73,7 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
 
 def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits, source):
     whole = audit.whole_audits(source)
-    table = ablation.control_13([parts[:2] for parts in with_forms], whole, settings)
+    table = score_taken_apart.control_13([parts[:2] for parts in with_forms], whole, settings)
     row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
     each = {
         name: [

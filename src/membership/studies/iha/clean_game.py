@@ -1,0 +1,378 @@
+"""The clean game at scale: outputs or parameters, with or without retraining, paired.
+
+D' and z are fixed, a coin is flipped, and a model trained on D' or D' + z. No score can read the
+coin here: the gradient over the others is that over D', whatever the model was trained on, and so
+is the Hessian. Adversaries differ in what they look at only: parameters without retraining, or
+outputs, with models of their own retrained on D' and on D' + z.
+
+The models of a record are halved: those of one half are played, the other half are the references
+of the attacks that retrain; then the halves change places. Nothing here reads on which side a
+played model is: the side is a place in an array, and each model is scored in the same way.
+
+The sets D' are the units: the records of one share all its models without them, and the seeds of
+those with them. Pooled, there is one threshold for all records of a D'.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.stats import norm
+
+from membership import attacks, metrics, signals
+from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.iha import subjects
+from membership.studies.iha.forms import KEPT
+from membership.studies.iha.scores import white_box
+
+RESAMPLES = 400
+METRICS = ("AUC", "AUC, record by record")
+WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
+NORM = "norm of the others' gradient"
+PAIRED = "AUC, paired difference"
+# One attack less another, and which of `METRICS` (in words: pooled, or record by record).
+COUNTED = ("pooled", "record by record")
+
+
+class Compared:
+    """AUC of one attack when records and models count with weights, as in a bootstrap.
+
+    Two records drawn from a bootstrap sample can be one and the same, which compares models on
+    one record more often than the game does. Pairs of the same record and pairs of different
+    records are therefore kept apart, and each keeps the share that it has among all records.
+
+    Parameters
+    ----------
+    out, ins : ndarray of shape (R, K)
+        Scores of the models trained on D', which all records share, and on D' + z.
+
+    Notes
+    -----
+    The weights of the models on D' are one a model, or (R, K) where records have different D'.
+    """
+
+    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
+        self.out, self.ins = out, ins
+        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
+        self.same = lower + 0.5 * equal
+        self.order = np.argsort(out, axis=None)
+        ranked = out.ravel()[self.order]
+        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
+
+    @property
+    def ones(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The weights of everything as it is."""
+        count, n_out = self.out.shape
+        return np.ones(count), np.ones((count, self.ins.shape[1])), np.ones(n_out)
+
+    def redrawn(self, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Weights of records, of the models of each, and of the models that all share."""
+        rng = np.random.default_rng([seed, 23])
+        count, n_out = self.out.shape
+        n_in = self.ins.shape[1]
+        for _ in range(RESAMPLES):
+            yield (
+                rng.multinomial(count, np.full(count, 1 / count)),
+                rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
+                rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
+            )
+
+    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+        """AUC of all records pooled, and the mean over records."""
+        v, u, count = v / v.sum(1, keepdims=True), np.broadcast_to(u, self.out.shape), len(w)
+        u = u / u.sum(1, keepdims=True)
+        own = np.einsum("rij,ri,rj->r", self.same, v, u)
+        each = float(w @ own / w.sum())
+        pairs = w.sum() ** 2 - w @ w
+        if not pairs:
+            return each, each
+        below = np.concatenate([[0.0], np.cumsum((w[:, None] * u).ravel()[self.order])])
+        won = 0.5 * sum(below[index] for index in self.below)
+        different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
+        return float(each / count + (1 - 1 / count) * different), each
+
+
+# Which of two things each attack reads, and whether it retrains.
+OUTPUTS, PARAMETERS = "outputs", "parameters"
+FROM = {
+    "LOSS": (OUTPUTS, False),
+    "LiRA-L, online": (OUTPUTS, True),
+    "LiRA-L, one variance": (OUTPUTS, True),
+    "LiRA-L, one-sided": (OUTPUTS, True),
+    **dict.fromkeys((*WHITE, NORM), (PARAMETERS, False)),
+    "projection, damping": (PARAMETERS, True),
+    "projection, fitted noise": (PARAMETERS, True),
+    "projection and log-odds": (PARAMETERS, True),
+    "projection, one-sided": (PARAMETERS, True),
+}
+
+# The inverses of `white_box.main`, in short and in their order.
+INVERSES = ("published", "regularised", "identity")
+
+Scores = dict[str, FloatArray]
+
+
+def scored(found: xr.Dataset) -> Scores:
+    """Scores by attack (see `FROM`), shape (2, R, 2, K / 2), from the evidence called pairs-game.
+
+    The half that is played, the record, without or with it, the model.
+    """
+    log_odds = found["answer"].values[..., 0, 0].astype(float)
+    white = _white(found, log_odds)
+    projected = {
+        "projection, damping": _projections(found, found["inverse"].values[0]),
+        "projection, fitted noise": _projections(found, subjects.FITTED),
+    }
+    halves = [_of_half(half, log_odds, white, projected) for half in (0, 1)]
+    return {name: np.stack([one[name] for one in halves]) for name in FROM}
+
+
+def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) -> Scores:
+    """The scores of the models that are no references: `half` is that of the references."""
+
+    def split(signal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return signal[:, :, 1 - half :: 2], signal[:, :, half::2]
+
+    played, references = split(log_odds)
+    one = {name: split(values[half]) for name, values in projected.items()}
+    fitted = one["projection, fitted noise"]
+    pairs = zip(one["projection, damping"], (played, references), strict=True)
+    both = [np.stack(pair, -1) for pair in pairs]
+    return {
+        **{name: split(score)[0] for name, score in white.items()},
+        "LiRA-L, online": _lira(played, references),
+        "LiRA-L, one variance": likelihood_ratio(played[..., None], references[..., None]),
+        **{name: likelihood_ratio(a[..., None], b[..., None]) for name, (a, b) in one.items()},
+        "projection and log-odds": likelihood_ratio(*both),
+        "LiRA-L, one-sided": above(played, references[:, 0]),
+        "projection, one-sided": above(fitted[0], fitted[1][:, 0]),
+    }
+
+
+def likelihood_ratio(played: FloatArray, references: FloatArray) -> FloatArray:
+    """Log-likelihood ratio of two normal laws with one covariance, fitted record by record.
+
+    m signals (R, sides, K, m) of the models asked, those without the record before those with it
+    among the references; ratios (R, sides, K), of with to without.
+    """
+    mean = references.mean(2)
+    rest = references - mean[:, :, None]
+    count = 2 * (references.shape[2] - 1)
+    covariance = np.einsum("rski,rskj->rij", rest, rest) / count
+    move = mean[:, 1] - mean[:, 0]
+    # The pseudo-inverse, for a signal that does not vary.
+    along = np.einsum("rij,rj->ri", np.linalg.pinv(covariance, hermitian=True), move)
+    middle = mean.mean(1)[:, None, None]
+    return np.einsum("rski,ri->rsk", played - middle, along)
+
+
+def above(played: FloatArray, without: FloatArray) -> FloatArray:
+    """How many standard deviations a signal (R, sides, K) lies above models without the record."""
+    mean, spread = without.mean(1), without.std(1, ddof=1)
+    return (played - mean[:, None, None]) / spread[:, None, None]
+
+
+def _lira(played: FloatArray, references: FloatArray) -> FloatArray:
+    """The registered attack: each side has a variance of its own."""
+    count, k = len(played), references.shape[2]
+    asked = played.reshape(count, -1)
+    every = np.repeat(references.reshape(count, 1, 2 * k), asked.shape[1], axis=1)
+    seen = np.repeat([False, True], k)[:, None]
+    reference = every.reshape(-1, 2 * k).T
+    member = np.broadcast_to(seen, reference.shape)
+    return attacks.lira(asked.ravel(), reference, member).reshape(played.shape)
+
+
+def _white(found: xr.Dataset, log_odds: FloatArray) -> Scores:
+    """Attacks without retraining, shape (R, 2, K) each; D' is the training set whatever it was."""
+    recipe = found.attrs["recipe"]
+    loss = signals.loss_of_log_odds(log_odds, recipe["loss"])
+    forms = {
+        name: {term: _form(found, place, term).ravel() for term in KEPT[name]}
+        for place, name in enumerate(INVERSES)
+    }
+    norm = np.stack([_form(found, 2, name).ravel() for name in subjects.NORMS])
+    nobody = np.zeros(loss.size, bool)
+    scores = white_box(forms, norm, loss.ravel(), nobody, recipe)
+    shaped = {name: scores[name].reshape(loss.shape) for name in WHITE}
+    return {
+        "LOSS": attacks.malt(loss.ravel()).reshape(loss.shape),
+        **shaped,
+        NORM: norm[0].reshape(loss.shape),
+    }
+
+
+def _projections(found: xr.Dataset, inverse: str) -> FloatArray:
+    """Projections (2, R, 2, K), by the half of the models that the direction was found with."""
+    place = found["inverse"].values.tolist().index(inverse)
+    return np.stack([_form(found, place, name) for name in subjects.PROJECTED])
+
+
+def _form(found: xr.Dataset, place: int, term: str) -> FloatArray:
+    at = found["term"].values.tolist().index(term)
+    return found["form"].values[:, :, :, place, at].astype(float)
+
+
+def about(some: list[xr.Dataset]) -> dict[str, Any]:
+    """What a table made from these games says about its origin."""
+    sizes = {one.attrs["set"]: size(one) for one in some}
+    return {
+        "data": {name: digest for one in some for name, digest in one.attrs["data"].items()},
+        "deviations": [f"{name}: {text}" for name, text in sizes.items()],
+        "sizes": sizes,
+        "device": some[0].attrs["device"],
+    }
+
+
+def size(found: xr.Dataset) -> str:
+    """The size of a game in words."""
+    recipe, records, models = found.attrs["recipe"], found.sizes["record"], found.sizes["replicate"]
+    sets = len(set(found.attrs["others"]))
+    return (
+        f"{recipe['members']:,} training records, {sets} sets D', the units, {records} records "
+        f"played for, {models} models a side, each played once with half of the others as "
+        "references"
+    )
+
+
+# One attack for each of the four adversaries, chosen before any result was seen. Those that retrain
+# fit normal laws with one variance a record, to log-odds or to the projection.
+LOSS, LIRA, IHA, PROJECTION = "LOSS", "LiRA-L, one variance", "IHA", "projection, fitted noise"
+CELLS = {
+    "outputs, not retrained: LOSS": LOSS,
+    "outputs, retrained: LiRA-L": LIRA,
+    "parameters, not retrained: IHA": IHA,
+    "parameters, retrained: projection": PROJECTION,
+}
+SHORT = {LIRA: "LiRA-L", PROJECTION: "projection"}
+ONE_SIDED = "projection, one-sided", "LiRA-L, one-sided"
+CONTRASTS = (
+    (IHA, LOSS),
+    (LIRA, LOSS),
+    (PROJECTION, LIRA),
+    (LIRA, IHA),
+    (PROJECTION, IHA),
+    # Added once the numbers of MNIST-Odd were known, as a check: no claim rests on it.
+    ONE_SIDED,
+    ("IHA*", IHA),
+    (IHA, "IHA, identity"),
+    # What asks whether parameters tell more than the loss: see the chapter on that.
+    ("IHA*", LIRA),
+    ("residual norm", LIRA),
+)
+DIFFERENCES = tuple(f"{PAIRED}, {word}" for word in COUNTED)
+
+
+def games(source: Any) -> list[xr.Dataset]:
+    """The evidence of every game of a run."""
+    return [
+        source.evidence(name)
+        for name in subjects.files(subjects.GAME, subjects.games(source.settings))
+    ]
+
+
+def four(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
+    """iha-ctl-14: the four adversaries, and attacks less each other."""
+    rows = []
+    for found in some:
+        each = all_numbers(found)
+        for name, attack in CELLS.items():
+            key = {"dataset": found.attrs["set"], "attack": name}
+            rows += _rows(key, METRICS, each[attack], lowest=0.0, highest=1.0)
+        for first, second in CONTRASTS:
+            name = f"{SHORT.get(first, first)} less {SHORT.get(second, second)}"
+            key = {"dataset": found.attrs["set"], "attack": name}
+            rows += _rows(key, DIFFERENCES, each[first] - each[second])
+    return tidy(rows, about(some))
+
+
+def every_attack(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
+    """iha-ctl-15: every attack of the game, in the order of what it reads."""
+    rows = []
+    for found in some:
+        for attack, each in all_numbers(found).items():
+            reads, retrains = FROM[attack]
+            key = {"attack": attack, "reads": f"{reads}{', retrained' if retrains else ''}"}
+            made = _rows(key, METRICS, each, lowest=0.0, highest=1.0)
+            for row, word in zip(made, COUNTED, strict=True):
+                rows.append({**row, "series": f"{found.attrs['set']}, {word}"})
+    columns = ["attack", "reads", "series", "metric", "value", "low", "high", "n_repeats"]
+    table = pd.DataFrame(rows)[columns]
+    table.attrs = about(some)
+    return table
+
+
+def convergence(source: Any) -> pd.DataFrame:
+    """iha-ctl-16: how far the models of the game have converged, beside those of Table 2."""
+    rows, some = [], games(source)
+    for found in some:
+        side = found["form"].sel(inverse="identity", side="without")
+        # The models on D' are the same for all of its records.
+        first = np.unique(found.attrs["others"], return_index=True)[1]
+        lengths = [
+            side.sel(term=name).values[first].astype(float).mean(1) for name in subjects.NORMS
+        ]
+        key = {"dataset": found.attrs["set"], "models": "clean game, models on D'"}
+        rows += _over(key, lengths, found["accuracy"].values.mean(1))
+        rows += [{**key, **row} for row in _expected(found)]
+    for one in subjects.subjects(source.settings)[:1]:
+        outputs, forms = (source.evidence(f"{kind}-{one.slug}") for kind in subjects.MAIN)
+        key = {"dataset": forms.attrs["set"], "models": "Table 2"}
+        accuracy = outputs["test_accuracy"].values[forms["target"].values]
+        rows += _over(key, list(forms["norm"].values.T), accuracy, pairs=True)
+    return tidy(rows, about(some))
+
+
+def _expected(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Record by record, the AUC of outputs and of parameters in a linear theory: means over D'."""
+    law = found["form"].sel(inverse=subjects.FITTED, side="without").isel(replicate=0)
+    group = np.array(found.attrs["others"])
+    each = [norm.cdf(law.sel(term=name).values / np.sqrt(2)) for name in subjects.EXPECTED]
+    some = {"parameters": each[0], "outputs": each[1], "parameters less outputs": each[0] - each[1]}
+    rows = []
+    for name, auc in some.items():
+        values = [auc[group == place].mean() for place in np.unique(group)]
+        rows.append({"metric": f"AUC expected of {name}", **metrics.summary(values)})
+    return rows
+
+
+def _over(
+    key: dict[str, str], lengths: list[FloatArray], accuracy: FloatArray, pairs: bool = False
+) -> list[dict]:
+    """Means over the D', or over targets, where a target and its complement are one unit."""
+    units = np.arange(len(accuracy)) // (2 if pairs else 1)
+    found = zip((*subjects.LENGTHS, "test accuracy (%)"), (*lengths, accuracy), strict=True)
+    return [{**key, "metric": name, **metrics.summary(values, units)} for name, values in found]
+
+
+def all_numbers(found: xr.Dataset) -> dict[str, FloatArray]:
+    """The numbers of every attack of a game, as `numbers`."""
+    group = np.array(found.attrs["others"])
+    return {name: numbers(one, group) for name, one in scored(found).items()}
+
+
+def numbers(score: FloatArray, group: np.ndarray) -> FloatArray:
+    """An attack's AUC in each D', pooled and record by record, (D', 2); means over both halves.
+
+    From its scores (2, R, 2, K); `group` says which D' a record is in.
+    """
+    each = [[_alone(half[group == place]) for half in score] for place in np.unique(group)]
+    return np.mean(each, axis=1)
+
+
+def _alone(score: FloatArray) -> tuple[float, float]:
+    compared = Compared(score[:, 0], score[:, 1])
+    return compared.numbers(*compared.ones)
+
+
+def _rows(
+    key: dict[str, str], names: tuple[str, ...], each: FloatArray, **ends: float
+) -> list[dict[str, Any]]:
+    """Means over the D' and their intervals."""
+    return [
+        {**key, "metric": name, **metrics.summary(values, **ends)}
+        for name, values in zip(names, each.T, strict=True)
+    ]

@@ -1,0 +1,321 @@
+"""What the attacks take: seconds and memory (Table 6), and approximate solvers (Table 3)."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+import xarray as xr
+
+from membership import attacks, memory, metrics, published, training
+from membership.attacks.forms import TERMS, forms_of
+from membership.attacks.iha import iha_from_forms
+from membership.curvature.factor import Factor, factorised
+from membership.curvature.hessians import hessian_matrix
+from membership.curvature.inverse import Factors
+from membership.curvature.objective import objective
+from membership.curvature.white_box import views
+from membership.errors import InputError
+from membership.studies.iha import scores, subjects
+from membership.studies.iha.audit import Audit, design, origin, table_of
+from membership.studies.iha.experiment import Trained, halves, scaled_logits
+from membership.studies.iha.forms import records, training_records
+
+REPEATS = 3
+QUERIES, QUERIES_CG = 100, 8
+# Epochs that are timed of a reference model, and models where many are trained side by side.
+TIMED_EPOCHS, SIDE_BY_SIDE = 2, 32
+CASES = ("IHA", "IHA (Approx)", "LiRA", "LiRA, side by side", "LOSS")
+
+Variables = dict[str, tuple[tuple[str, ...], Any]]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and bytes, before the first record and for a number of records."""
+
+    before: float
+    after: float
+    held: float
+    held_after: float
+    queries: int
+
+
+def measured(trained: Trained, settings: Any) -> Variables:
+    """The attacks on the first model of an ensemble, each in turn, three times over.
+
+    LiRA's reference models are those of the settings: one after the other, or many side by side;
+    their time is that of a few epochs, scaled to all.
+    """
+    of = {
+        "IHA": lambda: _exact(trained, settings.damping),
+        "IHA (Approx)": lambda: _by_cg(trained, settings.damping),
+        "LiRA": lambda: _lira(trained, settings, 1),
+        "LiRA, side by side": lambda: _lira(trained, settings, SIDE_BY_SIDE),
+        "LOSS": lambda: _loss(trained),
+    }
+    found = [[of[name]() for _ in range(REPEATS)] for name in CASES]
+    parts = {
+        "before": [[one.before for one in some] for some in found],
+        "each": [[one.after / one.queries for one in some] for some in found],
+        "held": [[one.held for one in some] for some in found],
+        "held_after": [[one.held_after for one in some] for some in found],
+    }
+    return {
+        "attack": (("case",), np.array(CASES)),
+        "reference_models": ((), np.int32(settings.n_models)),
+        **{name: (("case", "repeat"), np.array(values)) for name, values in parts.items()},
+    }
+
+
+def _asked(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Some of the queries, and which of them are members of the first model."""
+    queries = trained.queries[:most]
+    return queries, trained.task.membership[0, queries]
+
+
+def _exact(trained: Trained, damping: float) -> Cost:
+    """One Cholesky factor of the Hessian, and what IHA makes of it for each record."""
+    queries, _ = _asked(trained, QUERIES)
+    train, query = training_records(trained, 0), records(trained, queries)
+    goal = objective(trained.ensemble.module(0), trained.task.config.loss_of, *train)
+    x, y = goal.records(*train)
+
+    def factor(amount: float) -> Factor | None:
+        matrix = hessian_matrix(goal, x, y)
+        matrix.diagonal().add_(amount)
+        return Factor(matrix) if factorised(matrix) else None
+
+    while True:
+        found, before, held = _timed(lambda amount=damping: factor(amount))
+        if found is not None:
+            break
+        damping *= 2
+
+    def score() -> None:
+        forms_of(views(goal, train, query), [Factors(found, found)], 0.0)
+
+    _, after, held_after = _timed(score)
+    return Cost(before, after, held, held_after, len(queries))
+
+
+def _by_cg(trained: Trained, damping: float) -> Cost:
+    """Conjugate gradients, which need nothing beforehand."""
+    queries, member = _asked(trained, QUERIES_CG)
+    arguments = (
+        trained.ensemble.module(0),
+        trained.task.config.loss_of,
+        training_records(trained, 0),
+        records(trained, queries),
+        member,
+    )
+
+    def score(amount: float) -> bool:
+        try:
+            attacks.iha(*arguments, **trained.recipe, damping=amount, solver="cg")
+        except InputError:
+            return False
+        return True
+
+    # As with the factor: where a damping is too small, the first that is not is timed.
+    while True:
+        found, after, held = _timed(lambda amount=damping: score(amount))
+        if found:
+            return Cost(0.0, after, 0.0, held, len(queries))
+        damping *= 2
+
+
+def _lira(trained: Trained, settings: Any, at_once: int) -> Cost:
+    """The reference models, so many at once, and the scores that they give."""
+    task, count = trained.task, settings.n_models
+    config = replace(task.config, epochs=min(TIMED_EPOCHS, task.config.epochs))
+    members = halves(2 * SIDE_BY_SIDE, len(task.pool), settings.seed)[:at_once]
+    with TemporaryDirectory() as folder:
+        _, taken, held = _timed(
+            lambda: training.train(
+                task.factory,
+                task.pool,
+                members,
+                config,
+                range(at_once),
+                device=trained.device,
+                cache_folder=Path(folder),
+                progress=False,
+            )
+        )
+    before = taken * task.config.epochs / config.epochs * count / at_once
+    queries, _ = _asked(trained, QUERIES)
+    some, pool = len(trained.ensemble), task.pool
+    scaled, answered, held_after = _timed(
+        lambda: scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])
+    )
+    # As many answers as there are reference models, no two alike: a fit takes as long with any.
+    models = np.arange(count)
+    answers = scaled[models % some] + 1e-3 * models[:, None]
+    among = models[:, None] % 2 == np.arange(len(queries)) % 2
+    _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], answers, among))
+    return Cost(before, answered * count / some + fitted, held, held_after, len(queries))
+
+
+def _loss(trained: Trained) -> Cost:
+    """One pass forward."""
+    queries, _ = _asked(trained, QUERIES)
+    model, query = trained.ensemble.module(0), records(trained, queries)
+
+    def score() -> None:
+        with torch.no_grad():
+            attacks.malt(trained.task.config.loss_of(model(query[0]), query[1]).numpy())
+
+    _, after, held = _timed(score)
+    return Cost(0.0, after, 0.0, held, len(queries))
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """What work gives, its seconds, and the bytes that it held more than before (NaN: unknown)."""
+    before = memory.reset_peak()
+    started = time.perf_counter()
+    result = work()
+    taken = time.perf_counter() - started
+    return result, taken, memory.peak() - before
+
+
+# Records that conjugate gradients are asked about, by profile.
+SOLVED = {"tiny": 60, "quick": 200, "paper": 10_000}
+BITS = 2
+
+
+def by_cg(trained: Trained, observed: list[dict[str, np.ndarray]], settings: Any) -> Variables:
+    """How far IHA's scores by conjugate gradients are from the exact ones, for every target.
+
+    Both are computed at gathering from the same model; of the small difference a few bits do.
+    """
+    asked = trained.asked(SOLVED[settings.profile])
+    rows, apart = np.searchsorted(trained.queries, asked), []
+    for target, each in zip(trained.targets, observed, strict=True):
+        member = trained.task.membership[target, asked]
+        cg = attacks.iha(
+            trained.ensemble.module(target),
+            trained.task.config.loss_of,
+            training_records(trained, target),
+            records(trained, asked),
+            member,
+            **trained.recipe,
+            damping=float(each["amount"][0]),
+            solver="cg",
+        )
+        forms = dict(zip(TERMS, each["main"][0][:, rows], strict=True))
+        how = (cg.loss, member, trained.task.n_members, *trained.recipe.values())
+        apart.append(_few_bits(cg.score - iha_from_forms(forms, *how).score))
+    return {
+        "difference": (("target", "query"), np.array(apart)),
+        "query": (("query",), asked.astype(np.int32)),
+    }
+
+
+def _few_bits(values: np.ndarray) -> np.ndarray:
+    """Numbers right to a fifth, whose few bits of mantissa compress."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.round(mantissa * 2**BITS) / 2**BITS, exponent).astype(np.float32)
+
+
+MEGABYTE = 1e6
+
+
+def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any) -> pd.DataFrame:
+    """Exact scores against conjugate gradients on the same records (Table 3)."""
+    found, said, asked, count = [], [], {}, {}
+    for audit, one in zip(audits, solved, strict=True):
+        places = np.searchsorted(audit.outputs["record"].values, one["query"].values)
+        exact = [each[places] for each in audit.scores("IHA")]
+        member = [truth[places] for truth in audit.member]
+        cg = [a + b for a, b in zip(exact, one["difference"].values.astype(float), strict=True)]
+        for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
+            found += scores.measured(
+                {"dataset": audit.label, "attack": attack}, parts, member, units=audit.units
+            )
+        apart = [
+            float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
+        ]
+        metric = {"metric": "largest difference from exact, relative"}
+        found.append(
+            {
+                "dataset": audit.label,
+                "attack": "IHA (CG)",
+                **metric,
+                **scores.over_models(apart, units=audit.units),
+            }
+        )
+        said.append(
+            f"{audit.label}: {len(places):,} records asked of each of {len(exact)} models (the "
+            "paper: 10,000 records)"
+        )
+        asked[audit.label] = {
+            "queried_members": min(int(truth.sum()) for truth in member),
+            "queried_non_members": min(int((~truth).sum()) for truth in member),
+        }
+        count[audit.label] = len(places)
+    table = table_of(found, audits, said)
+    for label, facts in asked.items():
+        table.attrs["setup"][label] |= facts
+    table.attrs["asked"] = count
+    return table
+
+
+def table_3_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 3 beside the published one."""
+    return _beside(table, "iha_table3")
+
+
+def table_6_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 6 beside the published one, made on another machine."""
+    return _beside(table, "iha_table6")
+
+
+def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    reference = published.reference(name)
+    # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.
+    if "Purchase-100" not in {setup["published"] for setup in table.attrs["setup"].values()}:
+        reference["dataset"] = reference["dataset"].replace({"Purchase-100": "Purchase-100(S)"})
+    return scores.judged(table, reference)
+
+
+def table_6(costs: xr.Dataset, settings: Any) -> pd.DataFrame:
+    """Time and memory of the attacks on one model (Table 6), as measured when it was gathered."""
+    models, p = int(costs["reference_models"]), costs.attrs["recipe"]["parameters"]
+    times = {part: costs[part].values for part in ("before", "each", "held", "held_after")}
+    whole = times["before"] + 1000 * times["each"]
+    exact = whole[list(costs["attack"].values).index("IHA")]
+    found = []
+    for case, attack in enumerate(map(str, costs["attack"].values)):
+        held = [float(np.max(times[part][case])) / MEGABYTE for part in ("held", "held_after")]
+        numbers = {
+            "precompute time (s)": times["before"][case],
+            "time per sample (s)": times["each"][case],
+            "time for 1000 samples (s)": whole[case],
+            subjects.RATIO: whole[case] / exact,
+            "memory precompute (MB)": held[:1],
+            "memory runtime (MB)": held[1:],
+            "memory max (MB)": [max(held)],
+        }
+        key = {"dataset": costs.attrs["set"], "attack": attack}
+        found += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
+    table = pd.DataFrame(found).dropna(subset="value")
+    size = f"{p:,} parameters (the paper: 22,532), {models} reference models (the paper: 128)"
+    # One model is attacked; the others are timed and not kept.
+    kept = [text for text in costs.attrs["deviations"] if "models (the paper" not in text]
+    attributes = origin([{**costs.attrs, "deviations": kept}], [size, *design([])])
+    attributes["setup"][costs.attrs["set"]] |= {"reference_models": models}
+    table.attrs = {**attributes, "timing": True}
+    return table
+
+
+def _over_timings(values: Any) -> dict[str, float]:
+    """The mean of several timings with its interval; one number stands by itself."""
+    if len(values) == 1 or np.ptp(values) == 0:
+        return metrics.exactly(float(values[0]))
+    return metrics.summary(values, lowest=0.0)

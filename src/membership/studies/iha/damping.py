@@ -1,0 +1,108 @@
+"""How much the damping decides: Table 8, and the damping over three orders of magnitude."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from scipy.stats import t
+
+from membership import metrics, published
+from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.forms import DAMPINGS
+from membership.studies.iha.score_taken_apart import auc, row
+from membership.studies.iha.scores import LEARNT_BY, judged, over_models
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+CONDITIONINGS = {
+    "IHA (low-rank eps=1e-2)": "IHA, low rank 0.01",
+    "IHA (low-rank eps=1e-1)": "IHA, low rank 0.1",
+    "IHA (low-rank eps=2e-1)": "IHA, low rank 0.2",
+    "IHA (damping eps=1e-2)": "IHA, damping 0.01",
+    "IHA (damping eps=1e-1)": "IHA, damping 0.1",
+    "IHA (damping eps=2e-1)": "IHA, damping 0.2",
+}
+
+
+def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """Damping against low rank (Table 8); columns as `table_2`, AUC only.
+
+    Where few records are asked, the same of every target, the errors are over records too.
+    """
+    found = []
+    for audit in audits:
+        for attack, name in CONDITIONINGS.items():
+            if audit.has(name):
+                key = {"dataset": audit.label, "attack": attack, "metric": "AUC"}
+                found.append({**key, **_over_records_too(audit, name)})
+    return table_of(found, audits)
+
+
+def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
+    """The AUC of one attack with the error of its targets and records, as degrees of the fewer.
+
+    Where every record was asked, over the targets alone.
+    """
+    if audit.is_whole:
+        return over_models(audit.numbers(name).tolist(), 1.0, units=audit.units)
+    found = row(auc(audit.scores(name), audit.member, audit.units))
+    degrees = min(found["degrees_of_freedom"], found["n_repeats"] - 1)
+    half = float(t.ppf(0.975, degrees)) * found["standard_error"]
+    ends = {"low": found["value"] - half, "high": found["value"] + half}
+    return {**found, **ends, "degrees_of_freedom": degrees}
+
+
+def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 8 beside the published one."""
+    return judged(table, published.reference("iha_table8"))
+
+
+def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+    """The damping, over three orders of magnitude (iha-ctl-2)."""
+    found = []
+    for audit in audits:
+        for damping in DAMPINGS:
+            for name in LEARNT_BY:
+                if audit.has(f"{name}, damping {damping:g}"):
+                    key = {"panel": f"{audit.label}: AUC", "damping": damping, "series": name}
+                    found.append(
+                        {**key, "metric": "AUC", **_auc(audit, f"{name}, damping {damping:g}")}
+                    )
+    return table_of(found, audits)
+
+
+def _auc(audit: Audit, name: str) -> dict[str, float]:
+    """Of one attack, from the numbers over every record where there are some."""
+    if audit.is_whole:
+        values = audit.numbers(name).tolist()
+    else:
+        pairs = zip(audit.scores(name), audit.member, strict=True)
+        values = [metrics.auc(score, member) for score, member in pairs]
+    return over_models(values, 1.0, units=audit.units)
+
+
+def published_dampings(table: pd.DataFrame) -> pd.DataFrame:
+    """The dampings of Table 8 as points of `control_2`, for the paper's data sets."""
+    printed = published.table("iha_table8")
+    printed = printed[printed["attack"].str.contains("damping")]
+    panels = [f"{name}: AUC" for name in printed["dataset"]]
+    points = pd.DataFrame(
+        {
+            "panel": panels,
+            "damping": [float(name.split("=")[1].rstrip(")")) for name in printed["attack"]],
+            "series": "IHA",
+            "value": printed["value"].astype(float).to_numpy(),
+        }
+    )
+    return points[points["panel"].isin(table["panel"])].reset_index(drop=True)
+
+
+def drawn(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    printed = published_dampings(table)
+    return plots.lines_with_intervals(
+        table, x="damping", by="series", panel="panel", published=printed, log_x=True
+    )
