@@ -134,3 +134,13 @@ def test_runs_in_a_folder_of_their_own_stand_beside_the_committed_one(
     assert found[0] == "Paper-size run"
     assert files.load("gmip-tab-1", "paper", own) is not None
     assert paths.results_dir() == results
+
+
+def test_several_pictures_are_one_card_with_as_many_links():
+    pair = [one for one in exhibits.declared("bmia") if one.id in ("bmia-fig-6", "bmia-fig-7")]
+    html = cards.gallery([panels.panels(one, "paper", "") for one in pair])
+    assert html.count("<article") == 1
+    assert "Figures 6 to 7" in html
+    for one in pair:
+        assert html.count(f'id="{one.id}"') == 1
+        assert all(f"{one.id}.{kind}" in html for kind in ("csv", "pdf", "svg", "json"))

@@ -22,7 +22,7 @@ def shown(figure):
 
 @pytest.mark.parametrize(("columns", "pictures"), [(1, 2), (3, 6), (14, 28)])
 def test_one_picture_a_cell(columns, pictures):
-    assert len(shown(image_grid(example(columns), title="A title"))) == pictures
+    assert len(shown(image_grid(example(columns)))) == pictures
 
 
 def test_pixels_are_shown_as_they_are():

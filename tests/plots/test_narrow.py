@@ -38,7 +38,7 @@ KINDS = {
     "clouds": lambda: plots.scatter_panels(numbers(), log_x=True),
     "curves": lambda: plots.line_panels(numbers()),
     "ten pictures": lambda: plots.image_grid(pictures(10)),
-    "one picture": lambda: plots.image_grid(pictures(1), title="Figure 14: a long kernel, deep"),
+    "one picture": lambda: plots.image_grid(pictures(1)),
 }
 
 

@@ -22,7 +22,7 @@ MOST_BESIDE, _LABEL = 4, 34
 _COLUMNS = ["row", "column", "text", "shape", "pixels"]
 
 
-def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
+def image_grid(table: pd.DataFrame) -> Figure:
     """Pictures in named rows, in the order of the table, at most ten a row (narrow: five).
 
     Parameters
@@ -33,8 +33,6 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
         ``pixels`` (whole numbers from 0 to 255 with spaces between them, channel by channel).
         Rows without pixels are left out. With more columns than fit, the rows of
         pictures are broken and go on below.
-    title : str
-        Above the pictures.
 
     Raises
     ------
@@ -56,7 +54,7 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
     side = min(pitch - _GAP, _SIDE_NARROW if is_narrow() else _SIDE)
     table["text"] = [_wrapped(text, pitch) for text in table["text"].fillna("").astype(str)]
     parts = [table[table["column"].isin(block) & (table["row"] == row)] for block, row in lines]
-    above = 0.3 if title else 0.05
+    above = 0.05
     tall = [side + _GAP + _LINE * (_deepest(part["text"]) + is_narrow()) for part in parts]
     height = above + sum(tall)
     with style():
@@ -70,8 +68,6 @@ def image_grid(table: pd.DataFrame, *, title: str = "") -> Figure:
                 axis.set_axis_off()
                 _show(axis, cell)
             _name(figure, str(row), left, up, side)
-        if title:
-            figure.suptitle(title, fontsize=10, y=1 - 0.05 / height, va="top")
     return figure
 
 

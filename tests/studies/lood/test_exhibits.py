@@ -5,10 +5,8 @@ import re
 from membership import paths
 from membership.exhibits import cards, declared, files
 from membership.exhibits.panels import panels
-from membership.studies.lood import reconstruction
 
 EXHIBITS = declared("lood")
-SIX = [one for one in EXHIBITS if one.id in reconstruction.FIGURES]
 
 
 def test_sentences_follow_the_numbers():
@@ -27,20 +25,8 @@ def test_controls_are_numbered_as_their_ids_say():
 def test_the_page_shows_each_exhibit_once_in_at_most_sixteen_cells():
     text = (paths.project_root() / "notebooks" / "lood.md").read_text(encoding="utf-8")
     assert text.count("{code-cell}") <= 16
-    shown = re.findall(r'chapter\.show\("(.+?)"\)|chapter\.gallery\((.+?)\)$', text, re.MULTILINE)
-    found = []
-    for one, several in shown:
-        found += [one.id for one in SIX] if several else [one]
-    assert found == [one.id for one in EXHIBITS]
-
-
-def test_six_galleries_are_one_card_with_six_links():
-    html = cards.gallery([panels(one, "paper", "") for one in SIX])
-    assert html.count("<article") == 1
-    assert "Figures 14 to 19" in html
-    for one in SIX:
-        assert html.count(f'id="{one.id}"') == 1
-        assert all(f"{one.id}.{kind}" in html for kind in ("csv", "pdf", "svg", "json"))
+    shown = re.findall(r'chapter\.show\("(.+?)"\)', text)
+    assert shown == [one.id for one in EXHIBITS]
 
 
 def test_a_page_has_pictures_and_not_their_pixels():

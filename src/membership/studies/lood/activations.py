@@ -7,9 +7,10 @@ import pandas as pd
 import xarray as xr
 
 from membership import lood
+from membership.exhibits.rows import share
 from membership.studies.lood import edge, measures
 from membership.studies.lood.experiment import RELU, SETTING
-from membership.studies.lood.leakage import points
+from membership.studies.lood.leakage import points, sizes_of
 
 DEPTHS = (2, 5, 10)
 
@@ -31,19 +32,13 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
     right = {"ReLU": measures.accuracy(relu), "GeLU": measures.accuracy(gelu)}
-    table.attrs["sizes"] = _sizes(activations, relu) | {
+    table.attrs["sizes"] = sizes_of(activations, relu) | {
         f"Networks right on {asked}": ", ".join(
             f"{name} {each[asked]['value']:.1f}%" for name, each in right.items()
         )
         for asked in right["ReLU"]
     }
     return table
-
-
-def _sizes(activations: xr.Dataset, networks: xr.Dataset) -> dict[str, str]:
-    sides = {"process": activations, "networks": networks}
-    named = [f"{name} {one.attrs['sizes']['Training records']}" for name, one in sides.items()]
-    return {"Training records": ", ".join(named)}
 
 
 def _at(activations: xr.Dataset, inputs: str, depth: int, kernel: str) -> lood.Contrast:
@@ -64,18 +59,14 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
                 for measure in ("kl", "auc"):
                     more = getattr(above, measure)() > getattr(below, measure)()
                     label = f"depth {depth}: {measure.upper()} (%)"
-                    rows.append({**key, "metric": label, **_of(more)})
+                    rows.append({**key, "metric": label, **share(more)})
     more = measures.network_auc(gelu)[0] > measures.network_auc(relu)[0]
     key = {"inputs": "raw", "kernels": "networks"}
     metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
-    rows.append({**key, "metric": metric, **_of(more)})
+    rows.append({**key, "metric": metric, **share(more)})
     table = pd.DataFrame(rows)
-    table.attrs["sizes"] = _sizes(activations, relu)
+    table.attrs["sizes"] = sizes_of(activations, relu)
     return table
-
-
-def _of(more: np.ndarray) -> dict[str, float]:
-    return {name: value for name, value in measures.share(more).items() if name != "n"}
 
 
 def by_point(each: list[xr.Dataset]) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership.exhibits import Exhibit
 from membership.exhibits.declaration import drawn, exhibits_of
 from membership.exhibits.tidy import Gathered, origin
 from membership.studies.lood.evidence import SEARCHES
@@ -42,18 +41,6 @@ def _about(*read: Gathered, sizes: Any = None, **own: Any) -> dict[str, Any]:
 
 
 exhibit = exhibits_of(__package__, about=_about)
-
-
-def _kernel(number: int) -> Exhibit:
-    """Figures 14 to 19: what was found under one kernel."""
-
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership.plots import image_grid
-
-        return image_grid(table, title=f"Figure {number}: {table['kernel'].iloc[-1]}")
-
-    table = functools.partial(reconstruction.of_one_kernel, f"lood-fig-{number}")
-    return exhibit(f"fig-{number}", table, SEARCHES, **_FOUND | {"draw": draw})
 
 
 def _beside(table: pd.DataFrame) -> "Figure":
@@ -94,7 +81,7 @@ EXHIBITS = (
     exhibit("fig-2", reconstruction.figure_2, ALL_SEARCHES, **_FOUND),
     exhibit("fig-8", reconstruction.figure_8, SEARCHES, **_FOUND),
     exhibit("fig-9", reconstruction.figure_9, SEARCHES, draw=drawn("optimisation")),
-    *(_kernel(number) for number in range(14, 20)),
+    exhibit("fig-14", reconstruction.figure_14, SEARCHES, **_FOUND),
     exhibit("ctl-7", reconstruction.success, ALL_SEARCHES, says=sentences.success),
     exhibit(
         "fig-3", reconstruction.figure_3, "process-groups", draw=_beside, says=sentences.groups

@@ -9,6 +9,7 @@ from scipy.stats import norm, rankdata
 
 from membership import lood
 from membership.arrays import FloatArray
+from membership.exhibits.rows import correlation, rank_correlation
 from membership.studies.lood import measures
 from membership.studies.lood.experiment import CLASS_NAMES, MAIN, MOST_RECORDS, SHOWN, cells
 
@@ -57,11 +58,12 @@ def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> p
         parts.append(points(MEMORISATION, name, chosen, unit, difference))
     table = pd.concat(parts, ignore_index=True)
     table.attrs["sizes"] = {"Points of the first panel": f"{len(shown):,}"}
-    table.attrs["sizes"] |= _sizes(records, pairs)
+    table.attrs["sizes"] |= sizes_of(records, pairs)
     return table
 
 
-def _sizes(records: xr.Dataset, pairs: xr.Dataset) -> dict[str, str]:
+def sizes_of(records: xr.Dataset, pairs: xr.Dataset) -> dict[str, str]:
+    """How many records the process has, and how many the networks."""
     sides = {"process": records, "networks": pairs}
     named = [f"{name} {one.attrs['sizes']['Training records']}" for name, one in sides.items()]
     return {"Training records": ", ".join(named)}
@@ -121,7 +123,7 @@ def correlations(
         for asked, found in measures.accuracy(pairs).items()
     ]
     table = pd.DataFrame(rows)
-    table.attrs["sizes"] = _sizes(records, pairs)
+    table.attrs["sizes"] = sizes_of(records, pairs)
     return table
 
 
@@ -168,19 +170,9 @@ def _of_the_process(records: xr.Dataset) -> list[tuple[str, str, FloatArray, Flo
     ]
 
 
-def correlation(x: FloatArray, y: FloatArray) -> dict[str, float]:
-    """Pearson's correlation with Fisher's 95% interval, as columns of a row."""
-    found = float(np.corrcoef(x, y)[0, 1])
-    half = norm.ppf(0.975) / np.sqrt(max(len(x) - 3, 1))
-    middle = np.arctanh(np.clip(found, -1 + 1e-12, 1 - 1e-12))
-    # Rounding may leave a correlation of exactly one outside.
-    low, high = min(np.tanh(middle - half), found), max(np.tanh(middle + half), found)
-    return {"value": found, "low": float(low), "high": float(high)}
-
-
 def ranked(x: FloatArray, y: FloatArray) -> dict[str, float]:
-    """Spearman's correlation in the same way, with the number of records."""
-    return {**correlation(rankdata(x), rankdata(y)), "n": len(x)}
+    """Spearman's correlation with its interval and the number of records."""
+    return {**rank_correlation(x, y), "n": len(x)}
 
 
 def over_sets(sets: xr.Dataset) -> pd.DataFrame:

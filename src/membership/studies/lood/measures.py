@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.stats import binomtest
 
 from membership import lood, metrics
 from membership.arrays import FloatArray
+from membership.exhibits import rows
 from membership.studies.lood.experiment import MAIN
 from membership.studies.lood.networks import fitted_auc
 
@@ -47,15 +47,8 @@ def network_auc(
 
 
 def share(hit: FloatArray) -> dict[str, float]:
-    """Of records, in percent, with Clopper-Pearson limits, as if they were independent."""
-    count, n = int(np.sum(hit)), np.size(hit)
-    interval = binomtest(count, n).proportion_ci(method="exact")
-    return {
-        "value": 100 * count / n,
-        "low": 100 * interval.low,
-        "high": 100 * interval.high,
-        "n": n,
-    }
+    """Of records, in percent, as if they were independent, with their number."""
+    return {**rows.share(hit), "n": np.size(hit)}
 
 
 def share_over_sets(hit: FloatArray) -> dict[str, float]:

@@ -20,7 +20,6 @@ OF_STARTS = "starts that recover their record (%)"
 ELSEWHERE = "failed starts: nearest to another record (%)"
 LEFT_BEHIND = "failed starts: median KL (% of the record's)"
 PLACE = "failed starts: median place by exposure of the record nearest to them (%)"
-FIGURES = tuple(f"lood-fig-{number}" for number in range(14, 20))
 GROUP = 3
 PICTURED = 2
 """Groups of which Figure 3 has pictures."""
@@ -62,14 +61,15 @@ def figure_8(searches: xr.Dataset) -> pd.DataFrame:
     return _table(rows)
 
 
-def of_one_kernel(figure: str, searches: xr.Dataset) -> pd.DataFrame:
-    """Further records under one kernel a figure (Figures 14 to 19); columns as Figure 2."""
+def figure_14(searches: xr.Dataset) -> pd.DataFrame:
+    """Further records above what each further kernel found of them (Figures 14 to 19)."""
     flat = _flat(searches)
-    kernels = list(dict.fromkeys(flat["kernel"]))[1:]
-    # Records that are no pictures have no convolutional kernels; what is left serves again.
-    kernel = kernels[FIGURES.index(figure) % len(kernels)]
-    chosen = flat[(flat["kernel"] == kernel) & (flat["picture"] >= 0) & (flat["row"] > 0)]
-    return _table(_originals(searches, chosen, "record") + _queries(searches, chosen, "found"))
+    is_further = flat["kernel"] != flat["kernel"].iloc[0]
+    chosen = flat[is_further & (flat["picture"] >= 0) & (flat["row"] > 0)]
+    rows = _originals(searches, chosen.drop_duplicates("row"), "record")
+    for kernel, part in chosen.groupby("kernel", sort=False):
+        rows += _queries(searches, part, str(kernel))
+    return _table(rows)
 
 
 def figure_9(searches: xr.Dataset) -> pd.DataFrame:

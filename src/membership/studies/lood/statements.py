@@ -7,10 +7,10 @@ import pandas as pd
 import xarray as xr
 
 from membership import nngp
+from membership.exhibits.rows import correlation
 from membership.studies.lood import influenced, measures
 from membership.studies.lood.experiment import MAIN
 from membership.studies.lood.influenced import STEP
-from membership.studies.lood.leakage import correlation
 from membership.studies.lood.networks import NETWORK_W_STD
 
 NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
