@@ -20,7 +20,7 @@ def test_the_networks_have_no_more_records_than_the_process():
     ("values", "named"),
     [
         ({"n_retrained": 51}, "n_retrained = 51: give at most 50"),
-        ({"n_networks": 3}, "n_networks = 3: give at least 4"),
+        ({"n_networks": 3}, "n_networks = 3: a law fitted on half of them needs at least 4"),
         ({"noise": -0.1}, "noise"),
         ({"depth": 101}, "depth"),
     ],

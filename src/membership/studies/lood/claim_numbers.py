@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from membership import addresses, data
+from membership.exhibits import Source
 from membership.exhibits.numbers import number
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import chance, identity, much_better
@@ -123,7 +124,7 @@ def summed_up(outcomes: Iterable[Outcome], threshold: float = 0.0) -> Outcome:
     return replace(whole, numbers=tuple(numbers[:_SHOWN]))
 
 
-def points(source: Any) -> pd.DataFrame:
+def points(source: Source) -> pd.DataFrame:
     """The fixed points of the edge of chaos, a row each: activation and q."""
     table = source.table("lood-ctl-12")
     return table.pivot_table(
@@ -136,7 +137,7 @@ def judged(wide: pd.DataFrame) -> pd.DataFrame:
     return wide[(wide["chi_var"] < 1) & (wide.index.get_level_values("activation") != "ReLU")]
 
 
-def data_of(source: Any) -> str:
+def data_of(source: Source) -> str:
     """The display name of the run's data set."""
     name = source.settings.dataset
     if addresses.read(name).is_own:
@@ -144,12 +145,12 @@ def data_of(source: Any) -> str:
     return NAMES.get(name, name)
 
 
-def over(source: Any, outcome: Outcome) -> Outcome:
+def over(source: Source, outcome: Outcome) -> Outcome:
     """The outcome on the run's data: others than the paper's stand in and decide nothing."""
     return overall({data_of(source): outcome}, PAPER)
 
 
-def of_size(source: Any, outcome: Outcome, name: str, left_out: int) -> Outcome:
+def of_size(source: Source, outcome: Outcome, name: str, left_out: int) -> Outcome:
     """The same where the evidence of this name has too few training records, or left out."""
     found = source.evidence(name).attrs
     n = found["sizes"]["Training records"]
@@ -163,7 +164,7 @@ def noted(outcome: Outcome, *said: str) -> Outcome:
     return replace(outcome, reason="; ".join(one for one in (outcome.reason, *said) if one))
 
 
-def of_networks(source: Any, outcome: Outcome) -> Outcome:
+def of_networks(source: Source, outcome: Outcome) -> Outcome:
     """The same where networks smaller than the paper's stand in."""
     chosen = source.settings
     if all(getattr(chosen, name) >= least for name, least in NETWORKS.items()):

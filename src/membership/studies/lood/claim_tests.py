@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from membership.exhibits import Source
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, better, identity, much_better
 from membership.published.outcomes import SUPPORTED, every, overall, untested
@@ -57,7 +57,7 @@ EVERY_KERNEL = "every Gaussian process whose kernel and noise do not depend on t
 FAR = 3.7
 
 
-def strong(source: Any) -> Outcome:
+def strong(source: Source) -> Outcome:
     """c01: KL against the exact AUC, on each training set at each depth."""
     rows = rows_at(source.table("lood-ctl-14"), metric=leakage.OF_KL, inputs="raw")
     rows = rows[rows["kernel"].str.startswith("ReLU")]
@@ -65,13 +65,13 @@ def strong(source: Any) -> Outcome:
     return over(source, summed_up(found, STRONG))
 
 
-def mean_is_weaker(source: Any) -> Outcome:
+def mean_is_weaker(source: Source) -> Outcome:
     """c02: by how much KL's correlation exceeds the mean distance's, noise included."""
     found = above(_of_sets(source, leakage.LEAD), "rank correlation, KL's less", *_SETS)
     return over(source, summed_up(found))
 
 
-def mean_is_weak(source: Any) -> Outcome:
+def mean_is_weak(source: Source) -> Outcome:
     """c21: whether the mean distance's own correlation is below what counts as strong."""
     rows = _of_sets(source, leakage.MEAN_BY_VALUE)
     found = badly_correlated(rows, "Pearson's r", *_SETS)
@@ -81,13 +81,13 @@ def mean_is_weak(source: Any) -> Outcome:
     return noted(whole, f"below {STRONG:g} in {below} of {len(found)} cells, {ends}")
 
 
-def mean_is_weak_by_rank(source: Any) -> Outcome:
+def mean_is_weak_by_rank(source: Source) -> Outcome:
     """c21 as it was: the same of ranks."""
     found = badly_correlated(_of_sets(source, leakage.OF_MEAN), "rank correlation", *_SETS)
     return over(source, summed_up(found, STRONG))
 
 
-def noise_is_told_apart(source: Any) -> Outcome:
+def noise_is_told_apart(source: Source) -> Outcome:
     """c20: the AUC of noise less that of records with a like mean distance, by kernel.
 
     Pixels are normalised, as in the released code that has such noise.
@@ -100,18 +100,18 @@ def noise_is_told_apart(source: Any) -> Outcome:
     return overall(found, tuple(found) if data_of(source) in PAPER else PAPER)
 
 
-def raw_noise_is_told_apart(source: Any) -> Outcome:
+def raw_noise_is_told_apart(source: Source) -> Outcome:
     """c20 as it was: on pixels in [0, 1], every kernel a part."""
     found = above(_of_sets(source, leakage.APART), "AUC, noise less records", *_SETS)
     return over(source, summed_up(found))
 
 
-def _of_sets(source: Any, metric: str, inputs: str = "raw") -> pd.DataFrame:
+def _of_sets(source: Source, metric: str, inputs: str = "raw") -> pd.DataFrame:
     rows = rows_at(source.table("lood-ctl-14"), metric=metric, inputs=inputs)
     return rows[~rows["kernel"].str.startswith("GeLU")]
 
 
-def process_and_networks(source: Any) -> Outcome:
+def process_and_networks(source: Source) -> Outcome:
     """c03: both AUCs' rank correlation over the root of the networks' reliability."""
     pairs = source.evidence("pairs-relu")
     process = measures.contrast(source.evidence("process-influence")).auc()
@@ -126,7 +126,7 @@ def process_and_networks(source: Any) -> Outcome:
     return noted(of_networks(source, found), f"reliability of the networks' AUC {reliability:.2f}")
 
 
-def best_estimate(source: Any) -> Outcome:
+def best_estimate(source: Source) -> Outcome:
     """c04: Pearson's r as released, the mean distance's less each rival's."""
     rows = rows_at(source.table("lood-ctl-3"), metric=leakage.AHEAD_AS_PLOTTED)
     rows = rows[rows["estimate"].isin(RIVALS)]
@@ -137,7 +137,7 @@ def best_estimate(source: Any) -> Outcome:
     return of_networks(source, every(parts))
 
 
-def best_estimate_by_rank(source: Any) -> Outcome:
+def best_estimate_by_rank(source: Source) -> Outcome:
     """c04 as it was: rank correlations with the prediction difference."""
     rows = rows_at(source.table("lood-fig-1"), panel=leakage.MEMORISATION)
     x = {name: part["x"].to_numpy() for name, part in rows.groupby("series")}
@@ -151,7 +151,7 @@ def best_estimate_by_rank(source: Any) -> Outcome:
     return of_networks(source, every(parts))
 
 
-def cheaper(source: Any) -> Outcome:
+def cheaper(source: Source) -> Outcome:
     """c05: processor time of 200 trainings of the paper's networks over that of LOOD."""
     if not evidence.at_paper_size(source.settings):
         return untested("it takes timings with 10,000 records of CIFAR-10")
@@ -160,7 +160,7 @@ def cheaper(source: Any) -> Outcome:
     return over(source, much_better(ratio, 100.0))
 
 
-def stationary(source: Any) -> Outcome:
+def stationary(source: Source) -> Outcome:
     """c06: slopes of KL at the record under RBF and on the sphere."""
     table = rows_at(source.table("lood-ctl-10"), statement="Theorem 4.1")
     rows = table[table["case"].isin(["RBF", "ReLU on the sphere"])]
@@ -170,17 +170,17 @@ def stationary(source: Any) -> Outcome:
     return identity(slopes, 1e-6, "slope of KL at the record").on("three records")
 
 
-def no_query_leaks_more(source: Any) -> Outcome:
+def no_query_leaks_more(source: Source) -> Outcome:
     """c07: decided by the theorem, which the search below would contradict."""
     return proved(_single(source), BEST_QUERY, EVERY_KERNEL)
 
 
-def no_query_leaks_more_by_search(source: Any) -> Outcome:
+def no_query_leaks_more_by_search(source: Source) -> Outcome:
     """c07 as it was: by search alone, for which the run has too few records."""
     return of_size(source, _single(source), ATTEMPTS, _tried(source))
 
 
-def _single(source: Any) -> Outcome:
+def _single(source: Source) -> Outcome:
     """What lines, draws, training records and ascents have above the record."""
     table = rows_at(source.table("lood-ctl-5"), metric=queries.MEASURES["kl"])
     is_single = ~table["queries"].str.startswith("three")
@@ -190,7 +190,7 @@ def _single(source: Any) -> Outcome:
     return exceeded(excess, "KL of a query over the record's, less 1")
 
 
-def near_the_record(source: Any) -> Outcome:
+def near_the_record(source: Source) -> Outcome:
     """c08: the networks' AUC within ten steps of the record less that at the lines' ends."""
     pairs = source.evidence("pairs-relu")
     steps = np.abs(pairs.attrs["offsets"])
@@ -204,28 +204,28 @@ def near_the_record(source: Any) -> Outcome:
     )
 
 
-def more_queries(source: Any) -> Outcome:
+def more_queries(source: Source) -> Outcome:
     """c09: decided by the theorem, which the search below would contradict."""
     return proved(_several(source), BEST_QUERY, EVERY_KERNEL)
 
 
-def more_queries_by_search(source: Any) -> Outcome:
+def more_queries_by_search(source: Source) -> Outcome:
     """c09 as it was: by search alone, for which the run has too few records."""
     return of_size(source, _several(source), ATTEMPTS, _tried(source))
 
 
-def _several(source: Any) -> Outcome:
+def _several(source: Source) -> Outcome:
     """What sets of queries have above the record alone."""
     table = rows_at(source.table("lood-ctl-5"), metric=queries.MEASURES["kl"])
     excess = table.loc[table["queries"].str.startswith("three"), "value"]
     return exceeded(excess, "KL of three queries over the record's, less 1")
 
 
-def _tried(source: Any) -> int:
+def _tried(source: Source) -> int:
     return int(source.evidence(ATTEMPTS).attrs["sizes"]["Records tried"])
 
 
-def reconstructs(source: Any) -> Outcome:
+def reconstructs(source: Source) -> Outcome:
     """c10: the share of searches that recover their record, by kernel."""
     where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
     rows = rows_at(source.table("lood-ctl-7"), **where)
@@ -234,7 +234,7 @@ def reconstructs(source: Any) -> Outcome:
     return noted(found, f"the best starts recover {ends} of their records, by kernel")
 
 
-def exposed_members(source: Any) -> Outcome:
+def exposed_members(source: Source) -> Outcome:
     """c11: how much more often searches end at a group's most than at its least exposed member."""
     table = source.table("lood-fig-3")
     names = dict.fromkeys(table["group"])
@@ -253,7 +253,7 @@ def exposed_members(source: Any) -> Outcome:
     return of_size(source, found, IN_GROUPS, reconstruction.GROUP * len(names))
 
 
-def whole_groups(source: Any) -> Outcome:
+def whole_groups(source: Source) -> Outcome:
     """c19: the share of groups of which all searches together find every member."""
     whole = reconstruction.recovery(source.table("lood-fig-3"))["whole"]
     if whole["n"] < GROUPS:
@@ -265,7 +265,7 @@ def whole_groups(source: Any) -> Outcome:
     return noted(found, f"groups found whole: {hits} of {whole['n']}")
 
 
-def normalisation_escapes(source: Any) -> Outcome:
+def normalisation_escapes(source: Source) -> Outcome:
     """c12: decided by the theorem; a query beside the mean for every record, by two paths."""
     table = source.table("lood-ctl-6")
     near = rows_at(table, case=queries.NEAR_MEAN)
@@ -288,7 +288,7 @@ def normalisation_escapes(source: Any) -> Outcome:
     return noted(found, f"climbs from the record, by what is normalised, find {', '.join(said)}")
 
 
-def normalisation_escapes_by_climbing(source: Any) -> Outcome:
+def normalisation_escapes_by_climbing(source: Source) -> Outcome:
     """c12 as it was: queries above the record that are no blow-up, confirmed by a second path."""
     table = source.table("lood-fig-10").dropna(subset=["record"]).drop_duplicates("record")
     if "kl_directly" not in table:
@@ -312,7 +312,7 @@ def normalisation_escapes_by_climbing(source: Any) -> Outcome:
     )
 
 
-def mean_distance(source: Any) -> Outcome:
+def mean_distance(source: Source) -> Outcome:
     """c13: the gradient's formula, and where the mean distance peaks by the record's place."""
     swept = influenced.sweep(source.settings)
     off = np.abs(swept["formula"] - swept["differences"]) / swept["differences"].abs().max()
@@ -331,7 +331,7 @@ def _neighbours(hit: np.ndarray) -> int:
     return int((hit[1:] & hit[:-1]).sum())
 
 
-def constant_leaks_little(source: Any) -> Outcome:
+def constant_leaks_little(source: Source) -> Outcome:
     """c14: the largest KL by distance from a constant, and the bound on it."""
     table = rows_at(source.table("lood-ctl-10"), statement="Proposition 6.1")
     words = table["case"].str.extract(r"^(?P<set>.*), kernel within (?P<distance>\S+) of")
@@ -353,7 +353,7 @@ def constant_leaks_little(source: Any) -> Outcome:
     return overall(found, PAPER, always=True)
 
 
-def rates(source: Any) -> Outcome:
+def rates(source: Source) -> Outcome:
     """c15: how fast 1 - c decays at each stable fixed point, and where it lies beside ReLU's."""
     wide = points(source)
     found = [about(Contrast("slope plus 2, ReLU", wide.loc[("ReLU", "any"), SLOPE] + 2), 0.1)]
@@ -364,7 +364,7 @@ def rates(source: Any) -> Outcome:
     return summed_up(found).on("computation")
 
 
-def smooth_leaks_more(source: Any) -> Outcome:
+def smooth_leaks_more(source: Source) -> Outcome:
     """c16: the share of records with more KL under GeLU at stable points; sets are the units.
 
     What would decide a cell alone does not decide it among so many: no number of sets is told.
@@ -372,12 +372,12 @@ def smooth_leaks_more(source: Any) -> Outcome:
     return replace(_on_sphere(source, most), units_needed=None)
 
 
-def smooth_leaks_more_pooled(source: Any) -> Outcome:
+def smooth_leaks_more_pooled(source: Source) -> Outcome:
     """c16 as it was: the records of all training sets as the units."""
     return _on_sphere(source, most_of_records)
 
 
-def _on_sphere(source: Any, judge: Callable[..., list[Outcome]]) -> Outcome:
+def _on_sphere(source: Source, judge: Callable[..., list[Outcome]]) -> Outcome:
     stable = [q for name, q in judged(points(source)).index if name == "GeLU"]
     rows = rows_at(source.table("lood-ctl-13"), dataset=data_of(source), inputs="unit sphere")
     rows = rows[rows["q"].isin([float(q) for q in stable]) & (rows["activation"] == "GeLU")]
@@ -391,7 +391,7 @@ def _on_sphere(source: Any, judge: Callable[..., list[Outcome]]) -> Outcome:
     return noted(found, f"{len(held)} of {len(deep)} cells hold ({ends} of the records)")
 
 
-def released_settings(source: Any) -> Outcome:
+def released_settings(source: Source) -> Outcome:
     """c17: GeLU above ReLU at either released deviation of its weights."""
     found = {}
     for name, deviation in leakage.RELEASED.items():
@@ -400,13 +400,13 @@ def released_settings(source: Any) -> Outcome:
     return overall(found, tuple(found) if data_of(source) in PAPER else PAPER)
 
 
-def released_setting(source: Any) -> Outcome:
+def released_setting(source: Source) -> Outcome:
     """c17 as it was: at the deviation of the released kernel runs alone."""
     rows = _released(source, leakage.NARROW, leakage.MORE)
     return over(source, summed_up(most(rows, *_SETS)))
 
 
-def gap_with_depth(source: Any) -> Outcome:
+def gap_with_depth(source: Source) -> Outcome:
     """c22: how far apart KL is under GeLU and ReLU, whichever leads, the more the deeper."""
     found, ends = {}, []
     for name, deviation in leakage.RELEASED.items():
@@ -420,20 +420,20 @@ def gap_with_depth(source: Any) -> Outcome:
     return noted(whole, f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}")
 
 
-def lead_with_depth(source: Any) -> Outcome:
+def lead_with_depth(source: Source) -> Outcome:
     """c22 as it was: GeLU's lead over ReLU at the released kernels' settings."""
     grown = _released(source, leakage.NARROW, leakage.LOG_RATIO)
     grown = grown[grown["kernel"].str.endswith(leakage.GROWTH)]
     return over(source, summed_up(above(grown, "log ratio at depth 10 less 2", "training_set")))
 
 
-def _released(source: Any, name: str, metric: str) -> pd.DataFrame:
+def _released(source: Source, name: str, metric: str) -> pd.DataFrame:
     """The rows of raw pixels at one of the released deviations."""
     rows = rows_at(source.table("lood-ctl-14"), metric=metric, inputs="raw")
     return rows[rows["kernel"].str.startswith(f"{name}, ")]
 
 
-def networks_with_gelu(source: Any) -> Outcome:
+def networks_with_gelu(source: Source) -> Outcome:
     """c18: AUC of GeLU networks less that of ReLU networks, by record."""
     rows = rows_at(source.table("lood-fig-5"), panel="networks")
     label = "AUC of GeLU networks less ReLU networks"

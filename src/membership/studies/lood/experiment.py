@@ -2,13 +2,16 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from membership import data, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.lood import LeaveOneOut
+
+if TYPE_CHECKING:
+    from membership.studies.lood.settings import Settings
 
 # Plane and car, as in the paper; of the digits two that are not told apart at a glance.
 CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
@@ -19,6 +22,8 @@ SHOWN = 10
 """Pictures of each kind that evidence keeps."""
 MOST_RECORDS = 500
 """Points of a figure, and records of the kernels that are compared."""
+LEAST_SIDE = 4
+"""Pixels a side: the convolutional kernels look at patches of three."""
 OFFSETS = np.arange(-50, 51)
 """Steps along the lines of Figure 4."""
 
@@ -63,7 +68,7 @@ class Records:
         return Records(kept, self.label, self.targets[: len(kept)])
 
 
-def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Records:
+def load(settings: "Settings", name: str = "", n_records: int = 0, part: int = 0) -> Records:
     """Records of the two classes, of another data set or number where given.
 
     Parts are different training sets, disjoint where the data set has enough records.
@@ -83,14 +88,14 @@ def load(settings: Any, name: str = "", n_records: int = 0, part: int = 0) -> Re
     return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
 
 
-def lines(x: np.ndarray, settings: Any) -> np.ndarray:
+def lines(x: np.ndarray, settings: "Settings") -> np.ndarray:
     """Queries around each record as in the released code, (records, offsets, *record)."""
     rng = np.random.default_rng([settings.seed, 6])
     step = rng.uniform(-1, 1, size=x.shape) / 255
     return x[:, None] + OFFSETS.reshape(-1, *[1] * (x.ndim - 1)) * step[:, None]
 
 
-def parts(settings: Any, name: str, n_records: int) -> int:
+def parts(settings: "Settings", name: str, n_records: int) -> int:
     """How many training sets of this size share no record, up to the profile's number."""
     there = len(two_classes(data.load(name, root=settings.data_root or None)))
     return max(1, min(settings.sizes.edge_sets, there // n_records))
@@ -133,12 +138,12 @@ NETWORK = "GeLU 1.9822, as its networks"
 NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
 
 
-def kernel_of(settings: Any) -> nngp.Kernel:
+def kernel_of(settings: "Settings") -> nngp.Kernel:
     """The kernel of the released code's closed-form runs: weights of variance 2, no bias."""
     return nngp.fully_connected(settings.depth)
 
 
-def kernels(settings: Any) -> dict[str, nngp.Kernel]:
+def kernels(settings: "Settings") -> dict[str, nngp.Kernel]:
     """A homogeneous kernel, an isotropic one, and one that is neither normalised nor stationary."""
     depth = min(settings.depth, settings.sizes.most_depth)
     return {
@@ -148,7 +153,9 @@ def kernels(settings: Any) -> dict[str, nngp.Kernel]:
     }
 
 
-def every_record(records: Records, settings: Any, kernel: nngp.Kernel | None = None) -> LeaveOneOut:
+def every_record(
+    records: Records, settings: "Settings", kernel: nngp.Kernel | None = None
+) -> LeaveOneOut:
     """Leave each record out in turn, by the kernel given or that of `kernel_of`, on raw pixels."""
     matrix = (kernel or kernel_of(settings))(records.inputs())
     return lood.leave_one_out(matrix, records.targets, settings.noise)

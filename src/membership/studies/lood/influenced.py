@@ -1,7 +1,5 @@
 """Which query a record influences most: in one dimension, where all are tried, and on pictures."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -9,6 +7,7 @@ import xarray as xr
 from membership import lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood.experiment import cells
+from membership.studies.lood.settings import Settings
 
 # The paper's numbers are lost; these are ours. |x - x'|^2 / 2, as a kernel of unit length.
 N, NOISE, GAMMA, LABEL = 20, 0.1, 0.5, 3.0
@@ -36,19 +35,19 @@ MARKS = {
 }
 
 
-def data(settings: Any) -> tuple[FloatArray, FloatArray]:
+def data(settings: Settings) -> tuple[FloatArray, FloatArray]:
     """Twenty points x from N(0, 1) with labels sin(3 x)."""
     x = np.random.default_rng([settings.seed, 8]).normal(size=(N, 1))
     return x, np.sin(3 * x)
 
 
-def comparison(place: float, settings: Any) -> lood.Comparison:
+def comparison(place: float, settings: Settings) -> lood.Comparison:
     """Both posteriors where a point at this place, with label 3, enters."""
     differing = np.array([place]), np.array([LABEL])
     return lood.compare(nngp.rbf(GAMMA), *data(settings), differing, NOISE)
 
 
-def figure_7(settings: Any) -> pd.DataFrame:
+def figure_7(settings: Settings) -> pd.DataFrame:
     """Mean distance, ratio of variances and both divergences along all queries (Figure 7)."""
     found = comparison(PLACES["between"], settings).contrast(GRID[:, None])
     curves = [
@@ -60,7 +59,7 @@ def figure_7(settings: Any) -> pd.DataFrame:
     return _table(curves)
 
 
-def slope(place: float, settings: Any) -> float:
+def slope(place: float, settings: Settings) -> float:
     r"""Gradient of the mean distance in the query, at the query S, by Proposition 5.1.
 
     For one output and k(x, x) = 1, with M = K + noise I, v = 1 - k_S M^{-1} k_S the variance at S,
@@ -78,7 +77,7 @@ def slope(place: float, settings: Any) -> float:
     return float(-(r**2) * v / (v + NOISE) ** 2 * (change @ weights[:, 0]))
 
 
-def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
+def figure_11(algorithm: xr.Dataset, settings: Settings) -> pd.DataFrame:
     """How far from stationary a point is by its place, and the mean distance for the worst."""
     worst = float(algorithm["query"].values[algorithm["value"].values.argmax()])
     slopes = np.array([abs(slope(place, settings)) for place in SWEPT])
@@ -94,7 +93,7 @@ def figure_11(algorithm: xr.Dataset, settings: Any) -> pd.DataFrame:
     return joined
 
 
-def figure_12(settings: Any) -> pd.DataFrame:
+def figure_12(settings: Settings) -> pd.DataFrame:
     """The mean distance along all queries for three differing records (Figure 12)."""
     curves = []
     for name, place in PLACES.items():
@@ -103,7 +102,7 @@ def figure_12(settings: Any) -> pd.DataFrame:
     return _table(curves)
 
 
-def locations(settings: Any) -> pd.DataFrame:
+def locations(settings: Settings) -> pd.DataFrame:
     """Where mean distance and KL are largest, for several differing records (part of Control 8)."""
     rows = []
     for place in [*np.arange(0, 3.01, 0.5), 4.0]:
@@ -121,7 +120,7 @@ def locations(settings: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def sweep(settings: Any) -> pd.DataFrame:
+def sweep(settings: Settings) -> pd.DataFrame:
     """The mean distance by the record's place: its gradient there, and its best query."""
     x = data(settings)[0][:, 0]
     rows = []
@@ -171,7 +170,7 @@ def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def mean_against_kl(influenced: xr.Dataset, settings: Any) -> pd.DataFrame:
+def mean_against_kl(influenced: xr.Dataset, settings: Settings) -> pd.DataFrame:
     """Where mean distance and where KL is largest (Control 8)."""
     ratio = np.divide(*influenced["mean_distance"].values.T)
     auc, auc_at = influenced["auc"].values.T

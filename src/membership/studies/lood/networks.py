@@ -14,6 +14,7 @@ from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.nngp.activations import activation as named
 from membership.studies.lood.experiment import Records, lines
+from membership.studies.lood.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Span:
         return (weights - drawn @ self.basis) @ self.basis.T + drawn
 
 
-def span(records: Records, left_out: Sequence[int] | np.ndarray, settings: Any) -> Span:
+def span(records: Records, left_out: Sequence[int] | np.ndarray, settings: Settings) -> Span:
     """The space of the records and of the lines through those that are left out."""
     features = int(np.prod(records.shape))
     if len(records) + len(left_out) >= features:
@@ -157,7 +158,7 @@ class Retrained:
         return self.records.dataset.x[self.left_out][:, None]
 
 
-def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrained:
+def retrain(records: Records, settings: Settings, activation: str = "relu") -> Retrained:
     """Train the networks of Figures 1, 4 and 5.
 
     The released training script takes the labels from the shortened data, so that almost every
@@ -187,7 +188,7 @@ def retrain(records: Records, settings: Any, activation: str = "relu") -> Retrai
     return Retrained(records, left_out, *trained, space)
 
 
-def factory(records: Records, settings: Any, activation: str, dimensions: int = 0) -> Any:
+def factory(records: Records, settings: Settings, activation: str, dimensions: int = 0) -> Any:
     """Makes an untrained network of the run's depth and width, for fewer coordinates if given."""
     from membership import models
 
@@ -204,7 +205,7 @@ def factory(records: Records, settings: Any, activation: str, dimensions: int = 
     )
 
 
-def recipe(records: Records, settings: Any, activation: str = "relu", epochs: int = 0) -> Any:
+def recipe(records: Records, settings: Settings, activation: str = "relu", epochs: int = 0) -> Any:
     """How every network is trained; fewer epochs give an earlier state of the same run."""
     from membership import training
 
@@ -260,7 +261,7 @@ def _log_density(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> Flo
     return -0.5 * (distance + np.linalg.slogdet(covariance)[1][:, None])
 
 
-def _sides(masks: np.ndarray, settings: Any) -> list[tuple[np.ndarray, list[int]]]:
+def _sides(masks: np.ndarray, settings: Settings) -> list[tuple[np.ndarray, list[int]]]:
     """Masks with seeds: those with every record, and the others."""
     seeds = [settings.seed * 1_000_003 + i for i in range(len(masks))]
     n = settings.n_networks

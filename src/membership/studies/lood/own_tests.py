@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from membership.exhibits import Source
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import much_better
 from membership.published.outcomes import every
@@ -24,19 +25,19 @@ from membership.studies.lood.claim_numbers import (
 from membership.studies.lood.experiment import NAMES, NETWORK, SETTING
 
 
-def one_inverse(source: Any) -> Outcome:
+def one_inverse(source: Source) -> Outcome:
     """o01: the identity against two posteriors a record."""
     table = source.table("lood-ctl-1")
     return exceeded(table["value"], "largest deviation of one inverse", 1e-8).on(_data(table))
 
 
-def record_is_best(source: Any) -> Outcome:
+def record_is_best(source: Source) -> Outcome:
     """o02: every measure and kernel, single queries and sets."""
     table = source.table("lood-ctl-5")
     return exceeded(table["value"], "largest excess over the record", 1e-9).on(_data(table))
 
 
-def ray(source: Any) -> Outcome:
+def ray(source: Source) -> Outcome:
     """o03: positive multiples of the record leak what it leaks."""
     table = source.table("lood-ctl-6")
     rows = rows_at(table, metric="KL over the record's, farthest from 1")
@@ -45,7 +46,7 @@ def ray(source: Any) -> Outcome:
     return exceeded(off, "KL of a multiple over the record's, less 1", 1e-8).on(_data(table))
 
 
-def unbounded(source: Any) -> Outcome:
+def unbounded(source: Source) -> Outcome:
     """o04: the nearer to the mean of the data, the more a query leaks, for every record."""
     table = rows_at(source.table("lood-ctl-6"), case=queries.NEAR_MEAN)
     table = table[table["query"].str.endswith("from the mean of D'")]
@@ -60,7 +61,7 @@ def unbounded(source: Any) -> Outcome:
     return every(parts).on(_data(table))
 
 
-def mean_is_strong(source: Any) -> Outcome:
+def mean_is_strong(source: Source) -> Outcome:
     """o05: the mean distance's own correlation with the AUC."""
     table = source.table("lood-ctl-14")
     rows = rows_at(table, metric=leakage.OF_MEAN, inputs="raw")
@@ -68,7 +69,7 @@ def mean_is_strong(source: Any) -> Outcome:
     return summed_up(found, STRONG).on(_data(table))
 
 
-def influence_is_not_leakage(source: Any) -> Outcome:
+def influence_is_not_leakage(source: Source) -> Outcome:
     """o06: the most influenced picture moves more and tells less."""
     table = source.table("lood-fig-13").drop_duplicates("record")
     moved = int((table["mean_distance"] > table["mean_distance_at_record"] * (1 + 1e-6)).sum())
@@ -81,14 +82,14 @@ def influence_is_not_leakage(source: Any) -> Outcome:
     return every(parts).on(_data(table))
 
 
-def needs_no_condition(source: Any) -> Outcome:
+def needs_no_condition(source: Source) -> Outcome:
     """o07: KL(D, D') is never the smaller."""
     table = source.table("lood-ctl-10")
     ratio = rows_at(table, statement="Appendix C.2")["value"]
     return exceeded(1 - ratio, "KL(D', D) over KL(D, D'), above 1", 0.0).on(_data(table))
 
 
-def left_in(source: Any) -> Outcome:
+def left_in(source: Source) -> Outcome:
     """o08: the record that stays in D."""
     table = rows_at(source.table("lood-ctl-11"), slip=statements.LEFT_IN).set_index("metric")[
         "value"
@@ -102,7 +103,7 @@ def left_in(source: Any) -> Outcome:
     return every(parts).on(_data(source.table("lood-ctl-11")))
 
 
-def unstable_point(source: Any) -> Outcome:
+def unstable_point(source: Source) -> Outcome:
     """o09: at the unstable point q = 1/2 shallow GeLU kernels leak less."""
     table = source.table("lood-ctl-13")
     rows = rows_at(table, inputs="unit sphere", q=0.5, activation="GeLU")
@@ -110,7 +111,7 @@ def unstable_point(source: Any) -> Outcome:
     return summed_up(most(_turned(rows), "dataset", "metric")).on(_data(table))
 
 
-def farther_from_constant(source: Any) -> Outcome:
+def farther_from_constant(source: Source) -> Outcome:
     """o10: GeLU at its stable points beside ReLU in shallow kernels."""
     wide = judged(points(source)).loc["GeLU"]
     found = [
@@ -121,7 +122,7 @@ def farther_from_constant(source: Any) -> Outcome:
     return summed_up(found).on("computation")
 
 
-def deviation_decides(source: Any) -> Outcome:
+def deviation_decides(source: Source) -> Outcome:
     """o11: on raw pixels ReLU leads at the released kernels, GeLU at its networks' deviation."""
     table = source.table("lood-ctl-9")
     rows = rows_at(table, inputs="raw")
@@ -137,7 +138,7 @@ def deviation_decides(source: Any) -> Outcome:
     return summed_up(found).on(_data(table))
 
 
-def distance_does_not_decide(source: Any) -> Outcome:
+def distance_does_not_decide(source: Source) -> Outcome:
     """o12: ELU, farther from a constant than ReLU, leaks less with one layer or two."""
     wide = judged(points(source)).loc["ELU"]
     table = source.table("lood-ctl-13")
@@ -153,7 +154,7 @@ def distance_does_not_decide(source: Any) -> Outcome:
     return summed_up(found).on(_data(table))
 
 
-def divergence_follows_the_attack(source: Any) -> Outcome:
+def divergence_follows_the_attack(source: Source) -> Outcome:
     """o13: by how much KL's correlation with the AUC exceeds that of estimates of influence."""
     table = source.table("lood-ctl-3")
     rows = rows_at(table, metric=leakage.AHEAD)

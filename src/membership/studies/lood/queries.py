@@ -8,6 +8,7 @@ import xarray as xr
 
 from membership.studies.lood import influenced, measures
 from membership.studies.lood.experiment import cells
+from membership.studies.lood.settings import Settings
 
 MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
 # A query counts as better from this relative gain on; rounding is far below.
@@ -27,7 +28,7 @@ LABELS = {
 }
 
 
-def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Any) -> pd.DataFrame:
+def figure_4(lines: xr.Dataset, pairs: xr.Dataset, settings: Settings) -> pd.DataFrame:
     """Leakage of queries around the differing record (Figure 4).
 
     Along x_S + i u with u uniform in [-1, 1] / 255, as in the released code: in one dimension, on

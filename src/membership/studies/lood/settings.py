@@ -1,25 +1,21 @@
-"""The parameters of the chapter on Ye et al. (2024), and their sizes by profile."""
+"""The parameters of the chapter on Ye et al. (2024): a row a size, and what data they take."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-from pydantic import Field
+import numpy as np
 
+from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
-from membership.settings import ChapterSettings
+from membership.settings import size
+from membership.studies.data_settings import DataSettings, require_sides
+from membership.studies.lood.experiment import LEAST_SIDE, two_classes
 
-_SIZES = ("n_records", "depth", "noise", "n_reconstructed", "n_networks", "n_retrained")
-_NAMES = ("dataset", *_SIZES, "network_records", "network_width")
-_PROFILES = {
-    "tiny": ("digits", 60, 2, 0.05, 2, 4, 4, 30, 16),
-    "quick": ("digits", 200, 2, 0.05, 20, 50, 20, 100, 64),
-    "paper": ("cifar10", 1000, 2, 0.05, 20, 100, 50, 500, 256),
-}
-PROFILES: dict[str, dict[str, Any]] = {
-    profile: dict(zip(_NAMES, values, strict=True)) for profile, values in _PROFILES.items()
-}
+LEAST_RECORDS = 20
+# Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
+LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
 
 
 @dataclass(frozen=True)
@@ -89,38 +85,44 @@ SIZES = {
     "quick": Sizes(optimised=False),
     "paper": Sizes(starts=5, attempt_starts=3, others=20, groups=20, group_starts=10, edge_sets=6),
 }
-# Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.
-LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
-LEAST = {"n_records": 20, "n_reconstructed": 2, "network_records": 20}
-LEAST |= {"n_networks": 4, "n_retrained": 4}
 
 
-def _size(what: str, most: int) -> Any:
-    return Field(0, ge=0, le=most, description=f"{what}; 0: the profile's")
-
-
-class Settings(ChapterSettings):
+class Settings(DataSettings):
     """Parameters of the chapter; the notebook's parameters cell mirrors them."""
 
     chapter: ClassVar[str] = "lood"
-    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
+    shared: ClassVar = {"dataset": ("digits", "digits", "cifar10")}
+    # Tables are scaled, pictures are not.
+    least_data: ClassVar = Takes(
+        LEAST_RECORDS, "different ones of classes 0 and 1", LEAST_SIDE, scaled=False
+    )
     against_divergence: ClassVar[str] = (
         "give networks of fewer layers or units, such as `-p depth 2 -p network_width 32`"
     )
 
-    n_records: int = _size("training records, 20 or more", 20_000)
-    depth: int = _size("hidden layers of kernel and networks", 100)
-    noise: float = Field(
-        0.0,
-        ge=0,
-        le=LARGEST_NOISE,
-        description="variance of the label noise, positive; 0: the profile's",
+    n_records: int = size(
+        "training records", (60, 200, 1000), least=(LEAST_RECORDS, "a process"), le=20_000
     )
-    n_reconstructed: int = _size("records to reconstruct, 2 or more", 200)
-    n_networks: int = _size("networks a side, 4 or more", 1000)
-    n_retrained: int = _size("records to retrain without, 4 or more", 1000)
-    network_records: int = _size("training records of the networks", 20_000)
-    network_width: int = _size("units of a hidden layer of the networks", 8192)
+    depth: int = size("hidden layers of kernel and networks", (2, 2, 2), le=100)
+    noise: float = size(
+        "variance of the label noise, positive", (0.05, 0.05, 0.05), le=LARGEST_NOISE
+    )
+    n_reconstructed: int = size(
+        "records to reconstruct", (2, 20, 20), least=(2, "a share of them"), le=200
+    )
+    n_networks: int = size(
+        "networks a side", (4, 50, 100), least=(4, "a law fitted on half of them"), le=1000
+    )
+    n_retrained: int = size(
+        "records to retrain without", (4, 20, 50), least=(4, "a correlation"), le=1000
+    )
+    network_records: int = size(
+        "training records of the networks",
+        (30, 100, 500),
+        least=(LEAST_RECORDS, "a network"),
+        le=20_000,
+    )
+    network_width: int = size("units of a hidden layer of the networks", (16, 64, 256), le=8192)
 
     def resolve(self) -> Self:
         """Fill in the profile's values, and refuse sizes that the figures cannot be drawn with."""
@@ -128,9 +130,6 @@ class Settings(ChapterSettings):
         if not self.network_records:
             fewer = min(filled.network_records, filled.n_records)
             filled = filled.model_copy(update={"network_records": fewer})
-        for name, least in LEAST.items():
-            if getattr(filled, name) < least:
-                raise InputError(f"{name} = {getattr(filled, name)}: give at least {least}")
         if filled.noise < LEAST_NOISE:
             raise InputError(f"noise = {filled.noise:g}: give at least {LEAST_NOISE:g}")
         at_most = {
@@ -146,24 +145,58 @@ class Settings(ChapterSettings):
                 )
         return filled
 
-    @classmethod
-    def takes(cls) -> Takes:
-        """The least that it asks of a reader's own data."""
-        from membership.studies.lood import needs
-
-        return needs.takes()
-
     def fitted(self, asked: Collection[str]) -> Self:
-        """Cut the sizes that the profile chose to the data."""
-        from membership.studies.lood import needs
+        """Cut the profile's sizes to the different records of the two classes."""
+        outline = self.outlines()[self.dataset]
+        there = len(self._two_classes(outline))
+        n = self.n_records if "n_records" in asked else min(self.n_records, there)
+        if n < LEAST_RECORDS:
+            raise InputError(
+                f"dataset {outline.name!r} holds {there:,} different records of its first two "
+                f"classes; give at least {LEAST_RECORDS}"
+            )
+        networks = self.network_records
+        networks = networks if "network_records" in asked else min(networks, n)
+        most = {
+            "n_records": n,
+            "n_reconstructed": min(self.n_reconstructed, n // 2),
+            "network_records": networks,
+            "n_retrained": min(self.n_retrained, networks // 2),
+        }
+        why = f"{outline.name} holds {there:,} different records of the two classes"
+        return self.cut(asked, most, why)
 
-        return needs.fitted(self, asked)
+    def check_outline(self, name: str, outline: data.Outline) -> None:
+        """See that the data are in scale, differ, and are as many as asked for."""
+        two = self._two_classes(outline)
+        require_sides(outline, LEAST_SIDE)
+        if outline.is_image:  # features of a table are scaled
+            data.require_scaled(outline)
+        if len(two) < self.n_records:
+            raise InputError(
+                f"n_records = {self.n_records}: dataset {outline.name!r} holds {len(two):,} "
+                f"different records of the two classes; give at most as many: "
+                f"`-p n_records {len(two)}`"
+            )
+        blank = ~two.x.reshape(len(two), -1).any(axis=1)
+        if blank.any():
+            raise InputError(
+                f"dataset {outline.name!r}: {blank.sum():,} records of the two classes are zero "
+                "everywhere, or least in every feature, which has no norm to scale to; leave them "
+                "out"
+            )
+        if np.ptp(two.x) == 0:
+            raise InputError(
+                f"dataset {outline.name!r}: every record is the same; give different ones"
+            )
 
-    def check_data(self) -> None:
-        """See that the data can carry the chapter."""
-        from membership.studies.lood import needs
-
-        needs.check(self)
+    def _two_classes(self, outline: data.Outline) -> data.Dataset:
+        if outline.dataset is None:
+            raise InputError(
+                f"dataset={self.dataset!r}: its records are simulated in a hundred classes, and "
+                "this chapter compares two; give digits, cifar10 or data of your own"
+            )
+        return two_classes(outline.dataset)
 
     @property
     def sizes(self) -> Sizes:

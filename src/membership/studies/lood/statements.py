@@ -12,12 +12,13 @@ from membership.studies.lood import influenced, measures
 from membership.studies.lood.experiment import MAIN
 from membership.studies.lood.influenced import STEP
 from membership.studies.lood.networks import NETWORK_W_STD
+from membership.studies.lood.settings import Settings
 
 NAMES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "mean": "the mean distance"}
 
 
 def statements(
-    slopes: xr.Dataset, records: xr.Dataset, constants: list[xr.Dataset], settings: Any
+    slopes: xr.Dataset, records: xr.Dataset, constants: list[xr.Dataset], settings: Settings
 ) -> pd.DataFrame:
     """The paper's theorem and propositions against numbers (Control 10)."""
     parts = [
@@ -54,7 +55,7 @@ def _directions(records: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _proposition_5_1(settings: Any) -> pd.DataFrame:
+def _proposition_5_1(settings: Settings) -> pd.DataFrame:
     """Its formula for the gradient of the mean distance, against central differences."""
     rows = []
     for name, place in influenced.PLACES.items():

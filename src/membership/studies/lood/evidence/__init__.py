@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from membership.studies.lood.experiment import Records
+    from membership.studies.lood.settings import Settings
 
 SEARCHES, EDGE, CONSTANT = "process-searches", "process-edge", "process-constant"
 COST = "measured-cost"
@@ -16,7 +17,7 @@ SECOND = "digits"
 SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
 
 
-def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
+def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
     """The evidence of a run, by name, each with the function that gathers it."""
     # Here and not above: who asks for a name only must not wait for torch.
     from membership.studies.lood.evidence import networks, queries, records, searches, sets
@@ -57,22 +58,24 @@ def sources(settings: Any) -> "dict[str, Callable[[], xr.Dataset]]":
     return {name: functools.partial(made, settings) for name, made in of_settings.items()}
 
 
-def at_paper_size(settings: Any) -> bool:
+def at_paper_size(settings: "Settings") -> bool:
     """Whether there is room and time to measure what 10,000 records cost."""
     return settings.profile == "paper" and settings.dataset == "cifar10"
 
 
-def costs(settings: Any) -> tuple[str, ...]:
+def costs(settings: "Settings") -> tuple[str, ...]:
     """The name of what is measured at the paper's size alone."""
     return (COST,) if at_paper_size(settings) else ()
 
 
-def both(kind: str, settings: Any) -> tuple[str, ...]:
+def both(kind: str, settings: "Settings") -> tuple[str, ...]:
     """The names of what is gathered on two data sets, the run's own first."""
     return (kind,) if settings.dataset == SECOND else (kind, f"{kind}-{SECOND}")
 
 
-def of_records(records: "Records", settings: Any, *deviations: str, **sizes: Any) -> dict[str, Any]:
+def of_records(
+    records: "Records", settings: "Settings", *deviations: str, **sizes: Any
+) -> dict[str, Any]:
     """The attributes of evidence that was gathered on some records; sizes in a reader's words."""
     own = records.dataset.name.startswith("cifar10")
     other = [] if own else [f"{records.label}: none of the paper's data"]
@@ -89,13 +92,13 @@ def of_records(records: "Records", settings: Any, *deviations: str, **sizes: Any
     }
 
 
-def of_sets(each: "list[Records]", settings: Any, **sizes: Any) -> dict[str, Any]:
+def of_sets(each: "list[Records]", settings: "Settings", **sizes: Any) -> dict[str, Any]:
     """The same for several training sets of one data set."""
     digests = {f"{one.dataset.name}, set {i}": one.dataset.digest for i, one in enumerate(each, 1)}
     return of_records(each[0], settings, training_sets=len(each), **sizes) | {"data": digests}
 
 
-def of_networks(settings: Any) -> tuple[str, ...]:
+def of_networks(settings: "Settings") -> tuple[str, ...]:
     """What the retrained networks differ in from the paper's."""
     sizes = {
         "hidden layers": (settings.depth, 9),

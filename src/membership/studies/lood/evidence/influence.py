@@ -9,6 +9,7 @@ import torch
 from membership.arrays import FloatArray
 from membership.studies.lood import networks
 from membership.studies.lood.networks import Retrained
+from membership.studies.lood.settings import Settings
 
 DAMPING = 0.01
 # The released call of LiSSA: 50 steps, scale 500, damping 0.01, no restarts.
@@ -17,7 +18,7 @@ MODELS = 3
 CHECKPOINTS = 3
 
 
-def estimates(retrained: Retrained, settings: Any) -> dict[str, FloatArray]:
+def estimates(retrained: Retrained, settings: Settings) -> dict[str, FloatArray]:
     """Estimates of each left-out record's influence on itself, from networks that have it."""
     models = range(min(MODELS, len(retrained.inside)))
     solved = [_of_model(retrained, retrained.inside.module(model)) for model in models]
@@ -82,7 +83,7 @@ def _lissa(h: Any) -> Any:
     return (1 - ratio ** (RELEASED_STEPS + 1)) / (1 - ratio) / RELEASED_SCALE
 
 
-def _tracin(retrained: Retrained, settings: Any, model: int) -> FloatArray:
+def _tracin(retrained: Retrained, settings: Settings, model: int) -> FloatArray:
     """Sum of learning rate times the squared gradient over states of one network's training."""
     from membership import training
 

@@ -13,7 +13,7 @@ import torch
 import xarray as xr
 from torch import nn
 
-from membership import data, evidence, lood
+from membership import data, evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.experiment import timed
 from membership.studies.lood.evidence import at_paper_size, influence, of_networks, of_records
@@ -36,13 +36,14 @@ from membership.studies.lood.networks import (
     span,
 )
 from membership.studies.lood.one_inverse import BATCH, LAYERS, README_RECORDS, WIDTH
+from membership.studies.lood.settings import Settings
 
 N_TIMED = 3
 EVERY = 5
 """Networks are asked at every fifth step of a line."""
 
 
-def pairs(activation: str, settings: Any) -> xr.Dataset:
+def pairs(activation: str, settings: Settings) -> xr.Dataset:
     """Logits with and without each left-out record: at itself and, for ReLU, along a line."""
     retrained = retrain(load(settings), settings, activation)
     queries, offsets = retrained.own_queries, [0]
@@ -65,7 +66,7 @@ def pairs(activation: str, settings: Any) -> xr.Dataset:
     )
 
 
-def influences(settings: Any) -> xr.Dataset:
+def influences(settings: Settings) -> xr.Dataset:
     """Estimates of each left-out record's influence on itself, and the process's numbers."""
     retrained = retrain(load(settings), settings)
     process, chosen = every_record(retrained.records, settings), retrained.left_out
@@ -82,7 +83,7 @@ def influences(settings: Any) -> xr.Dataset:
     )
 
 
-def _origin(records: Records, settings: Any, activation: str = "relu") -> dict[str, Any]:
+def _origin(records: Records, settings: Settings, activation: str = "relu") -> dict[str, Any]:
     config = recipe(records, settings, activation)
     stated = of_records(
         records,
@@ -101,7 +102,7 @@ def _origin(records: Records, settings: Any, activation: str = "relu") -> dict[s
     return stated | {"recipe": stated["recipe"] | trained}
 
 
-def times(settings: Any) -> xr.Dataset:
+def times(settings: Settings) -> xr.Dataset:
     """Seconds in this run, on one core where the libraries allow.
 
     One by one means a kernel matrix and two linear systems for each record, as the released code
@@ -135,7 +136,7 @@ def times(settings: Any) -> xr.Dataset:
     )
 
 
-def _of_many(settings: Any) -> tuple[dict[str, float], dict[str, float]]:
+def _of_many(settings: Settings) -> tuple[dict[str, float], dict[str, float]]:
     """The same for as many records as the released code has, and this process's largest memory."""
     own = load(settings.model_copy(update={"n_records": README_RECORDS}))
     matrix, of_kernel = timed(lambda: kernel_of(settings)(own.inputs()))
@@ -145,7 +146,7 @@ def _of_many(settings: Any) -> tuple[dict[str, float], dict[str, float]]:
     return seconds, {"records_at_most": len(own), "peak_gib": peak}
 
 
-def _setup(own: Records, settings: Any) -> dict[str, Any]:
+def _setup(own: Records, settings: Settings) -> dict[str, Any]:
     config = recipe(own, settings)
     return {
         "members": settings.network_records,
@@ -155,11 +156,11 @@ def _setup(own: Records, settings: Any) -> dict[str, Any]:
     }
 
 
-def _by_itself(own: Records, kernel: Any, row: int, settings: Any) -> None:
+def _by_itself(own: Records, kernel: nngp.Kernel, row: int, settings: Settings) -> None:
     directly(kernel(own.inputs()), own.targets, row, settings.noise)
 
 
-def _retraining(own: Records, settings: Any) -> float:
+def _retraining(own: Records, settings: Settings) -> float:
     """Seconds to train both sides for one record from nothing."""
     from membership import training
 
@@ -182,7 +183,7 @@ REPEATS, TIMED = 5, 20
 """Timings of each, and batches of one timing of the training: early and late ones cost the same."""
 
 
-def cost(settings: Any) -> xr.Dataset:
+def cost(settings: Settings) -> xr.Dataset:
     """Processor seconds of a batch of the paper's networks, and of LOOD with its kernel."""
     own = load(settings.model_copy(update={"n_records": README_RECORDS}))
     x = torch.tensor(own.dataset.x[: BATCH * TIMED].reshape(BATCH * TIMED, -1)).float()
@@ -226,7 +227,7 @@ def _training(x: torch.Tensor, y: torch.Tensor) -> Callable[[], None]:
 ASKED = ("their records", "other records")
 
 
-def accuracy(retrained: Retrained, settings: Any, activation: str) -> FloatArray:
+def accuracy(retrained: Retrained, settings: Settings, activation: str) -> FloatArray:
     """Percent of records that each network with all of its own is right on, (2, networks).
 
     Of its own, and of the run's further ones; NaN where the networks have all of the run's.

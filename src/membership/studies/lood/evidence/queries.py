@@ -22,13 +22,14 @@ from membership.studies.lood.experiment import (
     stretched,
     thumbnail,
 )
+from membership.studies.lood.settings import Settings
 
 ATTEMPTED = ("kl", "kl-reverse", "auc")
 TRIED = 200
 
 
 @quickly_compiled
-def attempts(settings: Any) -> xr.Dataset:
+def attempts(settings: Settings) -> xr.Dataset:
     """Three measures at random and optimised queries, single and in sets, and at the record."""
     seen = prepare(load(settings), settings.search_records)
     kernel_of, kinds, values, at_record = [], [], [], []
@@ -55,7 +56,7 @@ def attempts(settings: Any) -> xr.Dataset:
     )
 
 
-def _measured(comparison: Any, queries: FloatArray, joint: bool) -> FloatArray:
+def _measured(comparison: lood.Comparison, queries: FloatArray, joint: bool) -> FloatArray:
     """Each measure at each query, or set of queries: (attempts, measures)."""
     if joint:
         return np.array(
@@ -64,7 +65,9 @@ def _measured(comparison: Any, queries: FloatArray, joint: bool) -> FloatArray:
     return np.stack([comparison.measure(queries, m) for m in ATTEMPTED], axis=1)
 
 
-def _trials(seen: Pictures, comparison: Any, row: int, settings: Any) -> dict[str, tuple]:
+def _trials(
+    seen: Pictures, comparison: lood.Comparison, row: int, settings: Settings
+) -> dict[str, tuple]:
     """Queries by kind, and whether they are observed together."""
     rng = np.random.default_rng([settings.seed, 7, row])
     record, others = seen.x[row], seen.without(row)[0]
@@ -99,7 +102,7 @@ FACTORS = (-1.0, 0.1, 0.5, 2.0, 10.0)
 
 
 @quickly_compiled
-def normalised(settings: Any) -> xr.Dataset:
+def normalised(settings: Settings) -> xr.Dataset:
     """Queries found where D and D' normalise by themselves, and the ray of a homogeneous kernel."""
     own = load(settings)
     few = own.first(min(NORMALISED_RECORDS, settings.search_records))
@@ -126,7 +129,7 @@ def normalised(settings: Any) -> xr.Dataset:
     )
 
 
-def _better(few: Records, settings: Any, flat: bool) -> dict[str, Any]:
+def _better(few: Records, settings: Settings, flat: bool) -> dict[str, Any]:
     """The best query found from each of some records, its KL by two paths and at the record.
 
     And its variance under D' over the record's.
@@ -157,7 +160,7 @@ def _better(few: Records, settings: Any, flat: bool) -> dict[str, Any]:
     return {name: np.array(values) for name, values in found.items()}
 
 
-def _ray(seen: Pictures, settings: Any) -> FloatArray:
+def _ray(seen: Pictures, settings: Settings) -> FloatArray:
     """KL and mean distance at multiples of each record, over those at the record."""
     n = min(settings.n_reconstructed, len(seen.x))
     found = np.zeros((2, n, len(FACTORS)))
@@ -171,7 +174,7 @@ def _ray(seen: Pictures, settings: Any) -> FloatArray:
 
 
 @quickly_compiled
-def most_influenced(settings: Any) -> xr.Dataset:
+def most_influenced(settings: Settings) -> xr.Dataset:
     """Queries that records influence most by mean distance, found from them, under RBF.
 
     Under a homogeneous kernel the mean distance grows without end along a ray.
@@ -201,7 +204,7 @@ def most_influenced(settings: Any) -> xr.Dataset:
     )
 
 
-def slopes(settings: Any) -> xr.Dataset:
+def slopes(settings: Settings) -> xr.Dataset:
     """Directional slopes at a few records over the largest at a point one tenth away.
 
     On the sphere the ReLU kernel of a network without biases meets the conditions of Theorem 4.1.
@@ -224,7 +227,7 @@ def slopes(settings: Any) -> xr.Dataset:
 
 
 def _slopes(
-    seen: Pictures, kernel: nngp.Kernel, row: int, measure: str, settings: Any
+    seen: Pictures, kernel: nngp.Kernel, row: int, measure: str, settings: Settings
 ) -> FloatArray:
     comparison = seen.compare(kernel, row, settings.noise)
     record = seen.x[row]
@@ -242,7 +245,7 @@ def _slopes(
 
 
 @quickly_compiled
-def worst_place(settings: Any) -> xr.Dataset:
+def worst_place(settings: Settings) -> xr.Dataset:
     """The place that Algorithm 1 finds: where a point is least stationary for the mean distance."""
     starts = np.linspace(-3, 3, 7)[:, None]
     run = {"unit": 1.0, "steps": 200, "learning_rate": 0.02, "progress": False}
@@ -269,7 +272,7 @@ B_STD = 0.1
 LEVELS = 255
 
 
-def at_mean(settings: Any) -> xr.Dataset:
+def at_mean(settings: Settings) -> xr.Dataset:
     """KL of queries ever nearer to the mean of D', for every record left out.
 
     Beside them the picture of 256 grey levels nearest to that mean, and the mean itself under
@@ -305,7 +308,12 @@ def at_mean(settings: Any) -> xr.Dataset:
 
 
 def _of_record(
-    row: int, few: Records, x: FloatArray, main: Any, others: dict[str, Any], settings: Any
+    row: int,
+    few: Records,
+    x: FloatArray,
+    main: nngp.Kernel,
+    others: dict[str, nngp.Kernel],
+    settings: Settings,
 ) -> dict[str, Any]:
     kept = np.arange(len(x)) != row
     given = x[kept], few.targets[kept], (x[row], few.targets[row]), settings.noise
@@ -337,7 +345,7 @@ def _of_record(
 
 
 def kl_directly(
-    kernel: nngp.Kernel, few: Records, row: int, query: FloatArray, settings: Any
+    kernel: nngp.Kernel, few: Records, row: int, query: FloatArray, settings: Settings
 ) -> tuple[float, float]:
     """KL at a query with each training set's own normalisation, and its variance under D'."""
     x, y = few.dataset.x.astype(np.float64).reshape(len(few), *query.shape), few.targets

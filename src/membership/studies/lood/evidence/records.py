@@ -32,6 +32,7 @@ from membership.studies.lood.experiment import (
     thumbnail,
 )
 from membership.studies.lood.networks import NETWORK_W_STD
+from membership.studies.lood.settings import Settings
 
 N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
 CONTROL_DEPTHS = (1, 2, 5, 10)
@@ -42,7 +43,7 @@ SIZES = (2.0, 0.2, 0.02, 0.002, 0.0002)
 """Shares of a correlation kernel that are added to a constant one, twice its distance from it."""
 
 
-def records(settings: Any) -> xr.Dataset:
+def records(settings: Settings) -> xr.Dataset:
     """Variance and squared residual of every record under each kernel, and of uniform noise."""
     own = load(settings)
     cases = {MAIN: kernel_of(settings), **kernels(settings)}
@@ -73,7 +74,7 @@ def _diagonal(own: Records, kernel: nngp.Kernel) -> FloatArray:
 
 
 def uniform(
-    own: Records, settings: Any, kernel: nngp.Kernel, scaling: str = "raw"
+    own: Records, settings: Settings, kernel: nngp.Kernel, scaling: str = "raw"
 ) -> tuple[FloatArray, FloatArray]:
     """Uniform noise with random labels as differing records: variance and squared residual."""
     rng = np.random.default_rng([settings.seed, 3])
@@ -94,7 +95,7 @@ def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:
     return np.unique(kept)
 
 
-def by_noise(settings: Any) -> xr.Dataset:
+def by_noise(settings: Settings) -> xr.Dataset:
     """Variance and squared residual of the networks' records, by the label noise."""
     few = load(settings).first(settings.network_records)
     matrix = kernel_of(settings)(few.inputs())
@@ -107,7 +108,7 @@ def by_noise(settings: Any) -> xr.Dataset:
     )
 
 
-def along_lines(settings: Any) -> xr.Dataset:
+def along_lines(settings: Settings) -> xr.Dataset:
     """KL of queries along lines of uniform noise through a few records."""
     own = load(settings)
     x = own.dataset.x.astype(np.float64)
@@ -126,7 +127,7 @@ def along_lines(settings: Any) -> xr.Dataset:
     )
 
 
-def activations(settings: Any) -> xr.Dataset:
+def activations(settings: Settings) -> xr.Dataset:
     """Variances and squared residuals by scaling of the inputs, depth and kernel."""
     few = load(settings).first(MOST_RECORDS)
     names = list(_matrices(1, few.inputs()[:2]))
@@ -166,7 +167,7 @@ def _rescaled(kernel: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 
 @evidence.version(2)
-def nearly_constant(name: str, n_records: int, settings: Any) -> xr.Dataset:
+def nearly_constant(name: str, n_records: int, settings: Settings) -> xr.Dataset:
     """Leakage under kernels ever nearer to a constant: 1 and a share of a correlation kernel."""
     few = load(settings, name, n_records).first(CONTROL_RECORDS)
     base = kernel_of(settings)(few.inputs("unit sphere"))
@@ -182,7 +183,7 @@ def nearly_constant(name: str, n_records: int, settings: Any) -> xr.Dataset:
     )
 
 
-def slips(settings: Any) -> xr.Dataset:
+def slips(settings: Settings) -> xr.Dataset:
     """LOOD as it should be, and with either slip of the released code."""
     own = load(settings)
     few = own.first(SLIP_RECORDS)
@@ -202,7 +203,7 @@ def slips(settings: Any) -> xr.Dataset:
     )
 
 
-def _wrong_label(few: Records, settings: Any) -> FloatArray:
+def _wrong_label(few: Records, settings: Settings) -> FloatArray:
     """Mean distance at each record where, without it, the one before has its label."""
     matrix = kernel_of(settings)(few.inputs())
     noise, y = settings.noise * np.eye(len(matrix)), few.targets
@@ -217,7 +218,7 @@ def _wrong_label(few: Records, settings: Any) -> FloatArray:
     return moved
 
 
-def _left_in(seen: Pictures, row: int, settings: Any) -> tuple[float, float, float]:
+def _left_in(seen: Pictures, row: int, settings: Settings) -> tuple[float, float, float]:
     """KL at the record where it is left out and where it stays in D, and then the excess."""
     kernel, x, y = kernel_of(settings), seen.x, seen.records.targets
     out = seen.compare(kernel, row, settings.noise).measure(x[row])
@@ -226,7 +227,7 @@ def _left_in(seen: Pictures, row: int, settings: Any) -> tuple[float, float, flo
     return out, float(stays.kl()), float(stays.excess[0])
 
 
-def identity(settings: Any) -> xr.Dataset:
+def identity(settings: Settings) -> xr.Dataset:
     """Every record from one inverse, and each from two posteriors of its own."""
     own = load(settings)
     most = max(settings.sizes.compared)

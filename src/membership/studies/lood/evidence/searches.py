@@ -11,8 +11,15 @@ import xarray as xr
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.studies.lood.evidence import of_records
-from membership.studies.lood.experiment import SHOWN, Records, correlation, load, thumbnail
-from membership.studies.lood.needs import LEAST_SIDE
+from membership.studies.lood.experiment import (
+    LEAST_SIDE,
+    SHOWN,
+    Records,
+    correlation,
+    load,
+    thumbnail,
+)
+from membership.studies.lood.settings import Settings
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer training records and starts.
@@ -50,7 +57,7 @@ class Pictures:
         """The same in the shape of a record."""
         return tuple(np.broadcast_to(bound, self.x.shape[1:]) for bound in self.bounds)
 
-    def run(self, settings: Any) -> dict[str, Any]:
+    def run(self, settings: Settings) -> dict[str, Any]:
         """How `lood.maximise` climbs on these records: a grey level is the unit of a step."""
         low, high = self.limits
         return {"unit": (high - low) / 255, "steps": settings.sizes.steps, "progress": False}
@@ -81,7 +88,7 @@ class Found:
     """
 
     row: int
-    outcome: Any
+    outcome: lood.Reconstruction
     correlation: float
 
     @property
@@ -111,7 +118,7 @@ def quickly_compiled(function: Callable) -> Callable:
     return wrapped
 
 
-def architectures(settings: Any) -> dict[str, nngp.Kernel]:
+def architectures(settings: Settings) -> dict[str, nngp.Kernel]:
     """The kernels of the reconstructions, the README's first; depth 1 throughout in tests.
 
     The captions that named the paper's are lost; these are the families that its text names.
@@ -147,7 +154,7 @@ def prepare(records: Records, n: int) -> Pictures:
 class Searches:
     """Reconstructions of a data set's records, by kernel."""
 
-    def __init__(self, records: Records, settings: Any) -> None:
+    def __init__(self, records: Records, settings: Settings) -> None:
         self.settings = settings
         self.every = architectures(settings)
         self.main = next(iter(self.every))
@@ -198,7 +205,7 @@ STAGES = (0, 10, 30, 100, 300)
 
 
 @quickly_compiled
-def searches(name: str, n_records: int, detailed: bool, settings: Any) -> xr.Dataset:
+def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
     made = Searches(load(settings, name, n_records), settings)
     found = [(kernel, one) for kernel in made.kernels(detailed) for one in made.of(kernel)]
@@ -300,7 +307,7 @@ def _in_detail(made: Searches, found: list[Found]) -> dict[str, Any]:
 
 
 @quickly_compiled
-def groups(settings: Any) -> xr.Dataset:
+def groups(settings: Settings) -> xr.Dataset:
     """Groups of three left out together: single and joint queries from several starts."""
     made = Searches(load(settings), settings)
     each = [_group(made, group) for group in range(settings.sizes.groups)]
@@ -343,7 +350,7 @@ def _group(made: Searches, group: int) -> dict[str, Any]:
     }
 
 
-def _noise(seen: Pictures, settings: Any, group: int, joint: int) -> np.ndarray:
+def _noise(seen: Pictures, settings: Settings, group: int, joint: int) -> np.ndarray:
     starts = settings.sizes.group_starts
     shape = (starts, joint) if joint else (starts,)
     low, high = seen.limits

@@ -1,7 +1,5 @@
 """Closed forms on several training sets, and along the edge of chaos."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -12,6 +10,7 @@ from membership.studies.lood.evidence import of_sets
 from membership.studies.lood.evidence.records import uniform
 from membership.studies.lood.experiment import SCALINGS, Records, at_edge, load, parts, square
 from membership.studies.lood.networks import NETWORK_W_STD
+from membership.studies.lood.settings import Settings
 
 N_SETS = 3
 SET_DEPTHS = (2, 5, 10)
@@ -21,7 +20,7 @@ OTHERS = ("ELU", "tanh")
 
 
 @evidence.version(2)
-def sets(settings: Any) -> xr.Dataset:
+def sets(settings: Settings) -> xr.Dataset:
     """Variances and squared residuals of training records and uniform noise, on each set.
 
     Pixels as they are, as in the released closed-form runs, and normalised by channel, as in the
@@ -65,7 +64,7 @@ def sets(settings: Any) -> xr.Dataset:
     )
 
 
-def along_edge(name: str, n_records: int, settings: Any) -> xr.Dataset:
+def along_edge(name: str, n_records: int, settings: Settings) -> xr.Dataset:
     """Whether GeLU's KL is above ReLU's, by record, at fixed points of the edge of chaos.
 
     Both kernels keep the same mean variance q, and the noise is a share of it. ReLU's KL does not
