@@ -11,7 +11,6 @@ from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of
 from membership.audit.report import CARRIED, RATES
 from membership.errors import InputError
-from membership.metrics.crossed import Resampled
 from membership.privacy.lower_bounds import LEAST_RECORDS
 
 
@@ -112,7 +111,9 @@ def _rates(table: ScoreTable, name: str, how: dict[str, Any]) -> list[dict[str, 
     return found
 
 
-def _behind(best: Resampled, other: Resampled, level: float, units: list[int]) -> dict[str, float]:
+def _behind(
+    best: metrics.Resampled, other: metrics.Resampled, level: float, units: list[int]
+) -> dict[str, float]:
     found = (other + best * -1.0).interval(level, units)
     return _ends(found.difference, found)
 

@@ -4,8 +4,21 @@ A score holds one number a queried record, higher meaning "member"; `member` hol
 Scores that tie are never split: a decision takes the whole tied group or none of it.
 """
 
-from membership.metrics.bands import curve_band, roc_band, tpr_on
-from membership.metrics.crossed import (
+from membership.metrics.accuracy import (
+    accuracy,
+    balanced_accuracy,
+    best_threshold,
+    peak_accuracy_null,
+)
+from membership.metrics.intervals import (
+    auc_interval,
+    exactly,
+    interval,
+    rate_error,
+    summary,
+    tpr_interval,
+)
+from membership.metrics.paired import (
     CrossedInterval,
     PairedInterval,
     Resampled,
@@ -14,16 +27,15 @@ from membership.metrics.crossed import (
     paired_interval,
     resampled,
 )
-from membership.metrics.decisions import (
-    accuracy,
-    balanced_accuracy,
-    best_threshold,
-    peak_accuracy_null,
+from membership.metrics.roc import (
+    auc,
+    average_precision,
+    curve_band,
+    roc_band,
+    roc_curve,
+    tpr_at_fpr,
+    tpr_on,
 )
-from membership.metrics.intervals import interval
-from membership.metrics.population import auc_interval, tpr_interval
-from membership.metrics.ranking import auc, average_precision, roc_curve, tpr_at_fpr
-from membership.metrics.summaries import exactly, rate_error, summary
 
 __all__ = [
     "CrossedInterval",

@@ -1,15 +1,19 @@
-"""How far a statistic may be off: bootstrap, Clopper-Pearson and t intervals."""
+"""How far a number may be off: over the records queried, over records like these, over repeats.
 
+`interval` takes a threshold as given; for `auc_interval` and `tpr_interval` the records that set it
+are a sample too."""
+
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
-from membership.arrays import as_scored
+from membership.arrays import BoolArray, FloatArray, as_float64, as_scored
 from membership.errors import InputError
-from membership.metrics.decisions import accuracy, balanced_accuracy
-from membership.metrics.ranking import auc, average_precision, tpr_at_fpr
+from membership.metrics.accuracy import accuracy, balanced_accuracy
+from membership.metrics.roc import auc, average_precision, tpr_at_fpr
 
 Statistic = Callable[..., float]
 
@@ -35,7 +39,7 @@ def interval(
     """Confidence interval of a statistic over the records queried.
 
     It covers the choice of records, given the model attacked; for the spread over models repeat
-    the experiment and take `mean_interval`.
+    the experiment and take `summary`.
 
     Parameters
     ----------
@@ -67,11 +71,8 @@ def interval(
         statistic that is no proportion; the bootstrap with fewer than two records of a class.
     """
     score, member = as_scored(score, member)
-    _check_level(level)
-    if isinstance(statistic, str):
-        if statistic not in STATISTICS:
-            raise InputError(f"statistic is {statistic!r}; give one of {', '.join(STATISTICS)}")
-        statistic = STATISTICS[statistic]
+    check_level(level)
+    statistic = named_statistic(statistic)
     if method == "bootstrap":
         return _bootstrap(statistic, score, member, level, seed, arguments)
     if method == "clopper-pearson":
@@ -120,6 +121,181 @@ def _clopper_pearson(
     return float(low), float(high)
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Raise an InputError unless a level is a confidence."""
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+
+
+def named_statistic(statistic: str | Statistic) -> Statistic:
+    """The function behind a metric's name."""
+    if not isinstance(statistic, str):
+        return statistic
+    if statistic not in STATISTICS:
+        raise InputError(f"statistic is {statistic!r}; give one of {', '.join(STATISTICS)}")
+    return STATISTICS[statistic]
+
+
+def auc_interval(score: Any, member: Any, level: float = 0.95) -> tuple[float, float]:
+    """Confidence interval of the AUC over records drawn from the same two populations.
+
+    Parameters
+    ----------
+    score, member
+        As in `roc_curve`; at least two of each class.
+    level : float
+        Confidence, in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        In [0, 1]: DeLong's interval on the scale of log-odds. Where one class lies wholly above
+        the other there is no variance to go by: then the exact interval of as many independent
+        pairs as the smaller class has records.
+
+    Raises
+    ------
+    InputError
+        As `roc_curve`; fewer than two records of a class, or a level outside (0, 1).
+    """
+    score, member = _two_of_each(score, member, level)
+    n_in, n_out = int(member.sum()), int((~member).sum())
+    ranks = stats.rankdata(score)
+    above_out = (ranks[member] - stats.rankdata(score[member])) / n_out
+    below_in = 1 - (ranks[~member] - stats.rankdata(score[~member])) / n_in
+    area = float(above_out.mean())
+    if area in (0.0, 1.0):
+        pairs = min(n_in, n_out)
+        exact = stats.binomtest(round(area * pairs), pairs).proportion_ci(level, method="exact")
+        return float(exact.low), float(exact.high)
+    error = np.sqrt(above_out.var(ddof=1) / n_in + below_in.var(ddof=1) / n_out)
+    half = stats.norm.ppf((1 + level) / 2) * error / (area * (1 - area))
+    low, high = special.expit(special.logit(area) + np.array([-half, half]))
+    return float(low), float(high)
+
+
+def tpr_interval(score: Any, member: Any, fpr: float, level: float = 0.95) -> tuple[float, float]:
+    """Confidence interval of the TPR where the *true* false-positive rate is `fpr`.
+
+    Half of the error goes to the threshold, whose true rate follows a beta law whatever the
+    scores' law, and half to the members counted above it (Clopper and Pearson), so that the
+    interval holds for any number of records; with few non-members it is wide.
+
+    Parameters
+    ----------
+    score, member
+        As in `roc_curve`.
+    fpr : float
+        In (0, 1).
+    level : float
+        Confidence, in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        In [0, 1]. Ties count against the attacker below and for it above.
+
+    Raises
+    ------
+    InputError
+        As `roc_curve`; fewer than two records of a class, or a rate or level out of range.
+    """
+    score, member = _two_of_each(score, member, level)
+    if not 0.0 < fpr < 1.0:
+        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
+    error = (1 - level) / 4  # two sides, each of a threshold and of a count
+    members, others = score[member], np.sort(score[~member])[::-1]
+    # The true rate above the k-th highest of N non-members: Beta(k, N - k + 1).
+    order = np.arange(1, others.size + 1)
+    below = stats.beta.cdf(fpr, order, others.size - order + 1)
+    strict, lenient = np.flatnonzero(below >= 1 - error), np.flatnonzero(below <= error)
+    sure = int((members > others[strict[-1]]).sum()) if strict.size else 0
+    possible = int((members >= others[lenient[0]]).sum()) if lenient.size else members.size
+    low = stats.beta.ppf(error, sure, members.size - sure + 1) if sure else 0.0
+    missed = members.size - possible
+    high = stats.beta.isf(error, possible + 1, missed) if missed else 1.0
+    return float(low), float(high)
+
+
+def _two_of_each(score: Any, member: Any, level: float) -> tuple[FloatArray, BoolArray]:
+    score, member = as_scored(score, member)
+    if min(int(member.sum()), int((~member).sum())) < 2:
+        raise InputError("member holds a single record of a class; give at least two of each")
+    check_level(level)
+    return score, member
+
+
+def summary(
+    values: Any,
+    units: Any = None,
+    *,
+    asked: int | None = None,
+    scale: float = 1.0,
+    lowest: float = -math.inf,
+    highest: float = math.inf,
+) -> dict[str, float]:
+    """Mean of repeats with its standard error, degrees of freedom and Student's 95% interval.
+
+    Parameters
+    ----------
+    values : array of shape (repeats,)
+        One number a repeat.
+    units : array of shape (repeats,), optional
+        Which independent unit each repeat belongs to: a model and the one trained on the
+        complementary records are one unit. Repeats of a unit are averaged first.
+    asked : int, optional
+        For rates: how many records were asked in all repeats. Where every unit gives the same
+        rate, its standard error is at least the binomial one, sqrt(p(1 - p)/asked) with
+        p = (k + 1/2)/(asked + 1): five zeros are not exact.
+    scale : float
+        What a rate of 1 is in `values`: 100 for percent.
+    lowest, highest : float
+        The interval, and not the standard error, is cut to what is possible.
+
+    Returns
+    -------
+    dict
+        value, low, high, standard_error, degrees_of_freedom, n_repeats (independent units). With
+        one unit, low, high and standard_error are NaN and degrees_of_freedom is 0.
+
+    Raises
+    ------
+    InputError
+        No values, one that is not finite, or units of another shape than the values.
+    """
+    values = as_float64("values", values, 1)
+    mean, means, weights = _by_unit(values, units)
+    degrees = len(means) - 1
+    row = {"value": mean, "low": math.nan, "high": math.nan, "standard_error": math.nan}
+    if degrees:
+        error = float(np.std(means, ddof=1) * np.sqrt(np.sum(weights**2)))
+        if asked is not None and np.ptp(means) == 0:
+            error = max(error, scale * rate_error(mean / scale, asked))
+        half = stats.t.ppf(0.975, degrees) * error
+        row |= {"low": max(mean - half, lowest), "high": min(mean + half, highest)}
+        row["standard_error"] = error
+    return {**row, "degrees_of_freedom": degrees, "n_repeats": len(means)}
+
+
+def exactly(value: float) -> dict[str, float]:
+    """A number without error, as the columns of `summary`."""
+    error = {"standard_error": 0.0, "degrees_of_freedom": math.inf}
+    return {"value": value, "low": value, "high": value, **error, "n_repeats": 0}
+
+
+def rate_error(rate: float, asked: int) -> float:
+    """Binomial standard error of a rate, positive also where the rate is 0 or 1."""
+    p = (rate * asked + 0.5) / (asked + 1)
+    return math.sqrt(p * (1 - p) / asked)
+
+
+def _by_unit(values: np.ndarray, units: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    """The mean of all repeats, each unit's mean, and each unit's share of the repeats."""
+    mean = float(np.mean(values))
+    if units is None:
+        return mean, values, np.full(values.size, 1 / values.size)
+    units = np.asarray(units)
+    if units.shape != values.shape:
+        raise InputError(f"units has shape {units.shape} and values {values.shape}; give the same")
+    _, index, counts = np.unique(units, return_inverse=True, return_counts=True)
+    return mean, np.bincount(index, weights=values) / counts, counts / values.size

@@ -7,8 +7,8 @@ import numpy as np
 
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
-from membership.metrics.intervals import STATISTICS, Statistic
-from membership.metrics.ranking import auc, tpr_at_fpr
+from membership.metrics.intervals import Statistic, named_statistic
+from membership.metrics.roc import auc, tpr_at_fpr
 
 # Numbers drawn at once: small enough for a processor's cache, large enough to fill it.
 BLOCK = 400_000
@@ -65,20 +65,11 @@ def weighted_tpr(order: Ranked, weight: FloatArray, fpr: float) -> FloatArray:
     return caught / inside[-1]
 
 
-def statistic_of(statistic: str | Statistic, arguments: dict[str, Any]) -> Statistic:
-    """The function behind a metric's name, its arguments filled in."""
-    if isinstance(statistic, str):
-        if statistic not in STATISTICS:
-            raise InputError(f"statistic is {statistic!r}; give one of {', '.join(STATISTICS)}")
-        statistic = STATISTICS[statistic]
-    return lambda score, member: statistic(score, member, **arguments)
-
-
 def weighted(
     statistic: str | Statistic, arguments: dict[str, Any], score: FloatArray, member: BoolArray
 ) -> Weighted:
     """A statistic of one target as a function of the records' weights."""
-    function = STATISTICS.get(statistic, statistic) if isinstance(statistic, str) else statistic
+    function = named_statistic(statistic)
     if function is auc:
         order = ranked(score, member)
         return lambda weight: weighted_auc(order, weight)
@@ -89,7 +80,7 @@ def weighted(
 
     def repeat(weight: FloatArray) -> FloatArray:
         rows = (np.repeat(asked, times) for times in weight[asked].T.astype(int))
-        return np.array([function(score[one], member[one], **arguments) for one in rows])
+        return np.array([function(score[row], member[row], **arguments) for row in rows])
 
     return repeat
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.metrics.summaries import exactly
+from membership.metrics import exactly
 from membership.studies.loss_enough import discrete
 from membership.studies.loss_enough.logistic import OPTIMISERS
 from membership.studies.loss_enough.mean import RECORDS, MeanGame

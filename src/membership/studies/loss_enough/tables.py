@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from membership.exhibits.tidy import tidy
-from membership.metrics.summaries import exactly
+from membership.metrics import exactly
 from membership.studies.loss_enough.logistic import OPTIMISERS, OTHERS, RIDGE, LogisticGame
 from membership.studies.loss_enough.mean import DIMENSIONS, RECORDS, MeanGame
 from membership.studies.loss_enough.names import (

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from membership.arrays import as_scored
 from membership.errors import InputError
-from membership.metrics.ranking import roc_curve
+from membership.metrics.roc import roc_curve
 
 NULL_DRAWS = 2_000
 
@@ -61,7 +61,8 @@ def accuracy(score: Any, member: Any, threshold: float) -> float:
         Shapes differ, a score or the threshold is NaN, or one class is missing.
     """
     score, member = as_scored(score, member)
-    return float(np.mean((score >= _checked(threshold)) == member))
+    _check_threshold(threshold)
+    return float(np.mean((score >= threshold) == member))
 
 
 def balanced_accuracy(score: Any, member: Any, threshold: float | None = None) -> float:
@@ -84,7 +85,8 @@ def balanced_accuracy(score: Any, member: Any, threshold: float | None = None) -
     score, member = as_scored(score, member)
     if threshold is None:
         threshold = best_threshold(score, member)
-    decided = score >= _checked(threshold)
+    _check_threshold(threshold)
+    decided = score >= threshold
     return float((np.mean(decided[member]) + np.mean(~decided[~member])) / 2)
 
 
@@ -132,7 +134,6 @@ def _random_ks(n_member: int, n_non_member: int, seed: int) -> np.ndarray:
     return np.maximum(peaks, 0.0)
 
 
-def _checked(threshold: float) -> float:
+def _check_threshold(threshold: float) -> None:
     if np.isnan(threshold):
         raise InputError("threshold is NaN; give a number")
-    return threshold

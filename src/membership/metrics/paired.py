@@ -9,20 +9,20 @@ from scipy import stats
 
 from membership.arrays import BoolArray, FloatArray, as_bool, as_float64, as_real
 from membership.errors import InputError
-from membership.metrics.intervals import RESAMPLES, Statistic
-from membership.metrics.resampling import record_weights, statistic_of, weighted
+from membership.metrics.intervals import RESAMPLES, Statistic, check_level, named_statistic
+from membership.metrics.resampling import record_weights, weighted
 
 
 @dataclass(frozen=True)
-class CrossedInterval:
-    """The mean of a statistic over units, and how far it may be off.
+class PairedInterval:
+    """A statistic's mean over units, or its difference, and how far it may be off.
 
     Attributes
     ----------
-    value : float
-        In the statistic's own unit.
+    difference : float
+        In the statistic's own unit; of one attack `value` is the better name for it.
     low, high : float
-        ``value`` -+ t * ``standard_error``; not clipped to the statistic's range.
+        ``difference`` -+ t * ``standard_error``; not clipped to the statistic's range.
     standard_error : float
     degrees_of_freedom : float
         Of Student's t; infinite where the units do not vary, or where there is one.
@@ -30,24 +30,20 @@ class CrossedInterval:
         Independent units that the mean is over.
     """
 
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    degrees_of_freedom: float
-    units: int
-
-
-@dataclass(frozen=True)
-class PairedInterval:
-    """The difference of two attacks; fields as in `CrossedInterval`, `difference` for `value`."""
-
     difference: float
     low: float
     high: float
     standard_error: float
     degrees_of_freedom: float
     units: int
+
+    @property
+    def value(self) -> float:
+        """The mean of one attack."""
+        return self.difference
+
+
+CrossedInterval = PairedInterval
 
 
 def crossed_interval(
@@ -107,7 +103,7 @@ def crossed_interval(
     InputError
         Shapes differ, a target lacks a class, or a parameter is out of its range.
     """
-    found = contrast_interval(
+    return contrast_interval(
         statistic,
         [score],
         [1.0],
@@ -119,7 +115,6 @@ def crossed_interval(
         seed=seed,
         **arguments,
     )
-    return CrossedInterval(*vars(found).values())
 
 
 def paired_interval(
@@ -213,18 +208,18 @@ def contrast_interval(
         )
     _check_numbers(asked_share, level, resamples)
     merge = _merger(units, len(member))
-    of_target = statistic_of(statistic, arguments)
+    of_target = named_statistic(statistic)
     asked = ~np.isnan(scores[0])
-    each = np.array(
+    of_targets = np.array(
         [
             [
-                of_target(row[use], truth[use])
+                of_target(row[use], truth[use], **arguments)
                 for row, truth, use in zip(score, member, asked, strict=True)
             ]
             for score in scores
         ]
     )
-    values = merge @ (coefficients @ each)
+    values = merge @ (coefficients @ of_targets)
     cells = [
         [
             weighted(statistic, arguments, row, truth)
@@ -291,9 +286,9 @@ def resampled(
     """
     (score,), member = _checked([score], member)
     _check_numbers(0.0, 0.95, resamples)
-    of_target, asked = statistic_of(statistic, arguments), ~np.isnan(score)
+    of_target, asked = named_statistic(statistic), ~np.isnan(score)
     rows = list(zip(score, member, asked, strict=True))
-    value = np.array([of_target(row[use], truth[use]) for row, truth, use in rows])
+    value = np.array([of_target(row[use], truth[use], **arguments) for row, truth, use in rows])
     cells = [[weighted(statistic, arguments, row, truth) for row, truth, _ in rows]]
     return Resampled(value, _resampled(cells, np.ones(1), member, asked, resamples, seed))
 
@@ -373,7 +368,6 @@ def _as_scores(name: str, score: Any) -> FloatArray:
 def _check_numbers(asked_share: float, level: float, number: int) -> None:
     if not 0.0 <= asked_share <= 1.0:
         raise InputError(f"asked_share is {asked_share}; give a share from 0 to 1")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    check_level(level)
     if number < 2:
         raise InputError(f"resamples is {number}; give 2 or more, 1,000 say")
