@@ -1,4 +1,4 @@
-"""A name becomes a data set: found, downloaded, converted, verified, refused."""
+"""A name becomes a data set: found, downloaded, converted, verified, refused; what `check` says."""
 
 import functools
 import hashlib
@@ -16,9 +16,9 @@ from membership.data import (
     check,
     fetch,
     load,
+    public,
     record_digest,
     simulate_purchase,
-    upstream,
 )
 from membership.errors import InputError
 
@@ -48,7 +48,7 @@ def server(tmp_path):
 @pytest.fixture
 def location(server, write_registry, write_tar, tiny_table, monkeypatch):
     """Register ``toy``, whose upstream is an archive of Location-30's format."""
-    monkeypatch.setattr(upstream, "RETRIES", 0)
+    monkeypatch.setattr(public, "RETRIES", 0)
     folder, address = server
     x, y = tiny_table
     text = "".join(
@@ -127,7 +127,7 @@ def test_a_bad_download_without_a_published_hash_is_not_kept(location, server, w
 
 
 def test_a_server_that_keeps_silent_is_left_after_the_timeout(location, monkeypatch):
-    monkeypatch.setattr(upstream, "TIMEOUT", 0.2)
+    monkeypatch.setattr(public, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         location(mirrors=(f"http://127.0.0.1:{silent.getsockname()[1]}/",))
         with pytest.raises(InputError, match=r"\(no answer within 0.2 s, ReadTimeout\)"):
@@ -220,3 +220,32 @@ def test_the_room_imports_without_heavy_libraries():
     code = f"import sys; from membership import data; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ok_unverified_wrong_and_missing(write_registry, tiny_table):
+    x, y = tiny_table
+    digest = record_digest(x, y)
+    folder = write_registry(toy={"digest": digest}, bare={}, gone={}, broken={})
+    np.savez(folder / "toy.npz", x=x, y=y)
+    np.savez(folder / "bare.npz", x=x, y=y)
+    (folder / "broken.npz").write_bytes(b"PK")
+    assert str(check("toy")) == f"toy: ok: {folder}/toy.npz: {digest}"
+    assert (check("bare").status, check("bare").detail) == ("unverified", digest)
+    assert check("gone").status == "missing"
+    assert "gone.npz is not in" in str(check("gone"))
+    assert check("broken").status == "wrong"
+    np.savez(folder / "toy.npz", x=x + 1, y=y)
+    assert check("toy").status == "wrong"
+    assert "does not hold the public records" in check("toy").detail
+    assert "\n" not in str(check("toy"))
+
+
+def test_embedded_sets():
+    assert check("digits").status == "ok"
+    assert check("purchase_like:70").status == "simulated"
+    assert "70 records" in str(check("purchase_like:70"))
+
+
+def test_unknown_name():
+    with pytest.raises(InputError, match="did you mean 'mnist'"):
+        check("minst")

@@ -6,7 +6,7 @@ from PIL import Image
 
 from membership import manifest
 from membership.data import load
-from membership.data.inputs import input_files
+from membership.data.loading import input_files
 from membership.errors import InputError
 
 RNG = np.random.default_rng(0)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from membership.data import check, deduplicate, load, npz, parsers, registry
-from membership.data.prepare import identify, listed
+from membership.data import check, deduplicate, load, npz, parsers, public
+from membership.data.public import identify, listed
 
 ROOT = os.environ.get("MEMBERSHIP_DATA", "")
 NAMES = ["mnist", "fashion_mnist", "cifar10", "cifar100_20k", "location30", "adult"]
@@ -30,7 +30,7 @@ def test_cifar10_leaves_out_what_went_through_jpeg():
     prepared = real("cifar10")
     with np.load(Path(ROOT) / "cifar10.npz") as archive:
         marked = np.concatenate([archive["from_jpeg_train"], archive["from_jpeg_test"]])
-    np.testing.assert_array_equal(listed(registry.entry("cifar10"), prepared), marked)
+    np.testing.assert_array_equal(listed(public.entry("cifar10"), prepared), marked)
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_mnist_from_idx_files(tmp_path, write_idx):
     for split, mask in (("train", prepared.train), ("t10k", ~prepared.train)):
         write_idx(tmp_path / f"{split}-images-idx3-ubyte.gz", prepared.x[mask])
         write_idx(tmp_path / f"{split}-labels-idx1-ubyte.gz", prepared.y[mask].astype(np.uint8))
-    entry = registry.entry("mnist")
+    entry = public.entry("mnist")
     assert identify(entry, parsers.idx(tmp_path), "upstream").digest == entry.digest
 
 
@@ -69,7 +69,7 @@ def test_cifar10_from_binary_records():
     planes = official.x.transpose(0, 3, 1, 2).reshape(60_000, -1)
     records = np.column_stack([official.y.astype(np.uint8), planes])
     upstream = parsers._cifar(records[:50_000].tobytes(), records[50_000:].tobytes(), label_bytes=1)
-    entry = registry.entry("cifar10")
+    entry = public.entry("cifar10")
     assert "rank" not in upstream.extra
     assert identify(entry, upstream, "upstream").digest == entry.digest
 
@@ -82,7 +82,7 @@ def test_location30_from_lines(tmp_path, write_tar):
         for row, label in zip(prepared.x.tolist(), prepared.y.tolist(), strict=True)
     )
     write_tar(tmp_path / "dataset_location.tgz", {"bangkok": text.encode()})
-    entry = registry.entry("location30")
+    entry = public.entry("location30")
     assert identify(entry, parsers.location30(tmp_path), "upstream").digest == entry.digest
 
 
@@ -97,5 +97,5 @@ def test_adult_from_words(tmp_path):
             values = [str(record[field]) for field in parsers.ADULT_FIELDS]
             lines.append(", ".join([*values, (">50K" if label else "<=50K") + stop]))
         (tmp_path / f"adult.{name}").write_text("\n".join(lines) + "\n\n")
-    entry = registry.entry("adult")
+    entry = public.entry("adult")
     assert identify(entry, parsers.adult(tmp_path), "upstream").digest == entry.digest

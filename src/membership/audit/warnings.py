@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
 from membership.audit.reading import Scored
-from membership.data.digest import record_hashes
+from membership.data.dataset import record_hashes
 from membership.metrics import auc, auc_interval
 
 TIED = 0.05

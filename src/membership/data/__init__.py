@@ -19,30 +19,28 @@ The registry of public sets, with upstream addresses, licences and digests, is
 ``data/registry.toml``; its README says what each set holds and how to bring your own.
 """
 
-from membership.data.checking import Report, check
 from membership.data.dataset import (
     Dataset,
     deduplicate,
     keep_classes,
     label_parity,
+    one_hot,
+    record_digest,
     require,
     standardised,
 )
-from membership.data.digest import record_digest
-from membership.data.encoding import one_hot
-from membership.data.gaussian import GaussianGame, gaussian_game
-from membership.data.loading import UnverifiedDataWarning, fetch, load
-from membership.data.masks import (
+from membership.data.loading import Report, UnverifiedDataWarning, check, fetch, load
+from membership.data.membership import (
     balanced_membership,
     disjoint_halves,
     leave_one_out,
     random_halves,
     random_membership,
 )
-from membership.data.outline import Outline, cautions, outline, require_known, require_scaled
 from membership.data.own import from_arrays, save
-from membership.data.purchase import simulate_purchase
-from membership.data.registry import names
+from membership.data.public import names
+from membership.data.requirements import Outline, cautions, outline, require_known, require_scaled
+from membership.data.simulate import GaussianGame, gaussian_game, simulate_purchase
 
 __all__ = [
     "Dataset",

@@ -1,5 +1,7 @@
-"""What every data set looks like once it is loaded, and the few things done to a whole one."""
+"""What every data set looks like once it is loaded, its digest, and what is done to a whole one."""
 
+import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -7,8 +9,66 @@ from types import MappingProxyType
 import numpy as np
 
 from membership.arrays import deviation
-from membership.data.digest import record_digest
 from membership.errors import InputError
+
+
+def stored_form(x: np.ndarray) -> np.ndarray:
+    """Return the records in the one number format their digest is taken over.
+
+    Bytes and booleans become ``uint8``, other integers ``int64``, floats ``float32``; all
+    little-endian and contiguous, so that a digest does not depend on the machine.
+    """
+    if x.dtype == np.bool_ or x.dtype == np.uint8:
+        kind = "u1"
+    else:
+        kind = "<i8" if np.issubdtype(x.dtype, np.integer) else "<f4"
+    return np.ascontiguousarray(x, dtype=kind)
+
+
+def record_hashes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Hash each record by itself."""
+    width = math.prod(x.shape[1:])
+    rows = stored_form(x).reshape(len(x), width).view(np.uint8)
+    labels = np.ascontiguousarray(y, dtype="<i8")
+    hashes = [
+        hashlib.sha256(row.tobytes() + label.tobytes()).hexdigest()
+        for row, label in zip(rows, labels, strict=True)
+    ]
+    return np.array(hashes, dtype="S64")
+
+
+def canonical_order(hashes: np.ndarray, train: np.ndarray | None = None) -> np.ndarray:
+    """Return the order in which every copy of a data set lists its records.
+
+    Training records come first where there is an official split; within a split records are
+    sorted by their hash. The result depends on the set of records alone, so a seed picks the
+    same members on every machine, whichever road the data came by.
+    """
+    if train is None:
+        return np.argsort(hashes, kind="stable")
+    return np.lexsort((hashes, ~train))
+
+
+def combine(hashes: np.ndarray, train: np.ndarray | None = None) -> str:
+    """Combine record hashes into the digest of the data set."""
+    splits = {"all": hashes} if train is None else {"train": hashes[train], "test": hashes[~train]}
+    outer = hashlib.sha256()
+    for name, part in splits.items():
+        outer.update(name.encode() + np.sort(part).tobytes())
+    return outer.hexdigest()
+
+
+def record_digest(x: np.ndarray, y: np.ndarray, train: np.ndarray | None = None) -> str:
+    """Return the order-independent SHA-256 of a data set's records.
+
+    Parameters
+    ----------
+    x : ndarray, shape (records, ...)
+    y : ndarray of int, shape (records,)
+    train : ndarray of bool, shape (records,), optional
+        The official split, each part of which is hashed by itself.
+    """
+    return combine(record_hashes(x, y), train)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +88,7 @@ class Dataset:
     source : str
         One sentence for the page: where the records come from and what was left out.
     digest : str
-        Order-independent SHA-256 of the records (see `membership.data.digest`).
+        Order-independent SHA-256 of the records (see `record_digest`).
     official_train : ndarray of bool, shape (records,), optional
         True for the records of the official training split; None where there is no split.
     verified : bool
@@ -242,3 +302,60 @@ def require(dataset: Dataset, *, n_records: int = 0, n_classes: int = 0) -> None
             f"dataset {dataset.name!r} has {dataset.n_classes} classes and this design needs "
             f"{n_classes}; take a data set with more classes"
         )
+
+
+def one_hot(dataset: Dataset) -> Dataset:
+    """Encode the categorical columns one-hot and standardise the others.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Tabular, with `columns` and `categories` (Adult, or a user's file that holds
+        ``columns`` and ``names_<column>``).
+
+    Returns
+    -------
+    Dataset
+        x of shape (records, encoded features); `columns` names each: ``workclass=Private`` for
+        a 0/1 feature, ``age`` for a number of mean 0 and standard deviation 1. Mean and
+        deviation are those of all records, members or not.
+
+    Raises
+    ------
+    InputError
+        The data set names no columns, or a code has no meaning in its column.
+    """
+    if not dataset.columns or len(dataset.columns) != dataset.x[0].size:
+        raise InputError(
+            f"one_hot: dataset {dataset.name!r} names {len(dataset.columns)} columns for records "
+            f"of shape {dataset.x.shape[1:]}; give a tabular set that names each column (adult)"
+        )
+    parts, names = [], []
+    for column, values in zip(dataset.columns, dataset.x.T, strict=True):
+        if column in dataset.categories:
+            words = dataset.categories[column]
+            parts.append(_indicators(dataset.name, column, values, len(words)))
+            names += [f"{column}={word}" for word in words]
+        else:
+            numbers = values.astype(np.float64)
+            parts.append((numbers - numbers.mean())[:, None] / (deviation(numbers) or 1.0))
+            names.append(column)
+    x = np.concatenate(parts, axis=1).astype(np.float32)
+    return replace(
+        dataset,
+        x=x,
+        digest=record_digest(x, dataset.y, dataset.official_train),
+        verified=False,
+        columns=tuple(names),
+        categories={},
+    )
+
+
+def _indicators(name: str, column: str, values: np.ndarray, n_codes: int) -> np.ndarray:
+    codes = values.astype(np.int64)
+    if (codes != values).any() or codes.min() < 0 or codes.max() >= n_codes:
+        raise InputError(
+            f"one_hot: column {column!r} of dataset {name!r} holds values from {values.min():g} "
+            f"to {values.max():g}; give whole codes from 0 to {n_codes - 1}"
+        )
+    return np.eye(n_codes)[codes]

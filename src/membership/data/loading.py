@@ -5,19 +5,20 @@ import importlib.util
 import os
 import warnings
 import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from membership import addresses, paths
-from membership.data import npz, registry, upstream
+from membership.data import npz, public
 from membership.data.dataset import Dataset, label_parity, standardised
-from membership.data.locate import locate, looked_in
 from membership.data.npz import Prepared, reason
 from membership.data.own import load_own
-from membership.data.prepare import as_dataset, identify
-from membership.data.purchase import MOST_RECORDS, simulate_purchase
-from membership.data.registry import DIGITS, PURCHASE_LIKE
+from membership.data.public import DIGITS, PURCHASE_LIKE, as_dataset, identify, locate, looked_in
+from membership.data.simulate import MOST_RECORDS, simulate_purchase
 from membership.errors import InputError
 from membership.settings import brief
 
@@ -72,13 +73,13 @@ def load(
     InputError
         The name is unknown, the file is missing and cannot be downloaded, or it does not hold
         what it should (see `membership.data.own.load_own` and
-        `membership.data.prepare.identify`).
+        `membership.data.public.identify`).
     """
     address = addresses.read(name_or_path).asked(label, standardise)
-    found = _as_stored(address, root)
+    dataset = _as_stored(address, root)
     if address.standardise:
-        found = standardised(found)
-    return label_parity(found) if address.parity else found
+        dataset = standardised(dataset)
+    return label_parity(dataset) if address.parity else dataset
 
 
 def _as_stored(address: addresses.Address, root: str | os.PathLike[str] | None) -> Dataset:
@@ -87,7 +88,7 @@ def _as_stored(address: addresses.Address, root: str | os.PathLike[str] | None) 
         return load_own(paths.own_path(text), address.label)
     if is_purchase_like(text):
         return simulate_purchase(purchase_records(text), PURCHASE_SEED)
-    entry = registry.entry(text)
+    entry = public.entry(text)
     arrays, where = (digits(), "scikit-learn") if text == DIGITS else _stored(text, root)
     dataset = as_dataset(entry, identify(entry, arrays, where), where)
     if not dataset.verified:
@@ -120,32 +121,32 @@ def fetch(name: str, root: str | os.PathLike[str] | None = None) -> Path:
     """
     if name == DIGITS or is_purchase_like(name):
         raise InputError(f"{name!r} is embedded: there is nothing to fetch, load it by its name")
-    entry = registry.entry(name)
-    found = locate(name, root)
-    if found is not None:
-        return found
+    entry = public.entry(name)
+    prepared = locate(name, root)
+    if prepared is not None:
+        return prepared
     if not entry.parser:
         raise InputError(
             f"{looked_in(name, root)}, and it comes as a prepared file only; put it there, or "
             f"take {entry.stand_in!r}"
         )
     try:
-        folder = upstream.download(entry)
+        folder = public.download(entry)
     except InputError as error:
         raise InputError(
             f"{looked_in(name, root)}, and {error}; put it there, or take the embedded "
             f"{entry.stand_in!r}"
         ) from error
-    converted = upstream.convert(entry, folder)
+    converted = public.convert(entry, folder)
     try:
         identified = identify(entry, converted, str(folder))
     except InputError:
         # Other records than the public ones, once more: the next fetch must ask again.
-        upstream.discard(entry)
+        public.discard(entry)
         raise
     target = paths.data_dir() / f"{name}.npz"
     npz.write(target, identified.arrays)
-    upstream.discard(entry)
+    public.discard(entry)
     return target
 
 
@@ -194,3 +195,85 @@ def purchase_records(name: str) -> int:
             f"colon, as in {PURCHASE_LIKE}:25000"
         )
     return int(size)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found.
+
+    Parameters
+    ----------
+    name : str
+    file : str
+        Where the records lie; empty where they lie nowhere.
+    status : str
+        ``ok`` (the digest is the registry's), ``unverified`` (the registry holds none),
+        ``wrong``, ``missing`` or ``simulated``.
+    detail : str
+        The digest of the records, or what is wrong.
+    """
+
+    name: str
+    file: str
+    status: str
+    detail: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.name, self.status, self.file, self.detail) if part)
+
+
+def check(name: str, root: str | os.PathLike[str] | None = None) -> Report:
+    """Verify a data set without downloading anything.
+
+    Parameters
+    ----------
+    name, root
+        As for `membership.data.load`.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError
+        The name is unknown, or `root` is no folder.
+    """
+    if is_purchase_like(name):
+        return Report(name, "", "simulated", f"{purchase_records(name):,} records on loading")
+    entry = public.entry(name)
+    path = locate(name, root)
+    if name != DIGITS and path is None:
+        return Report(name, "", "missing", looked_in(name, root))
+    where = "scikit-learn" if name == DIGITS else str(path)
+    try:
+        arrays = digits() if name == DIGITS else npz.read(path)
+        identified = identify(entry, arrays, where)
+    except InputError as error:
+        return Report(name, where, "wrong", str(error))
+    return Report(name, where, "ok" if entry.digest else "unverified", identified.digest)
+
+
+_NO_DATA_SET = ("profile", "data_root", "results_dir", "device")
+
+
+def input_files(parameters: Mapping[str, Any], further: Iterable[str] = ()) -> list[Path]:
+    """List the files that a run may read its data from; none for embedded data sets."""
+    root = parameters.get("data_root") or None
+    values = [value for name, value in parameters.items() if name not in _NO_DATA_SET]
+    listed = [part for value in values for part in (value if isinstance(value, list) else [value])]
+    files = {file for text in listed if isinstance(text, str) and (file := _file_of(text, root))}
+    if files:
+        files |= {file for name in further if (file := _file_of(name, root))}
+    return sorted(files)
+
+
+def _file_of(text: str, root: str | None) -> Path | None:
+    """The file of a data set under the rule of `membership.data.load`; None where it has none."""
+    address = addresses.read(text)
+    name = address.place
+    if address.is_own:
+        path = Path(name).expanduser()
+        return path.resolve() if path.exists() else None
+    prepared = locate(name, root) if name in public.names() else None
+    return prepared.resolve() if prepared else None

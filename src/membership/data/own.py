@@ -8,12 +8,10 @@ import numpy as np
 
 from membership import addresses, paths, tables
 from membership.arrays import FloatArray
-from membership.data import npz, pictures, registry
-from membership.data.dataset import Dataset
-from membership.data.digest import record_digest
+from membership.data import npz, pictures, public
+from membership.data.dataset import Dataset, record_digest
 from membership.data.npz import Prepared
-from membership.data.prepare import as_float
-from membership.data.registry import PURCHASE_LIKE
+from membership.data.public import PURCHASE_LIKE, as_float
 from membership.errors import InputError
 from membership.settings import brief
 
@@ -34,14 +32,14 @@ def load_own(path: Path, label: str = "") -> Dataset:
     """Load a user's own data set: a file, or a folder of images."""
     require_there(path)
     if path.is_dir():
-        arrays, told = pictures.read(path), "folder"
+        arrays, kind = pictures.read(path), "folder"
     elif path.name.lower().endswith(addresses.TABLES):
-        arrays, told = _table(path, label), "file"
+        arrays, kind = _table(path, label), "file"
     else:
-        arrays, told = npz.read(path), "file"
-    source = f"The reader's own {told} {path.name}, {len(arrays.y):,} records."
+        arrays, kind = npz.read(path), "file"
+    source = f"The reader's own {kind} {path.name}, {len(arrays.y):,} records."
     return own_dataset(
-        arrays, _name(_stem(path) if told == "file" else path.name), source, str(path)
+        arrays, _name(_stem(path) if kind == "file" else path.name), source, str(path)
     )
 
 
@@ -97,10 +95,8 @@ def _stem(path: Path) -> str:
 
 def _name(stem: str) -> str:
     """What to call it: never as a public data set, whose sizes and recipe a chapter would take."""
-    public = stem.removesuffix(addresses.PARITY) in registry.names() or stem.startswith(
-        PURCHASE_LIKE
-    )
-    return f"own-{stem}" if public else stem
+    is_public = stem.removesuffix(addresses.PARITY) in public.names()
+    return f"own-{stem}" if is_public or stem.startswith(PURCHASE_LIKE) else stem
 
 
 def _check_finite(where: str, x: np.ndarray) -> None:
@@ -116,16 +112,16 @@ def _check_finite(where: str, x: np.ndarray) -> None:
 
 
 def _count_classes(where: str, y: np.ndarray) -> int:
-    found = np.unique(y)
-    if len(found) < 2:
-        raise InputError(f"{where}: every label is {found[0]}; give at least two classes")
-    if found[0] != 0 or found[-1] != len(found) - 1:
-        shown = ", ".join(map(str, found[:6])) + (", ..." if len(found) > 6 else "")
+    labels = np.unique(y)
+    if len(labels) < 2:
+        raise InputError(f"{where}: every label is {labels[0]}; give at least two classes")
+    if labels[0] != 0 or labels[-1] != len(labels) - 1:
+        shown = ", ".join(map(str, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise InputError(
-            f"{where}: the labels are {shown} (up to {found[-1]}); number the {len(found)} classes "
-            f"0 to {len(found) - 1} without gaps"
+            f"{where}: the labels are {shown} (up to {labels[-1]}); number the "
+            f"{len(labels)} classes 0 to {len(labels) - 1} without gaps"
         )
-    return len(found)
+    return len(labels)
 
 
 def from_arrays(x: Any, y: Any = None, name: str = "arrays") -> Dataset:
@@ -175,8 +171,8 @@ def from_arrays(x: Any, y: Any = None, name: str = "arrays") -> Dataset:
         )
     classes, numbered = np.unique(labels, return_inverse=True)
     arrays = Prepared(records, numbered.astype(np.int64), None, columns=columns)
-    told = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    source = f"Arrays of the reader's own, {len(records):,} records of the classes {told}."
+    listed = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    source = f"Arrays of the reader's own, {len(records):,} records of the classes {listed}."
     return own_dataset(arrays, name, source, name)
 
 

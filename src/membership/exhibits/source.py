@@ -176,7 +176,7 @@ class Source:
         return evidence.load(self._path(name))
 
     def _inputs(self) -> dict[str, Any]:
-        from membership.data.inputs import input_files
+        from membership.data.loading import input_files
 
         values = self.settings.parameters()
         # The reader's own go by name: their digests are among the data, and no folder is told.

@@ -82,7 +82,7 @@ def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
 
 def data_files(settings: ChapterSettings) -> list[Path]:
     """List the files that the run may read its data from; none for embedded data sets."""
-    from membership.data.inputs import input_files
+    from membership.data.loading import input_files
 
     return input_files(settings.parameters(), settings.further_data)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from membership import published
 from membership.attacks import Attack, registry
 from membership.attacks.registry import BOTH
-from membership.data.registry import entries
+from membership.data.public import entries
 from membership.exhibits import declared
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.panels import Panel, panels

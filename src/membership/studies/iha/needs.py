@@ -7,7 +7,7 @@ from typing import Any
 from membership import addresses, data
 from membership.addresses import PARITY, Takes
 from membership.data.loading import is_purchase_like, purchase_records
-from membership.data.purchase import MOST_RECORDS
+from membership.data.simulate import MOST_RECORDS
 from membership.errors import InputError
 from membership.studies.iha import subjects
 from membership.studies.iha.subjects import LARGER

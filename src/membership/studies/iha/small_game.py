@@ -11,7 +11,7 @@ import pandas as pd
 
 from membership import attacks
 from membership.arrays import BoolArray, FloatArray
-from membership.data.registry import DIGITS
+from membership.data.public import DIGITS
 from membership.exhibits.tidy import tidy
 from membership.published import Contrast
 from membership.studies.iha.clean_game import COUNTED, METRICS, NORM, PAIRED, WHITE, Compared

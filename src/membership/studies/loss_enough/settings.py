@@ -47,7 +47,7 @@ class Settings(ChapterSettings):
 
     def check_data(self) -> None:
         """The games make their own records; a folder that is named has to be one all the same."""
-        from membership.data.locate import places
+        from membership.data.public import places
 
         places(self.data_root)
         if self.dataset:

@@ -1,18 +1,17 @@
-"""Records like those of Purchase-100, simulated: the real set cannot be passed on.
+"""Simulated records: Purchase-like ones, and the Gaussian game.
 
-The recipe was calibrated on what the papers report for Purchase-100. With IHA's two-layer
-network (600-32-100) one run each reached a test accuracy of 83.4% on 25,000 training records
-and 89.7% on 80,000; the papers report 84% and 90%. The records share the shape and the way of
-labelling of the original; the real records were not at hand to compare anything else. Every
-page that uses them says "simulated".
-"""
+Purchase-like records stand in for Purchase-100, which cannot be passed on. The recipe was
+calibrated on what the papers report for it. With IHA's two-layer network (600-32-100) one run each
+reached a test accuracy of 83.4% on 25,000 training records and 89.7% on 80,000; the papers report
+84% and 90%. The records share the shape and the way of labelling of the original; the real records
+were not at hand to compare anything else. Every page that uses them says "simulated"."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from membership.data.dataset import Dataset
-from membership.data.digest import record_digest
+from membership.data.dataset import Dataset, record_digest
 from membership.errors import InputError
 
 N_FEATURES = 600
@@ -121,3 +120,60 @@ def _nearest(x: np.ndarray, centres: np.ndarray) -> np.ndarray:
         rows = x[start : start + BLOCK].astype(np.float64)
         label[start : start + BLOCK] = np.argmin(half_norm - rows @ centres.T, axis=1)
     return label
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianGame:
+    """One play of the game.
+
+    Parameters
+    ----------
+    z : ndarray of float64, shape (n, d)
+        Records, independent draws from N(mu, I).
+    member : ndarray of bool, shape (n,)
+        Which records the model was fitted on; at least one.
+    theta : ndarray of float64, shape (d,)
+        The model: the mean of the members, the minimiser of their summed loss
+        ``0.5 * ||z - theta||^2``.
+    mu : ndarray of float64, shape (d,)
+        The population mean, zero.
+    """
+
+    z: np.ndarray
+    member: np.ndarray
+    theta: np.ndarray
+    mu: np.ndarray
+
+
+def gaussian_game(n: int, d: int, seed: int) -> GaussianGame:
+    """Play the Gaussian game once (Sablayrolles et al. 2019, Section 4.2 and Figure 1).
+
+    Parameters
+    ----------
+    n : int
+        Number of records, at least 2; each is a member with probability 1/2, independently.
+    d : int
+        Dimension, at least 1.
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    GaussianGame
+        With no member the mean would be undefined, so membership is drawn again until there
+        is one: the number of members n' follows a binomial law given that n' > 0.
+
+    Raises
+    ------
+    InputError
+        A size is out of range.
+    """
+    if n < 2 or d < 1:
+        raise InputError(f"gaussian_game(n={n}, d={d}): give n of at least 2 and d of at least 1")
+    rng = np.random.default_rng(seed)
+    mu = np.zeros(d)
+    z = mu + rng.standard_normal((n, d))
+    member = rng.random(n) < 0.5
+    while not member.any():
+        member = rng.random(n) < 0.5
+    return GaussianGame(z=z, member=member, theta=z[member].mean(axis=0), mu=mu)

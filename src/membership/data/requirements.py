@@ -9,14 +9,12 @@ import numpy as np
 from membership import addresses, paths
 from membership.addresses import PARITY
 from membership.arrays import deviation
-from membership.data import registry
-from membership.data.dataset import Dataset
-from membership.data.digest import record_hashes
+from membership.data import public
+from membership.data.dataset import Dataset, record_hashes
 from membership.data.loading import is_purchase_like, load, purchase_records
-from membership.data.locate import places
 from membership.data.own import require_there
-from membership.data.purchase import N_FEATURES
-from membership.data.registry import PURCHASE_LIKE
+from membership.data.public import PURCHASE_LIKE, places
+from membership.data.simulate import N_FEATURES
 from membership.errors import InputError
 
 # Records as they come are trained on: far from 1 in size, no step size of the chapters suits them.
@@ -105,15 +103,15 @@ def require_known(
         elif is_purchase_like(address.place):
             purchase_records(address.place)
         else:
-            registry.entry(address.place)
+            public.entry(address.place)
 
 
-def cautions(found: Outline, scaled: bool = False) -> list[str]:
+def cautions(data: Outline, scaled: bool = False) -> list[str]:
     """What to know of a reader's own data before they are trained on, a line each.
 
     Parameters
     ----------
-    found : Outline
+    data : Outline
     scaled : bool
         Whether features are brought into scale before they are trained on.
 
@@ -123,29 +121,29 @@ def cautions(found: Outline, scaled: bool = False) -> list[str]:
         Of records that are copies of others, and of a table whose features differ widely in scale;
         empty for public data sets.
     """
-    public = found.name.removesuffix(PARITY) in registry.names()
-    if found.dataset is None or public:
+    is_public = data.name.removesuffix(PARITY) in public.names()
+    if data.dataset is None or is_public:
         return []
     lines = []
-    copies = len(found.dataset) - len(np.unique(record_hashes(found.dataset.x, found.dataset.y)))
+    copies = len(data.dataset) - len(np.unique(record_hashes(data.dataset.x, data.dataset.y)))
     if copies:
         lines.append(
-            f"warning: {copies:,} of the {found.n_records:,} records of {found.name} are copies of "
+            f"warning: {copies:,} of the {data.n_records:,} records of {data.name} are copies of "
             "others, which may be members and non-members at once; leave them out "
             "(`membership.data.deduplicate`)"
         )
-    spread = deviation(found.dataset.x, dtype=np.float64)
+    spread = deviation(data.dataset.x, dtype=np.float64)
     spread = spread[spread > 0]
-    if not (scaled or found.is_image) and len(spread) > 1 and spread.max() > WIDELY * spread.min():
+    if not (scaled or data.is_image) and len(spread) > 1 and spread.max() > WIDELY * spread.min():
         lines.append(
-            f"warning: features of {found.name} differ {spread.max() / spread.min():,.3g}-fold in "
+            f"warning: features of {data.name} differ {spread.max() / spread.min():,.3g}-fold in "
             "standard deviation, and networks are trained on them as they are; "
             "`-p standardise true` brings all of them to mean 0 and standard deviation 1"
         )
     return lines
 
 
-def require_scaled(found: Outline) -> None:
+def require_scaled(data: Outline) -> None:
     """Refuse records whose numbers are too large to be trained on as they are.
 
     Raises
@@ -153,13 +151,13 @@ def require_scaled(found: Outline) -> None:
     InputError
         A feature's root mean square over the records exceeds 30.
     """
-    if found.dataset is None:
+    if data.dataset is None:
         return
-    flat = found.dataset.x.reshape(found.n_records, -1)
+    flat = data.dataset.x.reshape(data.n_records, -1)
     size = np.sqrt(np.mean(np.square(flat, dtype=np.float64), axis=0))
     if size.max() > LARGEST_SIZE:
         raise InputError(
-            f"dataset {found.name!r}: feature {size.argmax()} has a root mean square of "
+            f"dataset {data.name!r}: feature {size.argmax()} has a root mean square of "
             f"{size.max():,.4g}, and models are trained on records as they are; give "
             "`-p standardise true`, which brings every feature to mean 0 and standard deviation 1 "
             f"(at most {LARGEST_SIZE:g} is taken)"

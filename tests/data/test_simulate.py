@@ -1,11 +1,11 @@
-"""The Purchase-like simulator against its recipe."""
+"""Purchase-like records and the Gaussian game against slow simulations of them."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from membership.data import purchase, record_digest, simulate_purchase
+from membership.data import gaussian_game, record_digest, simulate, simulate_purchase
 from membership.errors import InputError
 
 
@@ -31,7 +31,7 @@ def test_two_seeds_draw_from_one_world():
 
 def test_a_product_sells_as_often_as_the_latent_model_says():
     """P(x_j = 1) is the mean of sigmoid(b + s e) over a normal e, s = 4.5 ||a||."""
-    loadings, offsets = purchase._products()
+    loadings, offsets = simulate._products()
     assert loadings.shape == (600, 25)
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     spread = 4.5 * np.linalg.norm(loadings, axis=1)
@@ -45,16 +45,16 @@ def test_a_product_sells_as_often_as_the_latent_model_says():
 
 def test_labels_are_the_nearest_centres():
     dataset = simulate_purchase(300, seed=3)
-    centres = purchase._centres(100)
+    centres = simulate._centres(100)
     np.testing.assert_array_equal(dataset.y, cdist(dataset.x, centres).argmin(axis=1))
 
 
 def test_centres_are_those_of_plain_lloyd(monkeypatch):
-    monkeypatch.setattr(purchase, "CENTRE_RECORDS", 300)
-    centres = purchase._centres.__wrapped__(7)
-    x = purchase._draw(300, np.random.default_rng([3, purchase.WORLD_SEED])).astype(float)
+    monkeypatch.setattr(simulate, "CENTRE_RECORDS", 300)
+    centres = simulate._centres.__wrapped__(7)
+    x = simulate._draw(300, np.random.default_rng([3, simulate.WORLD_SEED])).astype(float)
     slow = x[:7].copy()
-    for _ in range(purchase.LLOYD_ITERATIONS):
+    for _ in range(simulate.LLOYD_ITERATIONS):
         label = cdist(x, slow).argmin(axis=1)
         slow = np.stack([x[label == k].mean(axis=0) for k in range(7)])
     np.testing.assert_allclose(centres, slow, atol=1e-12)
@@ -62,7 +62,7 @@ def test_centres_are_those_of_plain_lloyd(monkeypatch):
 
 def test_chunks_leave_no_seam(monkeypatch):
     """Records before the last chunk do not depend on how many follow."""
-    monkeypatch.setattr(purchase, "CHUNK", 50)
+    monkeypatch.setattr(simulate, "CHUNK", 50)
     np.testing.assert_array_equal(
         simulate_purchase(100, seed=0).x, simulate_purchase(150, seed=0).x[:100]
     )
@@ -72,3 +72,34 @@ def test_chunks_leave_no_seam(monkeypatch):
 def test_sizes_out_of_range_are_refused(sizes):
     with pytest.raises(InputError, match="simulate_purchase"):
         simulate_purchase(**{"n": 10, "seed": 0, "n_classes": 100, **sizes})
+
+
+def test_theta_is_the_mean_of_the_members():
+    game = gaussian_game(100, 20, seed=0)
+    assert game.z.shape == (100, 20)
+    slow = sum(game.z[i] for i in range(100) if game.member[i]) / game.member.sum()
+    np.testing.assert_allclose(game.theta, slow, atol=1e-14)
+    np.testing.assert_array_equal(game.mu, np.zeros(20))
+
+
+def test_records_are_standard_normal_and_membership_a_fair_coin():
+    game = gaussian_game(2000, 50, seed=1)
+    assert stats.kstest(game.z.ravel(), "norm").pvalue > 0.001
+    assert stats.binomtest(int(game.member.sum()), 2000).pvalue > 0.001
+
+
+def test_a_game_always_has_a_member():
+    sizes = [gaussian_game(2, 1, seed).member.sum() for seed in range(200)]
+    assert min(sizes) == 1
+    # Given that it is not 0, n' of two coins is 1 with probability 2/3.
+    assert stats.binomtest(sizes.count(1), 200, 2 / 3).pvalue > 0.001
+
+
+def test_seed_repeats():
+    np.testing.assert_array_equal(gaussian_game(9, 3, 5).z, gaussian_game(9, 3, 5).z)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 5), (0, 5), (5, 0)])
+def test_a_game_of_no_size_is_refused(n, d):
+    with pytest.raises(InputError, match=f"n={n}, d={d}"):
+        gaussian_game(n, d, 0)

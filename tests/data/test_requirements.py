@@ -20,7 +20,9 @@ def own(tmp_path):
 
 def test_simulated_records_are_measured_and_not_drawn(monkeypatch):
     monkeypatch.setattr(
-        sys.modules["membership.data.outline"], "load", lambda *_: pytest.fail("they were drawn")
+        sys.modules["membership.data.requirements"],
+        "load",
+        lambda *_: pytest.fail("they were drawn"),
     )
     found = data.outline("purchase_like:1500000")
     assert (found.n_records, found.n_train, found.shape) == (1_500_000, 1_500_000, (600,))
