@@ -5,15 +5,10 @@ layer sees, of shape (records, width), and ``model.features(x)`` can be called o
 a network shows its whole architecture, layer by layer.
 """
 
-from membership.models.densenet import densenet121
-from membership.models.efficientnet import efficientnet_b0
-from membership.models.linear import logistic_regression, mlp
-from membership.models.mobilenet import mobilenet_v2
-from membership.models.resnet import resnet
-from membership.models.scaled import scaled_mlp
-from membership.models.small_cnn import small_cnn
-from membership.models.vgg import vgg16
-from membership.models.wide_resnet import wide_resnet50
+from membership.models.cnn import densenet121, small_cnn, vgg16
+from membership.models.mlp import logistic_regression, mlp, scaled_mlp
+from membership.models.mobile import efficientnet_b0, mobilenet_v2
+from membership.models.resnet import resnet, wide_resnet50
 
 __all__ = [
     "densenet121",

@@ -1,14 +1,13 @@
-"""Residual networks (He et al. 2016), with the stem for ImageNet or for small images."""
+"""Residual networks (He et al. 2016), and the wide one of Zagoruyko and Komodakis (2016)."""
 
 from torch import Tensor, nn
 
-from membership.arrays import one_of, whole
-from membership.models.parts import network
+from membership.arrays import one_of
+from membership.models.mlp import check_sizes, network
 
 # Blocks in each of the four stages (He et al. 2016, Table 1).
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
-STEMS = ("cifar", "imagenet")
-POOLED = "pooled"
+STEMS = ("cifar", "imagenet", "pooled")
 
 
 class Residual(nn.Module):
@@ -58,7 +57,7 @@ def resnet(depth: int, n_classes: int, stem: str = "cifar", in_channels: int = 3
     (fan-out), batch normalisation from weight 1 and bias 0, as in torchvision.
     """
     one_of("depth", depth, BLOCKS)
-    one_of("stem", stem, (*STEMS, POOLED))
+    one_of("stem", stem, STEMS)
     return residual_network(depth, n_classes, stem, in_channels)
 
 
@@ -66,8 +65,7 @@ def residual_network(
     depth: int, n_classes: int, stem: str, in_channels: int, factor: int = 1
 ) -> nn.Sequential:
     """As `resnet`, with `factor` times the channels in the 3x3 convolution of a bottleneck."""
-    whole("n_classes", n_classes, least=2)
-    whole("in_channels", in_channels)
+    check_sizes(n_classes, in_channels)
     expansion = 1 if depth < 50 else 4
     layers, n_in = _stem(stem, in_channels), 64
     for stage, count in enumerate(BLOCKS[depth]):
@@ -97,7 +95,7 @@ def _convolution(n_in: int, n_out: int, kernel: int, stride: int = 1) -> list[nn
 
 def _stem(stem: str, in_channels: int) -> list[nn.Module]:
     if stem != "imagenet":
-        pooled = [nn.MaxPool2d(2)] if stem == POOLED else []
+        pooled = [nn.MaxPool2d(2)] if stem == "pooled" else []
         return [*_convolution(in_channels, 64, 3), nn.ReLU(), *pooled]
     pool = nn.MaxPool2d(3, stride=2, padding=1)
     return [*_convolution(in_channels, 64, 7, stride=2), nn.ReLU(), pool]
@@ -123,3 +121,31 @@ def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module:
     if n_in == n_out and stride == 1:
         return nn.Identity()
     return nn.Sequential(*_convolution(n_in, n_out, 1, stride))
+
+
+def wide_resnet50(n_classes: int, in_channels: int = 3) -> nn.Sequential:
+    """ResNet-50 with twice the channels in a bottleneck's 3x3 convolution, for small images.
+
+    Parameters
+    ----------
+    n_classes : int
+        At least 2.
+    in_channels : int
+        Channels of an image, at least 1.
+
+    Returns
+    -------
+    nn.Sequential
+        From (records, in_channels, height, width) to logits (records, n_classes);
+        ``.features(x)`` has shape (records, 2048).
+
+    Raises
+    ------
+    InputError
+        A count is out of range.
+
+    Notes
+    -----
+    The network of that name in torchvision, with the "cifar" stem and the start of `resnet`.
+    """
+    return residual_network(50, n_classes, "cifar", in_channels, factor=2)

@@ -24,11 +24,8 @@ FACTORIES = {
     "resnet 18, grey": lambda: models.resnet(18, 3, in_channels=1),
     "wide resnet 50": lambda: models.wide_resnet50(3),
     "densenet 121": lambda: models.densenet121(3),
-    "densenet 121, imagenet": lambda: models.densenet121(3, "imagenet"),
     "mobilenet v2": lambda: models.mobilenet_v2(3),
-    "mobilenet v2, imagenet": lambda: models.mobilenet_v2(3, "imagenet"),
     "efficientnet b0": lambda: models.efficientnet_b0(3),
-    "efficientnet b0, imagenet": lambda: models.efficientnet_b0(3, "imagenet"),
     "vgg 32": lambda: models.vgg16(3, 32),
     "vgg 64": lambda: models.vgg16(3, 64),
 }

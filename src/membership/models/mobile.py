@@ -1,0 +1,219 @@
+"""MobileNet-V2 (Sandler et al. 2018) and EfficientNet-B0 (Tan and Le 2019): inverted residuals."""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from membership.models.mlp import check_sizes, network
+
+
+class Skip(nn.Module):
+    """``x + body(x)``, where in training the body may be dropped.
+
+    Parameters
+    ----------
+    body : nn.Module
+        Keeps the shape of its input.
+    drop : float
+        In [0, 1): the probability with which the body is left out for one record in training
+        (stochastic depth, Huang et al. 2016); what remains is scaled by 1 / (1 - drop).
+    """
+
+    def __init__(self, body: nn.Module, drop: float = 0.0) -> None:
+        super().__init__()
+        self.body = body
+        self.drop = drop
+
+    def forward(self, x: Tensor) -> Tensor:
+        change = self.body(x)
+        if self.drop > 0:
+            change = change * F.dropout(x.new_ones(len(x), 1, 1, 1), self.drop, self.training)
+        return x + change
+
+    def extra_repr(self) -> str:
+        return f"drop={self.drop:.4g}"
+
+
+class SqueezeExcitation(nn.Module):
+    """Channels scaled by a gate that sees the whole image (Hu et al. 2018)."""
+
+    def __init__(self, channels: int, squeezed: int) -> None:
+        super().__init__()
+        self.gate = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1),
+            nn.Conv2d(channels, squeezed, 1),
+            nn.SiLU(),
+            nn.Conv2d(squeezed, channels, 1),
+            nn.Sigmoid(),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gate(x)
+
+
+def convolution(
+    n_in: int,
+    n_out: int,
+    kernel: int,
+    stride: int = 1,
+    activation: type[nn.Module] | None = None,
+    groups: int = 1,
+) -> list[nn.Module]:
+    """A convolution that keeps the size up to its stride, normalised and activated."""
+    layers: list[nn.Module] = [
+        nn.Conv2d(n_in, n_out, kernel, stride, kernel // 2, groups=groups, bias=False),
+        nn.BatchNorm2d(n_out),
+    ]
+    return layers if activation is None else [*layers, activation()]
+
+
+def inverted_residual(
+    n_in: int,
+    n_out: int,
+    kernel: int,
+    stride: int,
+    expansion: int,
+    activation: type[nn.Module],
+    squeeze: bool = False,
+    drop: float = 0.0,
+) -> nn.Module:
+    """Widen, filter each channel, and narrow; with a shortcut where the shape is kept."""
+    wide = n_in * expansion
+    layers = convolution(n_in, wide, 1, activation=activation) if expansion > 1 else []
+    layers += convolution(wide, wide, kernel, stride, activation, groups=wide)
+    if squeeze:
+        layers.append(SqueezeExcitation(wide, max(1, n_in // 4)))
+    body = nn.Sequential(*layers, *convolution(wide, n_out, 1))
+    return Skip(body, drop) if stride == 1 and n_in == n_out else body
+
+
+# Expansion, channels, blocks and first stride of each stage (their Table 2; the second has stride 2
+# for ImageNet).
+MOBILENET = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 1),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)
+WIDTH = 1280
+
+
+def mobilenet_v2(n_classes: int, in_channels: int = 3) -> nn.Sequential:
+    """MobileNet-V2 of width 1, for small images.
+
+    Parameters
+    ----------
+    n_classes : int
+        At least 2.
+    in_channels : int
+        Channels of an image, at least 1.
+
+    Returns
+    -------
+    nn.Sequential
+        From (records, in_channels, height, width) to logits (records, n_classes);
+        ``.features(x)`` has shape (records, 1280).
+
+    Raises
+    ------
+    InputError
+        A count is out of range.
+
+    Notes
+    -----
+    The first convolution and the second stage have stride 1 in place of 2, so that 32x32 images
+    end at 4x4, as they do in `resnet`; parameters are as published.
+
+    Dropout with probability 0.2 before the classifier and the initialisation are torchvision's:
+    He's normal distribution (fan-out) for convolutions, standard deviation 0.01 and bias 0 for
+    the classifier.
+    """
+    check_sizes(n_classes, in_channels)
+    layers = convolution(in_channels, 32, 3, 1, nn.ReLU6)
+    n_in = 32
+    for expansion, n_out, blocks, first_stride in MOBILENET:
+        for block in range(blocks):
+            stride = first_stride if block == 0 else 1
+            layers.append(inverted_residual(n_in, n_out, 3, stride, expansion, nn.ReLU6))
+            n_in = n_out
+    layers += convolution(n_in, WIDTH, 1, activation=nn.ReLU6)
+    pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2)]
+    model = network(nn.Sequential(*layers, *pooled), WIDTH, n_classes)
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out")
+    nn.init.normal_(model.classifier.weight, std=0.01)
+    nn.init.zeros_(model.classifier.bias)
+    return model
+
+
+# Expansion, kernel, channels, blocks and first stride of each stage (their Table 1; the second has
+# stride 2 for ImageNet).
+EFFICIENTNET = (
+    (1, 3, 16, 1, 1),
+    (6, 3, 24, 2, 1),
+    (6, 5, 40, 2, 2),
+    (6, 3, 80, 3, 2),
+    (6, 5, 112, 3, 1),
+    (6, 5, 192, 4, 2),
+    (6, 3, 320, 1, 1),
+)
+# The probability of leaving a block out grows from 0 to this.
+STOCHASTIC_DEPTH = 0.2
+
+
+def efficientnet_b0(n_classes: int, in_channels: int = 3) -> nn.Sequential:
+    """EfficientNet-B0 for small images.
+
+    Parameters
+    ----------
+    n_classes : int
+        At least 2.
+    in_channels : int
+        Channels of an image, at least 1.
+
+    Returns
+    -------
+    nn.Sequential
+        From (records, in_channels, height, width) to logits (records, n_classes);
+        ``.features(x)`` has shape (records, 1280).
+
+    Raises
+    ------
+    InputError
+        A count is out of range.
+
+    Notes
+    -----
+    The first convolution and the second stage have stride 1 in place of 2, so that 32x32 images
+    end at 4x4, as they do in `resnet`; parameters are as published.
+
+    Stochastic depth up to 0.2, dropout with probability 0.2 before the classifier and the
+    initialisation are torchvision's: He's normal distribution (fan-out) for convolutions,
+    a uniform one of width 2 / sqrt(n_classes) and bias 0 for the classifier.
+    """
+    check_sizes(n_classes, in_channels)
+    layers = convolution(in_channels, 32, 3, 1, nn.SiLU)
+    n_in, before, total = 32, 0, sum(stage[3] for stage in EFFICIENTNET)
+    for expansion, kernel, n_out, blocks, first_stride in EFFICIENTNET:
+        for block in range(blocks):
+            stride = first_stride if block == 0 else 1
+            drop = STOCHASTIC_DEPTH * before / total
+            layers.append(
+                inverted_residual(n_in, n_out, kernel, stride, expansion, nn.SiLU, True, drop)
+            )
+            n_in, before = n_out, before + 1
+    layers += convolution(n_in, WIDTH, 1, activation=nn.SiLU)
+    pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2)]
+    model = network(nn.Sequential(*layers, *pooled), WIDTH, n_classes)
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out")
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    reach = n_classes**-0.5
+    nn.init.uniform_(model.classifier.weight, -reach, reach)
+    nn.init.zeros_(model.classifier.bias)
+    return model
