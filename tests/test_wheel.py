@@ -12,6 +12,7 @@ import pytest
 
 from membership import __version__
 from membership.exhibits import declared
+from membership.exhibits.homes import chapter_of_page
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,8 @@ def test_a_chapter_runs_in_an_empty_folder(run, tmp_path):
 def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(run, tmp_path):
     listed = run("list")
     assert listed.returncode == 0, listed.stderr
-    assert {path.stem for path in (ROOT / "notebooks").glob("*.md")} <= set(listed.stdout.split())
+    pages = {chapter_of_page(path.stem) for path in (ROOT / "notebooks").glob("*.md")}
+    assert pages <= set(listed.stdout.split())
     missing = run("data", "check", "mnist")
     assert "mnist.npz is not in" in missing.stderr
     assert str(tmp_path / "data") in missing.stderr

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from membership import running
+from membership.exhibits.homes import pages_of
 
 SMALLEST = 8  # pixels on the screen
 PHONE = {"width": 390, "height": 844}
@@ -70,8 +71,8 @@ def figures(browser, address: str) -> Figures:
     """Measure the figures of all chapters once."""
     found = Figures()
     page = browser.new_page(viewport=PHONE)
-    for chapter in running.chapters():
-        page.goto(f"{address}/book/chapters/{chapter}.html", wait_until="domcontentloaded")
+    for name in (name for chapter in running.chapters() for name in pages_of(chapter)):
+        page.goto(f"{address}/book/chapters/{name}.html", wait_until="domcontentloaded")
         for one in measured(page):
             found.smallest[one["name"]] = one["smallest"]
             found.cut |= {one["name"]: one["cut"]} if one["cut"] else {}

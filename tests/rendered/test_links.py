@@ -7,7 +7,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from membership import running
+from membership.exhibits.homes import pages_of
 
+PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
 SOURCES = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src"}
 
 
@@ -53,11 +55,11 @@ def test_the_executed_notebook_can_be_downloaded(parsed: dict[Path, BeautifulSou
     assert any(address.endswith("bayes_optimal.ipynb") for address in addresses(chapter))
 
 
-@pytest.mark.parametrize("chapter", running.chapters())
+@pytest.mark.parametrize("name", PAGES)
 def test_the_contents_of_a_chapter_lead_to_each_of_its_cards(
-    site: Path, parsed: dict[Path, BeautifulSoup], chapter: str
+    site: Path, parsed: dict[Path, BeautifulSoup], name: str
 ) -> None:
-    page = parsed[site / "book" / "chapters" / f"{chapter}.html"]
+    page = parsed[site / "book" / "chapters" / f"{name}.html"]
     linked = [link["href"] for link in page.select("#pst-page-toc-nav .toc-exhibits a")]
     cards = page.select("article.exhibit:not(.exhibit-gallery), .exhibit-gallery figure[id]")
     assert linked == [f"#{card['id']}" for card in cards]

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from membership import running
+from membership.exhibits.homes import pages_of
 
 # Bytes as they lie on disk. What the landing page loads all pages load, and a browser keeps it.
 SHARED, HEAVIEST = 3_000_000, 2_000_000
@@ -17,7 +18,8 @@ READ = """async () => {
         await new Promise((done) => setTimeout(done, 20));
     }
 }"""
-PAGES = (*(f"chapters/{chapter}" for chapter in running.chapters()), "verdicts", "audit", "game")
+CHAPTERS = [page for chapter in running.chapters() for page in pages_of(chapter)]
+PAGES = (*(f"chapters/{page}" for page in CHAPTERS), "verdicts", "audit", "game")
 
 
 @pytest.mark.parametrize("width", [390, 1366])

@@ -6,10 +6,12 @@ import sys
 import pytest
 
 from membership.errors import InputError
+from membership.exhibits.homes import chapter_of_page, pages_of
 from membership.running import chapter_files
 from tests.parameters import read_parameters_cell
 
 CHAPTERS = chapter_files.chapters()
+PAGES = [page for chapter in CHAPTERS for page in pages_of(chapter)]
 
 
 @pytest.mark.slow
@@ -25,10 +27,10 @@ def test_an_unknown_chapter_is_refused_with_a_suggestion():
         chapter_files.settings_class("bayes_optima")
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_parameters_cell_mirrors_the_settings(chapter):
-    cell = read_parameters_cell(chapter_files.source_path(chapter).read_text())
-    settings = chapter_files.settings_class(chapter).describe()
+@pytest.mark.parametrize("page", PAGES)
+def test_the_parameters_cell_mirrors_the_settings(page):
+    cell = read_parameters_cell(chapter_files.source_path(page).read_text())
+    settings = chapter_files.settings_class(chapter_of_page(page)).describe()
     assert [row[:4] for row in cell] == [row[:4] for row in settings]
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from membership import paths, published
 from membership.exhibits import declared, files, source
+from membership.exhibits.homes import pages_of
 from membership.running import settings_class
 
 CHAPTERS = list(published.subjects)
@@ -42,9 +43,9 @@ def test_every_neutral_value_is_filled_in(chapter):
         assert settings.resolve() == settings
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_no_cell_of_a_notebook_is_long(chapter):
-    text = (paths.project_root() / "notebooks" / f"{chapter}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [page for chapter in CHAPTERS for page in pages_of(chapter)])
+def test_no_cell_of_a_notebook_is_long(page):
+    text = (paths.project_root() / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
     for cell in jupytext.reads(text, "md:myst").cells:
         if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", []):
             compile(cell.source, "cell", "exec")
