@@ -102,3 +102,28 @@ def test_one_chapter_does_not_import_from_another():
         for path in chapter.rglob("*.py"):
             source = path.read_text()
             assert not [other for other in others if other in source], path
+
+
+def drawn_arrows() -> list[str]:
+    """An arrow from each room to those that it builds on, what another arrow implies left out."""
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    built_on: dict[str, set[str]] = {room: set() for room in ROOMS if room in folders}
+    for path in _sources():
+        room = path.relative_to(PACKAGE).parts[0]
+        if room in built_on:
+            built_on[room] |= (set(_imported(path.read_text())) & folders) - {room}
+    implied: dict[str, set[str]] = {}
+    for room, direct in built_on.items():  # in their order, so that those below it are known
+        implied[room] = direct.union(*(implied[other] for other in direct))
+    return [
+        f"    {room} --> {other}"
+        for room, direct in built_on.items()
+        for other in sorted(direct, key=ROOMS.index)
+        if not any(other in implied[nearer] for nearer in direct)
+    ]
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    picture = text.partition("```mermaid\n")[2].partition("```")[0]
+    assert picture.splitlines() == ["graph BT", *drawn_arrows()]
