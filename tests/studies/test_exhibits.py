@@ -1,11 +1,14 @@
 """What holds of every chapter's exhibits: their words come from tables, their evidence is there."""
 
+import ast
+
 import jupytext
 import pytest
 
 from membership import paths, published
 from membership.exhibits import declared, files, source
 from membership.exhibits.homes import pages_of
+from membership.exhibits.standing import recipe
 from membership.running import settings_class
 
 CHAPTERS = list(published.subjects)
@@ -50,3 +53,21 @@ def test_no_cell_of_a_notebook_is_long(page):
         if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", []):
             compile(cell.source, "cell", "exec")
             assert len(cell.source.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exhibit_is_shown_once(chapter):
+    shown: list[str] = []
+    for page in pages_of(chapter):
+        text = (paths.project_root() / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
+        cells = jupytext.reads(text, "md:myst").cells
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+        shown += [
+            word.value
+            for call in calls
+            if isinstance(call.func, ast.Attribute) and call.func.attr in ("show", "gallery")
+            for word in call.args
+            if isinstance(word, ast.Constant)
+        ]
+    assert sorted(shown) == sorted(one.id for one in declared(chapter) if not recipe(one.id))

@@ -25,12 +25,6 @@ def test_the_page_has_every_table_and_figure_and_controls_in_order():
     ]
 
 
-def test_the_notebook_shows_them_in_that_order(request):
-    text = (request.config.rootpath / "notebooks/iha.md").read_text(encoding="utf-8")
-    shown = [line.split('"')[1] for line in text.splitlines() if line.startswith("chapter.show(")]
-    assert shown == list(DECLARED)
-
-
 @pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
 def test_everything_that_is_needed_is_gathered(profile):
     settings = Settings.from_values({"profile": profile})
