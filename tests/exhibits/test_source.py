@@ -48,7 +48,7 @@ def test_evidence_is_gathered_with_what_determines_it_and_read_once(settings, mo
 
     monkeypatch.setattr("membership.evidence.gathered", gathered, raising=False)
     gather = {"sources": lambda settings: {"outputs": lambda: {"models": settings.seed}}}
-    toy.install(monkeypatch, gather=gather)
+    toy.install(monkeypatch, evidence=gather)
     needing = exhibit("gmip-tab-1", lambda source: source.evidence("outputs"), needs=("outputs",))
     source = Source(settings, (needing,))
     assert source.has("outputs")
@@ -66,7 +66,7 @@ def test_where_training_diverges_the_chapter_says_what_would_do(settings, monkey
     settings.against_divergence = "give fewer layers: `-p depth 2`"
     for name in ("membership.evidence.gathered", "membership.evidence.gathering.in_cache"):
         monkeypatch.setattr(name, diverging)
-    toy.install(monkeypatch, gather={"sources": lambda settings: {"outputs": diverging}})
+    toy.install(monkeypatch, evidence={"sources": lambda settings: {"outputs": diverging}})
     source = Source(settings, (exhibit("gmip-tab-1", diverging),))
     read = {"a run": source.evidence, "a command": source.gather}.get(reader)
     with pytest.raises(RunError) as found:
@@ -88,7 +88,7 @@ def test_what_another_table_reads_need_not_be_declared_again(settings, monkeypat
         "membership.evidence.gathered", lambda name, function, *_: function(), raising=False
     )
     frame = pd.DataFrame({"value": [1.0]})
-    toy.install(monkeypatch, gather={"sources": lambda settings: {"outputs": lambda: frame}})
+    toy.install(monkeypatch, evidence={"sources": lambda settings: {"outputs": lambda: frame}})
     first = exhibit("gmip-tab-1", lambda source: source.evidence("outputs"), needs=("outputs",))
     second = exhibit("gmip-tab-2", lambda source: source.table("gmip-tab-1"))
     assert Source(settings, (first, second)).table("gmip-tab-2") is frame

@@ -101,7 +101,7 @@ EXHIBITS = (
 def install(monkeypatch, exhibits=EXHIBITS, **modules):
     """Put the declarations, and other modules of a chapter by name, where they are looked for."""
     modules = {"exhibits": {"EXHIBITS": exhibits}, **modules}
-    for name in ("exhibits", "gather", "claims"):
+    for name in ("exhibits", "evidence", "claims"):
         path = f"membership.studies.gmip.{name}"
         module = types.ModuleType(path)
         vars(module).update(modules.get(name, {"sources": lambda settings: {}, "CLAIMS": ()}))

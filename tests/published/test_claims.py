@@ -133,11 +133,12 @@ def test_an_id_occurs_once():
 
 
 def test_two_modules_with_a_test_of_one_name_are_refused():
-    from membership.studies.gmip import attack_tests, claim_tests, own_tests
+    from membership.studies.gmip import claims as own
+    from membership.studies.gmip import formula_tests
 
     other = ModuleType("other")
-    assert claims.read("gmip", attack_tests, claim_tests, own_tests, other)
-    one = claims.read("gmip", attack_tests, claim_tests, own_tests)[0].test
+    assert claims.read("gmip", formula_tests, own, other)
+    one = claims.read("gmip", formula_tests, own)[0].test
     setattr(other, one.__name__, lambda source: None)
     with pytest.raises(ValueError, match=f"other has another test of these .*{one.__name__}"):
-        claims.read("gmip", attack_tests, claim_tests, own_tests, other)
+        claims.read("gmip", formula_tests, own, other)

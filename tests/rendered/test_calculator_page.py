@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from membership import paths, privacy
 from membership.cli.calculator import calculate
-from membership.studies.gmip.theory import RECIPES
+from membership.studies.gmip.recipes import RECIPES
 
 HEAD = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Privacy calculator</title>

@@ -83,9 +83,9 @@ BY_FORMULA = {
     "bayes-optimal-o06": ("bayes_optimal.posterior.exact_posterior", "_half"),
     "bmia-c06": ("bmia.claim_tests.marginal_tpr", "_rate_of_spread"),
     "bmia-c07": ("bmia.claim_tests._excess", "_no_excess"),
-    "gmip-c02": ("gmip.claim_tests._gap", "_half"),
-    "gmip-c08-record": ("gmip.claim_tests.glir_log_ratio", "_up_and_down"),
-    "gmip-c12": ("gmip.claim_tests._area", "_half"),
+    "gmip-c02": ("gmip.formula_tests._gap", "_half"),
+    "gmip-c08-record": ("gmip.formula_tests.glir_log_ratio", "_up_and_down"),
+    "gmip-c12": ("gmip.formula_tests._area", "_half"),
     "lood-c13": ("lood.influenced.sweep", "_no_better_query"),
 }
 # Heard by an alteration of their own, in their chapters' tests.

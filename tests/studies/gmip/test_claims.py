@@ -5,9 +5,10 @@ import pytest
 
 from membership import privacy
 from membership.published import Contrast, claim_rules, outcomes
-from membership.studies.gmip import claim_tests, panels
-from membership.studies.gmip.claim_numbers import summed_up
+from membership.studies.gmip import audit as auditing
+from membership.studies.gmip import formula_tests
 from membership.studies.gmip.claims import CLAIMS
+from membership.studies.gmip.formula_tests import summed_up
 from tests.studies.altered import Altered, committed_run, moved, swap
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -21,7 +22,7 @@ def committed():
 
 def on_the_curve(table):
     """GLiR exactly at Corollary 5.1."""
-    for panel, (d, n, _) in panels.ABLATIONS.items():
+    for panel, (d, n, _) in auditing.ABLATIONS.items():
         rows = (table["panel"] == panel) & (table["series"] == "GLiR")
         exact = privacy.gaussian_tpr(table.loc[rows, "fpr"], privacy.mip_mu_step(d, n, d))
         table.loc[rows, ["tpr", "low", "high"]] = np.stack([exact] * 3, axis=1)
@@ -77,7 +78,7 @@ def test_parts_that_come_nearest_to_failing_are_shown():
 def test_the_order_of_another_score_contradicts_the_neyman_pearson_claim(committed, monkeypatch):
     claim = BY_ID["gmip-c08-record"]
     assert claim.outcome(committed).word == SUPPORTED
-    monkeypatch.setattr(claim_tests, "glir_from_distance", lambda distance, *_: distance)
+    monkeypatch.setattr(formula_tests, "glir_from_distance", lambda distance, *_: distance)
     assert claim.outcome(committed).word == CONTRADICTED
 
 

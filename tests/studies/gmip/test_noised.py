@@ -8,7 +8,8 @@ from scipy import stats
 
 from membership import evidence, privacy
 from membership.attacks.glir import glir_log_ratio
-from membership.studies.gmip import gather, noised, panels
+from membership.studies.gmip import evidence as gathering
+from membership.studies.gmip import noised
 from membership.studies.gmip.settings import Settings
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
@@ -16,7 +17,7 @@ SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3, simulated_records=2000)
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(panels, "SIZES", {"CIFAR-10": (130, 100)})
+    monkeypatch.setattr(noised, "SIZES", {"CIFAR-10": (130, 100)})
     monkeypatch.setattr(noised, "CLIPPED", ((65, 50, 0.5), (2, 20, 0.1)))
 
 
@@ -63,7 +64,7 @@ def test_noise_free_ratios_rank_as_the_attack_on_distances():
 
 
 def test_noise_of_half_the_level_hides_records(tmp_path):
-    made = gather.sources(Settings.from_values({"profile": "tiny"}))["noised-digits"]()
+    made = gathering.sources(Settings.from_values({"profile": "tiny"}))["noised-digits"]()
     one = evidence.load(evidence.save(tmp_path / "noised.evidence", made))
     table = noised.table([one], SETTINGS).set_index(["data", "quantity"])["value"]
     assert table["digits", noised.WITHOUT] > 60

@@ -10,22 +10,18 @@ from membership import attacks, data, evidence, metrics, privacy
 from membership.attacks.glir import glir, glir_log_ratio
 from membership.curvature import gradient_moments
 from membership.errors import InputError
+from membership.studies.gmip import evidence as gathering
 from membership.studies.gmip import (
-    augmentation,
-    clipped,
-    composed,
-    controls,
-    gap,
-    gather,
-    gradients,
+    experiment,
     law_of_k,
     loss_attack,
-    observations,
+    moments,
     recipes,
-    tasks,
-    texts,
+    setups,
+    training_promise,
     utility,
 )
+from membership.studies.gmip.audit import figure_2, glir_scores, members, ranks, released_scores
 from membership.studies.gmip.settings import Settings
 from membership.training.private import record_gradients
 
@@ -38,7 +34,7 @@ def settings():
 @pytest.fixture(scope="module")
 def gathered(settings, tmp_path_factory):
     """Every evidence of a run, as a file gives it back, gathered when a test asks for it."""
-    folder, functions = tmp_path_factory.mktemp("evidence"), gather.sources(settings)
+    folder, functions = tmp_path_factory.mktemp("evidence"), gathering.sources(settings)
 
     class Gathered(dict):
         def __missing__(self, name):
@@ -69,26 +65,26 @@ def test_files_are_named_after_their_data_sets(tmp_path):
 
 @pytest.mark.slow
 def test_scores_from_evidence_are_those_of_the_gradients(settings, gathered, audits):
-    task, audit = tasks.task("digits", settings), audits[0]
+    task, audit = experiment.task("digits", settings), audits[0]
     for model in range(2):
-        s = observations.split(task, settings, model)
-        for step, weight in enumerate(observations.trajectory(task, s.members, 2, model)):
+        s = experiment.split(task, settings, model)
+        for step, weight in enumerate(experiment.trajectory(task, s.members, 2, model)):
             x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
             back = record_gradients(weight, task.features[s.background], task.y[s.background])
             moments = gradient_moments(back)
             mean, n = x[: len(s.members)].mean(axis=0), len(s.members)
             expected = glir(mean, x, *moments, n)
             np.testing.assert_allclose(
-                gradients.scores(audit)[model, step], expected, rtol=1e-3, atol=1e-3
+                glir_scores(audit)[model, step], expected, rtol=1e-3, atol=1e-3
             )
             if step == 0:
                 expected = glir(mean, x, *moments, n, convention="authors")
-                found = gradients.released(audit)[model]
+                found = released_scores(audit)[model]
                 np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_the_registered_attacks_read_the_same_evidence(audits):
-    own = gradients.scores(audits[0])[1]
+    own = glir_scores(audits[0])[1]
     one = attacks.registry()["glir"].on(audits[0], target=1)
     many = attacks.registry()["glir-steps"].on(audits[0], target=1)
     np.testing.assert_array_equal(one, own[0])
@@ -96,8 +92,8 @@ def test_the_registered_attacks_read_the_same_evidence(audits):
 
 
 def test_a_task_has_disjoint_splits(settings):
-    task = tasks.task("digits", settings)
-    parts = observations.split(task, settings, 0)
+    task = experiment.task("digits", settings)
+    parts = experiment.split(task, settings, 0)
     members, others, background = (set(p.tolist()) for p in vars(parts).values())
     assert len(members) == len(others) == task.recipe.audit_batch
     assert not members & others
@@ -110,12 +106,12 @@ def test_own_data_takes_the_same_way(settings, tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "own.npz"
     np.savez(path, x=rng.standard_normal((900, 6)).astype(np.float32), y=rng.integers(3, size=900))
-    task = tasks.task(str(path), settings)
+    task = experiment.task(str(path), settings)
     assert task.features.shape == (900, task.recipe.width)
     assert task.dimension == 3 * (task.recipe.width + 1)
     np.savez(path, x=np.eye(20, dtype=np.float32), y=np.arange(20) % 10)
     with pytest.raises(InputError, match="dataset has 20 records"):
-        tasks.task(str(path), settings)
+        experiment.task(str(path), settings)
 
 
 @pytest.mark.slow
@@ -125,14 +121,14 @@ def test_purchase_has_20_classes_and_128_features(settings, monkeypatch, tmp_pat
     x, y = rng.integers(2, size=(40_000, 9)), rng.integers(100, size=40_000)
     made = data.Dataset(x, y, "purchase_like", 100, "made up", data.record_digest(x, y))
     monkeypatch.setattr(data, "load", lambda name, root: made)
-    task = tasks.task("purchase_like:40000", settings)
+    task = experiment.task("purchase_like:40000", settings)
     assert (task.recipe.classes, task.recipe.width, task.dimension) == (20, 128, 2580)
     assert task.published == "Purchase"
     assert any("simulated" in text for text in task.deviations)
     small = data.Dataset(x[:9000], y[:9000], "purchase_like", 100, "made up", "0")
     monkeypatch.setattr(data, "load", lambda name, root: small)
     with pytest.raises(InputError, match="too few to estimate a covariance of rank 2451"):
-        tasks.task("purchase_like:9000", settings)
+        experiment.task("purchase_like:9000", settings)
 
 
 @pytest.mark.slow
@@ -146,7 +142,7 @@ def test_cifar_has_64_components_of_a_network_trained_on_other_images(
         x, y = rng.random((n, 3, 32, 32), dtype=np.float32), np.arange(n) % 10
         made[name] = data.Dataset(x, y, name, 10, "made up", name)
     monkeypatch.setattr(data, "load", lambda name, root: made[name])
-    task = tasks.task("cifar10", settings)
+    task = experiment.task("cifar10", settings)
     assert (task.features.shape[1], task.dimension) == (64, 650)
     assert task.digests == {"cifar10": "cifar10", "cifar100_20k": "cifar100_20k"}
     assert task.recipe.audit_batch < 500
@@ -154,9 +150,9 @@ def test_cifar_has_64_components_of_a_network_trained_on_other_images(
 
 
 def test_the_trajectory_is_adam_on_the_whole_batch(settings):
-    task = tasks.task("digits", settings)
+    task = experiment.task("digits", settings)
     members = np.arange(400, 500)
-    first, second = observations.trajectory(task, members, 2, 0)
+    first, second = experiment.trajectory(task, members, 2, 0)
     step = record_gradients(first, task.features[members], task.y[members]).mean(axis=0)
     # Adam's first step has the size of the learning rate in every entry, against the gradient.
     expected = -task.recipe.learning_rate * np.sign(step)
@@ -167,8 +163,8 @@ def test_the_trajectory_is_adam_on_the_whole_batch(settings):
 
 def test_the_rank_is_that_of_one_class_less(audits):
     recipe = recipes.Recipe(**audits[0].attrs["recipe"])
-    assert set(gradients.ranks(audits[0]).ravel()) == {recipe.rank} == {audits[0].attrs["rank"]}
-    table = controls.control_2(audits).set_index("quantity")["value"]
+    assert set(ranks(audits[0]).ravel()) == {recipe.rank} == {audits[0].attrs["rank"]}
+    table = moments.control_2(audits).set_index("quantity")["value"]
     assert table["mu with the rank"] < table["mu with d"]
     assert table["AUC of GLiR, one step (%)"] > 60
     assert table["mu by the eigenvalues"] < table["mu by the paper's bound"]
@@ -176,9 +172,9 @@ def test_the_rank_is_that_of_one_class_less(audits):
 
 @pytest.mark.slow
 def test_five_steps_say_hardly_more_than_one(audits, gathered):
-    table = gradients.figure_2(audits, gathered["simulated-panels"])
+    table = figure_2(audits, gathered["simulated-panels"])
     assert table["panel"].nunique() == 5
-    areas = controls.control_2(audits).set_index("quantity")["value"]
+    areas = moments.control_2(audits).set_index("quantity")["value"]
     gain = areas["AUC of GLiR, all steps (%)"] - areas["AUC of GLiR, one step (%)"]
     assert abs(gain) < 3
 
@@ -192,7 +188,7 @@ def test_real_gradients_are_no_chi_squared(audits):
 def test_k_is_scaled_to_its_mean(audits):
     shares = law_of_k.k_over_rank(audits[0])
     np.testing.assert_allclose(shares.mean(axis=1), 1.0)
-    raw = audits[0]["susceptibility"].values[:, 0, ~gradients.members(audits[0])]
+    raw = audits[0]["susceptibility"].values[:, 0, ~members(audits[0])]
     np.testing.assert_allclose(shares[1] * raw[1].mean(), raw[1], rtol=1e-5)
 
 
@@ -200,7 +196,7 @@ def test_levels_grow_with_k_and_are_those_of_the_accountant(audits):
     table = law_of_k.levels(audits).set_index(["record", "quantity"])["value"]
     level = {record: table[record, law_of_k.ONE_STEP] for record in law_of_k.RECORDS}
     assert level["1% quantile"] < level["median"] < level["99% quantile"] < level["largest K"]
-    n, rank = audits[0].attrs["batch_size"], int(gradients.ranks(audits[0])[0, 0])
+    n, rank = audits[0].attrs["batch_size"], int(ranks(audits[0])[0, 0])
     shares = np.quantile(law_of_k.k_over_rank(audits[0]), 0.5, axis=1)
     expected = np.mean([privacy.mip_mu_step(rank, n, k * rank) for k in shares])
     assert level["median"] == pytest.approx(expected)
@@ -233,26 +229,26 @@ def test_differences_of_attacks_are_paired(audits):
 
 def test_where_the_largest_k_are_all_on_one_side_they_are_left_out(audits):
     one_sided = audits[0].copy(deep=True)
-    one_sided["susceptibility"] += 1e6 * gradients.members(one_sided)
+    one_sided["susceptibility"] += 1e6 * members(one_sided)
     table = law_of_k.likelihood_ratio([one_sided])
     assert set(table["asked"]) == {"all records"}
 
 
 def test_the_parts_of_the_gap_add_up(audits, settings):
-    table = gap.decomposition(audits, settings)
-    found = controls.control_2(audits).set_index("quantity")["value"]
+    table = moments.decomposition(audits, settings)
+    found = moments.control_2(audits).set_index("quantity")["value"]
     for steps, quantity in (("one step", "one step"), ("5 steps", "all steps")):
         value = table[table["steps"] == steps]["value"].to_numpy()
         assert value[:-1].sum() == pytest.approx(value[-1])
         assert value[-1] == pytest.approx(found[f"AUC of GLiR, {quantity} (%)"])
     part = table.set_index(["steps", "part"])["value"]
-    assert part["one step", gap.RANK] < 0 > part["one step", gap.SPREAD]
-    assert part["one step", gap.BACKGROUND] < 0
+    assert part["one step", moments.RANK] < 0 > part["one step", moments.SPREAD]
+    assert part["one step", moments.BACKGROUND] < 0
 
 
 def test_the_simulated_covariance_is_a_sample_covariance():
     rng = np.random.default_rng(1)
-    roots = [gap._sample_root(rng, 3, 8) for _ in range(4000)]
+    roots = [moments._sample_root(rng, 3, 8) for _ in range(4000)]
     drawn = np.array([root @ root.T for root in roots])
     records = rng.standard_normal((4000, 8, 3))
     known = np.array([np.cov(one, rowvar=False) for one in records])
@@ -274,65 +270,65 @@ def test_a_smaller_norm_takes_less_noise_for_the_same_level(gathered, settings):
     one = gathered["clipped-digits"]
     recipe = recipes.Recipe(**one.attrs["recipe"])
     assert one.attrs["clip"] < recipe.clip
-    assert (one["tau"].sel(norm=clipped.MEDIAN) < one["tau"].sel(norm=clipped.OWN)).all()
-    sigma = one["tau"].sel(norm=clipped.MEDIAN).values * recipe.batch_size / one.attrs["clip"]
+    assert (one["tau"].sel(norm=utility.MEDIAN) < one["tau"].sel(norm=utility.OWN)).all()
+    sigma = one["tau"].sel(norm=utility.MEDIAN).values * recipe.batch_size / one.attrs["clip"]
     for mu, multiplier in zip(one["level"].values, sigma, strict=True):
-        assert clipped.shown_level("either", 2 / multiplier, recipe) == pytest.approx(mu, rel=1e-3)
-    table = clipped.table([one])
+        assert utility.shown_level("either", 2 / multiplier, recipe) == pytest.approx(mu, rel=1e-3)
+    table = utility.by_clipping([one])
     assert set(table["series"].str.split(",").str[0]) == {"GDP", "GMIP"}
     free = table[table["series"].str.startswith("GMIP") & (table["mu"] >= one.attrs["free"])]
     assert (free["tau"] == 0).all()
-    costs = clipped.costs([one]).set_index("quantity")["value"]
+    costs = utility.clipping_costs([one]).set_index("quantity")["value"]
     assert costs["mu without noise, numerically"] == pytest.approx(one.attrs["free"])
 
 
 def test_who_plays_is_apart(settings):
-    who = composed.cast(tasks.task("digits", settings), 0, settings.seed)
+    who = training_promise.cast(experiment.task("digits", settings), 0, settings.seed)
     parts = [set(part.tolist()) for part in who]
     assert not parts[0] & parts[1]
     assert not parts[2] & (parts[0] | parts[1])
 
 
 def test_the_attack_on_all_steps_adds_up_the_mixtures(settings):
-    task = tasks.task("digits", settings)
+    task = experiment.task("digits", settings)
     short = replace(task, recipe=replace(task.recipe, epochs=1))
-    played = composed.attacked(short, 0, "fresh", settings.seed)
+    played = training_promise.attacked(short, 0, "fresh", settings.seed)
     member = played["member"]
     assert metrics.auc(played["score"], member) > 0.5
     # The score can fall no lower than "out" at every step.
     r = short.recipe
     least = r.steps * np.log1p(-r.batch_size / r.n_records)
     assert played["score"].min() >= least - 1e-9
-    again = composed.attacked(short, 0, "fresh", settings.seed)
+    again = training_promise.attacked(short, 0, "fresh", settings.seed)
     np.testing.assert_array_equal(played["score"], again["score"])
 
 
 @pytest.mark.slow
 def test_the_largest_k_of_both_sides_are_asked(gathered):
     k, member = np.arange(200.0), np.arange(200) < 100
-    kept = composed._largest(k, member, 0.05)
+    kept = training_promise._largest(k, member, 0.05)
     assert np.flatnonzero(kept).tolist() == [*range(95, 100), *range(195, 200)]
-    table = composed.attack_table([gathered["composed-digits"]])
-    known = {"Equation 10", "numerical, K = d", *composed.OTHERS, composed.PAIRED}
+    table = training_promise.attack_table([gathered["composed-digits"]])
+    known = {"Equation 10", "numerical, K = d", *training_promise.OTHERS, training_promise.PAIRED}
     assert set(table["others"]) == known
     value = table[table["asked"] == "all"].set_index(["quantity", "others"])["value"]
     for quantity in dict.fromkeys(value.index.get_level_values(0)):
         less = value[quantity, "fresh"] - value[quantity, "fixed"]
-        assert value[quantity, composed.PAIRED] == pytest.approx(less)
+        assert value[quantity, training_promise.PAIRED] == pytest.approx(less)
     assert not table["value"].isna().any()
 
 
 def test_calibration_on_real_gradients_lists_both(audits):
-    table = gradients.real_calibration(audits).set_index(["convention", "nominal"])["value"]
+    table = moments.real_calibration(audits).set_index(["convention", "nominal"])["value"]
     assert table["paper", 5.0] < table["authors", 5.0]
 
 
 @pytest.mark.slow
 def test_controls_that_join_two_views_keep_their_keys_apart(audits, settings):
     for table, keys in (
-        (controls.control_2(audits), ["dataset", "quantity"]),
-        (controls.control_3(audits, settings), ["data", "convention", "nominal", "metric"]),
-        (controls.control_6(audits, settings), ["data", "quantity", "method"]),
+        (moments.control_2(audits), ["dataset", "quantity"]),
+        (moments.control_3(audits, settings), ["data", "convention", "nominal", "metric"]),
+        (law_of_k.control_6(audits, settings), ["data", "quantity", "method"]),
     ):
         numbers = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
         assert list(table.columns) == [*keys, *numbers]
@@ -373,7 +369,7 @@ def test_the_loss_attack_finds_planted_members():
 
 
 def test_an_attacker_without_the_shifts_is_nearly_blind(settings):
-    table = augmentation.augmentation(settings).set_index(["training", "queries"])["value"]
+    table = moments.augmentation(settings).set_index(["training", "queries"])["value"]
     assert table["clean", "clean"] > 65
     assert table["shifted", "shifted"] > 65
     assert table["shifted", "clean"] < 60
@@ -397,7 +393,7 @@ def test_shared_noise_costs_sgd_nothing(trained):
 
 
 def test_every_table_in_words(audits, trained, settings):
-    assert list(texts.table_1(settings).columns) == ["aspect", "f-DP", "f-MIP"]
-    assert texts.table_2(settings)["Gradient LRT"].iloc[-1] == "no"
-    for table in (texts.table_3(audits), texts.table_4(trained)):
+    assert list(setups.in_words("tab-1").columns) == ["aspect", "f-DP", "f-MIP"]
+    assert setups.in_words("tab-2")["Gradient LRT"].iloc[-1] == "no"
+    for table in (setups.table_3(audits), setups.table_4(trained)):
         assert table["source"].value_counts().to_dict() == {"paper": 3, "this run": 1}

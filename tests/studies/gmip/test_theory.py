@@ -9,7 +9,7 @@ SETTINGS = SimpleNamespace(seed=0, monte_carlo=400_000)
 
 
 def test_figure_1_curves_converge():
-    table = theory.figure_1(SETTINGS)
+    table = theory.figure_1()
     gaps = []
     for _, part in table.groupby("panel", sort=False):
         theorem, limit = (
@@ -21,14 +21,14 @@ def test_figure_1_curves_converge():
 
 
 def test_table_5_agrees_in_all_120_places():
-    compared = theory.table_5_comparison(theory.table_5(SETTINGS))
+    compared = theory.table_5_comparison(theory.table_5())
     assert len(compared) == 120
     assert (compared["verdict"] == "agrees").all()
     assert (compared["published"] - compared["value"]).abs().max() < 0.005
 
 
 def test_every_noise_level_above_zero_is_the_dp_one():
-    table = theory.table_5_origin(SETTINGS).set_index(["quantity", "dataset"])["value"]
+    table = theory.table_5_origin().set_index(["quantity", "dataset"])["value"]
     assert table["levels that need noise"].sum() == 14
     assert table["levels that need noise, but less than DP"].sum() == 0
     assert table["noise by Corollary 5.1 over that of DP, least"].min() > 2
@@ -51,7 +51,7 @@ def test_the_theorem_holds_within_2e_3_of_400_000_draws():
 
 
 def test_equation_10_is_loose_and_so_is_the_bound_on_the_covariance():
-    table = theory.looseness(SETTINGS).set_index(["data", "quantity", "method"])
+    table = theory.looseness().set_index(["data", "quantity", "method"])
     table = table["value"].sort_index()
     for dataset in ("CIFAR-10", "Purchase", "Adult"):
         rate = table[dataset, "TPR at 1% FPR (%)"]
@@ -63,5 +63,5 @@ def test_equation_10_is_loose_and_so_is_the_bound_on_the_covariance():
 
 
 def test_tables_state_their_origin():
-    for table in (theory.figure_1(SETTINGS), theory.table_5(SETTINGS), theory.looseness(SETTINGS)):
+    for table in (theory.figure_1(), theory.table_5(), theory.looseness()):
         assert {"data", "deviations", "device"} <= set(table.attrs)

@@ -1,222 +1,112 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
-import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership.exhibits import Source
-from membership.exhibits.declaration import declaring, drawn, later, of_settings
-from membership.studies.gmip import sentences, tasks, texts, theory, utility
+from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
+from membership.studies.gmip import sentences, setups, theory
+from membership.studies.gmip.recipes import LENGTHS
+from membership.studies.gmip.settings import Settings
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-augmentation, clipped, composed, controls, cost, gap = later(
-    __package__, "augmentation", "clipped", "composed", "controls", "cost", "gap"
+audit, law_of_k, loss_attack, moments = later(
+    __package__, "audit", "law_of_k", "loss_attack", "moments"
 )
-gradients, law_of_k, loss_attack, noised, panels, simulated = later(
-    __package__, "gradients", "law_of_k", "loss_attack", "noised", "panels", "simulated"
+noised, several_steps, training_promise, utility = later(
+    __package__, "noised", "several_steps", "training_promise", "utility"
 )
 
-STEPS, MEASURED = ("steps-{}",), ("measured-{}",)
-CLIPPED, COMPOSED, STARTS = ("clipped-{}",), ("composed-{}",), ("starts-{}",)
-JOINT, NOISED, TIMES = ("joint-{}",), ("noised-{}",), ("times-{}",)
-PANELS = ("simulated-panels",)
-OUTPUTS = tuple(f"outputs-{{}}-{length}" for length in tasks.LENGTHS)
+
+def _of(*kinds: str, which: str = "words") -> Callable[[Settings], list[str]]:
+    """The evidence of these kinds of each data set of a run, or of those that `which` says."""
+    return lambda settings: [
+        kind.format(word) for word in getattr(settings, which).values() for kind in kinds
+    ]
 
 
-def _names(patterns: tuple[str, ...], settings: Any) -> tuple[str, ...]:
-    """The evidence of these patterns for each data set of a run."""
-    if patterns == PANELS:
-        return patterns
-    words = settings.words.values()
-    if patterns == COMPOSED:
-        words = settings.small_words.values()
-    if patterns in (JOINT, NOISED, TIMES):
-        words = settings.first_word.values()
-    return tuple(pattern.format(word) for word in words for pattern in patterns)
+PANELS = "simulated-panels"
+STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
+MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
+OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
+COMPOSED = _of("composed-{}", which="small_words")
+JOINT, NOISED, TIMES = (
+    _of(f"{kind}-{{}}", which="first_word") for kind in ("joint", "noised", "times")
+)
+FIGURE_2 = Reading(
+    lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
+)
 
+ROC, LOG_ROC = drawn("roc_panels"), drawn("roc_panels", floor=1e-3)
+TRADEOFF = drawn("roc_panels", y="fnr", y_label="false negative rate")
 
-def _needs(*patterns: str) -> Callable[[Any], tuple[str, ...]]:
-    return functools.partial(_names, patterns)
+exhibit = exhibits_of(__package__)
 
-
-def _read(source: Source, patterns: tuple[str, ...]) -> "list[xr.Dataset]":
-    return [source.evidence(name) for name in _names(patterns, source.settings)]
-
-
-def _of_steps(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(_read(source, STEPS))
-
-
-def _of_steps_and_settings(
-    function: Callable[..., pd.DataFrame],
-) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(_read(source, STEPS), source.settings)
-
-
-def _of_measured(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(_read(source, MEASURED))
-
-
-def _figure_2(source: Source) -> pd.DataFrame:
-    return gradients.figure_2(_read(source, STEPS), *_read(source, PANELS))
-
-
-def _figure_4(source: Source) -> pd.DataFrame:
-    return panels.figure_4(*_read(source, PANELS))
-
-
-def _figure_5(source: Source) -> pd.DataFrame:
-    return source.table("gmip-fig-2")
-
-
-def _figure_6(source: Source) -> pd.DataFrame:
-    return loss_attack.figure_6(_read(source, STEPS), _read(source, OUTPUTS))
-
-
-def _control_17(source: Source) -> pd.DataFrame:
-    return composed.attack_table(_read(source, COMPOSED))
-
-
-def _control_4(source: Source) -> pd.DataFrame:
-    return controls.control_4(_read(source, JOINT), source.settings)
-
-
-def _control_18(source: Source) -> pd.DataFrame:
-    return noised.table(_read(source, NOISED), source.settings)
-
-
-def _control_19(source: Source) -> pd.DataFrame:
-    return cost.table(_read(source, TIMES))
-
-
-def _of_clipped(function: Callable[..., pd.DataFrame]) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: function(_read(source, CLIPPED))
-
-
-def _control_16(source: Source) -> pd.DataFrame:
-    return loss_attack.by_start(_read(source, STARTS))
-
-
-exhibit = declaring(__package__)
 
 EXHIBITS = (
-    exhibit("tab-1", of_settings(texts.table_1)),
-    exhibit("tab-2", of_settings(texts.table_2)),
+    exhibit("tab-1", lambda: setups.in_words("tab-1")),
+    exhibit("tab-2", lambda: setups.in_words("tab-2")),
     exhibit(
         "fig-1",
-        of_settings(theory.figure_1),
-        draw=drawn("roc_panels", y="fnr", y_label="false negative rate"),
+        theory.figure_1,
+        draw=TRADEOFF,
         says=sentences.of_figure_1,
         alt=lambda table: (
             "Three panels of false negative against false positive rate. "
             + sentences.of_figure_1(table)
         ),
     ),
-    exhibit("ctl-1", of_settings(theory.control_1), says=sentences.of_control_1),
+    exhibit("ctl-1", theory.control_1, settings=True, says=sentences.of_control_1),
     exhibit(
-        "fig-2",
-        _figure_2,
-        needs=lambda settings: (*_names(STEPS, settings), *PANELS),
-        draw=drawn("roc_panels"),
+        *("fig-2", audit.figure_2, STEPS, PANELS),
+        draw=ROC,
         says=sentences.of_figure_2,
         alt=sentences.roc,
     ),
     exhibit(
-        "fig-5",
-        _figure_5,
-        needs=lambda settings: (*_names(STEPS, settings), *PANELS),
-        draw=drawn("roc_panels", floor=1e-3),
+        *("fig-5", pd.DataFrame.copy, FIGURE_2),
+        draw=LOG_ROC,
         says=sentences.of_figure_5,
         alt=sentences.log_roc,
     ),
-    exhibit("tab-3", _of_steps(texts.table_3), needs=_needs(*STEPS)),
+    exhibit("tab-3", setups.table_3, STEPS),
+    exhibit("ctl-2", moments.control_2, STEPS, says=sentences.of_control_2),
+    exhibit("ctl-3", moments.control_3, STEPS, settings=True, says=sentences.of_control_3),
+    exhibit("ctl-4", several_steps.control_4, JOINT, settings=True, says=sentences.of_control_4),
+    exhibit("ctl-5", moments.background, settings=True, says=sentences.of_control_5),
+    exhibit("ctl-6", law_of_k.control_6, STEPS, settings=True, says=sentences.of_control_6),
+    exhibit("ctl-7", moments.augmentation, settings=True, says=sentences.of_control_7),
     exhibit(
-        "ctl-2", _of_steps(controls.control_2), needs=_needs(*STEPS), says=sentences.of_control_2
+        *("tab-5", theory.table_5), judge=theory.table_5_comparison, says=theory.table_5_sentence
     ),
+    exhibit("ctl-8", theory.table_5_origin, says=sentences.of_control_8),
+    exhibit("ctl-9", theory.looseness, says=sentences.of_control_9),
     exhibit(
-        "ctl-3",
-        _of_steps_and_settings(controls.control_3),
-        needs=_needs(*STEPS),
-        says=sentences.of_control_3,
-    ),
-    exhibit("ctl-4", _control_4, needs=_needs(*JOINT), says=sentences.of_control_4),
-    exhibit("ctl-5", of_settings(simulated.background), says=sentences.of_control_5),
-    exhibit(
-        "ctl-6",
-        _of_steps_and_settings(controls.control_6),
-        needs=_needs(*STEPS),
-        says=sentences.of_control_6,
-    ),
-    exhibit("ctl-7", of_settings(augmentation.augmentation), says=sentences.of_control_7),
-    exhibit(
-        "tab-5",
-        of_settings(theory.table_5),
-        judge=theory.table_5_comparison,
-        says=theory.table_5_sentence,
-    ),
-    exhibit("ctl-8", of_settings(theory.table_5_origin), says=sentences.of_control_8),
-    exhibit("ctl-9", of_settings(theory.looseness), says=sentences.of_control_9),
-    exhibit(
-        "fig-3",
-        _of_measured(utility.figure_3),
-        needs=_needs(*MEASURED),
+        *("fig-3", utility.figure_3, MEASURED),
         draw=drawn("accuracy_by_level"),
         says=sentences.of_figure_3,
-        alt=sentences.levels,
+        alt=sentences.accuracies,
     ),
+    exhibit("ctl-10", utility.shared_noise, MEASURED, says=sentences.of_control_10),
+    exhibit("tab-4", setups.table_4, MEASURED),
+    exhibit("ctl-11", law_of_k.levels, STEPS, says=sentences.of_control_11),
+    exhibit("ctl-12", law_of_k.likelihood_ratio, STEPS, says=sentences.of_control_12),
+    exhibit("ctl-13", moments.decomposition, STEPS, settings=True, says=sentences.of_control_13),
+    exhibit("ctl-14", utility.by_clipping, CLIPPED, says=sentences.of_control_14),
+    exhibit("ctl-15", utility.clipping_costs, CLIPPED, says=sentences.of_control_15),
     exhibit(
-        "ctl-10",
-        _of_measured(utility.shared_noise),
-        needs=_needs(*MEASURED),
-        says=sentences.of_control_10,
-    ),
-    exhibit("tab-4", _of_measured(texts.table_4), needs=_needs(*MEASURED)),
-    exhibit(
-        "ctl-11", _of_steps(law_of_k.levels), needs=_needs(*STEPS), says=sentences.of_control_11
-    ),
-    exhibit(
-        "ctl-12",
-        _of_steps(law_of_k.likelihood_ratio),
-        needs=_needs(*STEPS),
-        says=sentences.of_control_12,
-    ),
-    exhibit(
-        "ctl-13",
-        _of_steps_and_settings(gap.decomposition),
-        needs=_needs(*STEPS),
-        says=sentences.of_control_13,
-    ),
-    exhibit(
-        "ctl-14",
-        _of_clipped(clipped.table),
-        needs=_needs(*CLIPPED),
-        says=sentences.of_control_14,
-    ),
-    exhibit(
-        "ctl-15", _of_clipped(clipped.costs), needs=_needs(*CLIPPED), says=sentences.of_control_15
-    ),
-    exhibit(
-        "fig-4",
-        _figure_4,
-        needs=_needs(*PANELS),
-        draw=drawn("roc_panels"),
+        *("fig-4", audit.figure_4, PANELS),
+        draw=ROC,
         says=sentences.of_figure_4,
         alt=sentences.roc,
     ),
     exhibit(
-        "fig-6",
-        _figure_6,
-        needs=_needs(*STEPS, *OUTPUTS),
-        draw=drawn("roc_panels", floor=1e-3),
+        *("fig-6", loss_attack.figure_6, STEPS, OUTPUTS),
+        draw=LOG_ROC,
         says=sentences.of_figure_6,
         alt=sentences.log_roc,
     ),
-    exhibit("ctl-16", _control_16, needs=_needs(*STARTS), says=sentences.of_control_16),
-    exhibit("ctl-17", _control_17, needs=_needs(*COMPOSED), says=sentences.of_control_17),
-    exhibit("ctl-18", _control_18, needs=_needs(*NOISED), says=sentences.of_control_18),
-    exhibit("ctl-19", _control_19, needs=_needs(*TIMES), says=sentences.of_control_19),
+    exhibit("ctl-16", loss_attack.by_start, STARTS, says=sentences.of_control_16),
+    exhibit("ctl-17", training_promise.attack_table, COMPOSED, says=sentences.of_control_17),
+    exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),
+    exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
 )

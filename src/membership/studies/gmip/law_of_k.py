@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import stats
 
@@ -11,10 +12,10 @@ from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import gradients
-from membership.studies.gmip.gradients import members, ranks
-from membership.studies.gmip.origin import observed, recipe_of
+from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
 from membership.studies.gmip.recipes import RECIPES, Recipe
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import computed, joined, observed, recipe_of
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)
 RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}
@@ -25,6 +26,11 @@ TOP = "upper twentieth of K"
 RATES = (0.01, 0.1)
 TRAINED_RATES = (0.001, 0.01)
 _TOLD = ("AUC (%)", *(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES))
+_NOTE = (
+    "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
+    "batches of Table 4, at the K of the first step."
+)
+_DATA = {"dataset": "data"}
 
 
 def k_over_rank(audit: xr.Dataset) -> FloatArray:
@@ -37,7 +43,7 @@ def k_over_rank(audit: xr.Dataset) -> FloatArray:
     return k / k.mean(axis=1, keepdims=True)
 
 
-def quantiles(audits: Sequence[xr.Dataset]) -> Any:
+def quantiles(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
     rows = []
     for one in audits:
@@ -50,7 +56,7 @@ def quantiles(audits: Sequence[xr.Dataset]) -> Any:
     return tidy(rows, observed(audits))
 
 
-def levels(audits: Sequence[xr.Dataset]) -> Any:
+def levels(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What single records are promised: one step, and all steps of Table 4 without noise.
 
     The last two rows of a data set are the paper's, at K = d for all records, and the best attack
@@ -90,12 +96,6 @@ def _at_mean(key: dict[str, str], one: xr.Dataset, r: Recipe | None) -> list[dic
             for rate, value in zip(TRAINED_RATES, tpr, strict=True)
         ]
     return rows
-
-
-_NOTE = (
-    "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
-    "batches of Table 4, at the K of the first step."
-)
 
 
 def _quantity(rate: float) -> str:
@@ -140,14 +140,14 @@ def _mixture(one: xr.Dataset, r: Recipe, shares: FloatArray) -> FloatArray:
     return 1 - privacy.composed_mixture_tradeoff(TRAINED_RATES, mu, *schedule)
 
 
-def likelihood_ratio(audits: Sequence[xr.Dataset]) -> Any:
+def likelihood_ratio(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """One threshold on the likelihood ratio of all records against GLiR's on p-values.
 
     Of the records with the largest K alone the AUC is told: they are too few for a low rate.
     """
     rows = []
     for audit in audits:
-        scores = {"GLiR": gradients.scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
+        scores = {"GLiR": glir_scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
         for asked, share, told in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
             kept = _largest(audit, share)
             if not (
@@ -188,3 +188,36 @@ def _numbers(audit: xr.Dataset, score: FloatArray, kept: BoolArray) -> FloatArra
         pair = one[asked], member[asked]
         found.append([metrics.auc(*pair), *(metrics.tpr_at_fpr(*pair, rate) for rate in RATES)])
     return 100 * np.array(found)
+
+
+def susceptible_records(settings: Settings) -> pd.DataFrame:
+    """What records with a large K lose, and the attack that targets them (part of Control 6)."""
+    d, n = SIZES["CIFAR-10"]
+    spread = np.sqrt(np.log(2.0))
+    rng = np.random.default_rng([settings.seed, 8])
+    k = d * np.exp(spread * rng.standard_normal(4000) - spread**2 / 2)
+    levels = np.array([privacy.mip_mu_step(d, n, value) for value in k])
+    rows = []
+    for fpr in SUMMARY_RATES:
+        for attack, tpr in (
+            ("all records at K = d", privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))),
+            ("one FPR for all (GLiR)", 1 - privacy.constant_rate_tradeoff(fpr, levels)),
+            ("optimal composition", 1 - privacy.gaussian_mixture_tradeoff(fpr, levels)),
+        ):
+            key = {"attack": attack, "fpr": fpr, "metric": "TPR(%)"}
+            rows.append({**key, **metrics.exactly(100 * float(tpr))})
+    return tidy(rows, computed())
+
+
+def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
+    """K of real gradients, and what records with a large K lose."""
+    real = quantiles(audits).drop(columns="metric").rename(columns=_DATA)
+    real["quantity"] = [f"K / rank, quantile {q:g}" for q in real["quantile"]]
+    law = real.dropna(subset="chi2").assign(method="chi-squared law")
+    law["value"] = law["low"] = law["high"] = law["chi2"]
+    law = law.assign(standard_error=0.0, degrees_of_freedom=float("inf"), n_repeats=0)
+    both = pd.concat([real.assign(method="measured"), law])
+    lost = susceptible_records(settings).rename(columns={"attack": "method"})
+    lost["quantity"] = [f"TPR (%) at FPR {fpr:g}" for fpr in lost["fpr"]]
+    both.attrs = real.attrs
+    return joined([both, lost.assign(data="simulated, lognormal K")])

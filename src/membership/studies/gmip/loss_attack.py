@@ -1,19 +1,32 @@
-"""Loss-based likelihood-ratio attacks on models like those that GLiR audits: Figure 6."""
+"""Loss-based likelihood-ratio attacks beside GLiR: Figure 6, a shared start, and processor time."""
 
+import time
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.stats import norm
 
-from membership import metrics
+from membership import data, metrics
 from membership.arrays import BoolArray, FloatArray
+from membership.attacks.glir import glir_from_distance
+from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import curves, gradients
-from membership.studies.gmip.origin import observed
+from membership.studies.experiment import timed
+from membership.studies.gmip import experiment
+from membership.studies.gmip.audit import glir_scores, measured_curve, members
+from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import observed
+from membership.training.private import record_gradients
 
 RATES = (0.01, 0.1)
+ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
+FOR_AS_LONG = 40
+"""How many times the shadow models of Figure 6 take about as long as GLiR."""
+RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
 def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -27,13 +40,13 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
     parts = []
     for audit in audits:
         name = audit.attrs["set"]
-        each = gradients.scores(audit)
+        each = glir_scores(audit)
         key = {"panel": f"{name}: {each.shape[1]} steps", "dataset": name}
         found = list(each.sum(axis=1))
-        parts.append(curves.measured({**key, "series": "GLiR"}, found, gradients.members(audit)))
+        parts.append(measured_curve({**key, "series": "GLiR"}, found, members(audit)))
         for one in (one for one in outputs if one.attrs["set"] == name):
             key = {"panel": f"{name}: {one.attrs['steps']} steps", "dataset": name}
-            parts.append(curves.measured({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
+            parts.append(measured_curve({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
     return tidy(parts, observed([*audits, *outputs]))
 
 
@@ -88,3 +101,55 @@ def likelihood_ratio(target: FloatArray, shadow: FloatArray, inside: BoolArray) 
     spread = np.concatenate(residuals).std()
     ratio = norm.logpdf(target, means[True], spread) - norm.logpdf(target, means[False], spread)
     return np.where(known, ratio, 0.0)
+
+
+def timed_outcomes(task: Task, settings: Settings, model: int) -> dict[str, FloatArray]:
+    """Processor time of each attack on one target after the few steps, and its AUC in percent."""
+    s = experiment.split(task, settings, model)
+    member = np.arange(len(s.queries)) < len(s.members)
+    steps, seed = settings.audit_steps, settings.seed + model
+    before = experiment.trajectory(task, s.members, steps, seed)
+
+    def glir() -> FloatArray:
+        found = np.zeros(len(s.queries))
+        for weight in before:
+            back, asked = (
+                record_gradients(weight, task.features[rows], task.y[rows])
+                for rows in (s.background, s.queries)
+            )
+            moments = gradient_moments(back)
+            root = whitening(moments.covariance)
+            x = (asked - moments.mean) @ root
+            distance = np.square(x - x[: len(s.members)].mean(axis=0)).sum(axis=1)
+            k = np.square(x).sum(axis=1)
+            found += glir_from_distance(distance, k, len(s.members), root.shape[1])
+        return found
+
+    def losses(count: int) -> FloatArray:
+        shadows = data.random_halves(count + 1, len(s.queries), seed)
+        shadows[0] = member
+        odds = experiment.log_odds(task, s.queries, shadows, steps, seed)
+        return likelihood_ratio(odds[0], odds[1:], shadows[1:])
+
+    few, many = (partial(losses, each * settings.n_reference) for each in (1, FOR_AS_LONG))
+    played = [timed(attack, time.process_time) for attack in (glir, few, many)]
+    return {
+        "seconds": np.array([seconds for _, seconds in played]),
+        "auc": 100 * np.array([metrics.auc(score, member) for score, _ in played]),
+    }
+
+
+def times(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """Seconds and AUC of each attack, and both beside those of GLiR."""
+    rows = []
+    for one in some:
+        key, spent, area = {"data": one.attrs["set"]}, one["seconds"].values, one["auc"].values
+        for attack, seconds, found in zip(one["attack"].values, spent, area, strict=True):
+            rows += [
+                {**key, "quantity": f"{attack} (s)", **metrics.summary(seconds, lowest=0.0)},
+                {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(found)},
+            ]
+        rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})
+        rows.append({**key, "quantity": MORE, **metrics.summary(area[0] - area[2])})
+    note = "Processor time of one core, after the few steps; a second run gives others."
+    return tidy(rows, observed(some, note=note, timing=True))

@@ -11,9 +11,11 @@ from membership import metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import observations, panels
-from membership.studies.gmip.origin import computed, observed
-from membership.studies.gmip.tasks import Task
+from membership.studies.gmip import experiment
+from membership.studies.gmip.audit import SIZES
+from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import computed, observed
 from membership.studies.gmip.theory import RATES
 from membership.training.private import record_gradients
 
@@ -22,7 +24,7 @@ WITHOUT, WITH, LOST = "AUC without noise (%)", "AUC with it (%)", "AUC lost (poi
 EXCESS = "greatest TPR less GDP's curve at ten rates (points)"
 LEVELS = (0.4, 1.0, 3.0)
 CLIPPED = ((650, 500, 0.5), (2, 20, 0.1))
-"""d, n and the quantile of the norm that C is, of clipped simulated gradients."""
+"""d, n and the quantile of the norm that C is, of clipped simulated """
 _DRAWS, _STREAM = 20, 18
 
 
@@ -43,10 +45,10 @@ def log_ratio(mean: FloatArray, x: FloatArray, variance: FloatArray, n: int, tau
     return (certain - np.square(mean - x / n) @ (1 / inside)) / 2
 
 
-def areas(task: Task, settings: Any, model: int, clip: float, tau: float) -> list[float]:
+def areas(task: Task, settings: Settings, model: int, clip: float, tau: float) -> list[float]:
     """The attack's AUC in percent after one step on real gradients, without noise and with."""
-    s = observations.split(task, settings, model)
-    weight = observations.trajectory(task, s.members, 1, settings.seed + model)[0]
+    s = experiment.split(task, settings, model)
+    weight = experiment.trajectory(task, s.members, 1, settings.seed + model)[0]
     back, asked = (
         _clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
         for part in (s.background, s.queries)
@@ -76,7 +78,7 @@ def _clipped(x: FloatArray, clip: float) -> FloatArray:
     return x * np.minimum(1, clip / np.maximum(norm, np.finfo(float).tiny))
 
 
-def table(some: Sequence[xr.Dataset], settings: Any) -> Any:
+def table(some: Sequence[xr.Dataset], settings: Settings) -> Any:
     """The best attack under the noise that halves Equation 9's level, and under that of GDP."""
     rows = _simulated_halving(settings)
     for one in some:
@@ -98,9 +100,9 @@ def _lost(key: dict[str, str], pairs: FloatArray) -> list[dict[str, Any]]:
     return [{**key, "quantity": name, **metrics.summary(each)} for name, each in values.items()]
 
 
-def _simulated_halving(settings: Any) -> list[dict[str, Any]]:
+def _simulated_halving(settings: Settings) -> list[dict[str, Any]]:
     """Normal gradients with covariance I, so that the largest eigenvalue is C^2 = 1."""
-    d, n = panels.SIZES["CIFAR-10"]
+    d, n = SIZES["CIFAR-10"]
     tau = halving_noise(d, n, 1.0)
     key = {"data": f"simulated, d = {d}, n = {n}", "case": HALVED}
     pairs = []
@@ -111,7 +113,7 @@ def _simulated_halving(settings: Any) -> list[dict[str, Any]]:
     return [{**key, "quantity": "tau", **metrics.exactly(tau)}, *_lost(key, np.array(pairs))]
 
 
-def _under_gdp(settings: Any, d: int, n: int, share: float) -> list[dict[str, Any]]:
+def _under_gdp(settings: Settings, d: int, n: int, share: float) -> list[dict[str, Any]]:
     """Of clipped gradients, the largest excess over each GDP curve, repeat by repeat."""
     rng = np.random.default_rng([settings.seed, _STREAM, 1, d])
     drawn = rng.standard_normal((max(2000, 10**6 // d), d))
@@ -146,7 +148,7 @@ def _played(
     clip: float,
     taus: tuple[float, ...],
     variance: FloatArray,
-    settings: Any,
+    settings: Settings,
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Scores and truth of one repeat's rounds, by noise: the gradients are the same."""
     rounds = -(-settings.simulated_records // n)

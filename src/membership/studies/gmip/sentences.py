@@ -6,6 +6,14 @@ from membership.exhibits.numbers import number
 from membership.studies.gmip import theory
 
 _EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
+_ONE = "mu of one step"
+_PREDICTED = "predicted at K = d, d parameters"
+_PARTS_OF_THE_GAP = {
+    "rank in the place of d": "rank",
+    "each record's K in the place of its mean": "spread of K",
+    "moments estimated, if normal": "background",
+    "the rest": "the rest",
+}
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
@@ -200,9 +208,6 @@ def of_control_11(table: pd.DataFrame) -> str:
     return f"mu of one step. {'; '.join(found)}."
 
 
-_ONE = "mu of one step"
-
-
 def of_control_12(table: pd.DataFrame) -> str:
     """What one threshold on the likelihood ratio gains, of all records."""
     less = table[table["attack"] == "likelihood ratio less GLiR"]
@@ -219,14 +224,12 @@ def of_control_12(table: pd.DataFrame) -> str:
 
 def of_control_13(table: pd.DataFrame) -> str:
     """The parts after one step, in points of AUC."""
-    from membership.studies.gmip import gap
-
     at = table[table["steps"] == "one step"]
-    found, named = [], {gap.RANK: "rank", gap.SPREAD: "spread of K", gap.BACKGROUND: "background"}
+    found = []
     for name, part in at.groupby("data", sort=False):
         value = part.set_index("part")["value"]
-        each = [f"{what} {value[key]:+.1f}" for key, what in {**named, gap.REST: gap.REST}.items()]
-        ends = f"{name} from {value[gap.PREDICTED]:.1f} to {value[gap.FOUND]:.1f}"
+        each = [f"{what} {value[key]:+.1f}" for key, what in _PARTS_OF_THE_GAP.items()]
+        ends = f"{name} from {value[_PREDICTED]:.1f} to {value['found, GLiR']:.1f}"
         found.append(f"{ends}: {', '.join(each)}")
     return f"AUC after one step, in percent and points: {'; '.join(found)}."
 
@@ -357,7 +360,7 @@ def _panels(table: pd.DataFrame, fpr: float) -> str:
     )
 
 
-def levels(table: pd.DataFrame) -> str:
+def accuracies(table: pd.DataFrame) -> str:
     """Figure 3 in words."""
     found = [
         f"{name} from {part['value'].min():.0f} to {part['value'].max():.0f}%"

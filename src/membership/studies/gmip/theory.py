@@ -8,8 +8,9 @@ import pandas as pd
 
 from membership import metrics, privacy, published
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.origin import computed
 from membership.studies.gmip.recipes import RECIPES, Recipe
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import computed
 
 FIGURE_1 = ((13, 10), (65, 50), (650, 500))
 MONTE_CARLO = ((10, 20, 0.0), (50, 20, 0.0), (650, 500, 0.0), (20, 60, 0.1), (100, 100, 0.5))
@@ -25,7 +26,7 @@ def levels(count: int = 20) -> np.ndarray:
     return np.exp(np.linspace(math.log(0.4), math.log(50), count))
 
 
-def figure_1(settings: Any) -> pd.DataFrame:
+def figure_1() -> pd.DataFrame:
     """Trade-off curves of Theorem 5.1 and their Gaussian limits for growing d and n (Figure 1)."""
     alpha = np.linspace(0, 1, 201)
     parts = []
@@ -40,7 +41,7 @@ def figure_1(settings: Any) -> pd.DataFrame:
     return tidy(parts, computed(note="Dimensions are chosen here."))
 
 
-def table_5(settings: Any) -> pd.DataFrame:
+def table_5() -> pd.DataFrame:
     """The noise that each privacy level needs, under both notions (Table 5)."""
     rows = [
         {"mu": round(mu, 2), "metric": f"{RECIPES[name].label} ({method})"}
@@ -69,7 +70,7 @@ def table_5_sentence(table: pd.DataFrame) -> str:
     return f"Membership inference privacy asks for no noise from these levels on: {each}."
 
 
-def table_5_origin(settings: Any) -> pd.DataFrame:
+def table_5_origin() -> pd.DataFrame:
     """How often membership inference privacy asked for noise of its own in Table 5 (Control 8)."""
     printed = published.table("gmip_text").set_index("quantity")["value"]
     rows = []
@@ -105,7 +106,7 @@ def _asks_for_less(mu: float, d: int, n: int) -> bool:
     return privacy.gdp_mu_of_mip(mu, d, n) > mu
 
 
-def monte_carlo(settings: Any) -> pd.DataFrame:
+def monte_carlo(settings: Settings) -> pd.DataFrame:
     """Theorem 5.1 against simulated tests (Control 1).
 
     The published mean is drawn under both hypotheses and the likelihood-ratio statistic U is
@@ -134,7 +135,7 @@ def monte_carlo(settings: Any) -> pd.DataFrame:
     return tidy(rows, computed(sizes={"Draws under each hypothesis": f"{settings.monte_carlo:,}"}))
 
 
-def control_1(settings: Any) -> pd.DataFrame:
+def control_1(settings: Settings) -> pd.DataFrame:
     """The greatest deviations of `monte_carlo` over the ten levels, setting by setting."""
     draws, keys = monte_carlo(settings), ["d", "n", "tau", "metric"]
     table = draws.groupby(keys, sort=False)["deviation"].max().rename("value").reset_index()
@@ -143,7 +144,7 @@ def control_1(settings: Any) -> pd.DataFrame:
     return table
 
 
-def looseness(settings: Any) -> pd.DataFrame:
+def looseness() -> pd.DataFrame:
     """How much the composition and the noise bound give away (Control 9)."""
     rows = []
     for name in DATASETS:

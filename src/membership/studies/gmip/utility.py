@@ -1,16 +1,33 @@
-"""Accuracy under noise: Figure 3, and what noise shared by the classes does (Control 9)."""
+"""What privacy costs: Figure 3, noise shared by the classes, and a clipping norm that fits."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import torch
 import xarray as xr
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
-from membership import metrics
+from membership import metrics, privacy
+from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.origin import observed
+from membership.privacy import numerical
+from membership.studies.gmip import experiment
+from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.recipes import Recipe
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import observed, recipe_of
+from membership.studies.gmip.theory import levels, needed_noise
+from membership.training.private import initial_weight, record_gradients
 
 NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
 SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
+_GRID = 13
+MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
+NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
+SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 
 
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -54,3 +71,124 @@ def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
                 key = {"dataset": one.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
     return tidy(rows, observed(trained))
+
+
+def shown_level(kind: str, mu_step: float, recipe: Recipe) -> float:
+    """The level that all steps show at FPR 0.1, 1 and 10%, composed numerically."""
+    if mu_step >= privacy.MOST_NUMERICAL_MU:
+        return np.inf
+    pair = numerical.Pair(kind, mu_step, recipe.batch_size / recipe.n_records)
+    tpr = numerical.tpr(numerical.compose(pair, recipe.steps, _GRID), np.array(privacy.RATES))
+    return float((ndtri(np.minimum(tpr, 1 - 1e-12)) - ndtri(privacy.RATES)).max())
+
+
+def free_level(recipe: Recipe) -> float:
+    """The level against membership inference without noise, at K = d."""
+    n, d = recipe.batch_size, recipe.dimension
+    return shown_level("joined", privacy.mip_mu_step(d, n, d), recipe)
+
+
+def multiplier(mu: float, recipe: Recipe) -> float:
+    """The noise multiplier sigma of a level of differential privacy, one record replaced."""
+    low, high = 2 / (0.99 * privacy.MOST_NUMERICAL_MU), 100.0
+
+    def excess(log_sigma: float) -> float:
+        return shown_level("either", 2 / float(np.exp(log_sigma)), recipe) - mu
+
+    if excess(np.log(low)) <= 0:
+        return low
+    return float(np.exp(brentq(excess, np.log(low), np.log(high), xtol=1e-4)))
+
+
+def median_norm(task: Task, settings: Settings) -> float:
+    """Of the training records' gradients before the first step."""
+    generator = torch.Generator().manual_seed(1000 * settings.seed)
+    weight = initial_weight(task.recipe.classes, task.recipe.width + 1, generator)
+    x, y = task.features[task.train], task.y[task.train]
+    return float(np.median(np.linalg.norm(record_gradients(weight.double(), x, y), axis=1)))
+
+
+def clipped_accuracies(task: Task, settings: Settings) -> dict[str, Any]:
+    """Accuracies by clipping norm: without noise, and with the noise of each level.
+
+    With Table 4's norm the level is Equation 10's, as in Figure 3; with the median norm it is
+    composed numerically.
+    """
+    clip, recipe = median_norm(task, settings), task.recipe
+    mus = [mu for mu in levels(settings.n_levels) if mu <= MOST_LEVEL]
+    noise = {
+        OWN: [needed_noise(recipe, mu, "gdp") for mu in mus],
+        MEDIAN: [multiplier(mu, recipe) * clip / recipe.batch_size for mu in mus],
+    }
+    found = [
+        experiment.accuracies(task, [0.0, *noise[norm]], settings, "independent", clip=c)
+        for norm, c in ((OWN, recipe.clip), (MEDIAN, clip))
+    ]
+    return {
+        "tau": (("norm", "level"), np.array([noise[norm] for norm in NORMS])),
+        "accuracy": (("norm", "level", "repeat"), np.array([one[1:] for one in found])),
+        "accuracy_without": (("norm", "repeat"), np.array([one[0] for one in found])),
+        "clip": clip,
+        "free": free_level(recipe),
+        "level": mus,
+    }
+
+
+def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """Accuracy by level: the differential privacy of Figure 3, and both notions at a smaller C."""
+    rows = []
+    for one in clipped:
+        without = one["accuracy_without"].sel(norm=MEDIAN).values
+        for i, mu in enumerate(one["level"].values):
+            tau, accuracy = (one[key].isel(level=i) for key in ("tau", "accuracy"))
+            free = mu >= one.attrs["free"]
+            own = accuracy.sel(norm=MEDIAN).values
+            fitting = float(tau.sel(norm=MEDIAN))
+            for series, noise, values in (
+                (f"GDP, {OWN}", float(tau.sel(norm=OWN)), accuracy.sel(norm=OWN).values),
+                (f"GDP, {MEDIAN}", fitting, own),
+                (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else own),
+            ):
+                key = {"dataset": one.attrs["set"], "series": series, "mu": round(float(mu), 4)}
+                rows.append(
+                    {**key, "tau": noise, "metric": "test_accuracy(%)", **metrics.summary(values)}
+                )
+    note = "Levels at the median norm: the largest at 0.1, 1 and 10% FPR, numerically."
+    return tidy(rows, observed(clipped, note=note))
+
+
+def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
+    rows = []
+    for one in clipped:
+        recipe, mu = recipe_of(one), f"{float(one['level'].values[0]):g}"
+        bare, small = (one["accuracy_without"].sel(norm=norm).values for norm in NORMS)
+        noisy, less = (one["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
+        for quantity, values in (
+            (OWN, [recipe.clip]),
+            (MEDIAN, [one.attrs["clip"]]),
+            ("mu without noise, Equation 10", [_stated(recipe)]),
+            ("mu without noise, numerically", [one.attrs["free"]]),
+            ("accuracy lost to the smaller C alone (points)", bare - small),
+            (f"accuracy lost to noise for mu = {mu}, {OWN} (points)", bare - noisy),
+            (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - less),
+            *_saved(one),
+        ):
+            numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
+            rows.append({"data": one.attrs["set"], "quantity": quantity, **numbers})
+    return tidy(rows, observed(clipped))
+
+
+def _saved(one: xr.Dataset) -> list[tuple[str, FloatArray]]:
+    """Accuracy without noise less that under GDP, at the first level that needs none."""
+    first = int((one["level"].values < one.attrs["free"]).sum())
+    if first == one.sizes["level"]:
+        return []
+    pair = one["accuracy_without"], one["accuracy"].isel(level=first)
+    without, noisy = (each.sel(norm=MEDIAN).values for each in pair)
+    return [(SAVED, without - noisy)]
+
+
+def _stated(r: Recipe) -> float:
+    step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
+    return privacy.subsampled_mu(step, r.batch_size, r.n_records, r.steps)

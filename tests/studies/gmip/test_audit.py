@@ -6,7 +6,18 @@ import pytest
 from scipy import stats
 
 from membership import evidence, metrics, privacy
-from membership.studies.gmip import curves, panels, sentences
+from membership.studies.gmip import audit as auditing
+from membership.studies.gmip import sentences
+from membership.studies.gmip.audit import (
+    ABLATIONS,
+    _exponential,
+    _uniform,
+    figure_2a,
+    figure_4,
+    measured_curve,
+    normal,
+    simulated_panels,
+)
 from membership.studies.gmip.settings import Settings
 
 SETTINGS = SimpleNamespace(seed=0, panel_repeats=3, simulated_records=2000)
@@ -15,15 +26,15 @@ SETTINGS = SimpleNamespace(seed=0, panel_repeats=3, simulated_records=2000)
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panels, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
-        patch.setattr(panels, "QUANTILES_OF_K", 20)
-        folder = tmp_path_factory.mktemp("panels")
-        yield evidence.load(evidence.save(folder / "panels.evidence", panels.gather(SETTINGS)))
+        patch.setattr(auditing, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
+        patch.setattr(auditing, "QUANTILES_OF_K", 20)
+        file = tmp_path_factory.mktemp("panels") / "panels.evidence"
+        yield evidence.load(evidence.save(file, simulated_panels(SETTINGS)))
 
 
 def test_curves_are_read_off_against_the_attacker():
     score, member = np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])
-    table = curves.measured({"a": 1}, [score, score], member)
+    table = measured_curve({"a": 1}, [score, score], member)
     at = table.set_index(table["fpr"].round(6))["tpr"]
     assert at[0.48] == 0.5
     assert at[0.5] == 1.0
@@ -31,7 +42,8 @@ def test_curves_are_read_off_against_the_attacker():
 
 
 @pytest.mark.parametrize(
-    ("draw", "kurtosis"), [(panels.normal, 3.0), (panels._uniform, 1.8), (panels._exponential, 9.0)]
+    ("draw", "kurtosis"),
+    [(normal, 3.0), (_uniform, 1.8), (_exponential, 9.0)],
 )
 def test_k_of_independent_entries_is_chi_squared_for_normal_ones_alone(draw, kurtosis):
     """Remark 5.1: its mean is d for all of them, its variance d times the kurtosis less one."""
@@ -44,7 +56,7 @@ def test_k_of_independent_entries_is_chi_squared_for_normal_ones_alone(draw, kur
 
 
 def test_figure_2a_meets_the_bound(played):
-    table = panels.figure_2a(played)
+    table = figure_2a(played)
     for _, part in table.groupby("panel"):
         measured = part[part["series"] == "GLiR"]["tpr"].to_numpy()
         bound = part[part["series"] != "GLiR"]["tpr"].to_numpy()
@@ -53,8 +65,8 @@ def test_figure_2a_meets_the_bound(played):
 
 
 def test_figure_4_has_every_setting(played):
-    table = panels.figure_4(played)
-    assert set(table["panel"]) == set(panels.ABLATIONS)
+    table = figure_4(played)
+    assert set(table["panel"]) == set(ABLATIONS)
     for name, part in table.groupby("panel"):
         curve = part.pivot(index="fpr", columns="series", values="tpr")
         gap = (curve["GLiR"] - curve["Theorem 5.1, K as drawn"]).abs().max()
@@ -62,8 +74,8 @@ def test_figure_4_has_every_setting(played):
 
 
 def test_the_curve_is_the_mean_of_what_was_played(played):
-    name = next(iter(panels.ABLATIONS))
-    rows = panels.figure_4(played).query("panel == @name and series == 'GLiR'")
+    name = next(iter(ABLATIONS))
+    rows = figure_4(played).query("panel == @name and series == 'GLiR'")
     own = played["tpr"].sel(panel=name).values
     assert rows["tpr"].to_numpy() == pytest.approx(own.mean(axis=0), abs=1e-6)
     assert set(rows["n_repeats"]) == {3}

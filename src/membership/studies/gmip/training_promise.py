@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 import xarray as xr
 
@@ -11,8 +12,8 @@ from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.origin import observed, recipe_of
-from membership.studies.gmip.tasks import Task
+from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.setups import observed, recipe_of
 from membership.training.private import initial_weight, residual, with_constant
 
 OTHERS = ("fresh", "fixed")
@@ -156,7 +157,7 @@ def _largest(k: FloatArray, member: BoolArray, share: float) -> BoolArray:
     return kept
 
 
-def attack_table(some: Sequence[xr.Dataset]) -> Any:
+def attack_table(some: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The attack's rates beside the stated level and the numerical composition at K = d."""
     rows = []
     for one in some:

@@ -10,20 +10,17 @@ import xarray as xr
 
 from membership import data, evidence
 from membership.studies.gmip import (
-    clipped,
-    composed,
-    cost,
-    joint,
+    audit,
+    experiment,
     loss_attack,
     noised,
-    observations,
-    panels,
+    several_steps,
+    utility,
 )
-from membership.studies.gmip.tasks import (
-    LENGTHS,
-    Task,
-    load_task,
-)
+from membership.studies.gmip import training_promise as promise
+from membership.studies.gmip.experiment import Task, load_task
+from membership.studies.gmip.recipes import LENGTHS
+from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
@@ -35,10 +32,10 @@ STRONG = 0.4
 """The level whose noise Control 9 takes."""
 
 
-def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
+def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
     found: dict[str, Callable[[], xr.Dataset]] = {
-        panels.NAME: functools.partial(panels.gather, settings)
+        "simulated-panels": functools.partial(audit.simulated_panels, settings)
     }
     for name, word in settings.words.items():
         found[f"steps-{word}"] = functools.partial(_steps, name, settings)
@@ -56,11 +53,11 @@ def sources(settings: Any) -> dict[str, Callable[[], xr.Dataset]]:
     return found
 
 
-def _steps(name: str, settings: Any) -> xr.Dataset:
+def _steps(name: str, settings: Settings) -> xr.Dataset:
     """GLiR's numbers at every step of ``audit_models`` models, each with its own records."""
     it = _task(name, settings)
-    splits = [observations.split(it, settings, model) for model in range(settings.audit_models)]
-    each = [observations.steps_of(it, s, settings, model) for model, s in enumerate(splits)]
+    splits = [experiment.split(it, settings, model) for model in range(settings.audit_models)]
+    each = [experiment.steps_of(it, s, settings, model) for model, s in enumerate(splits)]
     n = it.batch
     return evidence.dataset(
         "steps",
@@ -81,7 +78,7 @@ def _steps(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _starts(name: str, settings: Any) -> xr.Dataset:
+def _starts(name: str, settings: Settings) -> xr.Dataset:
     """The loss attack's outcomes after the few steps, by whether models share their start."""
     each = [loss_attack.outcomes(_outputs(name, "few", settings, start)) for start in STARTS]
     it = _task(name, settings)
@@ -98,17 +95,17 @@ def _starts(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _outputs(name: str, length: str, settings: Any, start: str = "shared") -> xr.Dataset:
+def _outputs(name: str, length: str, settings: Settings, start: str = "shared") -> xr.Dataset:
     """Log-odds under targets and shadow models, all of random halves of the same records."""
     it = _task(name, settings)
-    pool = observations.split(it, settings, 0).queries
+    pool = experiment.split(it, settings, 0).queries
     targets, models = settings.audit_models, settings.audit_models + settings.n_reference
     mask = data.random_halves(models, len(pool), settings.seed)
     steps = settings.audit_steps if length == "few" else it.steps
     return evidence.dataset(
         "outputs",
         {
-            "log_odds": observations.log_odds(it, pool, mask, steps, settings.seed, start),
+            "log_odds": experiment.log_odds(it, pool, mask, steps, settings.seed, start),
             "member": mask,
         },
         {"record": pool},
@@ -120,16 +117,16 @@ def _outputs(name: str, length: str, settings: Any, start: str = "shared") -> xr
     )
 
 
-def _measured(name: str, settings: Any) -> xr.Dataset:
+def _measured(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies: by notion and level with either noise, and by optimiser at one level."""
     it = _task(name, settings)
     mus = levels(settings.n_levels)
     tau = np.array([[needed_noise(it.recipe, mu, notion) for mu in mus] for notion in NOTIONS])
     distinct, place = np.unique(tau, return_inverse=True)
-    both = [observations.accuracies(it, distinct.tolist(), settings, kind) for kind in NOISES]
+    both = [experiment.accuracies(it, distinct.tolist(), settings, kind) for kind in NOISES]
     strong = needed_noise(it.recipe, STRONG, "gdp")
     ends = [
-        [observations.accuracies(it, [0.0, strong], settings, kind, how) for kind in NOISES]
+        [experiment.accuracies(it, [0.0, strong], settings, kind, how) for kind in NOISES]
         for how in OPTIMISERS
     ]
     return evidence.dataset(
@@ -162,15 +159,15 @@ def _measured(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _clipped(name: str, settings: Any) -> xr.Dataset:
+def _clipped(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies with C at the median norm of the gradients."""
     it = _task(name, settings)
-    found = clipped.trained(it, settings)
+    found = utility.clipped_accuracies(it, settings)
     arrays = {key: one for key, one in found.items() if isinstance(one, tuple)}
     return evidence.dataset(
         "measured",
         arrays,
-        {"level": found["level"], "norm": list(clipped.NORMS)},
+        {"level": found["level"], "norm": list(utility.NORMS)},
         **_origin(it, settings, str(device_of(settings.device))),
         clip=found["clip"],
         free=found["free"],
@@ -178,15 +175,15 @@ def _clipped(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _composed(name: str, settings: Any) -> xr.Dataset:
+def _composed(name: str, settings: Settings) -> xr.Dataset:
     """The attack on models of Figure 3 without noise, all of whose steps are seen."""
     it = _task(name, settings)
-    runs = min(settings.audit_models, composed.RUNS)
+    runs = min(settings.audit_models, promise.RUNS)
     found = [
-        [composed.outcomes(composed.attacked(it, run, o, settings.seed)) for run in range(runs)]
-        for o in composed.OTHERS
+        [promise.outcomes(promise.attacked(it, run, o, settings.seed)) for run in range(runs)]
+        for o in promise.OTHERS
     ]
-    who = composed.cast(it, 0, settings.seed)
+    who = promise.cast(it, 0, settings.seed)
     return evidence.dataset(
         "measured",
         {
@@ -199,7 +196,7 @@ def _composed(name: str, settings: Any) -> xr.Dataset:
                 np.array([[one["auc"] for one in each] for each in found]),
             ),
         },
-        {"others": list(composed.OTHERS), "group": list(composed.GROUPS)},
+        {"others": list(promise.OTHERS), "group": list(promise.GROUPS)},
         **_origin(it, settings, "cpu"),
         sizes={
             "Attacked runs": str(runs),
@@ -211,21 +208,21 @@ def _composed(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _joint(name: str, settings: Any) -> xr.Dataset:
+def _joint(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of several steps' joint test on real gradients, by background."""
     it = _task(name, settings)
-    each = [joint.outcomes(it, settings, model) for model in range(settings.audit_models)]
+    each = [several_steps.outcomes(it, settings, model) for model in range(settings.audit_models)]
     return evidence.dataset(
         "measured",
         {"auc": (("model", "background", "steps", "attack"), np.array([one for one, _ in each]))},
-        {"steps": list(joint.STEPS), "attack": list(joint.ATTACKS)},
-        **_origin(it, settings, "cpu", max(joint.STEPS)),
+        {"steps": list(several_steps.STEPS), "attack": list(several_steps.ATTACKS)},
+        **_origin(it, settings, "cpu", max(several_steps.STEPS)),
         backgrounds=each[0][1],
         sizes={"Audited models": f"{settings.audit_models} (paper: 5)"},
     )
 
 
-def _noised(name: str, settings: Any) -> xr.Dataset:
+def _noised(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of the best attack on one step, without noise and with that of half the level."""
     it, clip = _task(name, settings), noised.clip_of_table_3()
     tau = noised.halving_noise(it.dimension, it.batch, clip)
@@ -242,18 +239,20 @@ def _noised(name: str, settings: Any) -> xr.Dataset:
 
 
 @evidence.version(2)
-def _times(name: str, settings: Any) -> xr.Dataset:
+def _times(name: str, settings: Settings) -> xr.Dataset:
     """Processor time and AUC of GLiR and of the loss attack after the few steps."""
     it = _task(name, settings)
-    each = [cost.outcomes(it, settings, model) for model in range(settings.audit_models)]
-    many = cost.FOR_AS_LONG * settings.n_reference
+    each = [
+        loss_attack.timed_outcomes(it, settings, model) for model in range(settings.audit_models)
+    ]
+    many = loss_attack.FOR_AS_LONG * settings.n_reference
     return evidence.dataset(
         "measured",
         {
             key: (("attack", "model"), np.stack([one[key] for one in each], axis=1))
             for key in ("seconds", "auc")
         },
-        {"attack": [attack.format(many) for attack in cost.ATTACKS]},
+        {"attack": [attack.format(many) for attack in loss_attack.ATTACKS]},
         **_origin(it, settings, "cpu", settings.audit_steps),
         sizes={
             "Shadow models": f"{settings.n_reference} and {many:,}",
@@ -262,7 +261,7 @@ def _times(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _task(name: str, settings: Any) -> Task:
+def _task(name: str, settings: Settings) -> Task:
     """A data set with its features, made once for the three kinds of evidence."""
     return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
 
@@ -270,7 +269,7 @@ def _task(name: str, settings: Any) -> Task:
 _made = functools.lru_cache(maxsize=4)(load_task)
 
 
-def _origin(it: Task, settings: Any, device: str, steps: int = 0) -> dict[str, Any]:
+def _origin(it: Task, settings: Settings, device: str, steps: int = 0) -> dict[str, Any]:
     """What every file says of its data set and network; audits take all members at every step."""
     audited = {"batch_size": it.batch, "n_records": it.batch, "epochs": steps}
     return {

@@ -1,38 +1,39 @@
-"""The joint test of several steps on real gradients (part of Control 4)."""
+"""Several steps on one batch: the sum of log p and joint tests, simulated and real (Control 4)."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from membership import metrics
+from membership import metrics, privacy
 from membership.arrays import FloatArray
-from membership.attacks.glir import glir_from_distance, glir_log_ratio
+from membership.attacks.glir import glir_from_distance, glir_log_ratio, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import observations
-from membership.studies.gmip.origin import observed
+from membership.studies.gmip import experiment
+from membership.studies.gmip.audit import QUERIES, Audits, area_row
+from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.recipes import LEAST_BACKGROUND
-from membership.studies.gmip.tasks import Task
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import joined, observed, repeated
 from membership.training.private import record_gradients
 
 STEPS = (1, 2, 5)
 ATTACKS = ("sum of log p", "joint test", "joint likelihood ratio")
 MORE = "joint likelihood ratio less that of one step"
+CORRELATIONS = (0.0, 0.9, 0.99)
 
 
-def outcomes(task: Task, settings: Any, model: int) -> tuple[FloatArray, list[int]]:
+def outcomes(task: Task, settings: Settings, model: int) -> tuple[FloatArray, list[int]]:
     """AUC in percent, (backgrounds, steps, attacks), and how many records each background has.
 
     NaN where a covariance of all steps would have fewer than 1.5 records a dimension.
     """
-    everybody = SimpleNamespace(seed=settings.seed, n_background=task.recipe.n_records)
-    s = observations.split(task, everybody, model)
+    s = experiment.split(task, settings, model, n_background=task.recipe.n_records)
     n, sizes = len(s.members), [min(settings.n_background, len(s.background)), len(s.background)]
-    before = observations.trajectory(task, s.members, max(STEPS), settings.seed + model)
+    before = experiment.trajectory(task, s.members, max(STEPS), settings.seed + model)
     member = np.arange(len(s.queries)) < n
     found = np.full((len(sizes), len(STEPS), len(ATTACKS)), np.nan)
     for i, size in enumerate(sizes):
@@ -87,7 +88,7 @@ def _forms(background: FloatArray, asked: FloatArray, n: int) -> tuple[FloatArra
     return distance, np.square(rotated).sum(axis=1), rotated.shape[1]
 
 
-def rows(some: Sequence[xr.Dataset]) -> Any:
+def rows(some: Sequence[xr.Dataset]) -> pd.DataFrame:
     """AUC of one step, and of several by their sum and jointly, on either background."""
     table = []
     for one in some:
@@ -110,3 +111,41 @@ def rows(some: Sequence[xr.Dataset]) -> Any:
                     gain = {"attack": MORE, "metric": "auc(%)", **metrics.summary(values)}
                     table.append({**case, **gain})
     return tidy(table, observed(some))
+
+
+def five_steps(settings: Settings) -> pd.DataFrame:
+    """Five steps on one batch: the sum of log p against the joint test (Control 4)."""
+    d, n, steps = 20, 60, 5
+    rounds = QUERIES // n + 1
+    member = np.tile(np.arange(2 * n) < n, rounds)
+    mu = privacy.mip_mu_step(d, n, d)
+    rows = []
+    for stream, correlation in enumerate(CORRELATIONS):
+        rng = np.random.default_rng([settings.seed, 6, stream])
+        across = np.full((steps, steps), correlation) + (1 - correlation) * np.eye(steps)
+        root, joint = np.linalg.cholesky(across).T, whitening(np.kron(across, np.eye(d)))
+        scores: dict[str, list] = {"one step": [], "sum of log p": [], "joint test": []}
+        for _ in range(settings.simulated_repeats):
+            played: dict[str, list] = {attack: [] for attack in scores}
+            for _ in range(rounds):
+                x = (rng.standard_normal((2 * n, d, steps)) @ root).transpose(2, 0, 1)
+                each = [glir_whitened(step[:n].mean(axis=0), step, n) for step in x]
+                together = x.transpose(1, 0, 2).reshape(2 * n, -1) @ joint
+                played["one step"].append(each[0])
+                played["sum of log p"].append(np.sum(each, axis=0))
+                played["joint test"].append(glir_whitened(together[:n].mean(axis=0), together, n))
+            for attack, parts in played.items():
+                scores[attack].append(np.concatenate(parts))
+        for attack, repeats in scores.items():
+            rows.append(area_row({"correlation": correlation, "attack": attack}, repeats, member))
+        full = 100 * privacy.gaussian_auc(privacy.composed_mu(mu, steps))
+        key = {"correlation": correlation, "attack": "bound", "metric": "auc(%)"}
+        rows.append({**key, **metrics.exactly(full)})
+    return tidy(rows, repeated(settings))
+
+
+def control_4(some: Audits, settings: Settings) -> pd.DataFrame:
+    """Several steps on one batch, simulated and on real"""
+    known = five_steps(settings).assign(data="simulated")
+    known["case"] = [f"correlation {each:g}" for each in known["correlation"]]
+    return joined([known, rows(some)] if some else [known])

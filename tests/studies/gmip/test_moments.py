@@ -3,19 +3,20 @@ from types import SimpleNamespace
 import pytest
 
 from membership import privacy
-from membership.studies.gmip import simulated
+from membership.studies.gmip import law_of_k, moments, several_steps
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(simulated, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
-    monkeypatch.setattr(simulated, "BACKGROUNDS", (250, 4000))
+    for module in (moments, law_of_k):
+        monkeypatch.setattr(module, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
+    monkeypatch.setattr(moments, "BACKGROUNDS", (250, 4000))
 
 
 def test_only_the_corrected_p_values_are_calibrated():
-    table = simulated.calibration(SETTINGS)
+    table = moments.calibration(SETTINGS)
     rates = table[table["nominal"] == 5.0].set_index("convention")["value"]
     assert rates["paper"] == pytest.approx(5.0, abs=1.0)
     assert rates["authors"] > 10
@@ -25,8 +26,8 @@ def test_only_the_corrected_p_values_are_calibrated():
 
 @pytest.mark.slow
 def test_the_joint_test_finds_what_the_sum_misses():
-    table = simulated.five_steps(SETTINGS).set_index(["correlation", "attack"])["value"]
-    for correlation in simulated.CORRELATIONS:
+    table = several_steps.five_steps(SETTINGS).set_index(["correlation", "attack"])["value"]
+    for correlation in several_steps.CORRELATIONS:
         assert table[correlation, "joint test"] == pytest.approx(
             table[correlation, "bound"], abs=2.5
         )
@@ -35,13 +36,13 @@ def test_the_joint_test_finds_what_the_sum_misses():
 
 
 def test_shrinkage_helps_where_the_background_is_small():
-    table = simulated.background(SETTINGS)
+    table = moments.background(SETTINGS)
     auc = table[table["metric"] == "auc(%)"].set_index(["n_background", "estimator"])["value"]
     assert auc[250, "sample"] + 3 < auc[250, "Ledoit-Wolf"] < auc[4000, "sample"]
     assert auc[4000, "sample"] < auc[0, "known"]
 
 
 def test_records_with_large_k_are_found_first():
-    table = simulated.susceptible_records(SETTINGS).set_index(["fpr", "attack"])["value"]
+    table = law_of_k.susceptible_records(SETTINGS).set_index(["fpr", "attack"])["value"]
     low = table[0.001]
     assert low["all records at K = d"] < low["one FPR for all (GLiR)"] < low["optimal composition"]

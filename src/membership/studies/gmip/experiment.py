@@ -1,0 +1,292 @@
+"""The experiment: fixed features of a data set, one softmax layer, and what is observed of it.
+
+Every audited model is a softmax layer trained on one batch: its n members, all at every step
+(Table 3). The attacker sees each step's mean gradient, knows the parameters before it, and has
+other records of the same kind to estimate the gradients' moments on.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.decomposition import PCA
+
+from membership import data, models, training
+from membership.arrays import FloatArray
+from membership.attacks.glir import released_distances
+from membership.curvature import gradient_moments, whitening
+from membership.studies.gmip.recipes import NAMES, RECIPES, Recipe, fitted_to, own_recipe
+from membership.studies.gmip.settings import Settings
+from membership.training.private import (
+    PrivateConfig,
+    initial_weight,
+    record_gradients,
+    residual,
+    train_softmax_layers,
+    with_constant,
+)
+
+SGD_LEARNING_RATE = 0.1
+
+
+@dataclass(frozen=True)
+class Task:
+    """A softmax layer to train.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set, as the tables name it.
+    features : numpy.ndarray of float64, shape (records, width)
+        Standardised.
+    y : numpy.ndarray of int64, shape (records,)
+    n_test : int
+        The first records are for testing, the others for training.
+    recipe : Recipe
+        Sizes as used here.
+    published : str
+        The paper's name for the data set, where it is one of the paper's; else empty.
+    digests : dict
+    deviations : tuple of str
+    """
+
+    name: str
+    features: FloatArray
+    y: np.ndarray
+    n_test: int
+    recipe: Recipe
+    published: str
+    digests: dict[str, str]
+    deviations: tuple[str, ...]
+
+    @property
+    def dimension(self) -> int:
+        """Number of parameters d of the softmax layer."""
+        return self.recipe.dimension
+
+    @property
+    def batch(self) -> int:
+        """Members n of an audited model; the others come from the test records."""
+        return min(self.recipe.audit_batch, self.n_test)
+
+    @property
+    def train(self) -> slice:
+        """The records to train on."""
+        return slice(self.n_test, self.n_test + self.recipe.n_records)
+
+    @property
+    def steps(self) -> int:
+        """Steps T of the utility study."""
+        return self.recipe.steps
+
+
+def task(name: str, settings: Settings) -> Task:
+    """Load one data set and its fixed features, ready to train on."""
+    it = settings
+    return load_task(name, it.data_root, it.pretrain_epochs, it.seed, it.device)
+
+
+def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
+    """The same from the settings that it depends on."""
+    loaded = data.load(name, root=data_root or None)
+    rng = np.random.default_rng([seed, 1])
+    if loaded.name == "purchase_like":
+        made = _purchase(loaded, pretrain_epochs, seed, device)
+    elif loaded.name == "cifar10":
+        made = _cifar(loaded, data_root, pretrain_epochs, seed, device)
+    else:
+        made = _random_features(loaded, rng)
+    x, y, recipe, digests, deviations = made
+    order = rng.permutation(len(y))
+    x, y = _standardised(x[order]), y[order]
+    n_test = min(recipe.n_test, len(y) // 5)
+    recipe, more = fitted_to(recipe, len(y) - n_test, recipe.label == "")
+    return Task(
+        name=NAMES.get(loaded.name, loaded.name),
+        features=x,
+        y=y,
+        n_test=n_test,
+        recipe=recipe,
+        published=recipe.label,
+        digests={loaded.name: loaded.digest, **digests},
+        deviations=(*deviations, *more),
+    )
+
+
+def _random_features(loaded: data.Dataset, rng: np.random.Generator):
+    """The paper's network for Adult: a frozen random layer with tanh, on standardised columns."""
+    flat = _standardised(loaded.x.reshape(len(loaded.x), -1).astype(np.float64))
+    known = RECIPES.get(loaded.name)
+    deviations = [] if known else [f"{loaded.name} is none of the paper's data sets"]
+    recipe = known or own_recipe(len(flat), loaded.n_classes)
+    bound = 1 / math.sqrt(flat.shape[1])
+    weight = rng.uniform(-bound, bound, (flat.shape[1], recipe.width))
+    bias = rng.uniform(-bound, bound, recipe.width)
+    return np.tanh(flat @ weight + bias), loaded.y, recipe, {}, deviations
+
+
+def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
+    """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
+    by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
+    kept, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
+    config = training.TrainingConfig(
+        epochs=epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
+    )
+    factory = partial(models.mlp, loaded.x.shape[1], (1024, 128), others.n_classes, "tanh")
+    everyone = np.ones((1, len(others)), dtype=bool)
+    trained = training.train(factory, others, everyone, config, [seed], device=device)
+    deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
+    found = _hidden(trained.module(0), kept.x)
+    return found, kept.y, RECIPES["purchase_like"], {}, deviations
+
+
+def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device: str):
+    """A network trained on CIFAR-100, its last layer's inputs brought to 64 by PCA."""
+    source = data.load("cifar100_20k", root=data_root or None)
+    config = training.TrainingConfig(
+        epochs=epochs,
+        batch_size=128,
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=5e-4,
+        schedule="cosine",
+    )
+    factory = partial(models.resnet, 18, source.n_classes, stem="imagenet")
+    split = source.official_train
+    rows = np.ones(len(source), dtype=bool) if split is None else split
+    trained = training.train(factory, source, rows[None], config, [seed], device=device)
+    recipe = RECIPES["cifar10"]
+    found = _hidden(trained.module(0), loaded.x)
+    reduced = PCA(recipe.width, random_state=0).fit_transform(found)
+    deviations = [
+        f"ResNet-18 trained {epochs} epochs on 20,000 records of CIFAR-100, 64 "
+        "principal components (the paper: ResNet-56 trained on all of it)"
+    ]
+    return reduced, loaded.y, recipe, {source.name: source.digest}, deviations
+
+
+def _hidden(network: Any, x: np.ndarray) -> FloatArray:
+    with torch.no_grad():
+        parts = [network.features(part) for part in torch.tensor(x).split(512)]
+    return torch.cat(parts).double().numpy()
+
+
+def _standardised(x: FloatArray) -> FloatArray:
+    return (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-5)
+
+
+@dataclass(frozen=True)
+class Split:
+    """One audited model's records, as positions: its members, as many others, the background."""
+
+    members: np.ndarray
+    others: np.ndarray
+    background: np.ndarray
+
+    @property
+    def queries(self) -> np.ndarray:
+        """The records asked about, members first."""
+        return np.concatenate([self.members, self.others])
+
+
+def split(task: Task, settings: Settings, model: int, n_background: int | None = None) -> Split:
+    """Members and background from the training records, others from the test records."""
+    rng = np.random.default_rng([settings.seed, 9, model])
+    n = task.batch
+    train = task.n_test + rng.permutation(task.recipe.n_records)
+    left = train[n:]
+    size = min(settings.n_background if n_background is None else n_background, len(left))
+    return Split(train[:n], rng.choice(task.n_test, n, replace=False), left[:size])
+
+
+def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[FloatArray]:
+    """Weights of shape (classes, width + 1) before each of several steps of Adam on one batch."""
+    generator = torch.Generator().manual_seed(seed)
+    weight = initial_weight(task.recipe.classes, task.recipe.width + 1, generator).double()
+    optimiser = torch.optim.Adam([weight], lr=task.recipe.learning_rate)
+    before = []
+    for _ in range(steps):
+        before.append(weight.numpy().copy())
+        gradient = record_gradients(before[-1], task.features[members], task.y[members])
+        weight.grad = torch.as_tensor(gradient.mean(axis=0)).view(weight.shape)
+        optimiser.step()
+    return before
+
+
+def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, np.ndarray]:
+    """GLiR's two numbers of each record at every step of one model, and the gradients' spectrum."""
+    n, d = len(s.members), task.dimension
+    steps: dict[str, list] = {"distance": [], "susceptibility": [], "eigenvalue": []}
+    found: dict[str, Any] = {}
+    for weight in trajectory(task, s.members, settings.audit_steps, settings.seed + model):
+        back = record_gradients(weight, task.features[s.background], task.y[s.background])
+        x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
+        moments = gradient_moments(back)
+        root = whitening(moments.covariance)
+        # Members come first among the queries: their mean is what the step publishes.
+        rotated = (x - moments.mean) @ root
+        steps["distance"].append(np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1))
+        steps["susceptibility"].append(np.square(rotated).sum(axis=1))
+        eigenvalues = np.sort(1 / np.square(root).sum(axis=0))[::-1]
+        steps["eigenvalue"].append(np.pad(eigenvalues, (0, d - len(eigenvalues))))
+        if not found:
+            released = released_distances(x[:n].mean(axis=0), x, *moments)
+            found = dict(
+                zip(("released_distance", "released_susceptibility"), released, strict=True)
+            )
+            found["largest_norm"] = np.linalg.norm(back, axis=1).max()
+    return found | {name: np.array(values) for name, values in steps.items()}
+
+
+def log_odds(
+    task: Task, pool: np.ndarray, mask: np.ndarray, steps: int, seed: int, start: str = "shared"
+) -> FloatArray:
+    """Train on each row of the mask, its whole batch at every step; log-odds (models, records).
+
+    The models start from the same weights ("shared"), or each from its own ("own").
+    """
+    x = with_constant(task.features[pool])
+    y = torch.tensor(task.y[pool])
+    generator = torch.Generator().manual_seed(seed)
+    starts = [
+        initial_weight(task.recipe.classes, x.shape[1], generator)
+        for _ in range(len(mask) if start == "own" else 1)
+    ]
+    weight = torch.stack(starts).repeat(len(mask) // len(starts), 1, 1)
+    share = torch.tensor(mask.T / mask.sum(axis=1), dtype=torch.float32)[..., None]
+    optimiser = torch.optim.Adam([weight], lr=task.recipe.learning_rate)
+    for _ in range(steps):
+        r = residual(weight, x, y) * share
+        weight.grad = (r.flatten(1).T @ x).view(weight.shape)
+        optimiser.step()
+    logits = torch.einsum("np,rcp->rnc", x.double(), weight.double())
+    index = y[None, :, None].expand(len(mask), -1, 1)
+    others = logits.scatter(2, index, -torch.inf).logsumexp(dim=2)
+    return (logits.gather(2, index)[..., 0] - others).numpy()
+
+
+def accuracies(
+    task: Task,
+    taus: list[float],
+    settings: Settings,
+    kind: str,
+    optimiser: str = "adam",
+    clip: float | None = None,
+) -> FloatArray:
+    """Test accuracy in percent, one row a noise level and one column a seed."""
+    r = task.recipe
+    rate = r.learning_rate if optimiser == "adam" else SGD_LEARNING_RATE
+    config = PrivateConfig(r.epochs, r.batch_size, rate, clip or r.clip, optimiser, kind)
+    x, y = task.features[task.train], task.y[task.train]
+    queries = with_constant(task.features[: task.n_test]).numpy()
+    truth = task.y[: task.n_test]
+    rows = []
+    for repeat in range(settings.utility_seeds):
+        seed = 1000 * settings.seed + repeat
+        weight = train_softmax_layers(x, y, r.classes, config, taus, seed, settings.device)
+        logits = np.einsum("np,rcp->rnc", queries, weight, optimize=True)
+        rows.append(100 * (logits.argmax(axis=2) == truth).mean(axis=1))
+    return np.array(rows).T

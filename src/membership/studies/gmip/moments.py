@@ -1,0 +1,351 @@
+"""What estimated moments do: rank and eigenvalues, p-values, and the gap on real"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.linalg import solve_triangular
+from sklearn.decomposition import PCA
+
+from membership import data, metrics, privacy, published
+from membership.arrays import FloatArray
+from membership.attacks.glir import glir, glir_whitened
+from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip import experiment
+from membership.studies.gmip.audit import (
+    QUERIES,
+    SIZES,
+    Audits,
+    area_row,
+    areas,
+    glir_scores,
+    members,
+    normal,
+    one_round,
+    ranks,
+    released_scores,
+)
+from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.law_of_k import k_over_rank
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import computed, joined, observed, recipe_of, repeated
+from membership.training.private import record_gradients
+
+MORE_STEPS = "AUC of GLiR, all steps less one, by model (points)"
+STORED = "AUC of five steps in the authors' notebook, its picture read off to about 2 points (%)"
+RIGHT_INVERSE = "AUC of GLiR less that of the released code, one step, by model (points)"
+NOMINAL = (0.05, 0.01, 0.001)
+BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
+_DATA = {"dataset": "data"}
+PREDICTED, FOUND = "predicted at K = d, d parameters", "found, GLiR"
+RANK, SPREAD = "rank in the place of d", "each record's K in the place of its mean"
+DEPENDENCE, BACKGROUND = "steps that are not independent", "moments estimated, if normal"
+REST = "the rest"
+_STREAM = 16
+# What training saw, and what the attacker asks.
+CASES = (("clean", "clean"), ("shifted", "shifted"), ("shifted", "clean"))
+
+
+def rank_table(audits: Audits) -> pd.DataFrame:
+    """The rank of the gradients' covariance, and the level that follows (Control 2)."""
+    printed = published.table("gmip_text").set_index("quantity")["value"]
+    rows = []
+    for audit in audits:
+        n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
+        first, each = ranks(audit)[:, 0], glir_scores(audit)
+        r = int(first.min())
+        by_d, by_rank = privacy.mip_mu_step(d, n, d), privacy.mip_mu_step(r, n, r)
+        exact = {
+            "parameters d": d,
+            "batch size n": n,
+            "rank, least of all models": r,
+            "rank, greatest of all models": int(first.max()),
+            "mu with d": by_d,
+            "mu with the rank": by_rank,
+            "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
+            "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
+        }
+        whole, theirs = each.sum(axis=1), released_scores(audit)
+        key = {"dataset": audit.attrs["set"]}
+        rows += [{**key, "metric": m, **metrics.exactly(v)} for m, v in exact.items()]
+        for name, found in (
+            ("AUC of GLiR, one step (%)", each[:, 0]),
+            ("AUC of GLiR, all steps (%)", whole),
+            ("AUC of the released code, one step (%)", theirs),
+        ):
+            rows.append({**area_row(key, list(found), member), "metric": name})
+        for name, first, second in (
+            (MORE_STEPS, whole, each[:, 0]),
+            (RIGHT_INVERSE, each[:, 0], theirs),
+        ):
+            less = 100 * (areas(first, member) - areas(second, member))
+            rows.append({**key, "metric": name, **metrics.summary(less)})
+        stored = printed.get(f"AUC {audit.attrs['set']}")
+        if stored is not None:
+            row = {"metric": STORED, **metrics.exactly(100 * float(stored))}
+            rows.append({**key, **row})
+    return tidy(rows, observed(audits))
+
+
+def real_calibration(audits: Audits) -> pd.DataFrame:
+    """FPR at nominal rates with moments estimated on real gradients (part of Control 3)."""
+    rows = []
+    for audit in audits:
+        others = ~members(audit)
+        for convention, found in (
+            ("paper", glir_scores(audit)[:, 0]),
+            ("authors", released_scores(audit)),
+        ):
+            for nominal in NOMINAL:
+                rates = 100 * (np.exp(-found[:, others]) < nominal).mean(axis=1)
+                key = {"dataset": audit.attrs["set"], "convention": convention}
+                key["nominal"] = round(100 * nominal, 6)
+                rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
+    return tidy(rows, observed(audits))
+
+
+def spectrum(audits: Audits) -> pd.DataFrame:
+    """How far the largest eigenvalue lies from the bound C^2 that the paper puts on it.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, metric, then those of `metrics.summary` (part of Control 8). C is taken as
+        the largest norm of a gradient. The last metric is the level of one step with the noise
+        that makes it 0.1-GDP, by the eigenvalues measured.
+    """
+    rows = []
+    for audit in audits:
+        n, largest = audit.attrs["batch_size"], audit["largest_norm"].values
+        eigenvalues = [one[one > 0] for one in audit["eigenvalue"].values[:, 0]]
+        models = [
+            (each, len(each), _gdp_noise(n, norm), norm)
+            for each, norm in zip(eigenvalues, largest, strict=True)
+        ]
+        values = {
+            "largest eigenvalue / C^2": [each.max() / c**2 for each, _, _, c in models],
+            "median eigenvalue / C^2": [np.median(each) / c**2 for each, _, _, c in models],
+            "mu by the paper's bound": [
+                privacy.mip_mu_step(r, n, r, tau, c) for _, r, tau, c in models
+            ],
+            "mu by the eigenvalues": [
+                privacy.mip_mu_spectrum(each, n, tau) for each, _, tau, _ in models
+            ],
+        }
+        key = {"dataset": audit.attrs["set"]}
+        rows += [{**key, "metric": m, **metrics.summary(each)} for m, each in values.items()]
+    return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
+
+
+def _gdp_noise(n: int, clip: float) -> float:
+    """The noise that makes one step 0.1-GDP: 2 C / (0.1 n)."""
+    return 20 * clip / n
+
+
+def calibration(settings: Settings) -> pd.DataFrame:
+    """Whether p-values are p-values: with n D^2, and with the released code's (n - 1) D^2."""
+    d, n = SIZES["CIFAR-10"]
+    rng = np.random.default_rng([settings.seed, 5])
+    found: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
+    member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
+    for _ in range(settings.simulated_repeats):
+        rounds = [one_round(rng, d, n, normal) for _ in range(QUERIES // n + 1)]
+        for convention, scores in found.items():
+            scores.append(
+                np.concatenate(
+                    [glir(m, x, np.zeros(d), np.eye(d), n, convention) for m, x in rounds]
+                )
+            )
+    rows = []
+    for convention, scores in found.items():
+        for nominal in NOMINAL:
+            rates = [100 * (np.exp(-score[~member]) < nominal).mean() for score in scores]
+            key = {"convention": convention, "nominal": round(100 * nominal, 6), "metric": "FPR(%)"}
+            rows.append({**key, **metrics.summary(rates)})
+        rows.append(area_row({"convention": convention, "nominal": 0.0}, scores, member))
+    return tidy(
+        rows, repeated(settings, note="d = 650, n = 500, covariance I, which both invert rightly.")
+    )
+
+
+def background(settings: Settings) -> pd.DataFrame:
+    """GLiR with an estimated covariance, by background size and estimator (Control 5)."""
+    d, n = 200, 154
+    scale = np.sqrt(1 / np.arange(1, d + 1))
+    member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
+    scores: dict[tuple[int, str], list[FloatArray]] = {}
+    for repeat in range(settings.simulated_repeats):
+        rng = np.random.default_rng([settings.seed, 7, repeat])
+        rounds = [one_round(rng, d, n, normal) for _ in range(QUERIES // n + 1)]
+        everything = rng.standard_normal((max(BACKGROUNDS), d)) * scale
+        truth = np.concatenate([glir_whitened(m, x, n) for m, x in rounds])
+        scores.setdefault((0, "known"), []).append(truth)
+        for size in BACKGROUNDS:
+            for estimator, shrinkage in (("sample", "none"), ("Ledoit-Wolf", "ledoit-wolf")):
+                moments = gradient_moments(everything[:size], shrinkage)
+                root = whitening(moments.covariance)
+                found = [
+                    glir_whitened(
+                        (m * scale - moments.mean) @ root, (x * scale - moments.mean) @ root, n
+                    )
+                    for m, x in rounds
+                ]
+                scores.setdefault((size, estimator), []).append(np.concatenate(found))
+    rows = []
+    for (size, estimator), repeats in scores.items():
+        key = {"n_background": size, "estimator": estimator}
+        rows.append(area_row(key, repeats, member))
+        rates = [100 * (np.exp(-score[~member]) < 0.05).mean() for score in repeats]
+        rows.append({**key, "metric": "FPR at 5%(%)", **metrics.summary(rates)})
+    return tidy(rows, repeated(settings))
+
+
+def control_2(audits: Audits) -> pd.DataFrame:
+    """The rank and the eigenvalues of the gradients' covariance, and the levels that follow."""
+    tables = [rank_table(audits), spectrum(audits)]
+    return joined([table.rename(columns={"metric": "quantity"}) for table in tables])
+
+
+def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
+    """Whether p-values are p-values, with known and with estimated moments."""
+    known = calibration(settings).assign(data="simulated")
+    return joined([known, real_calibration(audits).rename(columns=_DATA)])
+
+
+def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFrame:
+    """From the paper's predicted AUC to GLiR's, part by part, after one step and after all.
+
+    The first parts are formulas. What a background of this size costs is simulated, with normal
+    gradients of this rank; what is left is the rest. The parts add up.
+    """
+    rows = []
+    for stream, audit in enumerate(audits):
+        cost = _cost(audit, settings, stream)
+        for steps in (1, audit.sizes["step"]):
+            text = "one step" if steps == 1 else f"{steps} steps"
+            key = {"data": audit.attrs["set"], "steps": text}
+            for part, values in _parts(audit, cost, steps):
+                rows.append({**key, "part": part, **metrics.summary(100 * values)})
+    note = "AUC in percent, and its change in points. Intervals over models."
+    return tidy(rows, observed(audits, note=note))
+
+
+def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[str, FloatArray]]:
+    """Each part's number for every model."""
+    n, d = audit.attrs["batch_size"], recipe_of(audit).dimension
+    rank = int(ranks(audit)[0, 0])
+    member, scores = members(audit), glir_scores(audit)
+
+    def level(dimension: int) -> float:
+        mu = privacy.composed_mu(privacy.mip_mu_step(dimension, n, dimension), steps)
+        return privacy.gaussian_auc(mu)
+
+    expected, single = _expected(audit, n, rank, steps), _expected(audit, n, rank, 1)
+    one = areas(scores[:, 0], member)
+    found = areas(scores[:, :steps].sum(axis=1), member)
+    yield PREDICTED, np.full(len(scores), level(d))
+    yield RANK, np.full(len(scores), level(rank) - level(d))
+    yield SPREAD, expected - level(rank)
+    if steps > 1:
+        yield DEPENDENCE, found - one - (expected - single)
+    yield BACKGROUND, cost
+    yield REST, one - single - cost
+    yield FOUND, found
+
+
+def _expected(audit: xr.Dataset, n: int, rank: int, steps: int) -> FloatArray:
+    """The AUC that the theorem gives over each model's records, of independent steps."""
+    return np.array(
+        [np.mean([_area(rank, n, k, steps) for k in each]) for each in k_over_rank(audit)]
+    )
+
+
+def _area(rank: int, n: int, share: float, steps: int) -> float:
+    mu = privacy.mip_mu_step(rank, n, share * rank)
+    return privacy.gaussian_auc(privacy.composed_mu(mu, steps))
+
+
+def _cost(audit: xr.Dataset, settings: Settings, stream: int) -> FloatArray:
+    """What estimating the moments on as many normal records changes in the AUC, once a model."""
+    n, rank = audit.attrs["batch_size"], int(ranks(audit)[0, 0])
+    size = int(re.sub(r"\D", "", audit.attrs["sizes"]["Background records"].split("(")[0]))
+    member = np.arange(2 * n) < n
+    changes = []
+    for model in range(audit.sizes["model"]):
+        rng = np.random.default_rng([settings.seed, _STREAM, stream, model])
+        x = rng.standard_normal((2 * n, rank))
+        centre = rng.standard_normal(rank) / np.sqrt(size)
+        root = _sample_root(rng, rank, size)
+        rotated = solve_triangular(root, (x - centre).T, lower=True).T
+        areas = [
+            metrics.auc(glir_whitened(each[:n].mean(axis=0), each, n), member)
+            for each in (x, rotated)
+        ]
+        changes.append(areas[1] - areas[0])
+    return np.array(changes)
+
+
+def _sample_root(rng: np.random.Generator, rank: int, size: int) -> FloatArray:
+    """A triangular root of the covariance of normal records, by Bartlett's decomposition."""
+    root = np.tril(rng.standard_normal((rank, rank)), -1)
+    np.fill_diagonal(root, np.sqrt(rng.chisquare(size - 1 - np.arange(rank))))
+    return root / np.sqrt(size - 1)
+
+
+def augmentation(settings: Settings) -> pd.DataFrame:
+    """GLiR where training saw shifted images and the attacker holds the originals.
+
+    On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
+    features are principal components of the pixels.
+    """
+    views = _views(settings)
+    rows = []
+    for training, queries in CASES:
+        scores = [
+            _score(views[training], views[queries], settings, model)
+            for model in range(settings.audit_models)
+        ]
+        member = np.arange(len(scores[0])) < len(scores[0]) // 2
+        rows.append(area_row({"training": training, "queries": queries}, scores, member))
+    return tidy(
+        rows,
+        computed(data=views["clean"].digests, sizes={"Audited models": str(settings.audit_models)}),
+    )
+
+
+def _score(trained: Task, held: Task, settings: Settings, model: int) -> FloatArray:
+    s = experiment.split(trained, settings, model)
+    weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
+
+    def gradients(view: Task, records: np.ndarray) -> FloatArray:
+        return record_gradients(weight, view.features[records], view.y[records])
+
+    published = gradients(trained, s.members).mean(axis=0)
+    moments = gradient_moments(gradients(held, s.background))
+    queries = gradients(held, s.queries)
+    return glir(published, queries, *moments, len(s.members))
+
+
+def _views(settings: Settings) -> dict[str, Task]:
+    """The same records as they are and shifted, through the same feature map."""
+    digits, base = data.load("digits"), experiment.task("digits", settings)
+    rng = np.random.default_rng([settings.seed, 10])
+    order = rng.permutation(len(digits))
+    images = digits.x[order, 0].astype(np.float64)
+    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
+    down, right = rng.integers(3, size=(2, len(images)))
+    shifted = np.stack(
+        [image[i : i + 8, j : j + 8] for image, i, j in zip(padded, down, right, strict=True)]
+    )
+    components = PCA(base.recipe.width, whiten=True, random_state=0)
+    components.fit(images.reshape(len(images), -1))
+    return {
+        name: replace(
+            base, features=components.transform(view.reshape(len(view), -1)), y=digits.y[order]
+        )
+        for name, view in (("clean", images), ("shifted", shifted))
+    }
