@@ -2,18 +2,11 @@
 
 import pandas as pd
 
+from membership.exhibits import sentences as said
 from membership.exhibits.numbers import number
 from membership.studies.gmip import theory
 
 _EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
-_ONE = "mu of one step"
-_PREDICTED = "predicted at K = d, d parameters"
-_PARTS_OF_THE_GAP = {
-    "rank in the place of d": "rank",
-    "each record's K in the place of its mean": "spread of K",
-    "moments estimated, if normal": "background",
-    "the rest": "the rest",
-}
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
@@ -65,38 +58,43 @@ def of_figure_5(table: pd.DataFrame) -> str:
 
 
 def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
-    at = table[(table["fpr"] - fpr).abs() < 1e-6]
-    found = []
-    for panel, part in at[at["panel"].str.endswith("one step")].groupby("panel", sort=False):
-        rate = part.set_index("series")["tpr"]
-        found.append(
-            f"{panel.split(':')[0]} {100 * rate['GLiR']:.0f}% where the level at K = d gives "
-            f"{100 * rate['level at K = d']:.0f}% "
-            f"({100 * rate['level at K = rank']:.0f}% at the rank)"
-        )
-    return f"TPR at {100 * fpr:.0f}% FPR after one step: {'; '.join(found)}." if found else ""
+    real = table[table["panel"].str.endswith(": one step")]
+    return said.each(
+        real.assign(name=real["panel"].str.removesuffix(": one step"), tpr=100 * real["tpr"]),
+        "name",
+        "{name} {glir:.0f}% where the level at K = d gives {by_d:.0f}% ({by_rank:.0f}% at the "
+        "rank)",
+        f"TPR at {100 * fpr:.0f}% FPR after one step: {{}}.",
+        glir={"fpr": fpr, "series": "GLiR"},
+        by_d={"fpr": fpr, "series": "level at K = d"},
+        by_rank={"fpr": fpr, "series": "level at K = rank"},
+    )
 
 
 def of_control_2(table: pd.DataFrame) -> str:
     """Parameters, rank, and the level with either."""
-    found = []
-    for name, part in table.groupby("dataset", sort=False):
-        value = part.set_index("quantity")["value"]
-        found.append(
-            f"{name}: rank {value['rank, least of all models']:.0f} of "
-            f"{value['parameters d']:.0f} parameters, level {value['mu with d']:.2f} with d and "
-            f"{value['mu with the rank']:.2f} with the rank"
-        )
-    return f"{'; '.join(found)}."
+    return said.each(
+        table,
+        "dataset",
+        "{dataset}: rank {rank:.0f} of {d:.0f} parameters, level {by_d:.2f} with d and "
+        "{by_rank:.2f} with the rank",
+        "{}.",
+        rank={"quantity": "rank, least of all models"},
+        d={"quantity": "parameters d"},
+        by_d={"quantity": "mu with d"},
+        by_rank={"quantity": "mu with the rank"},
+    )
 
 
 def of_control_3(table: pd.DataFrame) -> str:
     """What a nominal rate of 5% is with known moments."""
-    rate = table[(table["data"] == "simulated") & (table["nominal"] == 5)]
-    rate = rate.set_index("convention")["value"]
-    return (
-        f"With known moments a nominal rate of 5% comes out as {rate['paper']:.1f}% with the "
-        f"corrected p-values and as {rate['authors']:.1f}% with those of the released code."
+    return said.each(
+        table,
+        (),
+        "With known moments a nominal rate of 5% comes out as {paper:.1f}% with the corrected "
+        "p-values and as {authors:.1f}% with those of the released code.",
+        paper={"data": "simulated", "nominal": 5, "convention": "paper"},
+        authors={"data": "simulated", "nominal": 5, "convention": "authors"},
     )
 
 
@@ -144,10 +142,13 @@ def of_control_6(table: pd.DataFrame) -> str:
 
 def of_control_7(table: pd.DataFrame) -> str:
     """What the attacker loses who holds the originals."""
-    area = table.set_index(["training", "queries"])["value"]
-    return (
-        f"Where training saw shifted images the AUC is {area['shifted', 'shifted']:.1f}% for an "
-        f"attacker who has them and {area['shifted', 'clean']:.1f}% for one with the originals."
+    return said.each(
+        table,
+        (),
+        "Where training saw shifted images the AUC is {shifted:.1f}% for an attacker who has them "
+        "and {clean:.1f}% for one with the originals.",
+        shifted={"training": "shifted", "queries": "shifted"},
+        clean={"training": "shifted", "queries": "clean"},
     )
 
 
@@ -186,52 +187,61 @@ def of_figure_3(table: pd.DataFrame) -> str:
 
 def of_control_10(table: pd.DataFrame) -> str:
     """Accuracy with either noise under plain SGD."""
-    found = []
-    for name, part in table[table["optimiser"] == "sgd"].groupby("dataset", sort=False):
-        value = part.set_index("noise")["value"]
-        found.append(
-            f"{name} {value['none']:.1f}% without noise, {value['shared']:.1f}% with shared, "
-            f"{value['independent']:.1f}% with independent noise"
-        )
-    return f"Test accuracy with plain SGD: {'; '.join(found)}."
+    return said.each(
+        table[table["optimiser"] == "sgd"],
+        "dataset",
+        "{dataset} {none:.1f}% without noise, {shared:.1f}% with shared, {independent:.1f}% with "
+        "independent noise",
+        "Test accuracy with plain SGD: {}.",
+        none={"noise": "none"},
+        shared={"noise": "shared"},
+        independent={"noise": "independent"},
+    )
 
 
 def of_control_11(table: pd.DataFrame) -> str:
     """The level of one step of the median record and of the upper percent, beside the paper's."""
-    value = table.set_index(["data", "record", "quantity"])["value"]
-    found = [
-        f"{name}: {value[name, 'median', _ONE]:.2f} for the median record, "
-        f"{value[name, '99% quantile', _ONE]:.2f} at the 99% quantile of K, where the level at "
-        f"K = d is {value[name, 'K = d (Equation 10)', _ONE]:.2f}"
-        for name in dict.fromkeys(table["data"])
-    ]
-    return f"mu of one step. {'; '.join(found)}."
+    at = table[table["quantity"] == "mu of one step"]
+    return said.each(
+        at,
+        "data",
+        "{data}: {median:.2f} for the median record, {upper:.2f} at the 99% quantile of K, where "
+        "the level at K = d is {stated:.2f}",
+        "mu of one step. {}.",
+        median={"record": "median"},
+        upper={"record": "99% quantile"},
+        stated={"record": "K = d (Equation 10)"},
+    )
 
 
 def of_control_12(table: pd.DataFrame) -> str:
     """What one threshold on the likelihood ratio gains, of all records."""
-    less = table[table["attack"] == "likelihood ratio less GLiR"]
-    at = less[less["asked"] == "all records"].set_index(["data", "quantity"])["value"]
-    found = [
-        f"{name} {at[name, 'AUC (%)']:+.1f} and {at[name, 'TPR at 1% FPR (%)']:+.1f}"
-        for name in dict.fromkeys(table["data"])
-    ]
-    return (
-        "Likelihood ratio less GLiR, points of AUC and of TPR at 1% FPR, all records: "
-        f"{'; '.join(found)}."
+    less = {"attack": "likelihood ratio less GLiR", "asked": "all records"}
+    return said.each(
+        table,
+        "data",
+        "{data} {area:+.1f} and {rate:+.1f}",
+        "Likelihood ratio less GLiR, points of AUC and of TPR at 1% FPR, all records: {}.",
+        area={**less, "quantity": "AUC (%)"},
+        rate={**less, "quantity": "TPR at 1% FPR (%)"},
     )
 
 
 def of_control_13(table: pd.DataFrame) -> str:
     """The parts after one step, in points of AUC."""
-    at = table[table["steps"] == "one step"]
-    found = []
-    for name, part in at.groupby("data", sort=False):
-        value = part.set_index("part")["value"]
-        each = [f"{what} {value[key]:+.1f}" for key, what in _PARTS_OF_THE_GAP.items()]
-        ends = f"{name} from {value[_PREDICTED]:.1f} to {value['found, GLiR']:.1f}"
-        found.append(f"{ends}: {', '.join(each)}")
-    return f"AUC after one step, in percent and points: {'; '.join(found)}."
+    return said.each(
+        table[table["steps"] == "one step"],
+        "data",
+        "{data} from {predicted:.1f} to {found:.1f}: rank {rank:+.1f}, spread of K {spread:+.1f}, "
+        "background {background:+.1f}, the rest {rest:+.1f}",
+        "AUC after one step, in percent and points: {}.",
+        predicted={"part": "predicted at K = d, d parameters"},
+        found={"part": "found, GLiR"},
+        rank={"part": "rank in the place of d"},
+        spread={"part": "each record's K in the place of its mean"},
+        background={"part": "moments estimated, if normal"},
+        rest={"part": "the rest"},
+    )
 
 
 def of_control_17(table: pd.DataFrame) -> str:
@@ -285,15 +295,14 @@ def of_control_19(table: pd.DataFrame) -> str:
 
 def of_control_14(table: pd.DataFrame) -> str:
     """Accuracy at the strongest level by either clipping norm."""
-    lowest = table[table["mu"] == table["mu"].min()].set_index(["dataset", "series"])["value"]
-    found = [
-        f"{name} {lowest[name, 'GDP, C of Table 4']:.1f}% with the C of Table 4 and "
-        f"{lowest[name, 'GDP, C at the median norm']:.1f}% with the median norm"
-        for name in dict.fromkeys(table["dataset"])
-    ]
-    return (
-        f"Test accuracy under differential privacy at mu = {table['mu'].min():g}: "
-        f"{'; '.join(found)}."
+    lowest = table["mu"].min()
+    return said.each(
+        table[table["mu"] == lowest],
+        "dataset",
+        "{dataset} {wide:.1f}% with the C of Table 4 and {fitting:.1f}% with the median norm",
+        f"Test accuracy under differential privacy at mu = {lowest:g}: {{}}.",
+        wide={"series": "GDP, C of Table 4"},
+        fitting={"series": "GDP, C at the median norm"},
     )
 
 
@@ -311,28 +320,27 @@ def of_control_15(table: pd.DataFrame) -> str:
 
 def of_control_16(table: pd.DataFrame) -> str:
     """The loss attack's rate at 1% FPR with either start."""
-    at = table[table["quantity"] == "TPR at 1% FPR (%)"].set_index(["data", "start"])["value"]
-    found = [
-        f"{name} {at[name, 'shared']:.1f}% and {at[name, 'own']:.1f}%"
-        for name in dict.fromkeys(table["data"])
-    ]
-    return (
+    return said.each(
+        table[table["quantity"] == "TPR at 1% FPR (%)"],
+        "data",
+        "{data} {shared:.1f}% and {own:.1f}%",
         "TPR at 1% FPR of the loss-based attack where models share their start, and where each "
-        f"has its own: {'; '.join(found)}."
+        "has its own: {}.",
+        shared={"start": "shared"},
+        own={"start": "own"},
     )
 
 
 def of_figure_6(table: pd.DataFrame) -> str:
     """Both attacks after the few steps, at 1% false positives."""
-    at = table[(table["fpr"] - 0.01).abs() < 1e-6]
-    found = []
-    for panel, part in at.groupby("panel", sort=False):
-        rate = part.set_index("series")["tpr"]
-        if "GLiR" in rate:
-            found.append(
-                f"{panel}: GLiR {100 * rate['GLiR']:.1f}%, loss {100 * rate['loss (LiRA)']:.1f}%"
-            )
-    return f"TPR at 1% FPR after {'; '.join(found)}."
+    return said.each(
+        table.assign(tpr=100 * table["tpr"]),
+        "panel",
+        "{panel}: GLiR {glir:.1f}%, loss {loss:.1f}%",
+        "TPR at 1% FPR after {}.",
+        glir={"fpr": 0.01, "series": "GLiR"},
+        loss={"fpr": 0.01, "series": "loss (LiRA)"},
+    )
 
 
 def roc(table: pd.DataFrame) -> str:
