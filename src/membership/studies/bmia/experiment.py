@@ -10,7 +10,7 @@ import numpy as np
 from membership import data, models, training
 from membership.errors import InputError
 from membership.studies.bmia import patches
-from membership.studies.bmia.needs import DIGITS, LEAST_RECORDS, SHIFTED
+from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
