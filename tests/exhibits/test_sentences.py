@@ -59,3 +59,18 @@ def test_the_ends_of_a_column():
 def test_names_in_a_sentence():
     assert sentences.joined(["a"]) == "a"
     assert sentences.joined(["a", "b", "c"]) == "a, b and c"
+
+
+def test_a_sentence_that_a_list_declares():
+    said = {
+        "where": {"attack": "MALT"},
+        "order": "value",
+        "over": "n",
+        "text": "{n:,} {row:g}",
+        "whole": "MALT: {}.",
+        "rows": {"row": {}},
+    }
+    assert sentences.declared(said, TABLE) == "MALT: 6,000 51; 1,000 52; 400 54.25."
+    assert sentences.declared(said | {"where": {"attack": "MAST"}}, TABLE) == ""
+    whole = {"text": "{row:g} at n = 400", "rows": {"row": {"n": 400, **MATT}}}
+    assert sentences.declared(whole, TABLE) == "57 at n = 400"

@@ -1,5 +1,6 @@
 """An exhibit, declared once: what it asks, how it is computed from evidence, drawn and judged."""
 
+import functools
 import importlib
 import re
 import tomllib
@@ -170,12 +171,19 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
     return tuple(_Later(f"{package}.{name}") for name in modules)
 
 
-def words_of(package: str) -> dict[str, dict[str, str]]:
+(_SENTENCES,) = later("membership.exhibits", "sentences")
+
+
+def words_of(package: str) -> dict[str, dict[str, Any]]:
     """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter.
 
-    The label is the paper's: "Figure 2" of ``fig-2``.
+    The label is the paper's: "Figure 2" of ``fig-2``. Its table ``says`` is a sentence by rows
+    that have names.
     """
     words = tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
+    for said in words.values():
+        if "says" in said:
+            said["says"] = functools.partial(_SENTENCES.declared, said["says"])
     return {name: {"label": _label(*name.split("-", 1)), **said} for name, said in words.items()}
 
 

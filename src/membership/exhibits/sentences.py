@@ -69,6 +69,21 @@ def each(
     return whole.format(between.join(texts)) if texts else ""
 
 
+def declared(said: Mapping[str, Any], table: pd.DataFrame) -> str:
+    """The sentence that a chapter's list declares: what `each` takes, by name.
+
+    ``where`` says which rows of the table it is about, as in a declared test, and ``order`` by
+    which column they are sorted; ``rows`` are the named rows.
+    """
+    given = {"over": [], "rows": {}, "where": {}, "order": ""} | dict(said)
+    rows, where, order = given.pop("rows"), given.pop("where"), given.pop("order")
+    try:
+        found = rows_at(table, **where)
+    except InputError:
+        return ""
+    return each(found.sort_values(order) if order else found, **given, **rows)
+
+
 def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """The rows at the least and at the largest value of a column, in this order."""
     values = table[column]

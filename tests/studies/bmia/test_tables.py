@@ -166,7 +166,7 @@ def test_lira_with_one_variance_ranks_as_the_difference_of_its_own_score(seen):
 
 
 def test_the_published_tables_contradictions():
-    table = misprints.control_8(None)
+    table = misprints.control_8()
     where = dict(table.groupby("finding").size())
     assert where["copied cells"] == 2
     assert where["doubled time"] == 2

@@ -17,10 +17,11 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import names, retraining
+from membership.studies.bmia import retraining
 from membership.studies.bmia.answers import about
 from membership.studies.bmia.experiment import ON_A_CPU, Recipe, World, some_of, world
-from membership.studies.bmia.scores import Seen, measured, pairs_of, rate_name, read
+from membership.studies.bmia.scores import Seen, measured, rate_name
+from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Cosine(Recipe):
         )
 
 
-def gather(name: str, network: str, settings: Any) -> xr.Dataset:
+def gather(name: str, network: str, settings: Settings) -> xr.Dataset:
     """Rates, AUC and accuracies by target, and how the Laplace deviation is related."""
     trained = train(swept(name, network, settings))
     attacked = [_attacked(trained, t) for t in range(trained.n_targets)]
@@ -79,7 +80,7 @@ def gather(name: str, network: str, settings: Any) -> xr.Dataset:
     )
 
 
-def swept(name: str, network: str, settings: Any) -> World:
+def swept(name: str, network: str, settings: Settings) -> World:
     """A world of some data and network; Purchase-like ones are trained by one recipe."""
     own = {"architecture": network, "epochs": 0}
     found = world(name, settings.model_copy(update=own))
@@ -119,15 +120,13 @@ def _related(trained: Trained, target: int, reliability: float) -> dict[str, flo
     }
 
 
-def control_16(source: Any) -> pd.DataFrame:
+def control_16(some: list[Seen], others: list[Seen], sweep: list[xr.Dataset]) -> pd.DataFrame:
     """BMIA's gains over the plain difference by data set and network, and accuracies (Control 16).
 
     A hinge above 0 is a right answer. Networks other than a data set's own are those of Figure 4,
     and those of the sweep: more and more members, and CIFAR-100.
     """
     listed: list[dict[str, Any]] = []
-    others = pairs_of([source.evidence(n) for n in names.of_architectures(source.settings)])
-    some, sweep = read(source), [source.evidence(n) for n in names.of_sweep(source.settings)]
     known: set[tuple[str, str]] = set()
     for seen in [*some, *others]:
         named = (seen.label, seen.outputs.attrs["recipe"]["architecture"])

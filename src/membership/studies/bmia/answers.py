@@ -26,33 +26,33 @@ FULL_PARAMETERS, OTHERWISE = {"paper": 13_000}, 6000
 """With more, the full posterior takes minutes and gigabytes a model and is left out."""
 
 
-def outputs(name: str, settings: Any, architecture: str = "") -> xr.Dataset:
+def outputs(name: str, settings: Settings, architecture: str = "") -> xr.Dataset:
     """What every model answers for queries and for records that no model has seen."""
     return answered(trained_on(name, architecture, settings), architecture=architecture)
 
 
-def posterior(name: str, settings: Any) -> xr.Dataset:
+def posterior(name: str, settings: Settings) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
     return predicted(trained_on(name, "", settings), VARIANTS)
 
 
-def one_posterior(name: str, settings: Any, architecture: str) -> xr.Dataset:
+def one_posterior(name: str, settings: Settings, architecture: str) -> xr.Dataset:
     """What references of another architecture predict by draws."""
     trained = trained_on(name, architecture, settings)
     return predicted(trained, ("kron",), architecture=architecture)
 
 
-def strangers_outputs(settings: Any) -> xr.Dataset:
+def strangers_outputs(settings: Settings) -> xr.Dataset:
     trained, digests = _strangers(settings)
     return answered(trained, settings.ood_dataset, digests)
 
 
-def strangers_posterior(settings: Any) -> xr.Dataset:
+def strangers_posterior(settings: Settings) -> xr.Dataset:
     trained, digests = _strangers(settings)
     return predicted(trained, VARIANTS, settings.ood_dataset, digests)
 
 
-def variants(name: str, settings: Any) -> xr.Dataset:
+def variants(name: str, settings: Settings) -> xr.Dataset:
     """What first references predict with other posteriors, priors, draws and numbers of draws."""
     trained = trained_on(name, "", settings)
     layer = trained.layer(trained.firsts[0], "fit")
@@ -101,7 +101,7 @@ def _precision(trained: Trained, model: int, variant: str) -> float:
     return trained.posterior(model, prior=prior).prior_precision if prior else np.nan
 
 
-def quantile_scores(name: str, settings: Any) -> xr.Dataset:
+def quantile_scores(name: str, settings: Settings) -> xr.Dataset:
     """How far up its regressed quantiles each query of each target lies."""
     trained = trained_on(name, "", settings)
     each = [trained.quantile_score(target) for target in range(trained.n_targets)]

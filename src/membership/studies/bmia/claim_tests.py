@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from membership.errors import InputError
+from membership.exhibits.source import Source
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, best, exists, identity, much_better
 from membership.published.outcomes import every, overall
@@ -23,7 +24,7 @@ RATES = (0.001, 0.01, 0.05)
 _KINDS, _MIXTURES, _TOLERANCE = (2, 3, 4, 5), 100_000, 1e-6
 
 
-def smaller_spreads(source: Any) -> Outcome:
+def smaller_spreads(source: Source) -> Outcome:
     """c06: Proposition 4.1's rate as both standard deviations shrink in proportion."""
     ratio = 0.9
     return _falls(
@@ -32,7 +33,7 @@ def smaller_spreads(source: Any) -> Outcome:
     )
 
 
-def either_spread(source: Any) -> Outcome:
+def either_spread(source: Source) -> Outcome:
     """c06, as it was fixed: the same as either of them shrinks alone."""
     return _falls(
         "a standard deviation shrinks by a tenth",
@@ -75,7 +76,7 @@ def _precise(mean: float, other_mean: float, sd: float, other_sd: float, alpha: 
         return mpmath.ncdf((mean - other_mean + quantile * other_sd) / sd)
 
 
-def conditional_wins(source: Any) -> Outcome:
+def conditional_wins(source: Source) -> Outcome:
     """c07: how far the marginal rate exceeds the expected conditional one, random mixtures."""
     rng = np.random.default_rng([source.settings.seed, 24])
     drawn = [_mixtures(rng, kinds) for kinds in _KINDS]
@@ -119,7 +120,7 @@ def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -
     return float(marginal - sum(each) / len(each))
 
 
-def matched_is_best(source: Any) -> Outcome:
+def matched_is_best(source: Source) -> Outcome:
     """c14: the share of target architectures whose own is the best reference."""
     table = source.table("bmia-fig-4")
     top = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
@@ -131,7 +132,7 @@ def matched_is_best(source: Any) -> Outcome:
     return overall({name: much_better(share, 0.0)}, PAPER)
 
 
-def headline(source: Any) -> Outcome:
+def headline(source: Source) -> Outcome:
     """Ours: the introduction's 64% less the printed lead over eight references, in points."""
     table = source.table("bmia-ctl-8")
     where = "introduction: BMIA over LiRA (n=8) at 1% FPR on CIFAR-10"
@@ -145,7 +146,7 @@ _TIMINGS = 3
 _MOST = {table_1.SHARE: 0.1, table_1.LIRA: 0.15}
 
 
-def cheap_inference(source: Any) -> Outcome:
+def cheap_inference(source: Source) -> Outcome:
     """c03: the fit and the scores beside one training, and both beside eight trainings."""
     table = source.table("bmia-ctl-10")
     rows = table[table["attack"].str.startswith("BMIA, KFAC")]
@@ -170,7 +171,7 @@ def below(table: pd.DataFrame, metric: str, most: float, parts: int, **where: An
     return much_better(number(rows).scaled(-1.0).minus(-most, label), 0.0, parts=parts)
 
 
-def more_samples(source: Any) -> Outcome:
+def more_samples(source: Source) -> Outcome:
     """c11: the rate with the most draws less that with ten, and their times; both structures."""
     costs = source.table("bmia-ctl-10")
 
@@ -190,18 +191,18 @@ def more_samples(source: Any) -> Outcome:
     return _on_variants(source, test)
 
 
-def structures_alike(source: Any) -> Outcome:
+def structures_alike(source: Source) -> Outcome:
     """c12: KFAC less the diagonal."""
     return _alike(source, "KFAC", "diagonal", lambda n: (f"kron, {n}", f"diag, {n}"))
 
 
-def priors_alike(source: Any) -> Outcome:
+def priors_alike(source: Source) -> Outcome:
     """c16: marginal likelihood less validation."""
     words = ("marginal likelihood", "validation")
     return _alike(source, *words, lambda n: (f"kron, {n}", "validation"))
 
 
-def _alike(source: Any, first: str, second: str, names: Callable[[int], tuple]) -> Outcome:
+def _alike(source: Source, first: str, second: str, names: Callable[[int], tuple]) -> Outcome:
     def test(seen: Seen, variants: xr.Dataset) -> Outcome:
         one, two = (
             predictive.scored(seen, variants, name) for name in names(variants.attrs["n_samples"])
@@ -215,7 +216,7 @@ def _alike(source: Any, first: str, second: str, names: Callable[[int], tuple]) 
     return _on_variants(source, test)
 
 
-def full_is_best(source: Any) -> Outcome:
+def full_is_best(source: Source) -> Outcome:
     """c13: the full posterior's rate less either structure's."""
 
     def test(seen: Seen, variants: xr.Dataset) -> Outcome:
@@ -237,7 +238,7 @@ def full_is_best(source: Any) -> Outcome:
 
 
 def _on_variants(
-    source: Any, test: Callable[[Seen, xr.Dataset], Outcome], name: str = ""
+    source: Source, test: Callable[[Seen, xr.Dataset], Outcome], name: str = ""
 ) -> Outcome:
     """One outcome from those on each data set, or on each that has a posterior of this name."""
     read = [
@@ -254,9 +255,9 @@ def _on_variants(
     return overall(found, PAPER, simulated=SIMULATED)
 
 
-def against_strangers(source: Any) -> Outcome:
+def against_strangers(source: Source) -> Outcome:
     """c15: BMIA's rates less each other attack's, members against strangers."""
-    seen = mismatch.strangers_seen(source)
+    seen = mismatch.read_strangers(source)
     found = scores.all_scores(seen)
     ours = found["BMIA", 1]
     name = seen.outputs.attrs["setup"]["data"]
@@ -278,7 +279,7 @@ def _gain(label: str, first: Pairs, second: Pairs, fpr: float = 0.01) -> Contras
 _MODELS, _RECORDS = 64, 1000
 
 
-def outperformed(source: Any) -> Outcome:
+def outperformed(source: Source) -> Outcome:
     """c18: the rate of LiRA or Attack-R with 64 references less BMIA's."""
     table = source.table("bmia-ctl-15")
     most, sizes = int(table["n_reference"].max()), table.attrs["sizes"]

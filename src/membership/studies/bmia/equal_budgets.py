@@ -13,19 +13,17 @@ from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import names, scores
+from membership.studies.bmia import scores
 from membership.studies.bmia.predictive import asked_less, full_posterior
 from membership.studies.bmia.scores import (
     Pairs,
     Seen,
-    further,
     measured,
     rate_name,
-    read,
     rows,
     tpr,
 )
-from membership.studies.bmia.thresholds import RECORDS, read_many
+from membership.studies.bmia.thresholds import RECORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,20 +45,23 @@ LESS_FEWER = f"{RATE}, less its own with fewer"
 _STEPS = 241
 
 
-def control_12(source: Any) -> pd.DataFrame:
+def control_12(
+    some: list[Seen],
+    variants: list[xr.Dataset],
+    regressed: list[xr.Dataset],
+    population: list[xr.Dataset],
+) -> pd.DataFrame:
     """Rates and AUC of every attack by number of references, and less BMIA's (Control 12).
 
     Mixtures take closed forms, as what they are compared with takes no draws. Which references an
     attack has grows with their number: the first is the one that BMIA has. Where the full posterior
     was asked about some queries only, it is compared with others on the same.
     """
-    [name] = names.of_last((names.POPULATION,), source.settings)
-    some, listed, notes, fully = read(source), [], [], []
-    known = {some[-1].label: source.evidence(name)}
-    more = (further(source, kind) for kind in (names.QMIA, "variants"))
-    for seen, regressed, variants in zip(some, *more, strict=True):
+    listed, notes, fully = [], [], []
+    known = {some[-1].label: population[0]}
+    for seen, variant, quantiles in zip(some, variants, regressed, strict=True):
         found = _scores(seen, known.get(seen.label))
-        upper = regressed["score"].values.astype(float)
+        upper = quantiles["score"].values.astype(float)
         found["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
         base = measured(found["BMIA", 1])
         for (name, n), pairs in found.items():
@@ -71,7 +72,7 @@ def control_12(source: Any) -> pd.DataFrame:
             if name == POSTERIOR:
                 listed += _less(key, pairs, measured(found[PLAIN, n]), LESS_PLAIN)
         listed += _worths(seen.label, found, base[RATE])
-        if full := full_posterior(seen, variants):
+        if full := full_posterior(seen, variant):
             asked, pairs = full
             fully.append((seen, asked))
             key = {"dataset": seen.label, "attack": FULL, "n_reference": 1}
@@ -225,9 +226,8 @@ def _accuracy(seen: Seen) -> str:
     return f"{seen.label} {own:.1%} on their members, {held.mean():.1%} on other records"
 
 
-def control_15(source: Any) -> pd.DataFrame:
+def control_15(seen: Seen) -> pd.DataFrame:
     """Rates at 1% of Attack-R and LiRA with 8 and 64 references, less BMIA's (Control 15)."""
-    seen = read_many(source)
     base = seen.each(
         lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t))),
     )

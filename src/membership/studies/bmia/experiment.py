@@ -10,7 +10,7 @@ import numpy as np
 from membership import data, models, training
 from membership.errors import InputError
 from membership.studies.bmia import patches
-from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED
+from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED, Settings
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
@@ -111,7 +111,7 @@ class World:
     targets: np.ndarray
     references: np.ndarray
     recipe: Recipe
-    settings: Any
+    settings: Settings
 
     @property
     def label(self) -> str:
@@ -194,7 +194,7 @@ class World:
         )
 
 
-def world(name: str, settings: Any) -> World:
+def world(name: str, settings: Settings) -> World:
     """One data set split 20 : 20 : 40 : 20; nothing is trained yet."""
     loaded = patches.load(name, settings.data_root or None)
     data.require(loaded, n_records=LEAST_RECORDS)
@@ -218,7 +218,7 @@ def world(name: str, settings: Any) -> World:
     )
 
 
-def recipe_of(dataset: data.Dataset, settings: Any) -> Recipe:
+def recipe_of(dataset: data.Dataset, settings: Settings) -> Recipe:
     """The paper's recipe for this kind of data, at the size of the profile."""
     digits = dataset.name == "digits"
     image = dataset.x.ndim == 4 and not digits
@@ -272,7 +272,7 @@ def _halves(records: np.ndarray, n_models: int, n_records: int, seed: int) -> np
     return masks
 
 
-def strangers(settings: Any) -> tuple[World, np.ndarray, np.ndarray, dict[str, str]]:
+def strangers(settings: Settings) -> tuple[World, np.ndarray, np.ndarray, dict[str, str]]:
     """The members' world, the strangers, their labels, and the digest of the file they are from.
 
     Members are images: those of the run's own data set where it holds images, else digits. The

@@ -22,7 +22,7 @@ NETWORKS = {"digits": "mlp-32", "location30": "mlp-256-128"}
 ALPHA = 0.05
 
 
-def outputs(name: str, settings: Any) -> xr.Dataset:
+def outputs(name: str, settings: Settings) -> xr.Dataset:
     """What all models answer for the queries; of held records those that thresholds take."""
     trained = _with_many(name, settings)
     shape = (len(trained.ensemble), len(trained.records))
@@ -45,7 +45,7 @@ def outputs(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def posterior(name: str, settings: Any) -> xr.Dataset:
+def posterior(name: str, settings: Settings) -> xr.Dataset:
     """Moments of the hinge by draws (of first references) and of QMIA (of targets)."""
     trained = _with_many(name, settings)
     functions = {
@@ -67,7 +67,7 @@ def posterior(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def quantiles(name: str, settings: Any) -> xr.Dataset:
+def quantiles(name: str, settings: Settings) -> xr.Dataset:
     """The 5% threshold of every query by a regression of each target's quantiles."""
     trained = _with_many(name, settings)
     rows, dataset = trained.world.validation, trained.world.dataset

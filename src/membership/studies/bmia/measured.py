@@ -20,6 +20,7 @@ from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import runner_up
 from membership.studies.bmia.answers import about, trained_on
 from membership.studies.bmia.experiment import World, factory
+from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import SAMPLES, Trained, moments, sizes_up_to
 from membership.studies.experiment import timed
 
@@ -41,7 +42,7 @@ FPR = 0.01
 _AT_ONCE = 2**22
 
 
-def shapes(name: str, settings: Any) -> xr.Dataset:
+def shapes(name: str, settings: Settings) -> xr.Dataset:
     """Draws for some non-members of each target, and the shape of the hinge's law."""
     trained = trained_on(name, "", settings)
     return evidence.dataset(
@@ -52,7 +53,7 @@ def shapes(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def times(name: str, settings: Any) -> xr.Dataset:
+def times(name: str, settings: Settings) -> xr.Dataset:
     """Seconds that training and inference took on this machine."""
     trained = trained_on(name, "", settings)
     sizes = sizes_up_to(settings.n_samples)
@@ -164,7 +165,7 @@ def _inference(trained: Trained, structure: str, n_samples: int) -> Callable[[],
     return lambda: bmia_sampled(hinge, fresh.draws(trained.first(0), n_samples, structure))
 
 
-def population(name: str, settings: Any) -> xr.Dataset:
+def population(name: str, settings: Settings) -> xr.Dataset:
     """What references answer for records that some of them were trained on."""
     trained = trained_on(name, "", settings)
     rows, models = trained.world.population, list(trained.references)
@@ -182,7 +183,7 @@ def population(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def distances(name: str, settings: Any) -> xr.Dataset:
+def distances(name: str, settings: Settings) -> xr.Dataset:
     """How far each query's drawn hinge is from normal, by target."""
     trained, n = trained_on(name, "", settings), DRAWS[settings.profile]
     found = [_distances(trained, trained.first(t), n) for t in range(trained.n_targets)]
@@ -190,7 +191,7 @@ def distances(name: str, settings: Any) -> xr.Dataset:
     return evidence.dataset("measured", measured, **about(trained), draws=n)
 
 
-def samplings(name: str, settings: Any) -> xr.Dataset:
+def samplings(name: str, settings: Settings) -> xr.Dataset:
     """BMIA's rate at 1% with several seeds of the draws, of logits and of weights."""
     trained = trained_on(name, "", settings)
     rate = [

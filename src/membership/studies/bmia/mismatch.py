@@ -1,13 +1,12 @@
 """A reference of another architecture than the target's, and non-members of another source."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from membership import published
 from membership.attacks.bmia import bmia_from_moments
 from membership.attacks.references import difference
+from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names, scores
 from membership.studies.bmia.scores import Seen, pairs_of, percent, rate_name, rows, tpr
@@ -18,10 +17,9 @@ TABLE_2_SIZE = 8
 ON = ["attack", "n_reference", "metric"]
 
 
-def figure_4(source: Any) -> pd.DataFrame:
+def figure_4(some: list[Seen]) -> pd.DataFrame:
     """BMIA for every pair of architectures, beside the plain difference (Figure 4)."""
-    found = pairs_of([source.evidence(n) for n in names.of_architectures(source.settings)])
-    models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in found}
+    models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in some}
     listed = []
     for target, attacked in models.items():
         for reference, seen in models.items():
@@ -31,7 +29,7 @@ def figure_4(source: Any) -> pd.DataFrame:
             listed.append({**key, **percent(rates), "difference": np.mean(plain)})
     table = pd.DataFrame(listed)
     text = f"architectures {', '.join(models)} instead of seven networks"
-    table.attrs = origin(found[:1], text, note=_note(table, found[0].label))
+    table.attrs = origin(some[:1], text, note=_note(table, some[0].label))
     return table
 
 
@@ -54,14 +52,18 @@ def _difference(attacked: Seen, seen: Seen):
     return lambda t: difference(attacked.hinge[t], seen.hinge[seen.first(t)])
 
 
-def strangers_seen(source: Any) -> Seen:
+def read_architectures(source: Source) -> list[Seen]:
+    """The evidence of Figure 4."""
+    return pairs_of([source.evidence(name) for name in names.of_architectures(source.settings)])
+
+
+def read_strangers(source: Source) -> Seen:
     """The evidence of Table 2."""
     return pairs_of([source.evidence(name) for name in names.of_strangers(source.settings)])[0]
 
 
-def table_2(source: Any) -> pd.DataFrame:
+def table_2(seen: Seen) -> pd.DataFrame:
     """Members against non-members of another source (Table 2)."""
-    seen = strangers_seen(source)
     return tidy(
         [
             row

@@ -1,7 +1,6 @@
 """What Table 1 of the paper says about itself, computed from its printed numbers (Control 8)."""
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ N_MEMBERS = {"Purchase-100": 39_465, "ImageNet-1k": 256_233, "CIFAR-10": 12_000}
 """A fifth of the records of each set, as Appendix B splits them."""
 
 
-def control_8(settings: Any) -> pd.DataFrame:
+def control_8() -> pd.DataFrame:
     """Where Table 1 contradicts itself or the text (Control 8)."""
     printed = published.table("bmia_table1")
     cells = printed.set_index(["dataset", "attack", "n_reference", "metric"])["value"]

@@ -1,8 +1,7 @@
 """What the chapter's evidence files are called, for those who gather and those who read."""
 
-from typing import Any
-
 from membership.studies import experiment
+from membership.studies.bmia.settings import Settings
 
 MAIN = ("outputs", "posterior")
 """What every attack reads."""
@@ -29,43 +28,43 @@ SWEPT = {
 """Data and network: the same data in several numbers, a fifth of which are members."""
 
 
-def words(settings: Any) -> dict[str, str]:
+def words(settings: Settings) -> dict[str, str]:
     """The word for each data set of a run that names its files."""
     return experiment.words([settings.dataset, *settings.also_datasets])
 
 
-def files(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
+def files(kinds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of these kinds for each data set, data set by data set."""
     return tuple(f"{kind}-{word}" for word in words(settings).values() for kind in kinds)
 
 
-def architectures(settings: Any) -> tuple[str, ...]:
+def architectures(settings: Settings) -> tuple[str, ...]:
     """The architectures that Figure 4 pairs, each once."""
     return tuple(dict.fromkeys(settings.architectures))
 
 
-def of_architectures(settings: Any) -> tuple[str, ...]:
+def of_architectures(settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of Figure 4."""
     return tuple(f"{kind}-of-{name}" for name in architectures(settings) for kind in MAIN)
 
 
-def of_strangers(settings: Any) -> tuple[str, ...]:
+def of_strangers(settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of Table 2."""
     return tuple(f"{kind}-strangers" for kind in MAIN)
 
 
-def of_last(kinds: tuple[str, ...], settings: Any) -> tuple[str, ...]:
+def of_last(kinds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     """Names of evidence that only the last data set has."""
     last = list(words(settings).values())[-1]
     return tuple(f"{kind}-{last}" for kind in kinds)
 
 
-def of_budgets(settings: Any) -> tuple[str, ...]:
+def of_budgets(settings: Settings) -> tuple[str, ...]:
     """Names of what all attacks read, of other posteriors, and of the last data set's own."""
     return *files((*MAIN, "variants", QMIA), settings), *of_last((POPULATION,), settings)
 
 
-def sweep(settings: Any) -> dict[str, tuple[str, str]]:
+def sweep(settings: Settings) -> dict[str, tuple[str, str]]:
     """Data and network of the sweep over numbers of members, by the name of the evidence."""
     return {
         f"measured-swept-{experiment.word('-'.join(each))}": each
@@ -73,11 +72,11 @@ def sweep(settings: Any) -> dict[str, tuple[str, str]]:
     }
 
 
-def of_sweep(settings: Any) -> tuple[str, ...]:
+def of_sweep(settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of one small network on several numbers of members."""
     return tuple(sweep(settings))
 
 
-def of_accuracy(settings: Any) -> tuple[str, ...]:
+def of_accuracy(settings: Settings) -> tuple[str, ...]:
     """Names of what all attacks read, and of the evidence of Figure 4 and of the sweep."""
     return *files(MAIN, settings), *of_architectures(settings), *of_sweep(settings)

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy import stats
 
 from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.distributions import student_log_survival
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia.scores import Seen, further, measured, percent, read
+from membership.studies.bmia.scores import Seen, measured, percent
+from membership.studies.bmia.settings import Settings
 
 SAMPLES = (10, 30, 100, 300, 1000)
 NOMINAL = 0.01
@@ -26,16 +28,15 @@ FPR, TPR = "non-members with p < 1% (%)", "members with p < 1% (%)"
 FALSE, FOUND = "false among those accused at 10% (%)", "members accused at 10% (%)"
 
 
-def control_2(source: Any) -> pd.DataFrame:
+def control_2(some: list[Seen], measured: list[xr.Dataset], settings: Settings) -> pd.DataFrame:
     """How many non-members have a p-value below 1% (Control 2).
 
     With a perfect predictive the target's score and the N draws come from one normal law. Then
     the published t is sqrt(N + 1) times a Student variable, so that its rate is known exactly.
     On data, the non-members are judged by their reference's posterior, at most 500 a target.
     """
-    listed = _perfect(np.random.default_rng([source.settings.seed, 21]))
-    some = read(source)
-    for seen, drawn in zip(some, further(source, "measured"), strict=True):
+    listed = _perfect(np.random.default_rng([settings.seed, 21]))
+    for seen, drawn in zip(some, measured, strict=True):
         place = drawn["place"].values
         hinge = np.stack([seen.hinge[t][place[k]] for k, t in enumerate(seen.targets)])
         for name, calibrated in TESTS.items():
@@ -62,9 +63,9 @@ def exact_rate(n: int, nominal: float = NOMINAL) -> float:
     return float(stats.t.sf(threshold / np.sqrt(n + 1), n - 1))
 
 
-def control_3(source: Any) -> pd.DataFrame:
+def control_3(some: list[Seen]) -> pd.DataFrame:
     """What is lost by ranking records by p = 1 - F(t), which rounds to 0 (Control 3)."""
-    some, listed = read(source), []
+    listed = []
     for seen in some:
         n = seen.posterior.attrs["n_samples"]
         printed: dict[str, Any] = {}
@@ -123,16 +124,16 @@ def _row(panel: str, series: str, n: int, found: dict) -> dict:
     return {**key, "metric": "FPR(%)", **found}
 
 
-def control_17(source: Any) -> pd.DataFrame:
+def control_17(some: list[Seen], settings: Settings) -> pd.DataFrame:
     """Rates at a nominal 1%, and who is accused at 10% false discoveries (Control 17).
 
     Half of each target's non-members, drawn at random, are known not to be members; the conformal
     p-value of a record is its place among them. All p-values are judged on the members and the
     other half. Where nobody is accused, no accusation is false.
     """
-    some, listed = read(source), []
+    listed = []
     for seen in some:
-        each = [_of_target(seen, t, source.settings.seed) for t in seen.targets]
+        each = [_of_target(seen, t, settings.seed) for t in seen.targets]
         for name in each[0]:
             for metric in each[0][name]:
                 found = percent([one[name][metric] for one in each])

@@ -9,8 +9,8 @@ import xarray as xr
 
 from membership import metrics
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia import names
 from membership.studies.bmia.scores import (
     RATES,
     Pairs,
@@ -26,6 +26,8 @@ from membership.studies.bmia.scores import (
 )
 
 FULL = "full"
+Asked = tuple[Seen, xr.Dataset]
+"""What of a data set the other posteriors were asked, and their predictions."""
 STRUCTURES = {FULL: "full", "kron": "KFAC", "diag": "diagonal"}
 DISTANCE = "Kolmogorov distance from the normal law"
 LLN, MC = "TPR (%) at 1% FPR, LLN", "TPR (%) at 1% FPR, MC"
@@ -34,7 +36,7 @@ SPREAD = "sd over sampling seeds"
 _METHODS = {LLN: "lln", MC: "mc"}
 
 
-def read_variants(source: Any) -> list[tuple[Seen, xr.Dataset]]:
+def read_variants(source: Source) -> list[Asked]:
     """Each data set on the queries that the variants were asked about."""
     return [
         (seen.on(variants["record"].values), variants)
@@ -42,9 +44,9 @@ def read_variants(source: Any) -> list[tuple[Seen, xr.Dataset]]:
     ]
 
 
-def figure_3(source: Any) -> pd.DataFrame:
+def figure_3(some: list[Asked]) -> pd.DataFrame:
     """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`."""
-    some, listed = read_variants(source), []
+    listed = []
     for seen, variants in some:
         tried = sizes(variants)
         for structure in ("kron", "diag"):
@@ -57,9 +59,9 @@ def figure_3(source: Any) -> pd.DataFrame:
     return tidy(listed, _origin(some))
 
 
-def figure_5(source: Any) -> pd.DataFrame:
+def figure_5(some: list[Asked]) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
-    some, parts, left_out, less = read_variants(source), [], [], []
+    parts, left_out, less = [], [], []
     for seen, variants in some:
         n = variants.attrs["n_samples"]
         chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
@@ -90,9 +92,9 @@ def _less(one: Pairs, other: Pairs) -> str:
     return " and ".join(f"{f['value']:.1f} [{f['low']:.1f}, {f['high']:.1f}]" for f in found)
 
 
-def figure_6(source: Any) -> pd.DataFrame:
+def figure_6(some: list[Asked]) -> pd.DataFrame:
     """ROC curves with the prior set by marginal likelihood or by validation (Figure 6)."""
-    some, parts, chosen = read_variants(source), [], []
+    parts, chosen = [], []
     for seen, variants in some:
         kron = f"kron, {variants.attrs['n_samples']}"
         for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
@@ -106,9 +108,9 @@ def figure_6(source: Any) -> pd.DataFrame:
     return tidy(parts, _origin(some, note=f"Prior precisions: {'; '.join(chosen)}."))
 
 
-def figure_7(source: Any) -> pd.DataFrame:
+def figure_7(some: list[Asked]) -> pd.DataFrame:
     """ROC curves with draws of weights and with draws of each query's logits (Figure 7)."""
-    some, parts = read_variants(source), []
+    parts = []
     for seen, variants in some:
         chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {sizes(variants)[-1]}"}
         parts += [_curve(seen, s, scored(seen, variants, v)) for s, v in chosen.items()]
@@ -117,7 +119,7 @@ def figure_7(source: Any) -> pd.DataFrame:
     return tidy(parts, _origin(some))
 
 
-def _origin(some: list[tuple[Seen, xr.Dataset]], **extra: Any) -> dict[str, Any]:
+def _origin(some: list[Asked], **extra: Any) -> dict[str, Any]:
     return origin([seen for seen, _ in some], **extra)
 
 
@@ -171,14 +173,13 @@ def _plain(seen: Seen) -> pd.DataFrame:
     return _curve(seen, "difference", seen.attack("difference"))
 
 
-def control_13(source: Any) -> pd.DataFrame:
+def control_13(draws: list[xr.Dataset]) -> pd.DataFrame:
     """The distance of drawn hinges from a normal law, and rates with ten seeds (Control 13).
 
     Distances are means over a target's queries, rates means over the seeds; intervals are over
     targets.
     """
-    files = names.of_last(names.DRAWS, source.settings)
-    distances, samplings = (source.evidence(name) for name in files)
+    distances, samplings = draws
     rate = samplings["rate"]
     found = {DISTANCE: distances["distance"].values.mean(axis=1)}
     found |= {name: rate.sel(draw=m).mean("sampling").values for name, m in _METHODS.items()}

@@ -3,8 +3,6 @@
 Controls 4, 5 and 7.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -14,7 +12,7 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
-from membership.studies.bmia.scores import Seen, auc, further, moments, read
+from membership.studies.bmia.scores import Seen, auc, moments
 
 RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"
 CORRECTED = "corrected for noise"
@@ -24,14 +22,14 @@ SPLITS = 35
 RESAMPLES = 200
 
 
-def control_4(source: Any) -> pd.DataFrame:
+def control_4(some: list[Seen]) -> pd.DataFrame:
     """Both standard deviations of the hinge, record by record (Control 4).
 
     No reference is trained on any query, so that their spread is that of retraining a model
     without the record, on another half of the population. The Laplace one is that of the first
     reference.
     """
-    some, parts = read(source), []
+    parts = []
     for seen in some:
         laplace = seen.moments(seen.outputs.attrs["references"][0])[1][:SHOWN]
         over = np.std(retrained(seen), axis=0, ddof=1)[:SHOWN]
@@ -40,7 +38,7 @@ def control_4(source: Any) -> pd.DataFrame:
     return tidy(parts, origin(some))
 
 
-def control_5(source: Any) -> pd.DataFrame:
+def control_5(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """How the two standard deviations are related (Control 5).
 
     The one over retraining is estimated from few models. Its reliability is the correlation of
@@ -51,8 +49,8 @@ def control_5(source: Any) -> pd.DataFrame:
     error of the reliability beside that over targets. The full posterior, where there is one,
     stands beside on the queries that it was asked about.
     """
-    some, listed, unknown = read(source), [], []
-    for seen, variants in zip(some, further(source, "variants"), strict=True):
+    listed, unknown = [], []
+    for seen, variant in zip(some, variants, strict=True):
         known, low, high = reliability(retrained(seen))
         key, exact = {"dataset": seen.label}, {"value": known, "low": low, "high": high}
         exact["n_repeats"] = 1
@@ -63,7 +61,7 @@ def control_5(source: Any) -> pd.DataFrame:
         for target in seen.targets:
             for name, value in _related(seen, target, known).items():
                 found.setdefault(name, []).append(float(value))
-        found |= _of_full(seen, variants, known)
+        found |= _of_full(seen, variant, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
             {**key, "quantity": name, **_summary(name, v, exact)}
@@ -130,12 +128,11 @@ def related(
     }
 
 
-def control_7(source: Any) -> pd.DataFrame:
+def control_7(some: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
     """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
-    some, listed = read(source), []
-    for seen, measured in zip(some, further(source, "measured"), strict=True):
-        shape = measured["shape"].values.T
-        found = dict(zip(measured["quantity"].values, shape, strict=True))
+    listed = []
+    for seen, shapes in zip(some, measured, strict=True):
+        found = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
         found["AUC (%) with draws"] = auc(seen.attack("bmia"))
         found["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
         key = {"dataset": seen.label}

@@ -12,6 +12,7 @@ import xarray as xr
 from membership import attacks, metrics
 from membership.arrays import FloatArray
 from membership.errors import InputError
+from membership.exhibits.source import Source
 from membership.studies.bmia import names
 
 Moments = tuple[FloatArray, FloatArray]
@@ -183,7 +184,7 @@ def moments(posterior: xr.Dataset, model: int, variant: str) -> Moments:
     return row["mean"].values.astype(float), row["sd"].values.astype(float)
 
 
-def read(source: Any) -> list[Seen]:
+def read(source: Source) -> list[Seen]:
     """What every attack reads, data set by data set."""
     found = [source.evidence(name) for name in names.files(names.MAIN, source.settings)]
     return pairs_of(found)
@@ -194,7 +195,7 @@ def pairs_of(found: Sequence[xr.Dataset]) -> list[Seen]:
     return [Seen(*two) for two in zip(found[::2], found[1::2], strict=True)]
 
 
-def further(source: Any, kind: str) -> list[xr.Dataset]:
+def further(source: Source, kind: str) -> list[xr.Dataset]:
     """One more file of each data set, in the same order."""
     return [source.evidence(name) for name in names.files((kind,), source.settings)]
 

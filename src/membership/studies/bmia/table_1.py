@@ -13,7 +13,7 @@ from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
 from membership.studies.bmia.experiment import LABELS, PUBLISHED
 from membership.studies.bmia.predictive import STRUCTURES, asked_less, full_posterior
-from membership.studies.bmia.scores import further, measured, read, rows
+from membership.studies.bmia.scores import Seen, measured, rows
 
 ON = ["dataset", "attack", "n_reference", "metric"]
 _SETUP = (
@@ -27,12 +27,12 @@ REFERENCES = 8
 _TRAINED = (("LiRA", 2), ("LiRA", 4), ("LiRA", REFERENCES), ("BMIA", 1))
 
 
-def table_1(source: Any) -> pd.DataFrame:
+def table_1(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """True-positive rates of all attacks (Table 1); times are in `times`."""
-    some, listed, fully = read(source), [], []
-    for seen, variants in zip(some, further(source, "variants"), strict=True):
+    listed, fully = [], []
+    for seen, variant in zip(some, variants, strict=True):
         found = scores.all_scores(seen)
-        if full := full_posterior(seen, variants):
+        if full := full_posterior(seen, variant):
             fully.append((seen, full[0]))
             found[scores.FULL, 1] = full[1]
         for (name, n), pairs in found.items():
@@ -56,9 +56,9 @@ def printed_1() -> pd.DataFrame:
     return tidy([*parts, rest], found.attrs)
 
 
-def control_1(source: Any) -> pd.DataFrame:
+def control_1(some: list[Seen]) -> pd.DataFrame:
     """What the posterior adds to the plain difference to the same reference (Control 1)."""
-    some, listed = read(source), []
+    listed = []
     for seen in some:
         plain = measured(seen.attack("difference"))
         largest = scores.keys(seen)[-1][1]
@@ -77,14 +77,14 @@ def control_1(source: Any) -> pd.DataFrame:
     return tidy(listed, origin(some))
 
 
-def control_6(source: Any) -> pd.DataFrame:
+def control_6(some: list[Seen]) -> pd.DataFrame:
     """LiRA with a variance a record, with one for all records, and two-sided (Control 6)."""
     kinds: dict[str, dict[str, str]] = {
         "a record, one-sided": {},
         "global, one-sided": {"variance": "global"},
         "a record, two-sided": {"sided": "two"},
     }
-    some, listed = read(source), []
+    listed = []
     for seen in some:
         sizes = [n for name, n in scores.keys(seen) if name == "LiRA"]
         for name, choice in kinds.items():
@@ -94,14 +94,14 @@ def control_6(source: Any) -> pd.DataFrame:
     return tidy(listed, origin(some))
 
 
-def control_10(source: Any) -> pd.DataFrame:
+def control_10(some: list[xr.Dataset]) -> pd.DataFrame:
     """Wall times of training and of inference (Control 10), and their ratios.
 
     A reference's training is timed over two epochs of a fresh model, whatever the cache holds,
     and multiplied up. Inference is timed from the trained network: its pass over training
     records and queries, the fit of the posterior and the draws. Intervals are over timings.
     """
-    some, listed = further(source, "times"), []
+    listed = []
     for seconds in some:
         label, one = seconds.attrs["set"], seconds["training"].values
         listed.append(_row(label, "QMIA", 0, TIME, seconds["qmia"].values / 60))

@@ -8,13 +8,14 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from membership.arrays import FloatArray
+from membership.studies.bmia.settings import Settings
 
 DRAWS = 1_000_000
 PARAMETERS = 1_000
 KINDS = (2, 8)
 
 
-def control_9(settings: Any) -> pd.DataFrame:
+def control_9(settings: Settings) -> pd.DataFrame:
     """Both propositions, as stated, as proved, and as simulated (Control 9)."""
     rng = np.random.default_rng([settings.seed, 22])
     table = pd.DataFrame([*_proposition_1(rng), *_counterexample(), *_two_laws(), *_random(rng)])

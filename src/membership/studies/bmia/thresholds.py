@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy.stats import binom, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names
-from membership.studies.bmia.scores import Seen, percent, read
+from membership.studies.bmia.scores import Seen, percent
 
 POINTS = 201
 ALPHA, LIRA = 0.05, 8
@@ -26,7 +28,7 @@ LESS_BMIA = {name: f"{name}, less BMIA's" for name in (OFF, LOSS, SHIFTED)}
 MODELS, RECORDS = "Retrained models", "Non-members of each target"
 
 
-def figure_2(source: Any) -> pd.DataFrame:
+def figure_2(some: list[Seen]) -> pd.DataFrame:
     """Predicted laws of one non-member's hinge, and the thresholds they give (Figure 2).
 
     The record is the first target's non-member whose hinge is the median of those above the 95%
@@ -34,7 +36,7 @@ def figure_2(source: Any) -> pd.DataFrame:
     as normal ones, and the thresholds are their quantiles, but for the marginal attack's: that is
     the quantile of the validation scores (Equation 7).
     """
-    some, parts, notes = read(source), [], []
+    parts, notes = [], []
     for seen in some:
         target = seen.targets[0]
         hinge, others = seen.hinge[target], np.flatnonzero(~seen.member[target])
@@ -97,13 +99,13 @@ def _laws(seen: Seen) -> dict[str, tuple[FloatArray, FloatArray]]:
     }
 
 
-def read_many(source: Any) -> Seen:
+def read_many(source: Source) -> Seen:
     """The last data set with its many references."""
     files = names.of_last(names.MANY, source.settings)
     return Seen(*(source.evidence(name) for name in files))
 
 
-def control_14(source: Any) -> pd.DataFrame:
+def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
     """How often retrained models exceed each attack's 5% threshold for a record (Control 14).
 
     The models are the references that the threshold was not made from; none was trained on the
@@ -112,9 +114,7 @@ def control_14(source: Any) -> pd.DataFrame:
     for a threshold that nobody exceeds, since most records' true rate is 0. The pinball loss is
     smallest in expectation at the true quantile of each record.
     """
-    seen = read_many(source)
-    [name] = names.of_last((names.QUANTILES,), source.settings)
-    regressed = source.evidence(name)["threshold"].values.astype(float)
+    regressed = quantiles[0]["threshold"].values.astype(float)
     found: dict[str, list[dict[str, float]]] = {}
     for target in seen.targets:
         models, rows = seen.references(target, seen.n_reference), ~seen.member[target]

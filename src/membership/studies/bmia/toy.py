@@ -19,7 +19,7 @@ from torch.func import functional_call, jacrev, vmap
 from membership import evidence, metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.bmia import names
+from membership.studies.bmia.settings import Settings
 from membership.training.ensemble import forward, stack
 
 RECORDS = 200
@@ -40,7 +40,7 @@ RATIO = "width in the middle / near the records"
 EXCESS = f"{RATIO}, less the quantile regression's"
 
 
-def figure_1(settings: Any) -> pd.DataFrame:
+def figure_1(settings: Settings) -> pd.DataFrame:
     r"""Medians and 90% bands of three models of :math:`y = \sin(1.2 x) + \epsilon` (Figure 1).
 
     The noise has variance 0.01; x comes from two normal laws around -3 and 3 of *variance* 0.8.
@@ -221,7 +221,7 @@ def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
     return "; ".join(words)
 
 
-def gather(settings: Any) -> xr.Dataset:
+def gather(settings: Settings) -> xr.Dataset:
     """Mean widths of the 90% bands in the middle and near the records, by reading and seed."""
     n, places = SEEDS[settings.profile], list(enumerate(READINGS.values()))
     drawn = [_records(settings.seed, at, var, seed) for at, var in places for seed in range(n)]
@@ -277,10 +277,10 @@ def _widths(bands: dict[str, Any]) -> list[list[float]]:
     return found
 
 
-def control_11(source: Any) -> pd.DataFrame:
+def control_11(gathered: xr.Dataset) -> pd.DataFrame:
     """Widths in the middle over those near the records, over seeds (Control 11)."""
-    seen, listed = source.evidence(names.TOY), []
-    ratio = seen["width"].sel(place="middle") / seen["width"].sel(place="near")
+    listed, width = [], gathered["width"]
+    ratio = width.sel(place="middle") / width.sel(place="near")
     for reading in ratio["reading"].values:
         part = {str(name): ratio.sel(reading=reading, model=name).values for name in MODELS}
         for name, values in part.items():
@@ -289,11 +289,11 @@ def control_11(source: Any) -> pd.DataFrame:
             if name in BAYES:
                 excess = values - part["quantile regression"]
                 listed.append({**key, "metric": EXCESS, **metrics.summary(excess)})
-    recipe = seen.attrs["recipe"]
+    recipe = gathered.attrs["recipe"]
     attrs = {
         "data": {},
         "deviations": [f"{recipe['records']} records, networks and training chosen here"],
-        "device": seen.attrs["device"],
+        "device": gathered.attrs["device"],
         "sizes": {"Data seeds": str(ratio.sizes["seed"])},
     }
     return tidy(listed, attrs)
