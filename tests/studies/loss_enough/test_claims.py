@@ -7,12 +7,9 @@ from membership.errors import InputError
 from membership.exhibits import declared
 from membership.exhibits.source import Source
 from membership.published import outcomes
-from membership.studies.loss_enough import elsewhere
+from membership.studies.loss_enough import claim_tests
 from membership.studies.loss_enough.claims import CLAIMS
-from membership.studies.loss_enough.names import (
-    COMPARED,
-    KNOWLEDGE_LESS_ACCESS,
-)
+from membership.studies.loss_enough.names import COMPARED, KNOWLEDGE_LESS_ACCESS
 from membership.studies.loss_enough.settings import Settings
 from tests.studies.altered import Altered, committed_run, moved
 
@@ -62,7 +59,7 @@ ELSEWHERE = [
 def test_a_claim_on_another_chapter_hears_its_table(
     name, exhibit, change, said, committed, monkeypatch
 ):
-    claim, read = BY_ID[f"loss-enough-{name}"], elsewhere.committed
+    claim, read = BY_ID[f"loss-enough-{name}"], claim_tests.committed
     before = claim.outcome(committed)
     assert before.word != outcomes.NOT_TESTED
     assert said not in before.reason
@@ -70,7 +67,7 @@ def test_a_claim_on_another_chapter_hears_its_table(
     def altered(asked):
         return change(read(asked).copy()) if asked == exhibit else read(asked)
 
-    monkeypatch.setattr(elsewhere, "committed", altered)
+    monkeypatch.setattr(claim_tests, "committed", altered)
     assert said in claim.outcome(committed).reason
 
 
@@ -84,9 +81,9 @@ def test_a_readers_own_run_tests_nothing_that_it_does_not_make():
 
 
 def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypatch):
-    monkeypatch.setattr(elsewhere.exhibits, "load", lambda *_: None)
+    monkeypatch.setattr(claim_tests.exhibits, "load", lambda *_: None)
     found = BY_ID["loss-enough-c11"].outcome(committed)
     assert found.word == outcomes.NOT_TESTED
     assert found.reason == "it takes the paper-size run of lood-fig-1"
     with pytest.raises(InputError, match="bmia-tab-1"):
-        elsewhere.committed("bmia-tab-1")
+        claim_tests.committed("bmia-tab-1")

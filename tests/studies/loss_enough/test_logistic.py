@@ -6,8 +6,8 @@ from membership.studies.loss_enough.logistic import (
     LIKELY,
     NOISE,
     OPTIMISERS,
+    PENALTY,
     RATE,
-    RIDGE,
     LogisticGame,
 )
 from membership.studies.loss_enough.names import (
@@ -60,7 +60,7 @@ def test_the_posterior_is_the_one_of_equation_2(game):
     law = game.law(POSTERIOR, counts)
     energy = [
         sum(c * np.log1p(np.exp(-kind @ w)) for c, kind in zip(counts, KINDS, strict=True))
-        + RIDGE / 2 * w @ w
+        + PENALTY / 2 * w @ w
         for w in game.weights
     ]
     expected = np.exp(-np.array(energy) / game.temperature)
@@ -76,7 +76,7 @@ def test_a_step_of_sgd_leaves_its_law_as_it_is(game):
     for weight, mass in zip(game.weights, law, strict=True):
         for kind, count in zip(KINDS, counts, strict=True):
             gradient = -kind / (1 + np.exp(kind @ weight))
-            to = weight - RATE * (gradient + RIDGE / 4 * weight)
+            to = weight - RATE * (gradient + PENALTY / 4 * weight)
             near = np.exp(-(((game.weights - to) / NOISE) ** 2).sum(axis=1) / 2)
             after += count / 3 * mass * near / near.sum()
     np.testing.assert_allclose(after, law, atol=1e-10)

@@ -13,15 +13,7 @@ from membership.studies.loss_enough.names import (
     MATT,
     RESIDUAL,
 )
-from membership.studies.loss_enough.ridge import (
-    BATCH,
-    SIGMA,
-    SIZE,
-    Law,
-    Noise,
-    Recipe,
-    RidgeGame,
-)
+from membership.studies.loss_enough.ridge import BATCH, SIGMA, SIZE, Law, Noise, Recipe, RidgeGame
 from membership.training.stationary import Sgd, stationary_covariance
 
 POSTERIOR, SGD = Noise(), Noise(share=1.0)

@@ -1,10 +1,12 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership.exhibits.declaration import declaring, later, of_settings
+from membership.exhibits import Exhibit
+from membership.exhibits.declaration import exhibits_of, later
 from membership.studies.loss_enough import sentences
 from membership.studies.loss_enough.names import (
     ALL,
@@ -26,21 +28,29 @@ from membership.studies.loss_enough.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.figure import Figure
 
-controls, played, tables = later(__package__, "controls", "played", "tables")
-exhibit = declaring(__package__)
+games, losses = later(__package__, "games", "losses")
 
 KNOWN = "others known"
 """What stands for an attack's knowledge where it is drawn along an axis."""
+BEST = (BEST_PARAMETERS, BEST_LOSS)
+TESTS = (*BEST, IHA_STAR, RESIDUAL)
 
 
 def _lines(
-    x: str, attacks: tuple[str, ...], metrics: tuple[str, ...], x_label: str, **more: str
+    x: str,
+    attacks: tuple[str, ...],
+    x_label: str,
+    panel: str = "",
+    *,
+    metrics: tuple[str, ...] = (AUC,),
+    log: bool = False,
 ) -> "Callable[[pd.DataFrame], Figure]":
-    """How some attacks' numbers are drawn against a key; a panel a metric unless told otherwise."""
+    """How some attacks' numbers are drawn against a key, a panel for each value of some columns.
+
+    Without such columns there is a panel a metric.
+    """
 
     def draw(table: pd.DataFrame) -> "Figure":
         from membership import plots
@@ -50,136 +60,90 @@ def _lines(
         shown = shown.sort_values("attack", key=lambda names: names.map(order), kind="stable")
         if x == KNOWN:
             shown = shown.assign(**{KNOWN: shown["others"].map({POPULATION: 0.0, ALL: 1.0})})
-        if more.get("panel"):
-            columns = more["panel"].split()
-            names = shown[columns].agg(", ".join, axis=1)
-            ordered = {
-                name: i for i, name in enumerate(table[columns].agg(", ".join, axis=1).unique())
-            }
-            shown = shown.assign(panel="AUC (%), " + names, place=names.map(ordered))
+        if panel:
+            names = table[panel.split()].agg(", ".join, axis=1)
+            place = names.map({name: i for i, name in enumerate(names.unique())})
+            shown = shown.assign(panel="AUC (%), " + names, place=place)
             shown = shown.sort_values("place", kind="stable")
         else:
             shown = shown.assign(panel=shown["metric"])
-        return plots.lines_with_intervals(
-            shown, x=x, panel="panel", x_label=x_label, log_x="log" in more
-        )
+        return plots.lines_with_intervals(shown, x=x, panel="panel", x_label=x_label, log_x=log)
 
     return draw
 
 
+_declare = exhibits_of(__package__)
+
+
+def exhibit(name: str, function: Callable[..., pd.DataFrame], **fields: Any) -> Exhibit:
+    """Every table is computed from the settings alone."""
+    return _declare(name, function, settings=True, **fields)
+
+
+def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exhibit:
+    """Games under SGD by one number of their recipe."""
+    attacks = (*BEST, IHA_STAR, IHA, RESIDUAL, MAST, MALT)
+    draw = _lines(recipe, attacks, recipe, "others", log=True)
+    return exhibit(name, function, draw=draw, says=sentences.of_swept)
+
+
 EXHIBITS = (
-    exhibit("ctl-1", of_settings(controls.sufficiency), says=sentences.of_sufficiency),
+    exhibit("ctl-1", losses.sufficiency, says=sentences.of_sufficiency),
     exhibit(
         "fig-1",
-        of_settings(played.exponents),
-        draw=_lines(
-            "exponent",
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, RESIDUAL, IHA, MALT),
-            (AUC,),
-            "exponent of the noise",
-        ),
+        games.exponents,
+        draw=_lines("exponent", (*TESTS, IHA, MALT), "exponent of the noise"),
         says=sentences.of_exponents,
-        alt=sentences.exponents_picture,
     ),
     exhibit(
         "fig-2",
-        of_settings(played.shares),
+        games.shares,
         draw=_lines(
-            "share",
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, RESIDUAL, IHA, MALT, MATT),
-            (AUC, RATE),
-            "SGD's share of the noise",
+            "share", (*TESTS, IHA, MALT, MATT), "SGD's share of the noise", metrics=(AUC, RATE)
         ),
-        says=sentences.of_shares,
-        alt=sentences.shares_picture,
     ),
     exhibit(
         "tab-1",
-        of_settings(tables.all_games),
-        draw=_lines(
-            KNOWN,
-            (BEST_PARAMETERS, BEST_LOSS),
-            (AUC,),
-            "others known",
-            panel="game optimiser",
-        ),
+        games.all_games,
+        draw=_lines(KNOWN, BEST, KNOWN, "game optimiser"),
         says=sentences.of_cells,
-        alt=sentences.cells_picture,
     ),
     exhibit(
         "fig-3",
-        of_settings(played.knowledge),
+        games.knowledge,
         draw=_lines(
             "known",
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, RESIDUAL, MAST, MALT, MATT),
-            (AUC,),
+            (*TESTS, MAST, MALT, MATT),
             "share of the others' labels known",
-            panel="optimiser",
+            "optimiser",
         ),
         says=sentences.of_knowledge,
-        alt=sentences.knowledge_picture,
     ),
     exhibit(
         "fig-4",
-        of_settings(tables.temperatures),
+        games.temperatures,
         draw=_lines(
             "temperature",
-            (BEST_PARAMETERS, BEST_LOSS, RESIDUAL, MAST, MALT, MATT),
-            (AUC,),
+            (*BEST, RESIDUAL, MAST, MALT, MATT),
             "temperature T",
-            panel="others",
-            log="yes",
+            "others",
+            log=True,
         ),
         says=sentences.of_temperatures,
-        alt=sentences.temperatures_picture,
     ),
     exhibit(
         "tab-2",
-        of_settings(tables.logistic),
-        draw=_lines(
-            KNOWN,
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, RESIDUAL, MAST, IHA, MALT),
-            (AUC,),
-            "others known",
-            panel="optimiser",
-        ),
+        games.logistic,
+        draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser"),
         says=sentences.of_logistic,
-        alt=sentences.logistic_picture,
     ),
     exhibit(
         "fig-5",
-        of_settings(played.decays),
-        draw=_lines(DECAY, DRAWN, (AUC,), DECAY, panel="others", log="yes"),
+        games.decays,
+        draw=_lines(DECAY, DRAWN, DECAY, "others", log=True),
         says=sentences.of_decays,
-        alt=sentences.decays_picture,
     ),
-    exhibit(
-        "fig-6",
-        of_settings(played.conditions),
-        draw=_lines(
-            CONDITION,
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, IHA, RESIDUAL, MAST, MALT),
-            (AUC,),
-            CONDITION,
-            panel="others",
-            log="yes",
-        ),
-        says=sentences.of_swept,
-        alt=sentences.swept_picture,
-    ),
-    exhibit(
-        "fig-7",
-        of_settings(played.rates),
-        draw=_lines(
-            STEP,
-            (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, IHA, RESIDUAL, MAST, MALT),
-            (AUC,),
-            STEP,
-            panel="others",
-            log="yes",
-        ),
-        says=sentences.of_swept,
-        alt=sentences.swept_picture,
-    ),
-    exhibit("ctl-2", of_settings(controls.all_losses), says=sentences.of_losses),
+    _swept("fig-6", games.conditions, CONDITION),
+    _swept("fig-7", games.rates, STEP),
+    exhibit("ctl-2", losses.all_losses),
 )

@@ -1,4 +1,4 @@
-r"""A logistic regression by brute force: a grid of weights, a few kinds of records, all sums exact.
+"""A logistic regression by brute force: a grid of weights, a few kinds of records, all sums exact.
 
 Two weights on a grid, records of five kinds, D' drawn with replacement from them. Training is one
 of two: a draw from the posterior exp(-(sum of losses + ridge) / T) on the grid, or the last step of
@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from membership.arrays import FloatArray
 from membership.attacks.at_weights import iha_at, residual_at
-from membership.studies.loss_enough import discrete
+from membership.studies.loss_enough import exact_roc
 from membership.studies.loss_enough.names import (
     ALL,
     BEST_LOSS,
@@ -37,7 +37,7 @@ from membership.studies.loss_enough.names import (
 KINDS = np.array([[1.6, 0.3], [0.4, 1.2], [-0.5, 1.0], [0.9, -0.7], [-1.0, -0.4]])
 LIKELY = np.array([0.25, 0.25, 0.2, 0.2, 0.1])
 OTHERS = 5
-TEMPERATURE, RIDGE = 0.5, 0.6
+TEMPERATURE, PENALTY = 0.5, 0.6
 RATE, NOISE = 0.6, 0.25
 WIDEST = 5.0
 DAMPING = 0.2
@@ -85,7 +85,7 @@ class LogisticGame:
         return self._stationary(np.array(counts))
 
     def _posterior(self, counts: np.ndarray) -> FloatArray:
-        ridge = RIDGE / 2 * np.square(self.weights).sum(axis=1)
+        ridge = PENALTY / 2 * np.square(self.weights).sum(axis=1)
         energy = (counts @ self.losses + ridge) / self.temperature
         mass = np.exp(energy.min() - energy)
         return mass / mass.sum()
@@ -94,7 +94,7 @@ class LogisticGame:
     def _moves(self) -> FloatArray:
         """One step of SGD on each kind: from a weight (rows) to each weight, (kinds, g, g)."""
         axis = np.linspace(-WIDEST, WIDEST, self.points)
-        decay = RIDGE / (self.others + 1)
+        decay = PENALTY / (self.others + 1)
         moves = []
         for gradient in self.gradients:
             to = self.weights - RATE * (gradient + decay * self.weights)
@@ -146,7 +146,7 @@ class LogisticGame:
             weight = mass[:, None, None] * LIKELY[None, :, None]
             member, other = weight * into, weight * out[:, None]
             for attack, score in self.scores(out, into, counts).items():
-                yield knowledge, attack, *discrete.rates(score, member, other)
+                yield knowledge, attack, *exact_roc.rates(score, member, other)
 
     def scores(self, out: FloatArray, into: FloatArray, counts: FloatArray) -> dict:
         """Every attack's score of (set, kind, weight), for who expects these counts of others."""
@@ -154,7 +154,7 @@ class LogisticGame:
         softmin = -np.log(np.einsum("sg,kg->sk", out, np.exp(-self.losses / self.temperature)))
         reference = out @ self.weights
         found = {
-            BEST_PARAMETERS: discrete.log_ratio(into, np.broadcast_to(out[:, None], into.shape)),
+            BEST_PARAMETERS: exact_roc.log_ratio(into, np.broadcast_to(out[:, None], into.shape)),
             BEST_LOSS: self._of_loss(out, into),
             MALT: -loss,
             MAST: self.temperature * softmin[:, :, None] - loss,
@@ -169,7 +169,7 @@ class LogisticGame:
             _, index = np.unique(np.round(loss, _DIGITS), return_inverse=True)
             for one in range(len(out)):
                 sums = [np.bincount(index, law) for law in (into[one, kind], out[one])]
-                found[one, kind] = discrete.log_ratio(*sums)[index]
+                found[one, kind] = exact_roc.log_ratio(*sums)[index]
         return found
 
     def _matt(self, reference: FloatArray) -> FloatArray:
@@ -180,7 +180,7 @@ class LogisticGame:
     @cache  # noqa: B019
     def _white_box(self, counts: tuple[tuple[float, ...], ...]) -> dict[str, FloatArray]:
         """IHA, IHA* and the residual test with the expected gradient over the others."""
-        n, recipe = self.others + 1, (RATE, 0.0, RIDGE / (self.others + 1))
+        n, recipe = self.others + 1, (RATE, 0.0, PENALTY / (self.others + 1))
         curvature = expit(KINDS @ self.weights.T) * expit(-KINDS @ self.weights.T)
         outer = KINDS[:, :, None] * KINDS[:, None, :]
         found = {name: [] for name in (IHA, IHA_STAR, RESIDUAL)}

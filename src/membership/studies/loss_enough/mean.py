@@ -1,4 +1,4 @@
-r"""The mean of Gaussian records, released with noise: every attack exactly.
+"""The mean of Gaussian records, released with noise: every attack exactly.
 
 Records are N(0, I) in d dimensions and the loss is half a squared distance. Training on D' (n - 1
 records) or on D' + z returns the mean of its records plus noise N(0, T / n'), n' their number: the
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import chi2, ncx2
 
 from membership.arrays import FloatArray
-from membership.studies.loss_enough import chi_squared, discrete
+from membership.studies.loss_enough import exact_roc
 from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,
@@ -31,9 +31,6 @@ DIMENSIONS, RECORDS = 20, 20
 # Quantiles of the distance and cells of the loss that the best attack on it is integrated over.
 _DISTANCES, _LOSSES = 60, 400
 _CELLS = 1e-9
-
-# Where each variable stands in a form.
-_THETA, _Z, _KNOWN, _REFERENCE = range(4)
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,10 @@ class MeanGame:
         found = {}
         for attack, form in self.forms().items():
             member, other = (
-                chi_squared.weights_of(form, self.loadings(seen)) for seen in (True, False)
+                exact_roc.weights_of(form, self.loadings(seen)) for seen in (True, False)
             )
-            area = chi_squared.auc(member, other, self.d)
-            found[attack] = (area, chi_squared.tpr_at(member, other, self.d, 0.01))
+            area = exact_roc.auc(member, other, self.d)
+            found[attack] = (area, exact_roc.tpr_at(member, other, self.d, 0.01))
         return {BEST_LOSS: self.of_loss(), **found}
 
     def of_loss(self, distances: int = _DISTANCES, losses: int = _LOSSES) -> tuple[float, float]:
@@ -115,4 +112,4 @@ class MeanGame:
             np.diff(ncx2.cdf(edges / scale, degrees, centre), axis=1)
             for centre, scale in (near, far)
         )
-        return discrete.best_rates(inside / distances, outside / distances)
+        return exact_roc.best_rates(inside / distances, outside / distances)

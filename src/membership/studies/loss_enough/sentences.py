@@ -1,6 +1,5 @@
-"""One computed sentence an exhibit, and what its picture shows in words."""
+"""The sentences that no row says alone."""
 
-import numpy as np
 import pandas as pd
 
 from membership.studies.loss_enough.names import (
@@ -11,7 +10,6 @@ from membership.studies.loss_enough.names import (
     COMPARED,
     CONDITION,
     DECAY,
-    ERROR,
     IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
@@ -20,19 +18,15 @@ from membership.studies.loss_enough.names import (
     PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
     POSTERIOR,
-    RATE,
     RESIDUAL,
-    SECOND,
     SGD,
     SPREAD,
     STEP,
     UNEXPLAINED,
 )
 
-Values = pd.Series
 
-
-def _areas(table: pd.DataFrame, *keys: str, metric: str = AUC) -> Values:
+def _areas(table: pd.DataFrame, *keys: str, metric: str = AUC) -> pd.Series:
     """The numbers of one metric by keys and attack."""
     return table[table["metric"] == metric].set_index([*keys, "attack"])["value"]
 
@@ -59,18 +53,6 @@ def of_exponents(table: pd.DataFrame) -> str:
     return (
         f"At one trace of the noise the best attack has an AUC of {best.min():.1f} to "
         f"{best.max():.1f}%. Three tests at their own noise: {', '.join(told)}."
-    )
-
-
-def of_shares(table: pd.DataFrame) -> str:
-    """What the loss lacks at both ends."""
-    area, rate = _areas(table, "share"), _areas(table, "share", metric=RATE)
-    lacks = [area[end, BEST_PARAMETERS] - area[end, BEST_LOSS] for end in (0.0, 1.0)]
-    rates = [rate[1.0, name] for name in (BEST_LOSS, BEST_PARAMETERS)]
-    return (
-        f"The best attack on the record's loss lacks {abs(lacks[0]):.1f} points of AUC for a draw "
-        f"from the posterior and {lacks[1]:.1f} under SGD, where it finds {rates[0]:.1f}% of the "
-        f"members at 1% false positives and the best on the parameters {rates[1]:.1f}%."
     )
 
 
@@ -151,134 +133,4 @@ def of_logistic(table: pd.DataFrame) -> str:
     return (
         f"All others known, AUC (%) under SGD: {each}. For a draw from the posterior the best "
         f"attack on the loss lacks {lack:.2f} points."
-    )
-
-
-def of_losses(table: pd.DataFrame) -> str:
-    """Whether the solution is found and alone."""
-    value = table.set_index("metric")["value"]
-    return (
-        f"The parameters come back with an error of {value[ERROR]:.0e}; no other choice of signs "
-        f"fits the losses better than to {value[SECOND]:.2g}."
-    )
-
-
-def exponents_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, "exponent")
-    touching = [
-        name
-        for at, name in ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
-        if area[at, BEST_PARAMETERS] - area[at, name] < 1
-    ]
-    return (
-        f"Lines of AUC against the exponent, from {table['exponent'].min():g} to "
-        f"{table['exponent'].max():g}. The best attack on the parameters is on top; touching it at "
-        f"their own exponents, -1, 0 and 1: {', '.join(touching) or 'none'}. {MALT} is lowest at 0."
-        if area[0.0].idxmin() == MALT
-        else f"Lines of AUC against the exponent; the best attack on the parameters is on top, and "
-        f"touching it at their own exponents: {', '.join(touching) or 'none'}."
-    )
-
-
-def shares_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, "share")
-    gap = [area[end, BEST_PARAMETERS] - area[end, BEST_LOSS] for end in (0.0, 1.0)]
-    opens = "open" if gap[1] > gap[0] + 0.5 else "stay together"
-    apart = area[1.0, IHA_STAR] - area[1.0, IHA]
-    nearer = f"{IHA_STAR} rises" if apart > 1 else f"{IHA} and {IHA_STAR} rise"
-    return (
-        "Two panels, AUC and TPR at 1% FPR, against SGD's share of the noise. The lines of the "
-        f"best attack on the parameters and the best on the loss {opens} from left to right; "
-        f"{nearer} towards the former, the residual test does not."
-    )
-
-
-def cells_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    cells = table[table["others"] != COMPARED]
-    area = _areas(cells, "game", "optimiser", "others").sort_index()
-    steep, apart = [], []
-    for game, optimiser in dict.fromkeys((i[0], i[1]) for i in area.index):
-        cell = area[game, optimiser]
-        steep.append(cell[ALL, BEST_LOSS] - cell[POPULATION, BEST_LOSS])
-        apart.append(cell[ALL, BEST_PARAMETERS] - cell[ALL, BEST_LOSS])
-    return (
-        "Five panels, a game and an optimiser each, with two lines from left, the law known, to "
-        f"right, all others known. Both rise in {sum(x > 0 for x in steep)} of {len(steep)}; "
-        f"they part by more than a point at the right in {sum(x > 1 for x in apart)}."
-    )
-
-
-def logistic_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, "optimiser", "others")
-    flat = max(abs(area[o, ALL, MALT] - area[o, POPULATION, MALT]) for o in (POSTERIOR, SGD))
-    return (
-        "Two panels, posterior and SGD, with a line an attack from left, the law known, to right, "
-        f"all others known. The best attacks rise most; {MALT} "
-        f"{'is flat' if flat < 0.01 else 'moves'} at the bottom."
-    )
-
-
-def knowledge_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, "optimiser", "known")
-    rises = all(
-        np.all(np.diff([area[o, k, BEST_PARAMETERS] for k in sorted(table["known"].unique())]) > 0)
-        for o in (POSTERIOR, SGD)
-    )
-    return (
-        "Two panels of AUC against the share of labels known, for the posterior and for SGD. The "
-        f"best attack {'rises throughout' if rises else 'does not rise throughout'}; {MALT}, which "
-        "knows no other record, stays flat."
-    )
-
-
-def decays_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, DECAY, "others").xs(ALL, level="others")
-    ends = table[DECAY].min(), table[DECAY].max()
-    lack = [area[at, BEST_PARAMETERS] - area[at, IHA] for at in ends]
-    return (
-        "Two panels of AUC against the weight decay, all others known and their law known. In the "
-        f"first {IHA_STAR} stays near the best attack on the parameters; {IHA} "
-        f"{'falls away from it to the right' if lack[1] > lack[0] + 1 else 'does too'}."
-    )
-
-
-def swept_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    name = CONDITION if CONDITION in table else STEP
-    area = _areas(table, name, "others").xs(ALL, level="others")
-    ends = table[name].min(), table[name].max()
-    moves = {
-        attack: area[ends[1], attack] - area[ends[0], attack]
-        for attack in (BEST_PARAMETERS, BEST_LOSS)
-    }
-    told = [
-        f"{attack} {'rises' if by > 1 else 'falls' if by < -1 else 'stays level'}"
-        for attack, by in moves.items()
-    ]
-    return (
-        f"Two panels of AUC against the {name}, all others known and their law known. In the first "
-        f"{' and '.join(told)} from left to right."
-    )
-
-
-def temperatures_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    area = _areas(table, "others", "temperature")
-    falls = all(
-        np.all(
-            np.diff([area[o, t, BEST_PARAMETERS] for t in sorted(table["temperature"].unique())])
-            < 0
-        )
-        for o in (ALL, POPULATION)
-    )
-    return (
-        "Two panels of AUC against temperature, all others known and their law known. The best "
-        f"attack {'falls' if falls else 'does not fall'} throughout and is higher on the left; "
-        f"{MALT} is nearly flat."
     )

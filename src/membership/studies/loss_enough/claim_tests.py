@@ -1,6 +1,7 @@
-"""The tests of claims across papers that other chapters' committed tables can decide.
+"""The tests that the list of claims does not declare.
 
-A run of this chapter makes none of their numbers: a reader's own run tests none of them.
+Most read other chapters' committed tables. A run of this chapter makes none of these: a reader's
+own run tests none of them.
 """
 
 from dataclasses import replace
@@ -11,10 +12,13 @@ import pandas as pd
 
 from membership import exhibits
 from membership.errors import InputError
+from membership.exhibits.source import Source
 from membership.published import Contrast, Outcome
-from membership.published.claim_rules import best, bound, chance, exists, much_better
+from membership.published.claim_rules import best, better, bound, chance, exists, much_better
 from membership.published.outcomes import every, overall, untested
 from membership.published.rows import lead, number, rows_at
+from membership.studies.loss_enough import games
+from membership.studies.loss_enough.names import COMPARED, KNOWLEDGE_LESS_ACCESS, RIDGE, SGD, STEP
 
 AUC, RATE = "auc(%)", "TPR(%)@FPR=1%"
 SHIPS, IMAGES = "CIFAR-10 trucks and ships", ("CIFAR-10", "CIFAR-100")
@@ -26,7 +30,7 @@ TWO, PREDICTS, RELIABLE, HALF_OF_IT = 2.0, 0.3, 0.5, 0.5
 POINT, HALF = 1.0, 0.5
 
 
-def paper(source: Any, exhibit_id: str) -> pd.DataFrame:
+def paper(source: Source, exhibit_id: str) -> pd.DataFrame:
     """The paper-size table of an exhibit of another chapter, to a run of that size only."""
     if source.settings.profile != "paper":
         raise InputError(f"it reads {exhibit_id} at paper size, which no run of this chapter makes")
@@ -41,7 +45,7 @@ def committed(exhibit_id: str) -> pd.DataFrame:
     return found[0]
 
 
-def parameters_or_loss(source: Any) -> Outcome:
+def parameters_or_loss(source: Source) -> Outcome:
     """c01: attacks on parameters less the likelihood ratio of the loss, in the clean game."""
     table = paper(source, "iha-ctl-14")
     pooled, ratio = "AUC, paired difference, pooled", "LiRA-L"
@@ -59,24 +63,24 @@ def parameters_or_loss(source: Any) -> Outcome:
     return overall(found, COMMON)
 
 
-def parameters_or_all_losses(source: Any) -> Outcome:
+def parameters_or_all_losses(source: Source) -> Outcome:
     """c01 as it was fixed, which no attack could have passed."""
     return untested(
         "it takes 64 retrainings an arm; and losses on D' + z, which it allows, are the parameters"
     )
 
 
-def matt_adds(source: Any) -> Outcome:
+def matt_adds(source: Source) -> Outcome:
     """c03: MATT's AUC less that of the loss difference, at each n, on the same seeds."""
     return _matt_adds(source, paired=True)
 
 
-def matt_adds_unpaired(source: Any) -> Outcome:
+def matt_adds_unpaired(source: Source) -> Outcome:
     """c03 as if the two attacks shared no seeds."""
     return _matt_adds(source, paired=False)
 
 
-def _matt_adds(source: Any, *, paired: bool) -> Outcome:
+def _matt_adds(source: Source, *, paired: bool) -> Outcome:
     table = paper(source, "bayes-optimal-ctl-3")
     sizes = sorted(table["n"].unique())
     found = []
@@ -94,7 +98,7 @@ def _matt_adds(source: Any, *, paired: bool) -> Outcome:
     return overall({told: every(found).on(told)}, [SHIPS])
 
 
-def one_replaces_eight(source: Any) -> Outcome:
+def one_replaces_eight(source: Source) -> Outcome:
     """c04: BMIA with one reference against three attacks with eight."""
     table, variances = paper(source, "bmia-tab-1"), paper(source, "bmia-ctl-6")
 
@@ -119,7 +123,7 @@ def one_replaces_eight(source: Any) -> Outcome:
     return _over(table, test)
 
 
-def posterior_adds(source: Any) -> Outcome:
+def posterior_adds(source: Source) -> Outcome:
     """c05: what BMIA gains over the plain difference to its reference."""
     table = paper(source, "bmia-ctl-1")
 
@@ -140,7 +144,7 @@ def _over(table: pd.DataFrame, test: Any) -> Outcome:
     return overall({one: test(one).on(one) for one in names}, IMAGES, simulated=SIMULATED)
 
 
-def calibration_pays(source: Any) -> Outcome:
+def calibration_pays(source: Source) -> Outcome:
     """c06: the gains of three attacks over the loss, in both measures."""
     table = paper(source, "comparison-ctl-2")
     rate, accuracy = "gain in TPR at 1% FPR (points)", "gain in accuracy (points)"
@@ -161,7 +165,7 @@ def calibration_pays(source: Any) -> Outcome:
     return overall({one: test(one).on(one) for one in names}, COMMON, simulated=SIMULATED)
 
 
-def leave_one_out_predicts(source: Any) -> Outcome:
+def leave_one_out_predicts(source: Source) -> Outcome:
     """c10: the corrected rank correlation of LOOD with the risk, and its lead."""
     table = paper(source, "comparison-fig-4")
     corrected = "rank correlation over the root of the reliability"
@@ -186,7 +190,7 @@ def leave_one_out_predicts(source: Any) -> Outcome:
     return overall({one: test(one).on(one) for one in names}, COMMON, simulated=SIMULATED)
 
 
-def risk_depends_on_attack(source: Any) -> Outcome:
+def risk_depends_on_attack(source: Source) -> Outcome:
     """c12: the overlap of IHA and LiRA beyond chance, over LiRA's with itself."""
     table = paper(source, "comparison-tab-4")
     metric = "overlap beyond chance, over an attack's with itself"
@@ -199,7 +203,7 @@ def risk_depends_on_attack(source: Any) -> Outcome:
     return overall({told: every(parts).on(told)}, COMMON)
 
 
-def distance_caps_attacks(source: Any) -> Outcome:
+def distance_caps_attacks(source: Source) -> Outcome:
     """c11: the exact AUC at each record of a Gaussian process against the cap from KL."""
     rows = rows_at(paper(source, "lood-fig-1"), panel="LOOD and the attack", series="process")
     distance = np.sqrt(-np.expm1(-rows["x"].to_numpy()))
@@ -208,3 +212,19 @@ def distance_caps_attacks(source: Any) -> Outcome:
     found = [Contrast(label.format(i), float(one)) for i, one in enumerate(excess)]
     # Nothing is to lie above the cap: no margin.
     return bound(found, 0.0).on(f"draws of the process, {len(found)} records, exact AUC")
+
+
+def knowledge_before_access(source: Source) -> Outcome:
+    """o05; beside it, deciding nothing, larger steps where the Hessian is ill-conditioned."""
+    where = {"others": COMPARED, "attack": KNOWLEDGE_LESS_ACCESS}
+    rows, parts = rows_at(source.table("loss-enough-tab-1"), **where), []
+    for row in rows.itertuples():
+        cell = f"{row.game}, {row.optimiser}"
+        lead = number(rows, f"AUC (points), {cell}", game=row.game, optimiser=row.optimiser)
+        parts.append(better(lead, 1.0, parts=len(rows)).on(cell))
+    steps, outcome = source.table("loss-enough-fig-7"), every(parts)
+    larger = [
+        number(steps, f"AUC (points), {RIDGE}, {SGD}, {STEP} {one:g}", **{STEP: one}, **where)
+        for one in games.RATES
+    ]
+    return replace(outcome, numbers=(*outcome.numbers, *larger))

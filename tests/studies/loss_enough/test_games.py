@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from membership.studies.loss_enough import controls, played, tables
+from membership.studies.loss_enough import games, losses
 from membership.studies.loss_enough.names import (
     ALL,
     APART_BY,
@@ -32,11 +32,11 @@ SETTINGS = Settings.from_values({"profile": "tiny"})
 
 @pytest.fixture(scope="module")
 def shares():
-    return played.shares(SETTINGS)
+    return games.shares(SETTINGS)
 
 
 def test_every_setting_plays_the_same_games(shares):
-    exponents = played.exponents(SETTINGS).query("exponent == 0").set_index(["attack", "metric"])
+    exponents = games.exponents(SETTINGS).query("exponent == 0").set_index(["attack", "metric"])
     posterior = shares.query("share == 0").set_index(["attack", "metric"])
     columns = ["value", "low", "high"]
     pd.testing.assert_frame_equal(exponents[columns], posterior[columns])
@@ -54,7 +54,7 @@ def test_what_an_attack_is_behind_is_paired(shares):
 
 
 def test_the_two_by_two_has_all_games_and_its_contrasts():
-    table = tables.all_games(SETTINGS)
+    table = games.all_games(SETTINGS)
     assert list(dict.fromkeys(table["game"])) == [MEAN, RIDGE, LOGISTIC]
     for _, rows in table.groupby(["game", "optimiser"]):
         rows = rows[rows["metric"].isin([AUC, APART_BY])]
@@ -64,13 +64,13 @@ def test_the_two_by_two_has_all_games_and_its_contrasts():
 
 
 def test_the_loss_is_sufficient_for_the_posterior_only():
-    table = controls.sufficiency(SETTINGS).set_index(["optimiser", "metric"])["value"]
+    table = losses.sufficiency(SETTINGS).set_index(["optimiser", "metric"])["value"]
     assert table[POSTERIOR, SPREAD].max() < 1e-8
     assert table[POSTERIOR, UNEXPLAINED].max() < 1e-6
     assert table[SGD, UNEXPLAINED].min() > 1
 
 
 def test_losses_give_the_parameters_back_and_no_others():
-    value = controls.all_losses(SETTINGS).set_index("metric")["value"]
+    value = losses.all_losses(SETTINGS).set_index("metric")["value"]
     assert value[ERROR] < 1e-9
     assert value.drop(ERROR).min() > 1e-3

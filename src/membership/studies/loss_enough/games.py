@@ -1,4 +1,4 @@
-"""The games of ridge regression, played: one AUC and one rate an attack, game and setting."""
+"""The three games, played or summed: one AUC and one rate an attack, game and setting."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +9,9 @@ import pandas as pd
 
 from membership import metrics
 from membership.exhibits.tidy import tidy
+from membership.metrics import exactly
+from membership.studies.loss_enough.logistic import OPTIMISERS, OTHERS, PENALTY, LogisticGame
+from membership.studies.loss_enough.mean import DIMENSIONS, RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     ALL,
     APART,
@@ -26,8 +29,10 @@ from membership.studies.loss_enough.names import (
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
     LOG_RATES,
+    LOGISTIC,
     MALT,
     MAST,
+    MEAN,
     PARAMETERS_LESS_LOSS,
     PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
@@ -40,6 +45,7 @@ from membership.studies.loss_enough.names import (
     THRESHOLD_LESS_ACCESS_ALL,
 )
 from membership.studies.loss_enough.ridge import PLAIN, Noise, Recipe, RidgeGame
+from membership.studies.loss_enough.settings import Settings
 
 EXPONENTS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -51,6 +57,12 @@ DECAYS = (5e-5, 5e-4, 5e-3, 5e-2)
 CONDITIONS = (10.0, 100.0, 1000.0, 10_000.0)
 RATES = (0.005, 0.05, 0.2, 0.5)
 ILL = 1000.0
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
+EXACT = {"residue": 1e-6}
+NOTE = (
+    "Intervals are over games, each with its own other records; attacks are compared on the same "
+    "draws. One threshold for all records."
+)
 # A rate of 0 in a game has no logarithm: half a member is added to both.
 _HALF = 0.5
 
@@ -64,17 +76,17 @@ class Setting:
     recipe: Recipe = PLAIN
 
 
-def exponents(settings: Any) -> pd.DataFrame:
+def exponents(settings: Settings) -> pd.DataFrame:
     """Every attack as the noise's covariance goes through the powers of K."""
     return _table(settings, {Setting(Noise(exponent=one)): {"exponent": one} for one in EXPONENTS})
 
 
-def shares(settings: Any) -> pd.DataFrame:
+def shares(settings: Settings) -> pd.DataFrame:
     """Every attack as SGD's own noise takes the place of the posterior's."""
     return _table(settings, {Setting(Noise(one)): {"share": one} for one in SHARES})
 
 
-def knowledge(settings: Any) -> pd.DataFrame:
+def knowledge(settings: Settings) -> pd.DataFrame:
     """Every attack as more labels of the others are known, at both ends."""
     some = {
         Setting(Noise(share), known): {"optimiser": name, "known": known}
@@ -84,22 +96,22 @@ def knowledge(settings: Any) -> pd.DataFrame:
     return _table(settings, some)
 
 
-def decays(settings: Any) -> pd.DataFrame:
+def decays(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the weight decay."""
     return _swept(settings, DECAY, {one: Recipe(weight_decay=one) for one in DECAYS})
 
 
-def conditions(settings: Any) -> pd.DataFrame:
+def conditions(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the condition number of the Hessian."""
     return _swept(settings, CONDITION, {one: Recipe(condition=one) for one in CONDITIONS})
 
 
-def rates(settings: Any) -> pd.DataFrame:
+def rates(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the size of a step, where the Hessian is ill-conditioned."""
     return _swept(settings, STEP, {one: Recipe(rate=one, condition=ILL) for one in RATES})
 
 
-def _swept(settings: Any, name: str, recipes: dict[float, Recipe]) -> pd.DataFrame:
+def _swept(settings: Settings, name: str, recipes: dict[float, Recipe]) -> pd.DataFrame:
     rows = []
     for value, recipe in recipes.items():
         rows += _two(settings, {name: value}, Noise(ENDS[SGD]), recipe, (*DRAWN, MALT, MAST))
@@ -108,7 +120,7 @@ def _swept(settings: Any, name: str, recipes: dict[float, Recipe]) -> pd.DataFra
     return tidy(rows, {"sizes": sizes, "note": NOTE})
 
 
-def two_by_two(settings: Any) -> list[dict[str, Any]]:
+def two_by_two(settings: Settings) -> list[dict[str, Any]]:
     """The rows of ridge regression, for both optimisers, with the contrasts of the claims."""
     rows = []
     for name, share in ENDS.items():
@@ -118,7 +130,7 @@ def two_by_two(settings: Any) -> list[dict[str, Any]]:
 
 
 def _two(
-    settings: Any, key: dict[str, Any], noise: Noise, recipe: Recipe, attacks: tuple[str, ...]
+    settings: Settings, key: dict[str, Any], noise: Noise, recipe: Recipe, attacks: tuple[str, ...]
 ) -> list[dict[str, Any]]:
     """Some attacks to who knows all others, and to who knows their law, and their contrasts."""
     rows, sizes = [], _sizes(settings)
@@ -152,7 +164,7 @@ def contrasts(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _sizes(settings: Any) -> tuple[int, int, int, int]:
+def _sizes(settings: Settings) -> tuple[int, int, int, int]:
     return settings.seed, settings.n_games, settings.n_records, settings.n_draws
 
 
@@ -172,19 +184,13 @@ def played(seed: int, games: int, records: int, draws: int, setting: Setting) ->
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(rows[0]))
 
 
-def _table(settings: Any, some: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
+def _table(settings: Settings, some: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
     sizes = _sizes(settings)
     rows = [row for one, told in some.items() for row in _rows(told, played(*sizes, one), sizes)]
     return tidy(rows, {"sizes": named_sizes(settings), "note": NOTE})
 
 
-NOTE = (
-    "Intervals are over games, each with its own other records; attacks are compared on the same "
-    "draws. One threshold for all records."
-)
-
-
-def named_sizes(settings: Any, recipe: Recipe = PLAIN) -> dict[str, str]:
+def named_sizes(settings: Settings, recipe: Recipe = PLAIN) -> dict[str, str]:
     """The sizes of the ridge games and their recipe, as a card shows them."""
     return {
         "Games": str(settings.n_games),
@@ -208,3 +214,88 @@ def _rows(told: dict[str, Any], found: pd.DataFrame, sizes: tuple) -> list[dict[
     half = 100 * _HALF / (sizes[2] * sizes[3])
     logs = [np.log(found[one, RATE] + half) for one in (BEST_PARAMETERS, BEST_LOSS)]
     return [*rows, row(APART, LOG_RATES, logs[0] - logs[1])]
+
+
+@cache
+def mean_rates(temperature: float, known: int) -> dict[str, tuple[float, float]]:
+    """`MeanGame.rates`, kept."""
+    return MeanGame(temperature, known).rates()
+
+
+@cache
+def logistic_game(points: int) -> LogisticGame:
+    """One game a grid: its laws are solved for once."""
+    return LogisticGame(points)
+
+
+@cache
+def logistic_rates(points: int, optimiser: str) -> tuple[tuple[str, str, float, float], ...]:
+    """`LogisticGame.rates`, kept."""
+    return tuple(logistic_game(points).rates(optimiser))
+
+
+def temperatures(settings: Settings) -> pd.DataFrame:
+    """The Gaussian mean: every attack against the temperature, both kinds of knowledge."""
+    rows = []
+    for others, known in ((ALL, RECORDS - 1), (POPULATION, 0)):
+        for temperature in TEMPERATURES:
+            key = {"others": others, "temperature": temperature}
+            rows += _exact(key, mean_rates(temperature, known))
+    sizes = {"Records": str(RECORDS), "Dimensions": str(DIMENSIONS)}
+    return tidy(rows, {"sizes": sizes, **EXACT})
+
+
+def logistic(settings: Settings) -> pd.DataFrame:
+    """The logistic regression: every attack, optimiser and knowledge."""
+    rows = []
+    for optimiser in OPTIMISERS:
+        for others, attack, *found in logistic_rates(settings.grid_points, optimiser):
+            rows += _exact({"optimiser": optimiser, "others": others}, {attack: tuple(found)})
+    return tidy(rows, {"sizes": _grid(settings), **EXACT})
+
+
+def all_games(settings: Settings) -> pd.DataFrame:
+    """Outputs or parameters, population or all others known: the best attack in each cell."""
+    rows = _mean_cells() + two_by_two(settings)
+    for optimiser in OPTIMISERS:
+        found: dict[str, dict] = {ALL: {}, POPULATION: {}}
+        for others, attack, *rates in logistic_rates(settings.grid_points, optimiser):
+            found[others][attack] = tuple(rates)
+        rows += _cells({"game": LOGISTIC, "optimiser": optimiser}, found)
+    return tidy(rows, {"sizes": {**named_sizes(settings), **_grid(settings)}, **EXACT})
+
+
+def _mean_cells() -> list[dict[str, Any]]:
+    found = {ALL: mean_rates(1.0, RECORDS - 1), POPULATION: mean_rates(1.0, 0)}
+    return _cells({"game": MEAN, "optimiser": POSTERIOR}, found)
+
+
+def _cells(key: dict[str, str], found: dict[str, dict]) -> list[dict[str, Any]]:
+    """Exact cells of one game, and the contrasts of the claims."""
+    rows = []
+    for others, rates in found.items():
+        best = {name: rates[name] for name in (BEST_LOSS, BEST_PARAMETERS)}
+        rows += _exact({**key, "others": others}, best)
+    areas = {
+        others: {a: 100 * np.float64(rates[a][0]) for a in (BEST_LOSS, BEST_PARAMETERS, MALT, MAST)}
+        for others, rates in found.items()
+    }
+    for label, value in contrasts(areas).items():
+        told = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
+        rows.append(told | exactly(float(value)))
+    return rows
+
+
+def _exact(key: dict[str, Any], rates: dict[str, tuple[float, float]]) -> list[dict[str, Any]]:
+    return [
+        {**key, "attack": attack, "metric": metric} | exactly(100 * value)
+        for attack, pair in rates.items()
+        for metric, value in zip((AUC, RATE), pair, strict=True)
+    ]
+
+
+def _grid(settings: Settings) -> dict[str, str]:
+    return {
+        "Weights on the grid": f"{settings.grid_points}² = {settings.grid_points**2:,}",
+        "Weight decay, logistic regression": f"{PENALTY / (OTHERS + 1):g}",
+    }

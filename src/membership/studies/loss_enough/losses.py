@@ -1,7 +1,6 @@
 """What losses tell: when one is all that there is to know, and what many give away."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,8 @@ import pandas as pd
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics import exactly
-from membership.studies.loss_enough import discrete
+from membership.studies.loss_enough import exact_roc
+from membership.studies.loss_enough.games import ENDS, logistic_game, named_sizes
 from membership.studies.loss_enough.logistic import OPTIMISERS
 from membership.studies.loss_enough.mean import RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
@@ -24,14 +24,13 @@ from membership.studies.loss_enough.names import (
     SPREAD,
     UNEXPLAINED,
 )
-from membership.studies.loss_enough.played import ENDS, named_sizes
 from membership.studies.loss_enough.ridge import SIZE, Noise, RidgeGame
-from membership.studies.loss_enough.tables import logistic_game
+from membership.studies.loss_enough.settings import Settings
 
 _RARE = 1e-12
 
 
-def sufficiency(settings: Any) -> pd.DataFrame:
+def sufficiency(settings: Settings) -> pd.DataFrame:
     """All others known: is log-ratio + loss / T one number, whatever the parameters?"""
     parts = [(MEAN, POSTERIOR, _mean_parts(settings))]
     for name, share in ENDS.items():
@@ -47,7 +46,7 @@ def sufficiency(settings: Any) -> pd.DataFrame:
     return tidy(rows, {"sizes": named_sizes(settings), "residue": 1e-6})
 
 
-def _mean_parts(settings: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _mean_parts(settings: Settings) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log-ratio, loss / T and weights, (records, parameters), of the Gaussian mean."""
     game, rng = MeanGame(1.0, RECORDS - 1), np.random.default_rng([settings.seed, 1])
     z, known = rng.standard_normal((2, 20, 1, game.d))
@@ -60,7 +59,7 @@ def _mean_parts(settings: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     return far / (2 * v0) - near / (2 * v1), loss, np.ones(loss.shape)
 
 
-def _ridge_parts(settings: Any, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _ridge_parts(settings: Settings, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     games = [
         RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
         for one in range(settings.n_games)
@@ -71,7 +70,9 @@ def _ridge_parts(settings: Any, share: float) -> tuple[FloatArray, FloatArray, F
     return ratio, loss, np.ones(loss.shape)
 
 
-def _logistic_parts(settings: Any, optimiser: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _logistic_parts(
+    settings: Settings, optimiser: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     game = logistic_game(settings.grid_points)
     without, within = game.laws(optimiser)
     out = np.broadcast_to(without[:, None], within.shape)
@@ -79,7 +80,7 @@ def _logistic_parts(settings: Any, optimiser: str) -> tuple[FloatArray, FloatArr
     loss = np.broadcast_to(game.losses / game.temperature, within.shape)
     # What rounding leaves of a stationary law far out is no probability.
     kept = (within > _RARE) & (out > _RARE)
-    ratio = np.where(kept, discrete.log_ratio(within, out), 0.0)
+    ratio = np.where(kept, exact_roc.log_ratio(within, out), 0.0)
     parts = (ratio, loss, np.where(kept, (within + out) / 2, 0.0))
     return tuple(part.reshape(-1, size) for part in parts)
 
@@ -102,7 +103,7 @@ def _unexplained(ratio: FloatArray, loss: FloatArray, mass: FloatArray) -> float
     return float(100 * (1 - explained.sum() / all_.sum()))
 
 
-def all_losses(settings: Any) -> pd.DataFrame:
+def all_losses(settings: Settings) -> pd.DataFrame:
     """The parameters of a ridge regression from the losses on D' and z alone."""
     errors, others = zip(
         *(
