@@ -1,11 +1,12 @@
+"""Records of two classes, scaled, and pictures as cells."""
+
 import numpy as np
 import pytest
-import xarray as xr
 
 from membership import data
 from membership.errors import InputError
 from membership.exhibits.tidy import origin
-from membership.studies.lood import experiment, one_inverse
+from membership.studies.lood import experiment
 from membership.studies.lood.evidence import of_records, queries, searches
 from membership.studies.lood.experiment import SCALINGS, load, scaled
 from membership.studies.lood.settings import Settings
@@ -91,8 +92,3 @@ def test_others_are_scaled_as_the_records_are(records, scaling):
     x = records.dataset.x.astype(np.float64)
     few = records.alike(x[:3], scaling)
     np.testing.assert_allclose(few, records.inputs(scaling)[:3])
-
-
-def test_trainings_are_counted_by_their_batches():
-    cost = xr.Dataset({"batch": ("repeat", [0.1, 0.2]), "lood": ("repeat", [10.0, 10.0])})
-    assert one_inverse.ratios(cost) == pytest.approx([15_700, 31_400])
