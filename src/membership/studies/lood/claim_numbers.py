@@ -72,15 +72,15 @@ def badly_correlated(rows: Table, what: str, *keys: str) -> list[Outcome]:
 
 def most(rows: Table, *keys: str, parts: int = 0) -> list[Outcome]:
     """Whether each row's share, in percent, is more than half; training sets are the units."""
-    found = []
+    outcomes = []
     for _, row in rows.iterrows():
         label = f"share, {_label(row, keys)}, less ½"
         if row.get("n_repeats", 1) > 1:
             share = of_row(row).minus(50).scaled(0.01, label)
         else:
             share = _pooled(row, label)
-        found.append(much_better(share, 0.0, parts=parts or len(rows)))
-    return found
+        outcomes.append(much_better(share, 0.0, parts=parts or len(rows)))
+    return outcomes
 
 
 def most_of_records(rows: Table, *keys: str) -> list[Outcome]:
@@ -150,13 +150,18 @@ def over(source: Source, outcome: Outcome) -> Outcome:
     return overall({data_of(source): outcome}, PAPER)
 
 
+def of_cases(source: Source, outcomes: Mapping[str, Outcome]) -> Outcome:
+    """One outcome from those of several cases, all of which are the paper's on its data."""
+    return overall(outcomes, tuple(outcomes) if data_of(source) in PAPER else PAPER)
+
+
 def of_size(source: Source, outcome: Outcome, name: str, left_out: int) -> Outcome:
     """The same where the evidence of this name has too few training records, or left out."""
-    found = source.evidence(name).attrs
-    n = found["sizes"]["Training records"]
+    attrs = source.evidence(name).attrs
+    n = attrs["sizes"]["Training records"]
     if int(n.replace(",", "")) >= LEAST_RECORDS and left_out >= LEAST_LEFT_OUT:
         return over(source, outcome)
-    return overall({f"{found['set']}, {left_out} of {n} records left out": outcome}, PAPER)
+    return overall({f"{attrs['set']}, {left_out} of {n} records left out": outcome}, PAPER)
 
 
 def noted(outcome: Outcome, *said: str) -> Outcome:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import about, better, identity, much_better
+from membership.published.claim_rules import about, better, much_better
 from membership.published.outcomes import SUPPORTED, every, overall, untested
 from membership.published.rows import rows_at
 from membership.studies.lood import (
@@ -34,6 +34,7 @@ from membership.studies.lood.claim_numbers import (
     most,
     most_of_records,
     noted,
+    of_cases,
     of_networks,
     of_size,
     over,
@@ -61,30 +62,30 @@ def strong(source: Source) -> Outcome:
     """c01: KL against the exact AUC, on each training set at each depth."""
     rows = rows_at(source.table("lood-ctl-14"), metric=leakage.OF_KL, inputs="raw")
     rows = rows[rows["kernel"].str.startswith("ReLU")]
-    found = correlated(rows, "rank correlation of KL and AUC", "kernel", "training_set")
-    return over(source, summed_up(found, STRONG))
+    cells = correlated(rows, "rank correlation of KL and AUC", "kernel", "training_set")
+    return over(source, summed_up(cells, STRONG))
 
 
 def mean_is_weaker(source: Source) -> Outcome:
     """c02: by how much KL's correlation exceeds the mean distance's, noise included."""
-    found = above(_of_sets(source, leakage.LEAD), "rank correlation, KL's less", *_SETS)
-    return over(source, summed_up(found))
+    cells = above(_of_sets(source, leakage.LEAD), "rank correlation, KL's less", *_SETS)
+    return over(source, summed_up(cells))
 
 
 def mean_is_weak(source: Source) -> Outcome:
     """c21: whether the mean distance's own correlation is below what counts as strong."""
     rows = _of_sets(source, leakage.MEAN_BY_VALUE)
-    found = badly_correlated(rows, "Pearson's r", *_SETS)
-    below = sum(one.word == SUPPORTED for one in found)
+    cells = badly_correlated(rows, "Pearson's r", *_SETS)
+    below = sum(one.word == SUPPORTED for one in cells)
     ends = f"{rows['value'].min():.2f} to {rows['value'].max():.2f}"
-    whole = over(source, summed_up(found, STRONG))
-    return noted(whole, f"below {STRONG:g} in {below} of {len(found)} cells, {ends}")
+    whole = over(source, summed_up(cells, STRONG))
+    return noted(whole, f"below {STRONG:g} in {below} of {len(cells)} cells, {ends}")
 
 
 def mean_is_weak_by_rank(source: Source) -> Outcome:
     """c21 as it was: the same of ranks."""
-    found = badly_correlated(_of_sets(source, leakage.OF_MEAN), "rank correlation", *_SETS)
-    return over(source, summed_up(found, STRONG))
+    cells = badly_correlated(_of_sets(source, leakage.OF_MEAN), "rank correlation", *_SETS)
+    return over(source, summed_up(cells, STRONG))
 
 
 def noise_is_told_apart(source: Source) -> Outcome:
@@ -93,17 +94,17 @@ def noise_is_told_apart(source: Source) -> Outcome:
     Pixels are normalised, as in the released code that has such noise.
     """
     rows = _of_sets(source, leakage.APART, "standardised")
-    found = {
+    kernels = {
         f"{data_of(source)}, {kernel}": summed_up(above(part, "AUC, noise less records", *_SETS))
         for kernel, part in rows.groupby("kernel", sort=False)
     }
-    return overall(found, tuple(found) if data_of(source) in PAPER else PAPER)
+    return of_cases(source, kernels)
 
 
 def raw_noise_is_told_apart(source: Source) -> Outcome:
     """c20 as it was: on pixels in [0, 1], every kernel a part."""
-    found = above(_of_sets(source, leakage.APART), "AUC, noise less records", *_SETS)
-    return over(source, summed_up(found))
+    cells = above(_of_sets(source, leakage.APART), "AUC, noise less records", *_SETS)
+    return over(source, summed_up(cells))
 
 
 def _of_sets(source: Source, metric: str, inputs: str = "raw") -> pd.DataFrame:
@@ -122,8 +123,10 @@ def process_and_networks(source: Source) -> Outcome:
         return untested(f"it takes more networks: their reliability is {reliability:.2f}")
     row = leakage.ranked(process, measures.network_auc(pairs)[0])
     # Dividing by the root of the reliability asks the same and leaves an interval beyond 1.
-    found = much_better(Correlation.of(row, "rank correlation"), STRONG * reliability**0.5)
-    return noted(of_networks(source, found), f"reliability of the networks' AUC {reliability:.2f}")
+    outcome = much_better(Correlation.of(row, "rank correlation"), STRONG * reliability**0.5)
+    return noted(
+        of_networks(source, outcome), f"reliability of the networks' AUC {reliability:.2f}"
+    )
 
 
 def best_estimate(source: Source) -> Outcome:
@@ -144,10 +147,10 @@ def best_estimate_by_rank(source: Source) -> Outcome:
     truth = rows.loc[rows["series"] == "TracIn", "y"].to_numpy()
     parts = []
     for rival in RIVALS:
-        found = leakage.lead(x["mean-distance LOOD"], x[rival], truth)
-        lead = interval(found, f"rank correlation, mean distance less {rival}")
-        one = replace(lead, units=len(truth))
-        parts.append(much_better(one, 0.0, parts=2))
+        paired = leakage.lead(x["mean-distance LOOD"], x[rival], truth)
+        lead = interval(paired, f"rank correlation, mean distance less {rival}")
+        counted = replace(lead, units=len(truth))
+        parts.append(much_better(counted, 0.0, parts=2))
     return of_networks(source, every(parts))
 
 
@@ -158,16 +161,6 @@ def cheaper(source: Source) -> Outcome:
     row = rows_at(source.table("lood-ctl-2"), quantity=f"{TRAININGS} {COSTS}").iloc[0]
     ratio = interval(row, "time of 200 trainings over that of LOOD for one record")
     return over(source, much_better(ratio, 100.0))
-
-
-def stationary(source: Source) -> Outcome:
-    """c06: slopes of KL at the record under RBF and on the sphere."""
-    table = rows_at(source.table("lood-ctl-10"), statement="Theorem 4.1")
-    rows = table[table["case"].isin(["RBF", "ReLU on the sphere"])]
-    if rows["case"].nunique() < 2:
-        return untested("it takes the NNGP kernel on the sphere beside RBF")
-    slopes = rows.loc[rows["quantity"].str.contains("KL"), "value"].to_numpy(float)
-    return identity(slopes, 1e-6, "slope of KL at the record").on("three records")
 
 
 def no_query_leaks_more(source: Source) -> Outcome:
@@ -229,9 +222,9 @@ def reconstructs(source: Source) -> Outcome:
     """c10: the share of searches that recover their record, by kernel."""
     where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
     rows = rows_at(source.table("lood-ctl-7"), **where)
-    found = of_size(source, summed_up(most(rows, "kernel")), SEARCHES, int(rows["n"].min()))
+    outcome = of_size(source, summed_up(most(rows, "kernel")), SEARCHES, int(rows["n"].min()))
     ends = f"{rows['value'].min():.0f} to {rows['value'].max():.0f}%"
-    return noted(found, f"the best starts recover {ends} of their records, by kernel")
+    return noted(outcome, f"the best starts recover {ends} of their records, by kernel")
 
 
 def exposed_members(source: Source) -> Outcome:
@@ -240,17 +233,17 @@ def exposed_members(source: Source) -> Outcome:
     names = dict.fromkeys(table["group"])
     if len(names) < GROUPS:
         return untested(f"it takes {GROUPS} groups; the run has {len(names)}")
-    found = []
+    leads = []
     for name in names:
         part = rows_at(table, group=name)
         alone = part[part["row"].str.endswith("members")].set_index("member")["kl"]
         near = part[part["correlation"] >= reconstruction.CLOSE]
         rate = near.loc[near["row"].str.endswith("one query"), "member"].value_counts(True)
         if len(rate):
-            found.append(rate.get(alone.idxmax(), 0.0) - rate.get(alone.idxmin(), 0.0))
+            leads.append(rate.get(alone.idxmax(), 0.0) - rate.get(alone.idxmin(), 0.0))
     label = "share of searches at the most less at the least exposed member"
-    found = much_better(Contrast.of_units(found, label), 0.0)
-    return of_size(source, found, IN_GROUPS, reconstruction.GROUP * len(names))
+    outcome = much_better(Contrast.of_units(leads, label), 0.0)
+    return of_size(source, outcome, IN_GROUPS, reconstruction.GROUP * len(names))
 
 
 def whole_groups(source: Source) -> Outcome:
@@ -260,9 +253,9 @@ def whole_groups(source: Source) -> Outcome:
         return untested(f"it takes {GROUPS} groups; the run has {whole['n']}")
     hits = round(whole["value"] * whole["n"] / 100)
     label = "share of groups wholly recovered, less ½"
-    found = much_better(Share.count(hits, whole["n"], label, 0.5), 0.0)
-    found = of_size(source, found, IN_GROUPS, reconstruction.GROUP * whole["n"])
-    return noted(found, f"groups found whole: {hits} of {whole['n']}")
+    outcome = much_better(Share.count(hits, whole["n"], label, 0.5), 0.0)
+    outcome = of_size(source, outcome, IN_GROUPS, reconstruction.GROUP * whole["n"])
+    return noted(outcome, f"groups found whole: {hits} of {whole['n']}")
 
 
 def normalisation_escapes(source: Source) -> Outcome:
@@ -277,15 +270,15 @@ def normalisation_escapes(source: Source) -> Outcome:
         exceeded([off], "deviation of the second path, over the KL", 1e-3),
     ]
     n = int(near["n"].max())
-    found = replace(every(parts), reason=f"on {n} records, all with a better query")
-    found = proved(found, NO_BOUND, "every kernel that is 0 at the origin")
+    outcome = replace(every(parts), reason=f"on {n} records, all with a better query")
+    outcome = proved(outcome, NO_BOUND, "every kernel that is 0 at the origin")
     climbs = table[table["query"] == "found from the record"]
     said = []
     for case, rows in climbs.groupby("case", sort=False):
         value = rows.set_index("metric")["value"]
         ends = value[queries.SMALLEST_GAIN], value["largest KL over the record's"]
         said.append(f"{ends[0]:.3f} to {ends[1]:.3f} times ({case.split()[-1]})")
-    return noted(found, f"climbs from the record, by what is normalised, find {', '.join(said)}")
+    return noted(outcome, f"climbs from the record, by what is normalised, find {', '.join(said)}")
 
 
 def normalisation_escapes_by_climbing(source: Source) -> Outcome:
@@ -297,16 +290,16 @@ def normalisation_escapes_by_climbing(source: Source) -> Outcome:
     proper = ratio[(off.abs() < 1e-6) & (table["variance"] >= 1e-3)]
     if proper.empty or (proper.max() <= 1.05 and len(table) < 20):
         return untested("it takes ascents from 20 records")
-    found = much_better(Contrast("largest KL over the record's", float(proper.max())), 1.05)
+    outcome = much_better(Contrast("largest KL over the record's", float(proper.max())), 1.05)
     share = Share.count(int((proper > 1.05).sum()), len(table), "share of records with one")
-    found = replace(found, numbers=(*found.numbers, share))
-    found = of_size(source, found, "process-normalised", len(table))
+    outcome = replace(outcome, numbers=(*outcome.numbers, share))
+    outcome = of_size(source, outcome, "process-normalised", len(table))
     rest = proper.drop(proper.idxmax()).max()
     if proper.max() <= 1.05 or len(proper) < 2:
-        return found
+        return outcome
     least = table.loc[proper.idxmax(), "variance"]
     return noted(
-        found,
+        outcome,
         f"its query's variance is {least:.2g} of the record's, and 0.001 would leave it out",
         f"the others gain at most {100 * (rest - 1):.1f}%, channels normalised",
     )
@@ -339,29 +332,29 @@ def constant_leaks_little(source: Source) -> Outcome:
     wide = wide.astype({"distance": float})
     if wide.empty or wide["distance"].min() > 1.1e-4:
         return untested("it takes distances down to 1e-4 on CIFAR-10 and digits")
-    found = {}
+    outcomes = {}
     for name, part in wide.groupby("set"):
         kl = part.pivot_table(index="distance", columns="quantity", values="value")
         rises = 1 - kl["largest KL"].to_numpy()[1:] / kl["largest KL"].to_numpy()[:-1]
         beyond = kl["largest KL"] / kl["bound of the KL"] - 1
         label = f"largest KL nearer to a constant, or over its bound, {name}"
-        found[name] = exceeded([*rises, *beyond], label, 0.0)
+        outcomes[name] = exceeded([*rises, *beyond], label, 0.0)
     evidence = source.evidence(CONSTANT)
     n, own = evidence.sizes["record"], evidence.attrs["set"]
     if n < LEAST_RECORDS:
-        found[f"{own}, {n} records"] = found.pop(own)
-    return overall(found, PAPER, always=True)
+        outcomes[f"{own}, {n} records"] = outcomes.pop(own)
+    return overall(outcomes, PAPER, always=True)
 
 
 def rates(source: Source) -> Outcome:
     """c15: how fast 1 - c decays at each stable fixed point, and where it lies beside ReLU's."""
     wide = points(source)
-    found = [about(Contrast("slope plus 2, ReLU", wide.loc[("ReLU", "any"), SLOPE] + 2), 0.1)]
+    parts = [about(Contrast("slope plus 2, ReLU", wide.loc[("ReLU", "any"), SLOPE] + 2), 0.1)]
     for (name, q), row in judged(wide).iterrows():
-        found.append(about(Contrast(f"slope plus 1, {name}, q = {q}", row[SLOPE] + 1), 0.1))
+        parts.append(about(Contrast(f"slope plus 1, {name}, q = {q}", row[SLOPE] + 1), 0.1))
         label = f"log (1 - c) over ReLU's at L = 1,000, {name}, q = {q}"
-        found.append(much_better(Contrast(label, float(np.log(row[FAR_APART]))), 0.0))
-    return summed_up(found).on("computation")
+        parts.append(much_better(Contrast(label, float(np.log(row[FAR_APART]))), 0.0))
+    return summed_up(parts).on("computation")
 
 
 def smooth_leaks_more(source: Source) -> Outcome:
@@ -383,21 +376,21 @@ def _on_sphere(source: Source, judge: Callable[..., list[Outcome]]) -> Outcome:
     rows = rows[rows["q"].isin([float(q) for q in stable]) & (rows["activation"] == "GeLU")]
     deep = rows[~rows["metric"].str.startswith("depth 1,")]
     cells = judge(deep, "q", "metric")
-    found = over(source, summed_up(cells))
+    outcome = over(source, summed_up(cells))
     held = deep[[one.word == SUPPORTED for one in cells]]
     if held.empty or len(held) == len(deep):
-        return found
+        return outcome
     ends = f"{held['value'].min():.0f} to {held['value'].max():.0f}%"
-    return noted(found, f"{len(held)} of {len(deep)} cells hold ({ends} of the records)")
+    return noted(outcome, f"{len(held)} of {len(deep)} cells hold ({ends} of the records)")
 
 
 def released_settings(source: Source) -> Outcome:
     """c17: GeLU above ReLU at either released deviation of its weights."""
-    found = {}
+    outcomes = {}
     for name, deviation in leakage.RELEASED.items():
         rows = _released(source, name, leakage.MORE)
-        found[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(most(rows, *_SETS))
-    return overall(found, tuple(found) if data_of(source) in PAPER else PAPER)
+        outcomes[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(most(rows, *_SETS))
+    return of_cases(source, outcomes)
 
 
 def released_setting(source: Source) -> Outcome:
@@ -408,15 +401,15 @@ def released_setting(source: Source) -> Outcome:
 
 def gap_with_depth(source: Source) -> Outcome:
     """c22: how far apart KL is under GeLU and ReLU, whichever leads, the more the deeper."""
-    found, ends = {}, []
+    outcomes, ends = {}, []
     for name, deviation in leakage.RELEASED.items():
         grown = _released(source, name, leakage.GAP)
         parts = above(grown, "size of the log ratio at depth 10 less 2", *_SETS)
-        found[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(parts)
+        outcomes[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(parts)
         at = _released(source, name, leakage.LOG_RATIO).groupby("kernel")["value"].mean()
         first, last = (at[f"{name}, depth {depth}"] for depth in (2, 10))
         ends.append(f"from {first:.2f} to {last:.2f} ({deviation})")
-    whole = overall(found, tuple(found) if data_of(source) in PAPER else PAPER)
+    whole = of_cases(source, outcomes)
     return noted(whole, f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}")
 
 

@@ -53,7 +53,7 @@ def _beside(table: pd.DataFrame) -> "Figure":
 
 
 _GRID = drawn("image_grid")
-_FOUND = {"draw": _GRID, "says": sentences.found}
+_FOUND = {"draw": _GRID, "says": sentences.recovered}
 _FROM = ("distance from the mean of D' (deviations of a channel)", "KL over the record's")
 _TO_THE_MEAN = drawn("optimisation", labels=_FROM, log_x=True)
 _SCATTER = drawn("scatter_panels", labels=leakage.LABELS)

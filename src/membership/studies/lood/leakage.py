@@ -43,9 +43,9 @@ KL_BY_VALUE, MEAN_BY_VALUE = f"KL and AUC, with noise, {BY_VALUE}", f"{OF_MEAN},
 
 def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> pd.DataFrame:
     """LOOD against the attack, the process against networks, and influence (Figure 1)."""
-    found = measures.contrast(records)
+    process = measures.contrast(records)
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
-    a = points(GP, "process", shown, found.kl()[shown], found.auc()[shown])
+    a = points(GP, "process", shown, process.kl()[shown], process.auc()[shown])
     value, spread = measures.network_auc(pairs)
     chosen = pairs["record"].values
     b = points(NETWORKS, "networks", chosen, measures.contrast(influence).auc(), value)
@@ -161,8 +161,8 @@ def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:
 
 
 def _of_the_process(records: xr.Dataset) -> list[tuple[str, str, FloatArray, FloatArray]]:
-    found = measures.contrast(records)
-    truths = {LEFT_OUT: found.mean_distance, "AUC of the process": found.auc()}
+    process = measures.contrast(records)
+    truths = {LEFT_OUT: process.mean_distance, "AUC of the process": process.auc()}
     return [
         (f"{name}, process", truth, estimate, values)
         for truth, values in truths.items()
@@ -221,7 +221,7 @@ def _of_measures(
             (own.auc(), noise.auc()),
         )
     )
-    found = {
+    numbers = {
         OF_KL: ranked(own.kl(), own.auc()),
         OF_MEAN: ranked(mean, auc),
         KL_BY_VALUE: {**correlation(kl, auc), "n": len(kl)},
@@ -231,7 +231,7 @@ def _of_measures(
         OF_NOISE: lead(noise.kl(), noise.mean_distance, noise.auc()),
         APART: _at_like_distance(own, noise),
     }
-    return [{**key, "metric": metric, **row} for metric, row in found.items()]
+    return [{**key, "metric": metric, **row} for metric, row in numbers.items()]
 
 
 def lead(
@@ -298,8 +298,8 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
 
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:
     """All records of each class in the order of their leakage (Control 4)."""
-    found = measures.contrast(records)
-    kl, auc, other = found.kl(), found.auc(), measures.contrast(records, "RBF").kl()
+    process = measures.contrast(records)
+    kl, auc, other = process.kl(), process.auc(), measures.contrast(records, "RBF").kl()
     names = CLASS_NAMES.get(records.attrs["set"], ("first class", "second class"))
     levels = dict(zip(records["shown"].values.tolist(), records["level"].values, strict=True))
     rows = []
@@ -312,7 +312,7 @@ def leakage_map(records: xr.Dataset) -> pd.DataFrame:
             row = f"{end} exposed, {'first' if label == 0 else 'second'} class"
             key = {"row": row, "column": place + 1, "text": f"{kl[record]:.2g}", "class": label}
             key |= {"label": names[label], "rank": rank + 1, "record": record}
-            key |= {"kl": kl[record], "mean_distance": found.mean_distance[record]}
+            key |= {"kl": kl[record], "mean_distance": process.mean_distance[record]}
             key |= {"auc": auc[record], "kl_rbf": other[record]}
             rows.append({**key, **cells(levels[record] if place < SHOWN else None)})
     return pd.DataFrame(rows)

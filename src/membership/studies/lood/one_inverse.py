@@ -49,8 +49,8 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
             f"LOOD and AUC of all {most} records from one inverse (s)": seconds["all of many"],
             f"largest memory of the run, with {most} records (GiB)": times.attrs["peak_gib"],
         }
-    found = pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
-    found["low"] = found["high"] = found["value"]
+    whole = pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
+    whole["low"] = whole["high"] = whole["value"]
     for cost in costs:
         rows = {
             "a batch of the paper's networks, processor (s)": cost["batch"].values,
@@ -64,13 +64,13 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
             }
             for name, each in rows.items()
         ]
-        found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
-    found.attrs = {
+        whole = pd.concat([whole, pd.DataFrame(several)], ignore_index=True)
+    whole.attrs = {
         "setup": {"networks": times.attrs["setup"]},
         "timing": True,
         "note": "Wall times on one machine; a second run gives others.",
     }
-    return found
+    return whole
 
 
 def comparison(found: pd.DataFrame) -> pd.DataFrame:

@@ -65,8 +65,8 @@ def mean_is_strong(source: Source) -> Outcome:
     """o05: the mean distance's own correlation with the AUC."""
     table = source.table("lood-ctl-14")
     rows = rows_at(table, metric=leakage.OF_MEAN, inputs="raw")
-    found = correlated(rows, "rank correlation of mean distance and AUC", "kernel", "training_set")
-    return summed_up(found, STRONG).on(_data(table))
+    cells = correlated(rows, "rank correlation of mean distance and AUC", "kernel", "training_set")
+    return summed_up(cells, STRONG).on(_data(table))
 
 
 def influence_is_not_leakage(source: Source) -> Outcome:
@@ -114,12 +114,12 @@ def unstable_point(source: Source) -> Outcome:
 def farther_from_constant(source: Source) -> Outcome:
     """o10: GeLU at its stable points beside ReLU in shallow kernels."""
     wide = judged(points(source)).loc["GeLU"]
-    found = [
+    cells = [
         much_better(Contrast(f"log (1 - c) over ReLU's, q = {q}, L = {depth}", value), 0.0)
         for depth in (2, 5, 10)
         for q, value in np.log(wide[f"1 - c over ReLU's, L = {depth}"]).items()
     ]
-    return summed_up(found).on("computation")
+    return summed_up(cells).on("computation")
 
 
 def deviation_decides(source: Source) -> Outcome:
@@ -129,13 +129,13 @@ def deviation_decides(source: Source) -> Outcome:
     rows = rows[rows["metric"].str.contains("KL")]
     pairs = [(row, -1.0) for _, row in rows_at(rows, kernels=SETTING).iterrows()]
     pairs += [(row, 1.0) for _, row in rows_at(rows, kernels=NETWORK).iterrows()]
-    found = []
+    cells = []
     for row, sign in pairs:
         label = f"{row['kernels']}, {row['metric']}, {'over' if sign > 0 else 'below'} 50"
         ends = sorted(sign * (row[name] - 50) for name in ("low", "high"))
         numbers = {"value": sign * (row["value"] - 50), "low": ends[0], "high": ends[1]}
-        found.append(much_better(interval(numbers, label), 0.0, parts=len(pairs)))
-    return summed_up(found).on(_data(table))
+        cells.append(much_better(interval(numbers, label), 0.0, parts=len(pairs)))
+    return summed_up(cells).on(_data(table))
 
 
 def distance_does_not_decide(source: Source) -> Outcome:
@@ -146,12 +146,12 @@ def distance_does_not_decide(source: Source) -> Outcome:
     rows = rows[rows["metric"].str.match(r"depth [12],")]
     turned = _turned(rows)
     parts = len(wide) + len(rows)
-    found = [
+    cells = [
         much_better(Contrast(f"log (1 - c) over ReLU's, q = {q}, L = 2", value), 0.0, parts=parts)
         for q, value in np.log(wide["1 - c over ReLU's, L = 2"]).items()
     ]
-    found += most(turned, "dataset", "q", "metric", parts=parts)
-    return summed_up(found).on(_data(table))
+    cells += most(turned, "dataset", "q", "metric", parts=parts)
+    return summed_up(cells).on(_data(table))
 
 
 def divergence_follows_the_attack(source: Source) -> Outcome:

@@ -22,33 +22,33 @@ def identity(table: pd.DataFrame) -> str:
 
 def speed(table: pd.DataFrame) -> str:
     """Control 2."""
-    found = table.set_index("quantity")["value"]
-    one_by_one = found[found.index.str.endswith("over all at once")].iloc[0]
-    alone, training = found["one record by itself (s)"], found[found.index.str.contains("networks")]
-    kernel = found[found.index.str.startswith("kernel of")].iloc[0]
+    value = table.set_index("quantity")["value"]
+    one_by_one = value[value.index.str.endswith("over all at once")].iloc[0]
+    alone, training = value["one record by itself (s)"], value[value.index.str.contains("networks")]
+    kernel = value[value.index.str.startswith("kernel of")].iloc[0]
     times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
-    told = (
+    sentence = (
         f"Retraining for a record takes {times:,.0f} times as long as the closed form for it alone "
-        f"({with_kernel:,.0f} with the kernel), and {found[RATIO]:,.0f} times its share of all at "
+        f"({with_kernel:,.0f} with the kernel), and {value[RATIO]:,.0f} times its share of all at "
         f"once; one by one the records take {one_by_one:,.0f} times as long as that."
     )
-    paper = found[found.index.str.endswith(COSTS)]
+    paper = value[value.index.str.endswith(COSTS)]
     if not paper.empty:
-        told += (
+        sentence += (
             f" At the paper's size, by processor time, retraining takes {paper.iloc[0]:,.0f} times "
             "as long."
         )
-    memory = found[found.index.str.startswith("largest memory")]
+    memory = value[value.index.str.startswith("largest memory")]
     if memory.empty:
-        return told
-    most = max(int(name.split()[2]) for name in found.index if name.startswith("kernel of"))
-    taken = found[
+        return sentence
+    most = max(int(name.split()[2]) for name in value.index if name.startswith("kernel of"))
+    taken = value[
         [
             f"kernel of {most} records (s)",
             f"LOOD and AUC of all {most} records from one inverse (s)",
         ]
     ].sum()
-    return f"{told} All of {most:,} records take {taken:,.0f} s and {memory.iloc[0]:.1f} GiB."
+    return f"{sentence} All of {most:,} records take {taken:,.0f} s and {memory.iloc[0]:.1f} GiB."
 
 
 def statements(table: pd.DataFrame) -> str:
@@ -67,8 +67,8 @@ def statements(table: pd.DataFrame) -> str:
 
 def correlations(table: pd.DataFrame) -> str:
     """Control 3."""
-    found = table[table["metric"] == "rank correlation"].set_index(["estimate", "of"])["value"]
-    kl, mean = (found[name, "AUC of the process"] for name in ("KL", "mean distance"))
+    ranks = table[table["metric"] == "rank correlation"].set_index(["estimate", "of"])["value"]
+    kl, mean = (ranks[name, "AUC of the process"] for name in ("KL", "mean distance"))
     values = table[table["metric"] == BY_VALUE].set_index(["estimate", "of"])["value"]
     by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
     return (
@@ -108,14 +108,14 @@ def by_point(table: pd.DataFrame) -> str:
     part = table[(table["inputs"] == "unit sphere") & table["q"].isin([0.5, 4, 16])]
     part = part[part["activation"] == "GeLU"]
     for name, own in part.groupby("dataset", sort=False):
-        found = []
+        shares = []
         for q, at in own.groupby("q"):
             ends = (
                 at.loc[at["metric"].str.startswith(f"depth {depth},"), "value"].mean()
                 for depth in (2, 10)
             )
-            found.append("{:.0f} and {:.0f}%".format(*ends) + f" (q = {q:g})")
-        parts.append(f"{', '.join(found)} of {name}")
+            shares.append("{:.0f} and {:.0f}%".format(*ends) + f" (q = {q:g})")
+        parts.append(f"{', '.join(shares)} of {name}")
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
     deep = deep[~deep["metric"].str.startswith("depth 1,")]
     behind = deep[deep["value"] <= 50]
@@ -167,9 +167,9 @@ def attempts(table: pd.DataFrame) -> str:
 def escapes(table: pd.DataFrame) -> str:
     """Control 6: what was found from the record, and near the mean of the data."""
     rows = table[table["metric"] == "largest KL over the record's"].set_index("query")["value"]
-    found = table[(table["metric"] == "largest KL over the record's")]
-    found = found[found["query"] == "found from the record"]
-    parts = [f"{row.value:.3f} times ({row.case.split()[-1]})" for row in found.itertuples()]
+    climbs = table[(table["metric"] == "largest KL over the record's")]
+    climbs = climbs[climbs["query"] == "found from the record"]
+    parts = [f"{row.value:.3f} times ({row.case.split()[-1]})" for row in climbs.itertuples()]
     least = table[
         (table["metric"] == "smallest KL over the record's")
         & table["query"].str.endswith("from the mean of D'")
@@ -183,12 +183,7 @@ def escapes(table: pd.DataFrame) -> str:
     )
 
 
-def grid(table: pd.DataFrame) -> str:
-    """The alternative text of a grid of records and found queries."""
-    return "Records beside the queries that were found for them. " + found(table)
-
-
-def found(table: pd.DataFrame) -> str:
+def recovered(table: pd.DataFrame) -> str:
     """How many of the shown searches found their record."""
     shown = table[table["kernel"].fillna("") != ""]
     count, kernels = int((shown["correlation"] > SUCCESS).sum()), shown["kernel"].unique()
@@ -216,11 +211,11 @@ def success(table: pd.DataFrame) -> str:
         )
         parts.append(f"{' to '.join(ends)} of {name}, {of}% of single starts")
     elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
-    told = f"The best start recovers {'; '.join(parts)}."
+    sentence = f"The best start recovers {'; '.join(parts)}."
     if elsewhere.empty:
-        return told
+        return sentence
     return (
-        f"{told} Of the others {elsewhere.min():.0f} to {elsewhere.max():.0f}% end nearer to "
+        f"{sentence} Of the others {elsewhere.min():.0f} to {elsewhere.max():.0f}% end nearer to "
         "another record."
     )
 
@@ -229,11 +224,11 @@ def groups(table: pd.DataFrame) -> str:
     """Figure 3: which members single searches find, and how much joint ones reach and find."""
     joint = table[table["row"].str.endswith("three queries")].groupby("group")
     share = 100 * joint["kl"].max() / joint["kl_of_all"].max()
-    found = recovery(table)
-    by_rank = ", ".join(f"{one['value']:.0f}" for one in found["members"])
-    whole = found["whole"]
+    rates = recovery(table)
+    by_rank = ", ".join(f"{one['value']:.0f}" for one in rates["members"])
+    whole = rates["whole"]
     return (
-        f"Of {found['members'][0]['n']} single searches {by_rank}% recover the most, the second "
+        f"Of {rates['members'][0]['n']} single searches {by_rank}% recover the most, the second "
         f"and the least exposed member. Three queries together reach {share.min():.0f} to "
         f"{share.max():.0f}% of the KL of all three; all searches of a group together recover all "
         f"three in {whole['value']:.0f}% [{whole['low']:.0f}, {whole['high']:.0f}] of "

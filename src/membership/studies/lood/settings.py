@@ -20,47 +20,31 @@ LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the searches and trainings that are no parameters.
+    """Sizes of the searches and trainings that are no parameters: a quick run's."""
 
-    Attributes
-    ----------
-    steps, starts, attempt_starts : int
-        Steps of Adam, those of the released default but in tests; random starts of a search, and
-        of an attempt of Control 5.
-    depths, convolutional_depths : tuple of int
-        Of the kernels that records are reconstructed with.
-    most_depth : int
-        Largest depth of the kernels of Controls 1, 5, 6 and 10.
-    others, groups, group_starts, attempted, normalised : int
-        Records searched with each further kernel; groups, and starts of each; records of Control 5
-        and of Figure 10.
-    edge_sets : int
-        Training sets along the edge of chaos, at most.
-    epochs : int
-        Of the retrained networks.
-    compared : tuple of int
-        Records of Control 1, with the first kernel and with the others.
-    everywhere : bool
-        Whether sets of queries are optimised with every kernel, which compiles each anew.
-    optimised : bool
-        Whether JAX optimises what it compiles.
-    """
-
+    # Steps of Adam, as released; random starts of a search, and of an attempt of Control 5.
     steps: int = 300
     starts: int = 4
     attempt_starts: int = 4
+    # Of the kernels that records are reconstructed with, and the most of Controls 1, 5, 6 and 10.
     depths: tuple[int, int, int] = (2, 5, 10)
     convolutional_depths: tuple[int, int] = (1, 3)
     most_depth: int = 100
+    # Records searched with each further kernel; groups, and starts of each.
     others: int = 2
     groups: int = 2
     group_starts: int = 4
+    # Records of Control 5 and of Figure 10; training sets along the edge of chaos, at most.
     attempted: int = 2
     normalised: int = 8
     edge_sets: int = 3
+    # Of the retrained networks.
     epochs: int = 40
+    # Records of Control 1, with the first kernel and with the others.
     compared: tuple[int, int] = (500, 100)
+    # Whether sets of queries are optimised with every kernel, which compiles each anew.
     everywhere: bool = True
+    # Whether JAX optimises what it compiles.
     optimised: bool = True
 
 
@@ -72,7 +56,6 @@ SIZES = {
         depths=(1, 1, 1),
         convolutional_depths=(1, 1),
         most_depth=1,
-        others=2,
         groups=1,
         group_starts=2,
         attempted=1,
