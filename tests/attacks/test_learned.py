@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from membership import attacks, metrics, training
 from membership.errors import InputError
-from membership.training.qmia import BOOSTED_LEVELS, PINBALL_LEVELS
+from membership.training.quantile_regression import BOOSTED_LEVELS, PINBALL_LEVELS
 
 HEADS = ["gaussian", "pinball", "boosted"]
 SMALL = {"hidden": (16,), "epochs": 3, "trees": 10}

@@ -19,7 +19,7 @@ from membership.evidence.files import SUFFIX, load, save
 from membership.evidence.schema import canonical, plain
 from membership.training import device_of
 from membership.training.cache import Cache
-from membership.training.loop import VERSION as TRAINING
+from membership.training.sgd import VERSION as TRAINING
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -9,7 +9,7 @@ import torch
 from membership import shares
 from membership.evidence.gathering import innermost, version_of, versions
 from membership.training.cache import Cache, digest
-from membership.training.loop import VERSION as TRAINING
+from membership.training.sgd import VERSION as TRAINING
 
 Arrays = dict[str, np.ndarray]
 

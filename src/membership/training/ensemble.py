@@ -1,15 +1,17 @@
-"""Models of one architecture, their parameters stacked."""
+"""Models of one architecture, their parameters stacked, and how many a device holds at a time."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from membership.errors import InputError
-from membership.training import capacity
+from membership import memory
+from membership.errors import InputError, RunError
 from membership.training.config import TrainingConfig
 
 Factory = Callable[[], nn.Module]
@@ -58,7 +60,7 @@ def stack(modules: list[nn.Module], device: torch.device) -> tuple[State, State]
 def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tensor):
     """Logits of every model for its own batch: x (models, batch, ...) -> (models, batch, C)."""
 
-    def one(parameters: State, buffers: State, x: torch.Tensor) -> torch.Tensor:
+    def single_model(parameters: State, buffers: State, x: torch.Tensor) -> torch.Tensor:
         return functional_call(module, (parameters, buffers), (x,))
 
     if len(x) > 1:
@@ -66,11 +68,11 @@ def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tenso
         apart = len({layer for _, layer in layers}) == len(layers) > 0
         if apart and not torch.is_autocast_enabled(x.device.type):
             return _through(layers, parameters, x)
-        return vmap(one, randomness="different")(parameters, buffers, x)
+        return vmap(single_model, randomness="different")(parameters, buffers, x)
     # One model needs no axis over models, and a CPU convolves with channels last in half the time.
     last = {"memory_format": torch.channels_last} if x[0].ndim == 4 else {}
     single = ({k: v[0] for k, v in state.items()} for state in (parameters, buffers))
-    return one(*single, x[0].contiguous(**last)).unsqueeze(0)
+    return single_model(*single, x[0].contiguous(**last)).unsqueeze(0)
 
 
 def _layers(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | None:
@@ -79,13 +81,13 @@ def _layers(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] 
     None for any other network, and where one layer has two places in one chain.
     """
     if type(module) is nn.Sequential and len(set(module)) == len(module):
-        found = []
+        chain = []
         for name, part in module.named_children():
             layers = _layers(part, f"{prefix}{name}.")
             if layers is None:
                 return None
-            found += layers
-        return found
+            chain += layers
+        return chain
     flat = isinstance(module, nn.Flatten) and (module.start_dim, module.end_dim) == (1, -1)
     return [(prefix, module)] if flat or type(module) in (nn.Linear, *ELEMENTWISE) else None
 
@@ -184,7 +186,7 @@ class Ensemble:
             raise InputError("x: some values are not finite (NaN or infinity); clean them first")
         module = self.factory().eval()
         most = batch_of_models(module, self.device)
-        side_by_side = capacity.models(module, x[:1], batch_size, self.device, most)
+        side_by_side = models_at_once(module, x[:1], batch_size, self.device, most)
         module = module.to(self.device)
 
         def answered(some: range) -> torch.Tensor:
@@ -197,11 +199,81 @@ class Ensemble:
                 return forward(module, parameters, buffers, records).detach().cpu()
 
             parts = x.split(batch_size)
-            answers = [one for part in parts for one in capacity.in_halves(of, part, "records")]
+            answers = [answer for part in parts for answer in in_halves(of, part, "records")]
             return torch.cat(answers, dim=1)
 
         rows = []
         for first in range(0, len(self), side_by_side):
             some = range(first, min(first + side_by_side, len(self)))
-            rows += capacity.in_halves(answered, some, "models")
+            rows += in_halves(answered, some, "models")
         return torch.cat(rows)
+
+
+Part = TypeVar("Part")
+# Of the free memory, for what is counted: libraries and fragments take the rest.
+SHARE = 0.5
+# Parameters, their gradients, and what an optimiser keeps of them.
+COPIES = 4
+
+
+class TooLarge(RunError):
+    """Not even one at a time fits in the device's memory."""
+
+
+def models_at_once(
+    module: nn.Module, record: torch.Tensor, batch: int, device: torch.device, most: int
+) -> int:
+    """How many models a device holds, with a batch of records each; `most` on a CPU.
+
+    By a GPU's free memory. What is computed side by side decides how long it takes, not what
+    comes out.
+    """
+    if device.type == "cpu" or most == 1:
+        return most
+    own = sum(value.numel() * value.element_size() for value in module.parameters())
+    # Each activation and its gradient.
+    each = COPIES * own + 2 * batch * _activations(module, record)
+    return max(1, min(most, int(SHARE * memory.available(device) / each)))
+
+
+def _activations(module: nn.Module, record: torch.Tensor) -> int:
+    """Bytes that the layers make of one record."""
+    total = 0
+
+    def add(_module: nn.Module, _given: Any, made: Any) -> None:
+        nonlocal total
+        if isinstance(made, torch.Tensor):
+            total += made.numel() * made.element_size()
+
+    leaves = [part for part in module.modules() if not any(part.children())]
+    hooks = [part.register_forward_hook(add) for part in leaves]
+    mode = module.training
+    try:
+        with torch.no_grad():
+            module.eval()(record)
+    finally:
+        module.train(mode)
+        for hook in hooks:
+            hook.remove()
+    return total + record.numel() * record.element_size()
+
+
+def in_halves(work: Callable[[Any], Part], items: Any, what: str) -> list[Part]:
+    """What some work makes of items at once, or of their halves where the memory is too little."""
+    try:
+        return [work(items)]
+    except (torch.OutOfMemoryError, TooLarge) as error:
+        count = len(items)
+        if count <= 1:
+            raise TooLarge(
+                f"the device's memory is too small for one of the {what}; use device cpu"
+            ) from error
+    # Outside of the handler, whose exception holds on to the tensors.
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    half = (count + 1) // 2
+    warnings.warn(
+        f"{count} {what} at a time are more than the device's memory holds; trying {half}",
+        stacklevel=2,
+    )
+    return in_halves(work, items[:half], what) + in_halves(work, items[half:], what)

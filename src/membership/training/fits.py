@@ -12,9 +12,8 @@ from membership import shares
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training import cache as store
-from membership.training import capacity
 from membership.training.config import TrainingConfig
-from membership.training.ensemble import Factory, batch_of_models, initial_module
+from membership.training.ensemble import Factory, batch_of_models, initial_module, models_at_once
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Fits:
         module = initial_module(self.factory, 0)
         record, batch = torch.tensor(self.dataset.x[:1]), self.config.batch_size
         most = batch_of_models(module, self.device)
-        size = capacity.models(module, record, batch, self.device, most)
+        size = models_at_once(module, record, batch, self.device, most)
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
         some = [group[k : k + size] for group in groups for k in range(0, len(group), size)]

@@ -29,10 +29,12 @@ class Sgd:
 
     def step(self, hessian: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How (w - w_*, h) moves, (2 p, 2 p), and how the noise enters it, (2 p, p)."""
-        one, rate = np.eye(len(hessian)), self.learning_rate
+        identity, rate = np.eye(len(hessian)), self.learning_rate
         k = self.total(hessian)
-        move = np.block([[one - rate * k, -rate * self.momentum * one], [k, self.momentum * one]])
-        return move, np.concatenate([-rate * one, one])
+        move = np.block(
+            [[identity - rate * k, -rate * self.momentum * identity], [k, self.momentum * identity]]
+        )
+        return move, np.concatenate([-rate * identity, identity])
 
 
 def stationary_covariance(sgd: Sgd, hessian: FloatArray, noise: FloatArray) -> FloatArray:

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from membership import memory
-from membership.training import TrainingConfig, capacity, ensemble, loop, train
+from membership.training import TrainingConfig, ensemble, sgd, train
 from tests.fake_device import DEVICE, FakeDevice
-from tests.training.test_loop import blobs, convolutional, mlp
+from tests.training.test_sgd import blobs, convolutional, mlp
 
 CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.1, momentum=0.9)
 
@@ -22,7 +22,7 @@ def trained(models=6):
 
 def test_a_cpu_is_left_as_it_is():
     cpu = torch.device("cpu")
-    assert capacity.models(mlp(), torch.zeros(1, 12), 10**9, cpu, 64) == 64
+    assert ensemble.models_at_once(mlp(), torch.zeros(1, 12), 10**9, cpu, 64) == 64
 
 
 @pytest.mark.parametrize(("free", "expected"), [(1, 1), (1e5, 14), (1e12, 64)])
@@ -32,13 +32,13 @@ def test_models_share_half_of_the_free_memory(free, expected, monkeypatch):
     # Flattened record, hidden layer before and after tanh, logits, and the record itself.
     each = 4 * own + 2 * 4 * 4 * (12 + 8 + 8 + 3 + 12)
     assert expected == max(1, min(64, int(free / 2 / each)))
-    assert capacity.models(mlp(), torch.zeros(1, 12), 4, DEVICE, 64) == expected
+    assert ensemble.models_at_once(mlp(), torch.zeros(1, 12), 4, DEVICE, 64) == expected
 
 
 def test_the_model_is_left_in_its_mode_and_its_statistics_alone():
     module = convolutional().train()
     before = {name: value.clone() for name, value in module.state_dict().items()}
-    capacity.models(module, torch.randn(1, 1, 4, 4), 2, DEVICE, 64)
+    ensemble.models_at_once(module, torch.randn(1, 1, 4, 4), 2, DEVICE, 64)
     assert module.training
     assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
 
@@ -55,7 +55,7 @@ def test_work_is_halved_until_it_fits_and_each_halving_is_said(most):
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = capacity.in_halves(work, range(7), "models")
+        found = ensemble.in_halves(work, range(7), "models")
     failed = [count for count in asked if count > most]
     expected = [f"{count} models at a time are more" for count in failed]
     assert [str(one.message)[: len(e)] for one, e in zip(said, expected, strict=True)] == expected
@@ -69,9 +69,9 @@ def test_one_that_does_not_fit_is_refused_in_a_line():
 
     with (
         pytest.warns(UserWarning, match="2 models"),
-        pytest.raises(capacity.TooLarge, match="too small for one of the models; use device cpu"),
+        pytest.raises(ensemble.TooLarge, match="too small for one of the models; use device cpu"),
     ):
-        capacity.in_halves(work, range(2), "models")
+        ensemble.in_halves(work, range(2), "models")
 
 
 @pytest.mark.filterwarnings("ignore:.*at a time are more")
@@ -82,7 +82,7 @@ def test_under_a_limit_the_same_models_are_trained_and_the_same_answers_given(
 
     expected = trained()
     answers = expected.logits(blobs().x)
-    for room in (loop, ensemble):
+    for room in (sgd, ensemble):
         monkeypatch.setattr(room, "device_of", lambda name="auto": DEVICE, raising=False)
     # A hidden layer's weights of three models and no more; all 60 records of one model fit.
     with FakeDevice(limit=3 * 4 * 12 * 60):

@@ -15,15 +15,14 @@ from membership import limits, processes
 from membership.data import Dataset
 from membership.errors import RunError
 from membership.training import cache as store
-from membership.training import capacity
-from membership.training.augmentation import REACH, drawn, moved
-from membership.training.config import TrainingConfig
+from membership.training.config import REACH, TrainingConfig, drawn, moved
 from membership.training.ensemble import (
     Ensemble,
     Factory,
     State,
     device_of,
     forward,
+    in_halves,
     initial_module,
     stack,
 )
@@ -121,8 +120,8 @@ def train(
     fits.check_architecture()
     cache = store.Cache(cache_folder)
     keys = fits.keys(VERSION)
-    found = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
-    missing = [i for i in range(len(seeds)) if i not in found]
+    trained = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
+    missing = [i for i in range(len(seeds)) if i not in trained]
     cores = limits.cores(n_jobs)
     batches = fits.batches(missing)
     with tqdm(
@@ -130,17 +129,17 @@ def train(
     ) as bar:
         if len(batches) > 1 and cores > 1 and place.type == "cpu":
             _in_processes(fits, batches, keys, cache, bar, cores)
-            found |= {i: cache.load(keys[i]) for i in missing}
+            trained |= {i: cache.load(keys[i]) for i in missing}
         else:
             # One thread where there are several batches, as in a process of its own: the same
             # rounding, whatever n_jobs is.
             with _threads(1 if len(batches) > 1 else cores):
                 for rows in batches:
-                    for part in capacity.in_halves(
+                    for part in in_halves(
                         lambda some: _train_rows(fits, some, keys, cache, bar), rows, "models"
                     ):
-                        found |= part
-    states = [found[i] for i in range(len(seeds))]
+                        trained |= part
+    states = [trained[i] for i in range(len(seeds))]
 
     def stacked(named: Iterator[tuple[str, torch.Tensor]]) -> State:
         """In the module's order, whether trained just now or kept in a file, which has its own."""

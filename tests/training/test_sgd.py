@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from membership import data, models
 from membership.errors import InputError, RunError
-from membership.training import TrainingConfig, batch_order, loop, train
+from membership.training import TrainingConfig, batch_order, sgd, train
 from membership.training.ensemble import forward, initial_module, stack
 from membership.training.fits import Fits
 
@@ -223,9 +223,9 @@ def test_a_second_call_trains_nothing_and_an_added_model_trains_alone(tmp_path, 
     arguments = {"cache_folder": tmp_path, "progress": False}
     first = train(mlp, dataset, membership[:3], CONFIGS["plain"], [0, 1, 2], **arguments)
     trained = []
-    run = loop._run
+    run = sgd._run
     monkeypatch.setattr(
-        loop, "_run", lambda fits, rows, *rest: trained.append(rows) or run(fits, rows, *rest)
+        sgd, "_run", lambda fits, rows, *rest: trained.append(rows) or run(fits, rows, *rest)
     )
     second = train(mlp, dataset, membership, CONFIGS["plain"], [0, 1, 2, 3], **arguments)
     assert trained == [[3]]
@@ -262,17 +262,17 @@ KILLED = """
     import sys, os, signal
     import numpy as np
     sys.path.insert(0, {tests!r})
-    import test_loop as here
+    import test_sgd as here
     from membership import data, training
-    from membership.training import loop
-    loop.SECONDS_BETWEEN_CHECKPOINTS = 0.0
-    epoch, seen = loop._epoch, []
+    from membership.training import sgd
+    sgd.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+    epoch, seen = sgd._epoch, []
     def counted(*arguments):
         seen.append(1)
         if len(seen) == {kill_at}:
             os.kill(os.getpid(), signal.SIGKILL)
         return epoch(*arguments)
-    loop._epoch = counted
+    sgd._epoch = counted
     dataset = here.blobs()
     mask = data.random_halves(3, len(dataset.y), seed=1)
     ensemble = training.train(here.mlp, dataset, mask, here.LONG, [0, 1, 2],

@@ -1,13 +1,4 @@
-r"""Models that differ in one training record, trained side by side.
-
-Each model of logistic regression is trained on the same records and one of its own. All take the
-same steps: an epoch is a permutation of n + 1 slots, the last of which stands for the record that
-differs. The permutation of a single model is uniform, so that its law is that of SGD on its own
-training set; two models with one order and different records are not independent, two orders are.
-
-What is gained is one matrix product a step where there was one a model, and one gathering of a
-batch: the model's own record is added apart, in the one step of an epoch that holds it.
-"""
+"""Models that differ in one training record, trained side by side."""
 
 from collections.abc import Sequence
 
@@ -19,7 +10,7 @@ from membership.arrays import FloatArray
 from membership.errors import InputError, RunError
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import initial_module
-from membership.training.loop import batch_order
+from membership.training.sgd import batch_order
 
 
 def train_neighbours(
@@ -115,7 +106,7 @@ def _with_bias(x: torch.Tensor) -> torch.Tensor:
 def _started(starts: Sequence[int], x: torch.Tensor) -> torch.Tensor:
     """Weights (d + 1, k) as torch starts a linear layer."""
     layers = [initial_module(lambda: nn.Linear(x.shape[1], 1), seed) for seed in starts]
-    columns = [torch.cat([one.weight.detach()[0], one.bias.detach()]) for one in layers]
+    columns = [torch.cat([layer.weight.detach()[0], layer.bias.detach()]) for layer in layers]
     return torch.stack(columns, dim=1).to(x).contiguous()
 
 
