@@ -23,9 +23,18 @@ The distribution behind it all
 """
 
 from membership.privacy import chi2
-from membership.privacy.assessment import RATES, Assessment, Level, assess, noise_multiplier
-from membership.privacy.choice import PROTECTIONS, required_sigma
-from membership.privacy.established import Established, established
+from membership.privacy.assessment import (
+    ADJACENCIES,
+    PROTECTIONS,
+    RATES,
+    SAMPLINGS,
+    Assessment,
+    Level,
+    assess,
+    noise_multiplier,
+    required_sigma,
+)
+from membership.privacy.dp_accounting import Established, established
 from membership.privacy.levels import (
     composed_mu,
     gdp_mu_of_mip,
@@ -33,16 +42,17 @@ from membership.privacy.levels import (
     mip_mu_of_gdp,
     mip_mu_spectrum,
     mip_mu_step,
+    required_noise,
     subsampled_mu,
 )
 from membership.privacy.lower_bounds import epsilon_lower_bound, mu_lower_bound
-from membership.privacy.noise import required_noise
-from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
-from membership.privacy.schedule import ADJACENCIES, SAMPLINGS
-from membership.privacy.stochastic import (
+from membership.privacy.numerical import (
+    MOST_NUMERICAL_MU,
+    Enclosure,
     composed_mixture_tradeoff,
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
+    numerical_tradeoff,
 )
 from membership.privacy.tradeoff import (
     effective_batch_size,

@@ -1,15 +1,93 @@
-"""What a training run promises, from its sizes and its noise alone."""
+"""What a training run promises, from its sizes and noise alone, and the noise a promise costs."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
+from membership.errors import InputError
 from membership.privacy import checks, numerical
-from membership.privacy.levels import mip_mu_step
+from membership.privacy.levels import composed_mu, mip_mu_step, subsampled_mu
 from membership.privacy.numerical import MOST_NUMERICAL_MU, Losses, Pair
-from membership.privacy.schedule import Schedule, schedule
+
+SAMPLINGS = ("poisson", "fixed", "shuffled")
+ADJACENCIES = ("add-remove", "replace-one")
+MOST_COMPOSED = 10**9
+
+
+class Schedule(NamedTuple):
+    """What is composed: the steps that may use the record, each with probability p."""
+
+    n: float
+    n_records: float
+    steps: int
+    composed: int
+    p: float
+    sampling: str
+    adjacency: str
+
+    @property
+    def reach(self) -> float:
+        """How far the record moves a step's sum of gradients, in clipping norms."""
+        # With Poisson sampling a replaced record moves two mixtures by one norm each.
+        return 1.0 if self.sampling == "poisson" else 2.0
+
+    def step(self, sigma: float) -> float:
+        """mu of one step whose batch holds the record."""
+        norms = 1.0 if self.adjacency == "add-remove" else 2.0
+        return norms / sigma if sigma else math.inf
+
+    def pairs(self, sigma: float) -> list[Pair]:
+        """The pairs of distributions whose worst bounds every attack."""
+        if self.sampling != "poisson":
+            kinds = ["either"]
+        else:
+            kinds = ["joined", "left"] if self.adjacency == "add-remove" else ["exchanged"]
+        mu = self.reach / sigma if sigma else math.inf
+        return [Pair(kind, mu, self.p) for kind in kinds]
+
+    def limit(self, sigma: float) -> float:
+        """mu of all steps, in the limit of many."""
+        mu = self.reach / sigma if sigma else math.inf
+        if self.sampling == "poisson" and self.adjacency == "replace-one":
+            with np.errstate(over="ignore"):
+                return float(2 * self.p * np.sqrt(self.composed * np.sinh(np.square(mu))))
+        return self.limit_at(mu, "fixed" if self.sampling == "poisson" else "either")
+
+    def limit_at(self, mu: float, order: str) -> float:
+        """mu of all steps, in the limit, where each has the level mu."""
+        if self.sampling == "shuffled":
+            return composed_mu(mu, self.composed)
+        return subsampled_mu(mu, self.n, self.n_records, self.composed, order=order)
+
+
+def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency: str) -> Schedule:
+    """Check a run's sizes, and that its sampling and adjacency can be accounted for."""
+    n = checks.number("n", n)
+    n_records, epochs = checks.records(n_records, n), checks.number("epochs", epochs)
+    for name, value, known in (
+        ("sampling", sampling, SAMPLINGS),
+        ("adjacency", adjacency, ADJACENCIES),
+    ):
+        if value not in known:
+            raise InputError(f"{name} = {value!r}: give one of {', '.join(known)}")
+    if adjacency == "add-remove" and sampling != "poisson":
+        raise InputError(
+            f"adjacency = 'add-remove': no accountant exists for {sampling} batches, which need a "
+            "fixed number of records; give replace-one, or sampling poisson"
+        )
+    steps = math.ceil(n_records * epochs / n)
+    # A shuffled run uses a record once an epoch. That nobody knows when is not credited.
+    composed = math.ceil(epochs) if sampling == "shuffled" else steps
+    if composed > MOST_COMPOSED:
+        raise InputError(f"epochs = {epochs:g}: {steps} steps; give at most 1e9 steps")
+    p = 1.0 if sampling == "shuffled" else n / n_records
+    return Schedule(n, n_records, steps, composed, p, sampling, adjacency)
+
 
 RATES = (0.001, 0.01, 0.1)
 # Logarithm to the base 2 of the points of a composition; the page has the same.
@@ -79,7 +157,7 @@ class Assessment:
 
 def noise_multiplier(n: float, tau: float, clip: float | None) -> float:
     """Return sigma = tau n / C, for noise of standard deviation tau on the mean of n gradients."""
-    n, tau = checks.batch(n), checks.noise(tau)
+    n, tau = checks.number("n", n), checks.number("tau", tau)
     return tau * n / checks.clipping(clip) if tau else 0.0
 
 
@@ -126,7 +204,7 @@ def assess(
         A value is out of range, or no accountant exists for the sampling and adjacency.
     """
     run = schedule(n, n_records, epochs, sampling, adjacency)
-    sigma, delta = checks.multiplier(sigma), checks.delta(delta)
+    sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
     differential, epsilon = differential_level(run, sigma, delta)
     membership, one_sided = membership_level(run, sigma, d, k, differential)
     return Assessment(
@@ -191,3 +269,101 @@ def _worst(rates: list[tuple[float, ...]]) -> tuple[float, ...]:
 def _level(limit: float, tpr: tuple[float, ...]) -> float:
     shown = ndtri(np.minimum(tpr, _SURE)) - ndtri(RATES)
     return float(max(limit, *shown))
+
+
+TARGETS = ("mu", "epsilon", "tpr")
+PROTECTIONS = ("differential", "membership")
+LEAST_SIGMA, MOST_SIGMA = 1e-3, 1e6
+
+
+def required_sigma(
+    target: str,
+    value: float,
+    n: float,
+    n_records: float,
+    epochs: float,
+    d: float | None = None,
+    k: float | None = None,
+    *,
+    protect: str = "differential",
+    fpr: float = 0.001,
+    sampling: str = "poisson",
+    adjacency: str = "add-remove",
+    delta: float = 1e-5,
+) -> float:
+    """Return the noise multiplier at which training keeps a promise; `assess` goes back.
+
+    Parameters
+    ----------
+    target : {"mu", "epsilon", "tpr"}
+        What `value` is: a level of all steps, epsilon at `delta`, or the TPR that no attack exceeds
+        at `fpr`.
+    value : float
+        Above 0; a TPR lies above `fpr` and below 1.
+    protect : {"differential", "membership"}
+        Whose level or TPR: that of differential privacy or that of membership inference.
+    fpr : {0.001, 0.01, 0.1}
+        The false positive rate of a TPR.
+    n, n_records, epochs, d, k, sampling, adjacency, delta
+        As in `assess`; d is needed to profit from membership privacy.
+
+    Returns
+    -------
+    float
+        sigma; 0 where no noise is needed. The mean gradient's noise is tau = sigma C / n.
+
+    Raises
+    ------
+    InputError
+        A value is out of range, no accountant exists, or no sigma of 0.001 to 1e6 reaches it.
+    """
+    for name, given, known in (
+        ("target", target, TARGETS),
+        ("protect", protect, PROTECTIONS),
+        ("fpr", fpr, RATES),
+    ):
+        if given not in known:
+            raise InputError(f"{name} = {given!r}: give one of {', '.join(map(str, known))}")
+    if target == "epsilon" and protect == "membership":
+        raise InputError("target = 'epsilon': membership privacy has none; give mu or tpr")
+    if target == "tpr":
+        accepted = f"a rate above the false positive rate {fpr:g} and below 1"
+        value = checks.require("tpr", value, lambda v: fpr < v < 1, accepted)
+    else:
+        accepted = "a number above 0, at most 100"
+        value = checks.require(target, value, lambda v: 0 < v <= 100, accepted)
+    run, delta = schedule(n, n_records, epochs, sampling, adjacency), checks.number("delta", delta)
+
+    def reached(sigma: float) -> float:
+        level, epsilon = differential_level(run, sigma, delta)
+        if target == "epsilon":
+            return epsilon
+        if protect == "membership":
+            level, _ = membership_level(run, sigma, d, k, level)
+        return level.mu if target == "mu" else level.tpr[RATES.index(fpr)]
+
+    if reached(0.0) <= value:
+        return 0.0
+    return _root(reached, value, max(LEAST_SIGMA, run.reach / MOST_NUMERICAL_MU), target)
+
+
+def _root(reached: Callable[[float], float], value: float, least: float, target: str) -> float:
+    """Where a falling function of sigma has this value, sought in powers of 2 from 1."""
+    high = 1.0
+    while reached(high) > value:
+        high *= 2
+        if high > MOST_SIGMA:
+            raise InputError(f"{target} = {value:g}: no noise up to sigma = 1e6 reaches it")
+    low = high / 2
+    while (at_low := reached(max(low, least))) <= value:
+        if low <= least:
+            return least
+        low /= 2
+    low = max(low, least)
+    if math.isinf(at_low):
+        raise InputError(f"{target} = {value:g}: next to no privacy; give a smaller value")
+
+    def excess(log_sigma: float) -> float:
+        return reached(math.exp(log_sigma)) - value
+
+    return math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-11, rtol=1e-11))

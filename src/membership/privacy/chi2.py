@@ -119,11 +119,11 @@ def _log_tails(x, d, noncentrality) -> tuple[FloatArray, FloatArray]:
 def _integral(x: FloatArray, d: FloatArray, lam: FloatArray, u: FloatArray, pole: bool):
     """log of the integral through the saddle point u = 1 - 2s; one entry an x."""
     arguments = [np.ravel(each) for each in (x, d, lam, u)]
-    found = np.empty(arguments[0].shape)
-    for start in range(0, len(found), _AT_ONCE):
+    logs = np.empty(arguments[0].shape)
+    for start in range(0, len(logs), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        found[rows] = _integral_of_few(*(each[rows, None] for each in arguments), pole)
-    return found
+        logs[rows] = _integral_of_few(*(each[rows, None] for each in arguments), pole)
+    return logs
 
 
 def _integral_of_few(x: FloatArray, d: FloatArray, lam: FloatArray, u: FloatArray, pole: bool):

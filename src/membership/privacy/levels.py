@@ -1,8 +1,11 @@
-"""Privacy levels mu: of one step, of many, and from one notion to the other."""
+"""Privacy levels mu: of one step, of many, from one notion to the other, and the noise they cost.
+
+`required_noise` inverts the paper's limit; `required_sigma` the numerical composition."""
 
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import erf, ndtr
 
 from membership.arrays import as_float64, one_of
@@ -46,7 +49,7 @@ def mip_mu_step(
     InputError
         A value is out of range, or `clip` is missing with tau above 0.
     """
-    d, k = checks.dimension(d), checks.susceptibility(k)
+    d, k = checks.number("d", d), checks.number("k", k)
     n_e = effective_batch_size(n, tau, clip)
     one_of("statistic", statistic, STATISTICS)
     if statistic == "distance":
@@ -75,7 +78,7 @@ def mip_mu_spectrum(eigenvalues: Any, n: float, tau: float = 0.0) -> float:
         A value is out of range.
     """
     eigenvalues = as_float64("eigenvalues", eigenvalues, 1)
-    n, tau = checks.batch(n), checks.noise(tau)
+    n, tau = checks.number("n", n), checks.number("tau", tau)
     if not (eigenvalues > 0).all():
         raise InputError(
             f"eigenvalues are as low as {eigenvalues.min()}; give those above 0, without the null "
@@ -100,7 +103,7 @@ def gdp_mu_step(n: float, tau: float, clip: float) -> float:
     InputError
         A value is out of range.
     """
-    n, tau, clip = checks.batch(n), checks.noise(tau), checks.clipping(clip)
+    n, tau, clip = checks.number("n", n), checks.number("tau", tau), checks.clipping(clip)
     return 2 * clip / (n * tau) if tau else np.inf
 
 
@@ -126,7 +129,11 @@ def mip_mu_of_gdp(mu_gdp: float, d: float, n: float) -> float:
     InputError
         A value is out of range.
     """
-    mu, d, n = checks.level("mu_gdp", mu_gdp), checks.dimension(d), checks.batch(n)
+    mu, d, n = (
+        checks.number("mu_gdp", mu_gdp, "level"),
+        checks.number("d", d),
+        checks.number("n", n),
+    )
     return float(min(np.sqrt(2 * d / (2 * n + 8 / mu**2 + 1)), mu))
 
 
@@ -150,7 +157,11 @@ def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
     InputError
         A value is out of range.
     """
-    mu, d, n = checks.level("mu_mip", mu_mip), checks.dimension(d), checks.batch(n)
+    mu, d, n = (
+        checks.number("mu_mip", mu_mip, "level"),
+        checks.number("d", d),
+        checks.number("n", n),
+    )
     if mu >= mip_mu_step(d, n, d):
         return np.inf
     return float(2 / np.sqrt(d / mu**2 - n - 0.5))
@@ -159,7 +170,10 @@ def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
 def composed_mu(mu_step: float, steps: float) -> float:
     """Return the level of `steps` steps that all see the record, sqrt(T) mu (Section D.3)."""
     with np.errstate(over="ignore"):
-        return float(np.sqrt(checks.steps(steps)) * checks.reached_level("mu_step", mu_step))
+        return float(
+            np.sqrt(checks.number("steps", steps))
+            * checks.number("mu_step", mu_step, "reached level")
+        )
 
 
 def subsampled_mu(
@@ -188,9 +202,9 @@ def subsampled_mu(
     InputError
         A value is out of range.
     """
-    mu = checks.reached_level("mu_step", mu_step)
-    n = checks.batch(batch_size)
-    n_records, steps = checks.records(n_records, n), checks.steps(steps)
+    mu = checks.number("mu_step", mu_step, "reached level")
+    n = checks.number("n", batch_size)
+    n_records, steps = checks.records(n_records, n), checks.number("steps", steps)
     one_of("order", order, ORDERS)
     with np.errstate(over="ignore"):
         excess = np.expm1(np.square(mu))
@@ -199,3 +213,93 @@ def subsampled_mu(
             u = mu / np.sqrt(8)
             excess = 2 * (excess * ndtr(1.5 * mu) + 0.5 * erf(3 * u) - 1.5 * erf(u))
     return float(n * np.sqrt(steps) / n_records * np.sqrt(max(excess, 0.0)))
+
+
+NOTIONS = ("mip", "gdp", "mip-alone")
+LEAST = 1e-6
+
+
+def required_noise(
+    mu: float,
+    notion: str,
+    d: float,
+    n: float,
+    k: float,
+    clip: float | None,
+    n_records: float,
+    steps: float,
+    *,
+    statistic: str = "likelihood-ratio",
+) -> float:
+    """Return the noise on the mean gradient at which training reaches a privacy level.
+
+    Parameters
+    ----------
+    mu : float
+        The level to reach, above 0.
+    notion : {"mip", "gdp", "mip-alone"}
+        "gdp": Equation 10 over the steps' GDP level, Corollary 4 of Dong et al. (2022).
+        "mip-alone": Equation 10 over Corollary 5.1. "mip": the smaller of the two, since
+        Theorem 4.2 lets the GDP noise stand for the other; 0 where no noise is needed.
+    d, n, k, clip : float
+        As in `membership.privacy.mip_tradeoff`; n is the batch size. d and k do not matter for
+        "gdp"; `clip` may be None where no noise is needed.
+    n_records, steps : float
+        N and T.
+    statistic : {"likelihood-ratio", "distance"}
+        As in `membership.privacy.mip_mu_step`. The released `compute_tau` has "distance"; both
+        variants give all 120 entries of Table 5.
+
+    Returns
+    -------
+    float
+        tau, the standard deviation of the noise on each entry of the mean gradient.
+
+    Raises
+    ------
+    InputError
+        A value is out of range, or the level cannot be reached: it needs noise and there is no
+        clipping norm, or is below 1e-6.
+    """
+    mu, n = checks.number("mu", mu, "level"), checks.number("n", n)
+    if mu < LEAST:
+        raise InputError(f"mu = {mu}: no noise that float64 holds reaches it; give {LEAST} or more")
+    one_of("notion", notion, NOTIONS)
+    if notion == "gdp":
+        return _gdp_noise(mu, n, clip, n_records, steps)
+
+    def level(tau: float) -> float:
+        step = mip_mu_step(d, n, k, tau, clip, statistic=statistic)
+        return subsampled_mu(step, n, n_records, steps)
+
+    if level(0.0) <= mu:
+        return 0.0
+    # Without a clipping norm no amount of noise hides an unbounded gradient.
+    low, high = 0.0, 4 * checks.clipping(clip) / n
+    while level(high) > mu:
+        low, high = high, 2 * high
+    tau = float(brentq(lambda t: level(t) - mu, low, high, xtol=1e-14 * high, rtol=1e-13))
+    return min(tau, _gdp_noise(mu, n, clip, n_records, steps)) if notion == "mip" else tau
+
+
+def _gdp_noise(mu: float, n: float, clip: float | None, n_records: float, steps: float) -> float:
+    clip = checks.clipping(clip)
+    high = 1.0
+    while subsampled_mu(high, n, n_records, steps) < mu:
+        high *= 2
+    low = high
+    while subsampled_mu(low, n, n_records, steps) > mu:
+        low /= 2
+    step = low
+    if low < high:
+        # In logarithms: the level of a step has several orders of magnitude to lie in.
+        step = np.exp(
+            brentq(
+                lambda v: np.log(subsampled_mu(np.exp(v), n, n_records, steps) / mu),
+                np.log(low),
+                np.log(high),
+                xtol=1e-14,
+                rtol=1e-14,
+            )
+        )
+    return float(2 * clip / (n * step))

@@ -134,8 +134,8 @@ def _proved(
     error = (1 - level) / 2  # one side of each of two rates
 
     def least(count: np.ndarray, total: int) -> FloatArray:
-        found = stats.beta.ppf(error, np.maximum(count, 1), total - count + 1)
-        return np.where(count == 0, 0.0, found)
+        limit = stats.beta.ppf(error, np.maximum(count, 1), total - count + 1)
+        return np.where(count == 0, 0.0, limit)
 
     def most(count: np.ndarray, total: int) -> FloatArray:
         return 1.0 - least(total - count, total)

@@ -5,6 +5,11 @@ The losses are put on a grid: the probability of each interval is shared out bet
 so that both distributions keep theirs ("connect the dots", Doroshenko et al. 2022). The test on
 the grid is never harder than the true one, so that what follows is a guarantee. Composing T steps
 is then a convolution (Koskela et al. 2020; Gopi et al. 2021).
+
+Of records that differ, Definition 4.1: beta(alpha) = min { E_x f_x(a(x)) : E_x a(x) = alpha }. At
+the minimum every slope f_x'(a(x)) is the same, that is, the attacker uses one threshold on the
+likelihood ratio. An attack that uses one threshold on p-values has a(x) = alpha for every record,
+which is worse.
 """
 
 from typing import Any, NamedTuple
@@ -12,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
 from membership.privacy import checks
+from membership.privacy.tradeoff import gaussian_tradeoff
 
 # The largest level of one step that is composed, and the largest epsilon that is told.
 MOST_NUMERICAL_MU = 15
@@ -97,10 +103,10 @@ def numerical_tradeoff(
         A value is out of range.
     """
     alpha = checks.rates("alpha", alpha)
-    mu = checks.level("mu_step", mu_step)
-    n = checks.batch(batch_size)
+    mu = checks.number("mu_step", mu_step, "level")
+    n = checks.number("n", batch_size)
     pair = Pair("joined", mu, n / checks.records(n_records, n))
-    steps = int(checks.steps(steps))
+    steps = int(checks.number("steps", steps))
     if mu > MOST_NUMERICAL_MU:
         raise InputError(
             f"mu_step = {mu_step}: give at most {MOST_NUMERICAL_MU}; beyond, one step tells all"
@@ -117,15 +123,15 @@ def compose(pair: Pair, steps: int, grid: int, up: bool = True) -> Losses:
     coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE)
     low, high = _reach(coarse, steps)
     size, spacing = 2**grid, (high - low) / 2**grid
-    one = _one_step(pair, spacing, size, up)
+    step = _one_step(pair, spacing, size, up)
     # One step may reach further than the sum; round the circle it does no harm.
-    folded = np.pad(one.mass, (0, -len(one.mass) % size)).reshape(-1, size).sum(axis=0)
+    folded = np.pad(step.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
     total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
     # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
     start = int(np.floor(low / spacing))
-    mass = np.maximum(total[(start + np.arange(size) - steps * one.first) % size], 0.0)
+    mass = np.maximum(total[(start + np.arange(size) - steps * step.first) % size], 0.0)
     # What the window leaves out is given to the attacker in the guarantee.
-    infinite = -np.expm1(steps * np.log1p(-one.infinite)) + _LOST if up else 0.0
+    infinite = -np.expm1(steps * np.log1p(-step.infinite)) + _LOST if up else 0.0
     return Losses(start, mass, spacing, infinite)
 
 
@@ -134,8 +140,8 @@ def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
     null = losses.mass * np.exp(-np.maximum(losses.values, -700.0))
     rate = np.minimum(np.cumsum(null[::-1]), 1.0)
     power = np.minimum(losses.infinite + np.cumsum(losses.mass[::-1]), 1.0)
-    found = np.interp(alpha, np.r_[0.0, rate], np.r_[losses.infinite, power])
-    return np.where(alpha == 1, 1.0, np.where(alpha == 0, 0.0, found))
+    power = np.interp(alpha, np.r_[0.0, rate], np.r_[losses.infinite, power])
+    return np.where(alpha == 1, 1.0, np.where(alpha == 0, 0.0, power))
 
 
 def epsilon(losses: Losses, delta: float) -> float:
@@ -218,12 +224,133 @@ def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
     return Losses(-last, np.r_[mirrored[:-1], rest, mass[1:]], spacing, infinite)
 
 
-def _reach(one: Losses, steps: int) -> tuple[float, float]:
+def _reach(step: Losses, steps: int) -> tuple[float, float]:
     """Bounds that the sum leaves with negligible probability under H1 (Chernoff)."""
-    loss = one.values
+    loss = step.values
     with np.errstate(divide="ignore"):
-        weight = np.log(one.mass)
+        weight = np.log(step.mass)
     up = [(steps * logsumexp(weight + o * loss) - _LOG_LOST) / o for o in _ORDERS]
     down = [(steps * logsumexp(weight - o * loss) - _LOG_LOST) / o for o in _ORDERS]
     margin = 0.01 * (min(up) + min(down))
     return -min(down) - margin, min(up) + margin
+
+
+_POINTS = 4000
+_EVERY = 8  # of the losses of a composition, how many apart thresholds are tried
+_FEW = 20  # rates for which only the thresholds next to them are tried
+
+
+def gaussian_mixture_tradeoff(alpha: Any, mu: Any) -> FloatArray:
+    """Return the FNR at FPR `alpha` of the best attack on records of different levels.
+
+    With one threshold t on the log-likelihood ratio, FPR = mean of Phi(-t/mu - mu/2) and
+    TPR = mean of Phi(-t/mu + mu/2) over the records' levels.
+
+    Parameters
+    ----------
+    alpha : array of float
+        False positive rates in [0, 1].
+    mu : array of shape (records,)
+        Each record's level, above 0; all equally likely.
+
+    Returns
+    -------
+    ndarray of float64
+        In the shape of `alpha`; read off a fine curve of thresholds by linear interpolation,
+        which errs against the attacker, by less than 1e-5.
+
+    Raises
+    ------
+    InputError
+        A rate or level is out of range.
+    """
+    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu)
+    ends = 40 * mu.max() * np.array([-1, 1]) + mu.max() ** 2 * np.array([-1, 1])
+    # Where the thresholds of single records lie, and beyond, evenly in sinh for both scales.
+    width = np.arcsinh(ends / mu.min())
+    thresholds = mu.min() * np.sinh(np.linspace(width[1], width[0], _POINTS))
+    few = _reached_by(alpha, thresholds, mu) if alpha.size <= _FEW else np.arange(_POINTS)
+    scaled = thresholds[few, None] / mu
+    fpr = ndtr(-scaled - mu / 2).mean(axis=1)
+    fnr = ndtr(scaled - mu / 2).mean(axis=1)
+    fpr, fnr = np.r_[0.0, fpr, 1.0], np.r_[1.0, fnr, 0.0]
+    return np.interp(alpha, fpr, fnr)
+
+
+def _reached_by(alpha: FloatArray, thresholds: FloatArray, mu: FloatArray) -> np.ndarray:
+    """The thresholds on either side of each false positive rate, found by halving."""
+    places = []
+    for rate in alpha.flat:
+        low, high = -1, len(thresholds)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if ndtr(-thresholds[middle] / mu - mu / 2).mean() <= rate:
+                low = middle
+            else:
+                high = middle
+        places += [low, high]
+    places = np.unique(places)
+    return places[(places >= 0) & (places < len(thresholds))]
+
+
+def constant_rate_tradeoff(alpha: Any, mu: Any) -> FloatArray:
+    """Return the FNR of an attacker who gives every record the same FPR; as the best one's."""
+    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu)
+    return np.mean([gaussian_tradeoff(alpha, level) for level in mu], axis=0)
+
+
+def composed_mixture_tradeoff(
+    alpha: Any, mu_step: Any, batch_size: float, n_records: float, steps: int, *, grid: int = 12
+) -> FloatArray:
+    """Return the FNR at FPR `alpha` of the best attack on different records after many steps.
+
+    Every record's steps are composed numerically, as in `membership.privacy.numerical_tradeoff`,
+    and one threshold on the likelihood ratio of all steps decides on all records.
+
+    Parameters
+    ----------
+    alpha : array of float
+        False positive rates in [0, 1].
+    mu_step : array of shape (records,)
+        Each record's level of one step whose batch holds it, above 0 and at most 15; all equally
+        likely.
+    batch_size, n_records, steps, grid
+        As in `membership.privacy.numerical_tradeoff`.
+
+    Returns
+    -------
+    ndarray of float64
+        In the shape of `alpha`; a guarantee up to linear interpolation between thresholds.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+    """
+    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu_step)
+    if mu.max() > MOST_NUMERICAL_MU:
+        raise InputError(f"mu_step is as high as {mu.max()}; give at most 15")
+    n = checks.number("n", batch_size)
+    p, steps = n / checks.records(n_records, n), int(checks.number("steps", steps))
+    composed = [compose(Pair("joined", level, p), steps, grid) for level in mu]
+    thresholds = np.unique(np.concatenate([losses.values[::_EVERY] for losses in composed]))
+    fpr, power = np.zeros(len(thresholds)), np.zeros(len(thresholds))
+    for losses in composed:
+        place = np.searchsorted(losses.values, thresholds)
+        null = losses.mass * np.exp(-np.maximum(losses.values, -700.0))
+        fpr += _above(null)[place]
+        power += losses.infinite + _above(losses.mass)[place]
+    fpr, power = np.minimum(fpr / len(mu), 1.0)[::-1], np.minimum(power / len(mu), 1.0)[::-1]
+    return 1 - np.interp(alpha, np.r_[0.0, fpr, 1.0], np.r_[0.0, power, 1.0])
+
+
+def _above(mass: FloatArray) -> FloatArray:
+    """The mass at and above each place, and 0 beyond the last."""
+    return np.r_[np.cumsum(mass[::-1])[::-1], 0.0]
+
+
+def _levels_above_0(mu: Any) -> FloatArray:
+    mu = as_float64("mu", mu, 1)
+    if mu.min() < checks.SMALLEST:
+        raise InputError(f"mu is as low as {mu.min()}; give levels above 0, 1e-15 or more")
+    return mu

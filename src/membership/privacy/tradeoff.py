@@ -34,20 +34,20 @@ def gaussian_tradeoff(alpha: Any, mu: float) -> FloatArray:
     InputError
         A rate is outside [0, 1] or mu is negative.
     """
-    alpha, mu = checks.rates("alpha", alpha), checks.reached_level("mu", mu)
+    alpha, mu = checks.rates("alpha", alpha), checks.number("mu", mu, "reached level")
     # Phi^-1(1 - alpha) = -Phi^-1(alpha), without rounding 1 - alpha.
     return _at_ends(alpha, ndtr(-ndtri(np.clip(alpha, 1e-320, None)) - mu), 1.0, 0.0)
 
 
 def gaussian_tpr(alpha: Any, mu: float) -> FloatArray:
     """Return the TPR at FPR `alpha`, 1 - G_mu(alpha), with its own precision where it is small."""
-    alpha, mu = checks.rates("alpha", alpha), checks.reached_level("mu", mu)
+    alpha, mu = checks.rates("alpha", alpha), checks.number("mu", mu, "reached level")
     return _at_ends(alpha, ndtr(ndtri(np.clip(alpha, 1e-320, None)) + mu), 0.0, 1.0)
 
 
 def gaussian_auc(mu: float) -> float:
     """Return the area under the ROC curve of the best test at level mu: Phi(mu / sqrt 2)."""
-    return float(ndtr(checks.reached_level("mu", mu) / np.sqrt(2)))
+    return float(ndtr(checks.number("mu", mu, "reached level") / np.sqrt(2)))
 
 
 def effective_batch_size(n: float, tau: float = 0.0, clip: float | None = None) -> float:
@@ -73,7 +73,7 @@ def effective_batch_size(n: float, tau: float = 0.0, clip: float | None = None) 
     Theorem 5.1. Covariances with smaller eigenvalues are hidden better; see
     `membership.privacy.mip_mu_spectrum`.
     """
-    n, tau = checks.batch(n), checks.noise(tau)
+    n, tau = checks.number("n", n), checks.number("tau", tau)
     return n + (tau * n / checks.clipping(clip)) ** 2 if tau else n
 
 
@@ -121,7 +121,7 @@ def mip_tpr(
 
 def _mip(alpha: Any, d: float, n: float, k: float, tau: float, clip: float | None, log_tail):
     alpha = checks.rates("alpha", alpha)
-    d, k = checks.dimension(d), checks.susceptibility(k)
+    d, k = checks.number("d", d), checks.number("k", k)
     n_e = effective_batch_size(n, tau, clip)
     with np.errstate(divide="ignore"):
         threshold = chi2.quantile(np.log(alpha), d, n_e * k)

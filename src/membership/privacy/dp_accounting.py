@@ -8,9 +8,8 @@ import numpy as np
 
 from membership.errors import extra
 from membership.privacy import checks, numerical
-from membership.privacy.assessment import GRID, RATES
+from membership.privacy.assessment import GRID, RATES, Schedule, schedule
 from membership.privacy.numerical import MOST_EPSILON, MOST_NUMERICAL_MU
-from membership.privacy.schedule import Schedule, schedule
 
 _LEAST_SPACING = 1e-4
 _EPSILONS = 400
@@ -54,7 +53,7 @@ def established(
         loss distributions of dp_accounting know no such sampling.
     """
     run = schedule(n, n_records, epochs, sampling, adjacency)
-    sigma, delta = checks.multiplier(sigma), checks.delta(delta)
+    sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
     if not sigma or run.reach / sigma > MOST_NUMERICAL_MU:
         return None
     accountant, method = _accountant(run, sigma)
@@ -62,7 +61,7 @@ def established(
     # Where delta is past counting, so is every rate.
     most = min(float(accountant.get_epsilon(1e-9)), MOST_EPSILON)
     epsilons = np.linspace(0.0, most, _EPSILONS)
-    deltas = np.array([accountant.get_delta(one) for one in epsilons])
+    deltas = np.array([accountant.get_delta(tried) for tried in epsilons])
     rates = np.array(RATES)[:, None]
     bounds = np.minimum(
         np.exp(epsilons) * rates + deltas, 1 - np.exp(-epsilons) * (1 - deltas - rates)
@@ -77,9 +76,9 @@ def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
         from dp_accounting.pld import pld_privacy_accountant
         from dp_accounting.rdp import rdp_privacy_accountant
 
-    one = run.adjacency == "replace-one"
+    is_replaced = run.adjacency == "replace-one"
     relation = privacy_accountant.NeighboringRelation
-    relation = relation.REPLACE_ONE if one else relation.ADD_OR_REMOVE_ONE
+    relation = relation.REPLACE_ONE if is_replaced else relation.ADD_OR_REMOVE_ONE
     step = dp_event.GaussianDpEvent(sigma)
     if run.sampling == "fixed":
         # Its noise multiplier counts from the largest move, which is 2 C.
