@@ -7,7 +7,7 @@ from scipy.integrate import quad
 
 from membership.errors import InputError
 from membership.lood import Contrast
-from membership.lood.distance import Distance
+from membership.lood.contrast import Distance
 
 POSITIVE = st.floats(1e-6, 30.0)
 

@@ -1,7 +1,11 @@
+"""Kernels against wide networks, closed forms and block by block."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from membership import nngp
 from membership.errors import InputError
@@ -24,7 +28,6 @@ def test_blocks_change_nothing_and_the_matrix_is_exactly_symmetric(kernel, image
     x1, x2 = images
     whole, square = kernel(x1, x2), kernel(x1)
     monkeypatch.setattr(kernels, "BLOCK", 17)
-    monkeypatch.setattr("membership.nngp.architectures.BLOCK", 17 * 30)
     np.testing.assert_allclose(kernel(x1, x2), whole, rtol=0, atol=1e-13)
     np.testing.assert_allclose(kernel(x1), square, rtol=0, atol=1e-13)
     assert (kernel(x1) == kernel(x1).T).all()
@@ -109,3 +112,91 @@ def test_a_matrix_beyond_memory_is_refused_with_its_size(monkeypatch):
         InputError, match=r"20,000 and 20,000 records needs about 3\.2 gigabytes.*1\.0 are"
     ):
         nngp.rbf()(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("network", "activation", "depth"),
+    [
+        (nngp.fully_connected, "relu", 10),
+        (nngp.fully_connected, "gelu", 3),
+        (nngp.fully_connected, "erf", 1),
+        (nngp.convolutional, "relu", 1),
+        (nngp.convolutional, "gelu", 2),
+        (nngp.convolutional, "erf", 3),
+    ],
+)
+def test_the_closed_form_is_the_kernel_of_neural_tangents(images, network, activation, depth):
+    closed = network(depth, activation, 1.3, 0.2)
+    library = network(depth, activation, 1.3, 0.2, engine="neural-tangents")
+    x1, x2 = images
+    np.testing.assert_allclose(closed(x1, x2), library(x1, x2), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(closed.diagonal(x1), library.diagonal(x1), rtol=0, atol=1e-12)
+
+
+def test_a_wide_network_has_the_kernel_as_its_covariance():
+    rng = np.random.default_rng(0)
+    x, width, n = rng.standard_normal((3, 4)), 200, 4000
+    w = rng.standard_normal((n, width, 4)) * 1.2 / np.sqrt(4)
+    hidden = np.maximum(
+        np.einsum("nwd,xd->nxw", w, x) + 0.3 * rng.standard_normal((n, 1, width)), 0
+    )
+    readout = rng.standard_normal((n, width)) * 1.2 / np.sqrt(width)
+    f = np.einsum("nxw,nw->nx", hidden, readout) + 0.3 * rng.standard_normal((n, 1))
+    kernel = nngp.fully_connected(1, "relu", 1.2, 0.3)(x)
+    products = f[:, :, None] * f[:, None, :]
+    error = products.std(axis=0) / np.sqrt(n)
+    assert (np.abs(products.mean(axis=0) - kernel) < 4 * error).all()
+
+
+def test_rbf_and_polynomial_are_their_formulas(images):
+    x1, x2 = (x.reshape(len(x), -1) for x in images)
+    squared = np.square(x1[:, None] - x2[None]).mean(axis=2)
+    np.testing.assert_allclose(nngp.rbf(0.7)(*images), np.exp(-0.7 * squared), rtol=1e-13)
+    product = (x1[:, None] * x2[None]).mean(axis=2)
+    np.testing.assert_allclose(
+        nngp.polynomial(3, 0.5)(*images), (product + 0.5) ** 3, rtol=0, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu", "erf"])
+@settings(max_examples=20)
+@given(depth=st.integers(1, 12), w_std=st.floats(0.3, 2.0), seed=st.integers(0, 99))
+def test_every_kernel_matrix_is_positive_semi_definite(activation, depth, w_std, seed):
+    x = np.random.default_rng(seed).standard_normal((9, 5))
+    matrix = nngp.fully_connected(depth, activation, w_std, 0.1)(x)
+    assert np.linalg.eigvalsh(matrix).min() > -1e-12 * matrix.max()
+
+
+def test_relu_without_bias_is_homogeneous(images):
+    kernel = nngp.fully_connected(3, "relu")
+    np.testing.assert_allclose(kernel(2 * images[0], images[1]), 2 * kernel(*images), rtol=1e-13)
+
+
+def test_a_kernel_names_its_parameters_and_equals_its_like():
+    kernel = nngp.fully_connected(3, "gelu", 1.5, 0.1)
+    assert kernel == nngp.fully_connected(3, "gelu", 1.5, 0.1)
+    assert kernel != kernel.scaled(2.0)
+    assert repr(kernel) == (
+        "FullyConnected(scale=1.0, depth=3, activation='gelu', w_std=1.5, b_std=0.1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: nngp.fully_connected(0), "depth = 0: expected a whole number"),
+        (lambda: nngp.fully_connected(2.0), "depth = 2.0: expected a whole number"),
+        (lambda: nngp.convolutional(True), "depth = True"),
+        (lambda: nngp.fully_connected(1, "tanh"), "activation = 'tanh'"),
+        (lambda: nngp.fully_connected(1, "relu", 0.0), "w_std = 0.0: give a number above 0"),
+        (lambda: nngp.fully_connected(1, "relu", 1.0, -0.1), "b_std = -0.1: give a number of 0"),
+        (lambda: nngp.fully_connected(1, engine="torch"), "engine = 'torch'"),
+        (lambda: nngp.rbf(float("nan")), "gamma = nan: give a number above 0"),
+        (lambda: nngp.polynomial(0), "degree = 0"),
+        (lambda: nngp.convolutional(1)(np.ones((2, 5))), "takes images"),
+    ],
+)
+def test_bad_input_is_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

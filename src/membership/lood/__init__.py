@@ -29,23 +29,22 @@ from typing import TYPE_CHECKING, Any
 
 from membership.errors import extra
 from membership.lood.all_records import LeaveOneOut, leave_one_out
-from membership.lood.comparison import Comparison, compare, distinguishability, tradeoff
+from membership.lood.comparison import (
+    Comparison,
+    NormalisedComparison,
+    compare,
+    compare_normalised,
+    distinguishability,
+    tradeoff,
+)
 from membership.lood.contrast import Contrast
-from membership.lood.normalised import NormalisedComparison, compare_normalised
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 
 if TYPE_CHECKING:
-    from membership.lood.objective import gradient
-    from membership.lood.optimise import Optimum, maximise
-    from membership.lood.stationarity import least_stationary
+    from membership.lood.search import Optimum, gradient, least_stationary, maximise
 
-_BY_GRADIENT = {
-    "Optimum": "optimise",
-    "gradient": "objective",
-    "least_stationary": "stationarity",
-    "maximise": "optimise",
-}
+_BY_GRADIENT = ("Optimum", "gradient", "least_stationary", "maximise")
 
 __all__ = [
     "Comparison",
@@ -72,7 +71,7 @@ def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with extra("kernels"):
-        return getattr(import_module(f"{__name__}.{_BY_GRADIENT[name]}"), name)
+        return getattr(import_module("membership.lood.search"), name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from membership.arrays import FloatArray
 from membership.lood import checks
 from membership.lood.contrast import Contrast
-from membership.lood.linear import inverse_factor
+from membership.lood.process import inverse_factor
 
 
 @dataclass(frozen=True, eq=False)

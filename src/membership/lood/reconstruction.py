@@ -91,7 +91,7 @@ def reconstruct(
     InputError
         As `compare` and `maximise`, or a number is outside its range.
     """
-    from membership.lood.optimise import maximise
+    from membership.lood.search import maximise
 
     for name, value, least in (
         ("seed", seed, 0),

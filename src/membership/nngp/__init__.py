@@ -13,9 +13,8 @@ The closed forms need NumPy only. JAX is imported by the first gradient, and neu
 """
 
 from membership.errors import extra
-from membership.nngp.architectures import convolutional, fully_connected, polynomial, rbf
-from membership.nngp.chaos import edge_of_chaos
-from membership.nngp.kernels import Kernel
+from membership.nngp.activations import edge_of_chaos
+from membership.nngp.kernels import Kernel, convolutional, fully_connected, polynomial, rbf
 
 __all__ = [
     "Kernel",

@@ -1,7 +1,8 @@
-"""Activations and their dual maps, E[phi(u) phi(v)] for jointly Gaussian u and v, in closed form.
+"""Activations, their dual maps in closed form, and the start at which they keep gradients' size.
 
-A dual map takes the variances a of u and b of v and their covariance c, as arrays that broadcast,
-and works on NumPy and JAX arrays alike (`xp` is the one namespace or the other).
+A dual map is E[phi(u) phi(v)] for jointly Gaussian u and v. It takes the variances a of u and b of
+v and their covariance c, as arrays that broadcast, and works on NumPy and JAX arrays alike (`xp` is
+the one namespace or the other).
 """
 
 from collections.abc import Callable
@@ -10,9 +11,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.special import erf, ndtr
 
 from membership.arrays import one_of
+from membership.errors import InputError
+from membership.nngp.checks import positive
 
 _TINIEST = 1e-300
 
@@ -79,3 +83,51 @@ def activation(name: str) -> Activation:
     """Look an activation up."""
     one_of("activation", name, ACTIVATIONS)
     return ACTIVATIONS[name]
+
+
+# Beyond, the standard normal density adds less than rounding.
+_REACH = 12.0
+_ROUNDING = 1e-12
+
+
+def edge_of_chaos(activation: str, q: float) -> tuple[float, float]:
+    """Find the standard deviations at which a variance `q` is kept and gradients keep their size.
+
+    With z standard normal, w_std^2 E[phi'(sqrt(q) z)^2] = 1 and
+    q = w_std^2 E[phi(sqrt(q) z)^2] + b_std^2 (Schoenholz et al. 2017; Hayou et al. 2019).
+
+    Parameters
+    ----------
+    activation : {"relu", "gelu", "erf"}
+    q : float
+        The variance of the pre-activations, above 0.
+
+    Returns
+    -------
+    w_std, b_std : float
+
+    Raises
+    ------
+    InputError
+        The activation is unknown, `q` is not above 0, or no bias variance of 0 or more fits.
+    """
+    one_of("activation", activation, ACTIVATIONS)
+    phi, q = ACTIVATIONS[activation], positive("q", q)
+    w_variance = 1 / _mean_square(phi.derivative, q)
+    b_variance = q - w_variance * _mean_square(phi.value, q)
+    if b_variance < -_ROUNDING * q:
+        raise InputError(f"q = {q}: {activation} has no edge of chaos there; give another variance")
+    return float(np.sqrt(w_variance)), float(np.sqrt(max(b_variance, 0.0)))
+
+
+def _mean_square(function, q: float) -> float:
+    """E[f(sqrt(q) z)^2], in two halves: ReLU has a kink at 0."""
+
+    def integrand(z: float) -> float:
+        return float(function(np.sqrt(q) * z)) ** 2 * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+
+    halves = [
+        quad(integrand, *ends, epsabs=1e-14, epsrel=1e-13)[0]
+        for ends in ((-_REACH, 0.0), (0.0, _REACH))
+    ]
+    return sum(halves)

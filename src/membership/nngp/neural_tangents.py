@@ -16,8 +16,7 @@ import numpy as np
 from jax.experimental import enable_x64
 
 from membership.arrays import FloatArray
-from membership.nngp.architectures import Convolutional, FullyConnected
-from membership.nngp.kernels import Kernel
+from membership.nngp.kernels import Convolutional, FullyConnected, Kernel
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,442 @@
+"""Distinguishability as a JAX function of the query, climbed by Adam; this imports JAX."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import enable_x64
+from tqdm import tqdm
+
+from membership.arrays import FloatArray, whole
+from membership.errors import InputError
+from membership.lood import checks
+from membership.lood.comparison import Comparison, NormalisedComparison, separate
+from membership.lood.contrast import Contrast, known_measure
+from membership.lood.process import moments, posterior
+from membership.nngp.checks import positive
+from membership.nngp.kernels import Kernel
+
+_BY_GRADIENT = ("kl", "kl-reverse", "mean")
+# Keeps the covariance of joint queries invertible when two of them meet, relative to its size.
+_JITTER = 1e-10
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A measure of each of several queries, given a comparison's arrays as `state`.
+
+    Immutable and hashable, so that JAX compiles it once for all records of a data set.
+    """
+
+    kernel: Kernel
+    measure: str
+
+    def __call__(self, query, state: State):
+        """Measure queries (starts, ...) one by one: (starts,)."""
+        k = self.kernel
+        parts = separate(
+            k.traceable_diagonal(query),
+            k.traceable(query, state["x"]),
+            k.traceable(query, state["x_s"]),
+            (state["factor"], state["weights"]),
+            (state["reduced"], state["root"], state["surprise"]),
+            jnp,
+        )
+        return _value(Contrast(*parts, state["weights"].shape[1]), self.measure)
+
+
+@dataclass(frozen=True)
+class JointObjective(Objective):
+    """The same of several queries taken together."""
+
+    def __call__(self, query, state: State):
+        """Measure groups of queries (starts, queries, ...): (starts,)."""
+        return jax.vmap(lambda q: self._together(q, state))(query)
+
+    def _together(self, query, state: State):
+        reduced = self.kernel.traceable(query, state["x"]) @ state["factor"].T
+        covariance = self.kernel.traceable(query, query) - reduced @ reduced.T
+        c = self.kernel.traceable(query, state["x_s"]) - reduced @ state["reduced"]
+        b = c @ state["root"].T
+        if self.measure == "mean":
+            return 0.5 * jnp.square(b @ state["surprise"]).sum()
+        n = len(covariance)
+        ridge = _JITTER * jnp.trace(covariance) / n * jnp.eye(n)
+        # Its eigenvalues are the squared canonical correlations of f_D(Q) and the noisy labels.
+        correlation = b.T @ jnp.linalg.solve(covariance + ridge, b)
+        rest = jnp.eye(len(correlation)) - correlation
+        logarithm = jnp.linalg.slogdet(rest)[1]
+        c, z = state["weights"].shape[1], state["surprise"]
+        if self.measure == "kl-reverse":
+            return 0.5 * (-c * (logarithm + jnp.trace(correlation)) + (z * (correlation @ z)).sum())
+        gained = jnp.linalg.solve(rest, correlation)
+        return 0.5 * (c * (logarithm + jnp.trace(gained)) + (z * (gained @ z)).sum())
+
+
+@dataclass(frozen=True)
+class NormalisedObjective(Objective):
+    """A measure of each query where each training set normalises it in its own way."""
+
+    def __call__(self, query, state: State):
+        """Measure queries (starts, ...) one by one: (starts,)."""
+        (mean, variance), (mean_s, variance_s) = (
+            self._predict(query, state[side]) for side in ("without", "with")
+        )
+        move = jnp.square(mean - mean_s).sum(axis=1)
+        excess = variance / variance_s - 1
+        contrast = Contrast(excess[:, None], (move / variance_s)[:, None], move / 2, mean.shape[1])
+        return _value(contrast, self.measure)
+
+    def _predict(self, query, side: State):
+        query = (query - side["mean"]) / side["std"]
+        cross = self.kernel.traceable(query, side["x"])
+        prior = self.kernel.traceable_diagonal(query)
+        return moments(prior, cross, side["factor"], side["weights"])[:2]
+
+
+def _objective_of(
+    comparison: Comparison | NormalisedComparison, measure: str, joint: bool = False
+) -> tuple[Objective, State]:
+    """Return the objective and the arrays it works on.
+
+    Raises
+    ------
+    InputError
+        The measure is unknown or has no gradient here, or joint queries meet normalisation.
+    """
+    known_measure(measure, _BY_GRADIENT)
+    if isinstance(comparison, NormalisedComparison):
+        if joint:
+            raise InputError("joint = True: data-dependent normalisation takes separate queries")
+        sides = {"without": comparison.without, "with": comparison.with_s}
+        state = {
+            name: {
+                "x": side.posterior.x,
+                "factor": side.posterior.factor,
+                "weights": side.posterior.weights,
+                "mean": side.mean,
+                "std": side.std,
+            }
+            for name, side in sides.items()
+        }
+        return NormalisedObjective(comparison.without.posterior.kernel, measure), state
+    base = comparison.without
+    state = {
+        "x": base.x,
+        "factor": base.factor,
+        "weights": base.weights,
+        "x_s": comparison.x_s,
+        "reduced": comparison.reduced,
+        "root": comparison.root,
+        "surprise": comparison.surprise,
+    }
+    return (JointObjective if joint else Objective)(base.kernel, measure), state
+
+
+def gradient(
+    comparison: Comparison | NormalisedComparison,
+    query: Any,
+    measure: str = "kl",
+    joint: bool = False,
+) -> tuple[FloatArray, FloatArray]:
+    """Value and gradient of a measure with respect to the query, by automatic differentiation.
+
+    Parameters
+    ----------
+    comparison : Comparison or NormalisedComparison
+    query : array of one record's shape or (q, ...)
+    measure : {"kl", "kl-reverse", "mean"}
+    joint : bool
+        Take the queries together.
+
+    Returns
+    -------
+    value : ndarray of shape (q,), or () for one or joint queries
+    gradient : ndarray in the shape of `query`
+
+    Raises
+    ------
+    InputError
+        As `Comparison.contrast`, or the measure has no gradient here.
+    """
+    objective, state = _objective_of(comparison, measure, joint)
+    rows, single = comparison.check(query)
+    rows = rows[None] if joint else rows
+    with enable_x64():
+        value, slope = (
+            np.asarray(a, np.float64) for a in _value_and_gradient(rows, state, objective)
+        )
+    return (value[0], slope[0]) if single or joint else (value, slope)
+
+
+def _both(query, state: State, objective: Objective):
+    """Values (starts,) and gradients; a start's value depends on its own query only."""
+    value, pull = jax.vjp(lambda q: objective(q, state), query)
+    return value, pull(jnp.ones_like(value))[0]
+
+
+_value_and_gradient = jax.jit(_both, static_argnums=2)
+
+
+def _value(contrast: Contrast, measure: str):
+    if measure == "mean":
+        return contrast.mean_distance
+    return contrast.kl(jnp) if measure == "kl" else contrast.kl_reverse(jnp)
+
+
+_BETA = (0.9, 0.999)
+_EPSILON = 1e-8
+# The released code quickens starts whose distinguishability is below this.
+_FAINT = 1e-7
+_LEAST_GAIN = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Queries after optimisation, one a start.
+
+    Attributes
+    ----------
+    query : array of shape (starts, ...)
+        The best query each start met.
+    value : array of shape (starts,)
+        The measure there.
+    history : array of shape (logs + 1, starts)
+        The measure of the current query at step 0 and every `log_every` steps.
+    steps : int
+        Steps taken, fewer than asked for where the patience ran out.
+    """
+
+    query: FloatArray
+    value: FloatArray
+    history: FloatArray
+    steps: int
+
+
+class _Adam(NamedTuple):
+    query: Any
+    first: Any
+    second: Any
+    count: Any
+    best: Any
+    best_value: Any
+
+
+def maximise(
+    comparison: Comparison | NormalisedComparison,
+    start: Any,
+    measure: str = "kl",
+    joint: bool = False,
+    unit: Any = 1.0,
+    steps: int = 600,
+    learning_rate: float = 3.0,
+    log_every: int = 10,
+    patience: int = 20,
+    progress: bool = True,
+) -> Optimum:
+    """Look for the query that tells most, by Adam from several starts at once.
+
+    Parameters
+    ----------
+    comparison : Comparison or NormalisedComparison
+    start : array of shape (starts, ...), or (starts, queries, ...) with `joint`
+    measure : {"kl", "kl-reverse", "mean"}
+    joint : bool
+        Optimise each start's queries together.
+    unit : float or array that broadcasts against a record
+        The length in which `learning_rate` counts; for images, the length of a grey level.
+    steps : int
+        Steps of Adam, 1 or more.
+    learning_rate : float
+        In `unit`, above 0. As in the released code, a start whose first value v is below 1e-7
+        moves 10 min(log10(1e-7/v), 5) times as fast.
+    log_every : int
+        Steps between two entries of the history.
+    patience : int
+        Stop after this many entries without a start that gained 1e-7.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    Optimum
+
+    Raises
+    ------
+    InputError
+        A start has another shape, or a number is outside its range.
+    """
+    objective, state = _objective_of(comparison, measure, joint)
+    start = np.asarray(start, dtype=np.float64)
+    rows = start.reshape(-1, *start.shape[2:]) if joint and start.ndim > 2 else start
+    if comparison.check(rows)[1]:
+        raise InputError(f"start has shape {start.shape}; give (starts, ...)")
+    run = Schedule(steps, learning_rate, log_every, patience, progress)
+    return ascend(objective, state, start, unit, run)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to climb; see `maximise`."""
+
+    steps: int
+    learning_rate: float
+    log_every: int
+    patience: int
+    progress: bool
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "log_every", "patience"):
+            whole(name, getattr(self, name))
+        positive("learning_rate", self.learning_rate)
+
+
+def ascend(
+    objective: Objective, state: State, start: FloatArray, unit: Any, run: Schedule
+) -> Optimum:
+    """Climb from each start, in float64; `start` has the starts along its first axis."""
+    with enable_x64():
+        state, unit = jax.device_put(state), jnp.asarray(unit, jnp.float64)
+        query, zero = jnp.asarray(start), jnp.zeros_like(start)
+        adam = _Adam(query, zero, zero, jnp.zeros(()), query, jnp.full(len(start), -jnp.inf))
+        # No step yet: the values of the starts, from the program that will take the steps.
+        column = np.ones((len(start), *[1] * (start.ndim - 1)))
+        adam, value = _advance(adam, state, column, unit, objective, 0)
+        value = np.asarray(value)
+        rate = run.learning_rate * _hurry(value).reshape(column.shape)
+        history, best, idle = [value], value, 0
+        with tqdm(total=run.steps, desc="queries", disable=not run.progress, leave=False) as bar:
+            for done in range(0, run.steps, run.log_every):
+                n = min(run.log_every, run.steps - done)
+                adam, value = _advance(adam, state, rate, unit, objective, n)
+                history.append(np.asarray(value))
+                bar.update(n)
+                gained = (np.asarray(adam.best_value) > best + _LEAST_GAIN).any()
+                best, idle = np.asarray(adam.best_value), 0 if gained else idle + 1
+                if idle >= run.patience:
+                    break
+    return Optimum(
+        np.array(adam.best, np.float64), np.array(best), np.array(history), int(adam.count)
+    )
+
+
+@partial(jax.jit, static_argnums=4)
+def _advance(adam: _Adam, state, rate, unit, objective: Objective, n: int):
+    """Take n steps; return Adam's state and the value at the last query."""
+
+    def keep_best(adam: _Adam, value) -> _Adam:
+        better = value > adam.best_value
+        shape = (-1, *[1] * (adam.query.ndim - 1))
+        best = jnp.where(better.reshape(shape), adam.query, adam.best)
+        return adam._replace(best=best, best_value=jnp.where(better, value, adam.best_value))
+
+    def step(_, adam: _Adam) -> _Adam:
+        value, slope = _value_and_gradient(adam.query, state, objective)
+        adam = keep_best(adam, value)
+        slope, count = slope * unit, adam.count + 1
+        first = _BETA[0] * adam.first + (1 - _BETA[0]) * slope
+        second = _BETA[1] * adam.second + (1 - _BETA[1]) * slope**2
+        ahead = first / (1 - _BETA[0] ** count)
+        size = jnp.sqrt(second / (1 - _BETA[1] ** count)) + _EPSILON
+        query = adam.query + rate * unit * ahead / size
+        return adam._replace(query=query, first=first, second=second, count=count)
+
+    adam = jax.lax.fori_loop(0, n, step, adam)
+    value = objective(adam.query, state)
+    return keep_best(adam, value), value
+
+
+def _hurry(value: FloatArray) -> FloatArray:
+    faint = value < _FAINT
+    orders = np.log10(_FAINT / np.where(faint, np.maximum(value, 1e-300), _FAINT))
+    return np.where(faint, np.maximum(10 * np.minimum(orders, 5.0), 1.0), 1.0)
+
+
+# The norm's own gradient at a gradient of zero is then zero and not 0/0.
+_TINIEST = 1e-300
+
+
+class SlopeObjective(Objective):
+    """Norm of the gradient of the mean distance in the query, where the query is the record."""
+
+    def __call__(self, query, state: State):
+        """Measure differing records (starts, ...) one by one: (starts,)."""
+        return jax.vmap(lambda record: self._norm(record, state))(query)
+
+    def _norm(self, record, state: State):
+        slope = jax.grad(self._mean_distance)(record, record, state)
+        return jnp.sqrt(jnp.square(slope).sum() + _TINIEST)
+
+    def _mean_distance(self, query, record, state: State):
+        both = jnp.stack([query, record])
+        cross = self.kernel.traceable(both, state["x"])
+        reduced = cross @ state["factor"].T
+        covariance = self.kernel.traceable(both, both[1:])[:, 0] - reduced @ reduced[1]
+        residual = state["label"] - cross[1] @ state["weights"]
+        move = covariance[0] / (covariance[1] + state["noise"])
+        return 0.5 * move**2 * jnp.square(residual).sum()
+
+
+def least_stationary(
+    kernel: Kernel,
+    x: Any,
+    y: Any,
+    label: Any,
+    noise: float,
+    start: Any,
+    *,
+    unit: Any = 1.0,
+    steps: int = 300,
+    learning_rate: float = 0.02,
+    log_every: int = 10,
+    patience: int = 20,
+    progress: bool = True,
+) -> Optimum:
+    """Look for a differing record that is not its own most influenced query.
+
+    Maximises the norm of the gradient of the mean distance M with respect to the query, taken at
+    the query S = the record, over the record (Ye et al. 2024, Algorithm 1, with the label fixed).
+    The kernel must be twice differentiable where two records meet; the ReLU's is not.
+
+    Parameters
+    ----------
+    kernel, x, y, noise
+        As `compare`.
+    label : float or array of shape (outputs,)
+        The differing record's label.
+    start : array of shape (starts, ...)
+        Records to begin with.
+    unit, steps, learning_rate, log_every, patience, progress
+        As `maximise`.
+
+    Returns
+    -------
+    Optimum
+        The records found, and the norms of the gradient there.
+
+    Raises
+    ------
+    InputError
+        As `compare` and `maximise`.
+    """
+    base = posterior(kernel, x, y, noise)
+    start, single = checks.queries(start, base.x)
+    if single:
+        raise InputError(f"start has shape {start.shape[1:]}; give (starts, ...)")
+    label = checks.outputs("label", np.asarray(label, dtype=np.float64).reshape(1, -1), 1)[0]
+    if label.size != base.y.shape[1]:
+        raise InputError(f"label has {label.size} outputs; y has {base.y.shape[1]}")
+    state = {
+        "x": base.x,
+        "factor": base.factor,
+        "weights": base.weights,
+        "noise": base.noise,
+        "label": label,
+    }
+    run = Schedule(steps, learning_rate, log_every, patience, progress)
+    return ascend(SlopeObjective(kernel, "mean"), state, start, unit, run)
