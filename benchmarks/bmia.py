@@ -11,7 +11,7 @@ import pandas as pd
 from membership import attacks, curvature, data, models, training
 
 # Imported here, so that no measured time holds the seconds that this takes.
-from membership.curvature import laplace_torch_engine  # noqa: F401
+from membership.curvature import laplace_torch  # noqa: F401
 
 RECORDS = 10_000
 QUERIES = 10_000

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from membership.curvature import laplace_full, last_layer_laplace
-from membership.curvature.laplace_prior import GRID
+from membership.curvature import laplace_structures, last_layer_laplace
+from membership.curvature.laplace import GRID
 from membership.errors import InputError, RunError
 
 STRUCTURES = ("full", "kron", "diag")
@@ -126,7 +126,7 @@ def test_records_may_come_in_any_order(last_layer_problem):
 
 def test_more_records_than_are_taken_at_once():
     rng = np.random.default_rng(3)
-    n = laplace_full.RECORDS_AT_ONCE + 10
+    n = laplace_structures.RECORDS_AT_ONCE + 10
     features, logits = rng.standard_normal((n, 2)), rng.standard_normal((n, 3))
     whole = last_layer_laplace(features, logits, 1.0, "full")
     answer = whole.covariance(features)

@@ -35,21 +35,21 @@ class Factor:
 
     def half(self, vectors: torch.Tensor) -> torch.Tensor:
         r""":math:`L^{-1} v` of each row v of (count, p)."""
-        found = vectors.clone()
+        solution = vectors.clone()
         for rows in _blocks(len(self.matrix)):
             done = slice(0, rows.start)
-            found[:, rows].addmm_(found[:, done], self.matrix[rows, done].T, alpha=-1.0)
-            found[:, rows] = _divided(found[:, rows], self.matrix[rows, rows].T, upper=True)
-        return found
+            solution[:, rows].addmm_(solution[:, done], self.matrix[rows, done].T, alpha=-1.0)
+            solution[:, rows] = _divided(solution[:, rows], self.matrix[rows, rows].T, upper=True)
+        return solution
 
     def solve(self, vectors: torch.Tensor) -> torch.Tensor:
         r""":math:`(H + \epsilon I)^{-1} v` of each row v of (count, p)."""
-        found = self.half(vectors)
+        solution = self.half(vectors)
         for rows in reversed(_blocks(len(self.matrix))):
             done = slice(rows.stop, None)
-            found[:, rows].addmm_(found[:, done], self.matrix[done, rows], alpha=-1.0)
-            found[:, rows] = _divided(found[:, rows], self.matrix[rows, rows], upper=False)
-        return found
+            solution[:, rows].addmm_(solution[:, done], self.matrix[done, rows], alpha=-1.0)
+            solution[:, rows] = _divided(solution[:, rows], self.matrix[rows, rows], upper=False)
+        return solution
 
 
 def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) -> Factor:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from membership.arrays import FloatArray, one_of
+from membership.curvature.conjugate_gradients import Solver
 from membership.curvature.eigen import (
     Spectrum,
     check_conditioning,
@@ -20,7 +21,6 @@ from membership.curvature.eigen import (
 )
 from membership.curvature.factor import Factor, factors
 from membership.curvature.objective import Objective
-from membership.curvature.solver import Solver
 from membership.errors import InputError
 
 SOLVERS = ("exact", "cg")

@@ -1,19 +1,118 @@
-r"""Laplace approximation of a network's last layer (Liu et al. 2025, Section 4.3)."""
+"""Laplace approximation of a network's last layer (Liu et al. 2025, Section 4.3 and Appendix C)."""
 
 import warnings
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
+from scipy.optimize import brentq
+from scipy.special import log_softmax, softmax
 
 from membership import memory
 from membership.arrays import FloatArray, as_float64, one_of
-from membership.curvature import laplace_prior
-from membership.curvature.laplace_full import MATRICES, Full
 from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
-from membership.curvature.laplace_structured import Diagonal, Kronecker
+from membership.curvature.laplace_structures import MATRICES, Diagonal, Full, Kronecker
 from membership.errors import InputError, extra
+
+# The grid of laplace-torch's own search, in steps of a fifth of a decade.
+GRID = np.logspace(-4, 4, 41)
+
+
+def log_likelihood(logits: FloatArray, label: FloatArray) -> float:
+    """Summed log probability of the labels, in nats."""
+    return float(log_softmax(logits, axis=1)[np.arange(len(label)), label].sum())
+
+
+@dataclass(frozen=True)
+class MarginalLikelihood:
+    r"""Laplace's approximation of the log marginal likelihood, a function of delta.
+
+    :math:`\log p(D \mid \hat w) - \tfrac12 [\log\det(G + \delta I) - P \log\delta
+    + \delta \|\hat w\|^2]`
+
+    Attributes
+    ----------
+    weights : Diagonal, Kronecker or Full
+        The curvature G.
+    squared_norm : float
+        Of the P weights and biases of the last layer.
+    likelihood : float
+        Log likelihood of the training records at those weights.
+    """
+
+    weights: Any
+    squared_norm: float
+    likelihood: float
+
+    def __call__(self, precision: float) -> float:
+        """The log marginal likelihood under a prior precision, in nats."""
+        log_det = self.weights.with_prior(precision).log_det()
+        log_det_ratio = log_det - self.weights.n_parameters * np.log(precision)
+        return float(self.likelihood - (log_det_ratio + precision * self.squared_norm) / 2)
+
+    def best(self) -> float:
+        r"""The prior precision of the largest marginal likelihood.
+
+        The derivative in :math:`\log\delta` is half of :math:`\sum_i \lambda_i / (\lambda_i +
+        \delta) - \delta \|\hat w\|^2` (MacKay's effective number of parameters less the
+        weights' share). It falls throughout, so that its zero is the one maximum.
+
+        Raises
+        ------
+        InputError
+            The weights or the curvature are zero: there is no maximum.
+        """
+        eigenvalues, norm = self.weights.eigenvalues(), self.squared_norm
+        if not norm > 0 or not eigenvalues.max() > 0:
+            raise InputError(
+                "prior_precision = 'marginal-likelihood': the last layer's weights or the "
+                "curvature are zero, so there is no maximum; give a number"
+            )
+
+        def slope(log_precision: float) -> float:
+            precision = np.exp(log_precision)
+            return float((eigenvalues / (eigenvalues + precision)).sum() - precision * norm)
+
+        # At most every parameter is effective: from here on the slope is negative.
+        high = np.log(eigenvalues.size / norm) + 1e-6
+        low = high
+        while slope(low) < 0:
+            low -= 1.0
+        return float(np.exp(brentq(slope, low, high, xtol=1e-13)))
+
+
+def doubt_of(prior_precision: Any, precision: float, layer: Any) -> str:
+    """What a tuned prior precision lacks in meaning, in a sentence; empty where nothing."""
+    if prior_precision == "validation" and precision in (GRID[0], GRID[-1]):
+        return (
+            f"prior_precision = 'validation' found {precision:g}, the edge of its grid from "
+            f"{GRID[0]:g} to {GRID[-1]:g}: the best value may lie beyond, or the held-out records "
+            "may not tell"
+        )
+    if prior_precision == "marginal-likelihood":
+        effective = precision * sum(float(np.square(part).sum()) for part in layer)
+        if effective < 1:
+            return (
+                f"prior_precision = 'marginal-likelihood' found {precision:.3g}, at which the data "
+                f"determine {effective:.2g} parameters, less than one: the network is as good as "
+                "certain of its records, and the variances say nothing"
+            )
+    return ""
+
+
+def best_on_validation(weights: Any, features: FloatArray, logits: FloatArray, label) -> float:
+    r"""The prior precision of the grid under which held-out labels are most likely.
+
+    The predictive is the probit approximation, the softmax of
+    :math:`f_c / \sqrt{1 + \pi V_{cc} / 8}`, as in laplace-torch's search.
+    """
+    scores = []
+    for precision in GRID:
+        variance = weights.with_prior(precision).variance(features)
+        scores.append(log_likelihood(logits / np.sqrt(1 + np.pi / 8 * variance), label))
+    return float(GRID[int(np.argmax(scores))])
+
 
 STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
 ENGINES = ("structured", "laplace-torch")
@@ -100,21 +199,21 @@ def last_layer_laplace(
         weights = _laplace_torch(features, layer, label, structure)
     else:
         weights = STRUCTURES[structure].fit(features, softmax(logits, axis=1))
-    evidence = _evidence(weights, layer, logits, label)
+    marginal_likelihood = _marginal_likelihood(weights, layer, logits, label)
     if prior_precision == "marginal-likelihood":
-        precision = evidence.best()
+        precision = marginal_likelihood.best()
     elif prior_precision == "validation":
-        precision = laplace_prior.best_on_validation(weights, *held_out)
+        precision = best_on_validation(weights, *held_out)
     else:
         precision = float(prior_precision)
-    doubt = laplace_prior.doubt(prior_precision, precision, layer)
+    doubt = doubt_of(prior_precision, precision, layer)
     if doubt:
         warnings.warn(doubt, stacklevel=2)
     return LaplacePosterior(
         structure,
         engine,
         precision,
-        None if evidence is None else evidence(precision),
+        None if marginal_likelihood is None else marginal_likelihood(precision),
         weights.with_prior(precision),
         layer,
         (features.shape[1], logits.shape[1]),
@@ -127,19 +226,19 @@ def _laplace_torch(features: FloatArray, layer: Any, label: Any, structure: str)
         raise InputError("engine = 'laplace-torch': give weight and bias of the last layer too")
     # Imported where it is used: the library takes seconds to import.
     with extra("laplace"):
-        from membership.curvature.laplace_torch_engine import LaplaceTorch
+        from membership.curvature.laplace_torch import LaplaceTorch
 
     return LaplaceTorch.fit(features, *layer, label, structure)
 
 
-def _evidence(weights: Any, layer: Any, logits: FloatArray, label: Any) -> Any:
+def _marginal_likelihood(weights: Any, layer: Any, logits: FloatArray, label: Any) -> Any:
     """The marginal likelihood as a function of the prior precision, where it is known."""
     if layer is None or label is None:
         return None
     if not isinstance(weights, tuple(STRUCTURES.values())):
-        return weights.evidence()
+        return weights.marginal_likelihood()
     norm = sum(float((part**2).sum()) for part in layer)
-    return laplace_prior.Evidence(weights, norm, laplace_prior.log_likelihood(logits, label))
+    return MarginalLikelihood(weights, norm, log_likelihood(logits, label))
 
 
 def _checked(name: str, features: Any, logits: Any) -> tuple[FloatArray, FloatArray]:
@@ -195,8 +294,8 @@ def _check_prior(prior_precision: Any, layer: Any, label: Any, validation: Any) 
                 "prior_precision = 'validation': give validation = (features, logits, label)"
             )
         return
-    number = isinstance(prior_precision, Real) and not isinstance(prior_precision, bool)
-    if not number or not 1e-300 <= prior_precision <= 1e300:
+    is_number = isinstance(prior_precision, Real) and not isinstance(prior_precision, bool)
+    if not is_number or not 1e-300 <= prior_precision <= 1e300:
         raise InputError(
             f"prior_precision = {prior_precision!r}: expected a positive number (1e-300 to 1e300) "
             f"or one of {', '.join(TUNED)}"

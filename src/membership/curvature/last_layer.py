@@ -89,9 +89,9 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
 
 def _named(model: nn.Module, layer: str) -> nn.Linear:
     """A linear layer by its name."""
-    found = dict(model.named_modules()).get(layer)
-    if isinstance(found, nn.Linear):
-        return found
+    chosen = dict(model.named_modules()).get(layer)
+    if isinstance(chosen, nn.Linear):
+        return chosen
     linear = [name for name, part in model.named_modules() if isinstance(part, nn.Linear)]
     raise InputError(
         f"layer = {layer!r} is no linear layer of this {type(model).__name__}; "

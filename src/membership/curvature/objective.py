@@ -377,11 +377,13 @@ def gradients_at_once(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradients (records, p) and losses (records,), vectorised over the records."""
 
-    def one(parameters, x, y):
+    def loss_of_one(parameters, x, y):
         value = goal.losses(parameters, x.unsqueeze(0), y.unsqueeze(0)).squeeze(0)
         return value, value
 
-    gradients, losses = vmap(grad(one, has_aux=True), in_dims=(None, 0, 0))(goal.parameters, x, y)
+    gradients, losses = vmap(grad(loss_of_one, has_aux=True), in_dims=(None, 0, 0))(
+        goal.parameters, x, y
+    )
     return torch.cat([g.flatten(1) for g in gradients.values()], dim=1), losses
 
 
@@ -402,7 +404,7 @@ def backward(
     inputs = list(parameters.values())
 
     def derivatives(weights: torch.Tensor, batched: bool) -> torch.Tensor:
-        found = torch.autograd.grad(
+        gradients = torch.autograd.grad(
             values,
             inputs,
             weights,
@@ -414,7 +416,7 @@ def backward(
         shape = weights.shape[:-1]
         parts = [
             weights.new_zeros(*shape, value.numel()) if part is None else part.reshape(*shape, -1)
-            for part, value in zip(found, inputs, strict=True)
+            for part, value in zip(gradients, inputs, strict=True)
         ]
         return torch.cat(parts, dim=-1)
 

@@ -2,10 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from membership.curvature.cg import conjugate_gradients
-from membership.curvature.low_rank import low_rank
+from membership.curvature.conjugate_gradients import Solver, conjugate_gradients, low_rank
 from membership.curvature.objective import objective
-from membership.curvature.solver import Solver
 from membership.errors import InputError, RunError
 
 SIZE = 60

@@ -28,7 +28,7 @@ RECORDS_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class LaplaceTorch:
-    """A fitted posterior of laplace-torch; the methods are those of `laplace_structured`."""
+    """A fitted posterior of laplace-torch; the methods are those of `laplace_structures`."""
 
     fitted: Any
     n_classes: int
@@ -72,9 +72,9 @@ class LaplaceTorch:
         """The same curvature under another prior."""
         return replace(self, prior_precision=prior_precision)
 
-    def evidence(self) -> "LibraryEvidence":
+    def marginal_likelihood(self) -> "LibraryLikelihood":
         """The marginal likelihood as the library computes and maximises it."""
-        return LibraryEvidence(self.fitted)
+        return LibraryLikelihood(self.fitted)
 
     def variance(self, features: FloatArray) -> FloatArray:
         """Of each logit, (records, classes)."""
@@ -113,7 +113,7 @@ class LaplaceTorch:
 
 
 @dataclass(frozen=True)
-class LibraryEvidence:
+class LibraryLikelihood:
     """laplace-torch's log marginal likelihood, a function of the prior precision."""
 
     fitted: Any
