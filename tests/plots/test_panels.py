@@ -1,12 +1,15 @@
+"""Panels of clouds, curves and heat maps stand where the table says."""
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from membership import plots
 from membership.errors import InputError
 from membership.plots import line_panels, scatter_panels
 
 
-def example():
+def two_panels():
     x = np.linspace(1, 2, 20)
     return pd.concat(
         pd.DataFrame({"panel": panel, "series": series, "x": x, "y": x**2, "value": x**2})
@@ -16,7 +19,7 @@ def example():
 
 def test_a_panel_has_its_own_axes_and_series():
     labels = {"one": ("query", "KL (nats)")}
-    figure = line_panels(example(), labels=labels, marks={"two": 1.5}, title="Figure 7")
+    figure = line_panels(two_panels(), labels=labels, marks={"two": 1.5}, title="Figure 7")
     first, second = figure.axes
     assert (first.get_xlabel(), first.get_ylabel()) == ("query", "KL (nats)")
     assert second.get_xlabel() == "x"
@@ -26,7 +29,7 @@ def test_a_panel_has_its_own_axes_and_series():
 
 
 def test_a_band_is_drawn_where_there_are_intervals():
-    table = example().assign(low=lambda t: t["value"] - 1, high=lambda t: t["value"] + 1)
+    table = two_panels().assign(low=lambda t: t["value"] - 1, high=lambda t: t["value"] + 1)
     assert len(line_panels(table).axes[0].collections) == 2
     assert (
         not line_panels(table.assign(low=table["value"])[["panel", "series", "x", "value"]])
@@ -36,15 +39,45 @@ def test_a_band_is_drawn_where_there_are_intervals():
 
 
 def test_points_with_the_line_of_equality():
-    figure = scatter_panels(example(), identity=True, log_x=True)
+    figure = scatter_panels(two_panels(), identity=True, log_x=True)
     first, _ = figure.axes
     assert first.get_xscale() == "log"
     assert "equal" in {line.get_label() for line in first.lines}
 
 
 @pytest.mark.parametrize("draw", [scatter_panels, line_panels])
-def test_bad_input_is_named(draw):
+def test_bad_panels_are_named(draw):
     with pytest.raises(InputError, match="panel"):
-        draw(example().drop(columns="panel"))
+        draw(two_panels().drop(columns="panel"))
     with pytest.raises(InputError, match="empty"):
-        draw(example().iloc[:0])
+        draw(two_panels().iloc[:0])
+
+
+CELLS = pd.DataFrame(
+    {
+        "one": ["a", "a", "b", "a"],
+        "other": ["a", "b", "a", "b"],
+        "at": ["1%", "1%", "1%", "5%"],
+        "value": [0.5, 0.25, 0.75, 1.0],
+    }
+)
+
+
+@pytest.mark.parametrize("is_narrow", [False, True])
+def test_each_number_stands_in_its_cell_and_empty_cells_stay_empty(is_narrow):
+    if is_narrow:
+        with plots.narrow():
+            figure = plots.heat_maps(CELLS, "one", "other", panel="at")
+    else:
+        figure = plots.heat_maps(CELLS, "one", "other", panel="at")
+    first, second = figure.axes
+    assert [axis.get_title() for axis in figure.axes] == ["1%", "5%"]
+    found = {text.get_position(): text.get_text() for text in first.texts}
+    assert found == {(0.5, 0.5): "0.50", (1.5, 0.5): "0.25", (0.5, 1.5): "0.75"}
+    assert [text.get_text() for text in second.texts] == ["1.00"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["a", "b"]
+
+
+def test_a_table_without_the_column_is_refused():
+    with pytest.raises(InputError, match="lacks the columns"):
+        plots.heat_maps(CELLS.drop(columns="at"), "one", "other", panel="at")

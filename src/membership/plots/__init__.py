@@ -1,16 +1,16 @@
 """The one visual style, and the kinds of figure drawn in it."""
 
-from membership.plots.bars import bars_with_intervals
-from membership.plots.distributions import score_histograms
-from membership.plots.dots import dots_by_row
-from membership.plots.heat import heat_maps
 from membership.plots.images import image_grid, optimisation
-from membership.plots.lines import lines_with_intervals
+from membership.plots.intervals import bars_with_intervals, dots_by_row, lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
-from membership.plots.panels import line_panels, scatter_panels
-from membership.plots.points import scatter
-from membership.plots.predictions import densities_with_thresholds, prediction_bands
-from membership.plots.rates import accuracy_by_level, roc_panels
+from membership.plots.panels import heat_maps, line_panels, scatter, scatter_panels
+from membership.plots.rates import (
+    accuracy_by_level,
+    densities_with_thresholds,
+    prediction_bands,
+    roc_panels,
+    score_histograms,
+)
 
 __all__ = [
     "accuracy_by_level",

@@ -47,22 +47,22 @@ def compact(drawn: bytes) -> bytes:
 
 def _name(root: ET.Element) -> None:
     """Short names for what is referred to, none for the rest."""
-    found: dict[str, str] = {}
+    short: dict[str, str] = {}
     for element in root.iter():
         for key, value in element.items():
-            asked = _REFERENCE.findall(value) if key != _HREF else [value.removeprefix("#")]
-            for name in asked:
-                found.setdefault(name, f"r{len(found)}")
+            referred = _REFERENCE.findall(value) if key != _HREF else [value.removeprefix("#")]
+            for name in referred:
+                short.setdefault(name, f"r{len(short)}")
     for element in root.iter():
         for key, value in list(element.items()):
-            if key == "id" and value in found:
-                element.set(key, found[value])
+            if key == "id" and value in short:
+                element.set(key, short[value])
             elif key == "id":
                 del element.attrib[key]
             elif key == _HREF and value.startswith("#"):
-                element.set(key, f"#{found[value[1:]]}")
+                element.set(key, f"#{short[value[1:]]}")
             elif key != _HREF:
-                element.set(key, _REFERENCE.sub(lambda old: f"url(#{found[old[1]]})", value))
+                element.set(key, _REFERENCE.sub(lambda old: f"url(#{short[old[1]]})", value))
 
 
 def _shorten(element: ET.Element) -> None:
@@ -127,8 +127,8 @@ def _share(group: ET.Element) -> None:
 
 def _classify(root: ET.Element) -> None:
     """Name in the style sheet the looks that many elements have."""
-    found = Counter(each.get("style") for each in root.iter() if "style" in each.attrib)
-    names = {style: f"s{i}" for i, style in enumerate(s for s, n in found.items() if n >= _MANY)}
+    counts = Counter(part.get("style") for part in root.iter() if "style" in part.attrib)
+    names = {style: f"s{i}" for i, style in enumerate(s for s, n in counts.items() if n >= _MANY)}
     sheet = root.find(f".//{{{_SVG}}}style")
     if sheet is None or not names:
         return

@@ -8,8 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.errors import InputError
-from membership.plots.look import check_columns, is_narrow, legend_above, series, style, width
-from membership.plots.ticks import plain
+from membership.plots.look import (
+    check_columns,
+    is_narrow,
+    legend_above,
+    plain,
+    series,
+    style,
+    width,
+)
 
 MOST_PICTURES, MOST_NARROW = 10, 5
 """Pictures side by side at most."""

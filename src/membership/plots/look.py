@@ -1,8 +1,8 @@
-"""The look of every figure: read in colour, in grey, in print and on a dark page."""
+"""The look of every figure: read in colour, in grey, in print and on a dark page; its panels."""
 
 import io
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.container import Container
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from membership.errors import InputError
 from membership.plots.compact import compact
@@ -166,6 +168,43 @@ def series(names: list[str]) -> dict[str, dict[str, Any]]:
     }
 
 
+def panels_of(
+    table: pd.DataFrame,
+    panel: str,
+    draw: Callable[[Axes, Any, pd.DataFrame], None],
+    new: Callable[[int], tuple[Figure, list[Any]]] | None = None,
+    *,
+    y_label: str = "",
+    legend: bool = True,
+) -> Figure:
+    """A figure with a panel for each value of a column, which `draw` fills, and one legend."""
+    names = list(table[panel].unique())
+    with style():
+        figure, axes = (new or (lambda count: new_panels(count)[:2]))(len(names))
+        for name, axis in zip(names, axes, strict=True):
+            draw(axis, name, table[table[panel] == name])
+        if y_label:
+            label_rows(axes, y_label)
+        if legend:
+            legend_above(figure, axes)
+    return figure
+
+
+def by_series(
+    rows: pd.DataFrame, by: str, looks: dict[str, dict[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any], pd.DataFrame]]:
+    """Name, look and rows of each series that the rows have, in the order of the looks."""
+    for name, look in looks.items():
+        part = rows[rows[by].astype(str) == name]
+        if len(part):
+            yield name, look, part
+
+
+def series_of(table: pd.DataFrame, by: str) -> dict[str, dict[str, Any]]:
+    """The look of each series in a column."""
+    return series([str(name) for name in table[by].unique()])
+
+
 def legend_above(figure: Figure, axes: list[Any]) -> None:
     """One legend for all the panels, above them, where it hides no data.
 
@@ -235,3 +274,58 @@ def arms(rows: pd.DataFrame, y: str) -> np.ndarray | None:
         return None
     # A bootstrap interval may leave its own estimate outside; an arm cannot be negative.
     return np.where(has_interval, np.clip(lengths, 0, None), np.nan)
+
+
+_LETTER = 0.64
+"""Width of a digit, in ems."""
+_MARGIN = 0.7
+"""Inches beside a panel."""
+_SMALL = 1e-3
+"""Numbers below have too many zeros to be read."""
+_LONGEST = 5
+"""Letters of a round number at most."""
+_DECADES = 1.3
+"""On shorter axes powers of ten alone are too few labels."""
+
+
+def plain(axis: Axis, *, unit: float = 1.0) -> None:
+    """Label a logarithmic axis by "0.01": a raised exponent would be too small to read."""
+    low, high = axis.get_view_interval()
+    short = np.log10(high / low) < _DECADES
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,), numticks=5))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: _digits(x / unit)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def at_values(axes: Sequence[Axes], values: np.ndarray, inches: float) -> None:
+    """Logarithmic horizontal axes of so many inches, labelled at those values that stand apart.
+
+    Where the values are no round numbers, at powers of ten.
+    """
+    size = mpl.rcParams["xtick.labelsize"] / 72
+    width = max(inches - _MARGIN, _MARGIN) / max(np.ptp(np.log10(values)), 1e-9)
+    chosen = list(_apart(values, width, size))
+    is_round = max(len(_digits(value)) for value in values) <= _LONGEST
+    for axis in axes:
+        axis.set_xscale("log")
+        if not is_round:
+            plain(axis.xaxis)
+            continue
+        axis.xaxis.set_major_locator(FixedLocator(chosen))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _digits(x)))
+        axis.xaxis.set_minor_locator(NullLocator())
+
+
+def _apart(values: np.ndarray, per_decade: float, size: float) -> Iterator[float]:
+    """Values in order, without those whose label would touch the one before."""
+    end = -np.inf
+    for value in values:
+        half = size * _LETTER * len(_digits(value)) / 2
+        place = np.log10(value) * per_decade
+        if place - half > end:
+            yield value
+            end = place + half + size * _LETTER
+
+
+def _digits(x: float) -> str:
+    return f"{x:.0e}".replace("e-0", "e-") if x < _SMALL else f"{x:g}"

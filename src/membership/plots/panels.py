@@ -1,4 +1,4 @@
-"""Panels with axes of their own: clouds of records, and curves along a line of queries."""
+"""Clouds of records, curves along a line of queries, and a number for each pair as colours."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,18 @@ from matplotlib.figure import Figure
 from membership.plots.look import (
     GREY,
     arms,
+    by_series,
     check_columns,
+    is_narrow,
     legend_above,
-    new_panels,
+    new_figure,
+    panels_of,
+    plain,
     series,
+    series_of,
     style,
+    width,
 )
-from membership.plots.ticks import plain
 
 _FEW = 15
 
@@ -52,26 +57,23 @@ def scatter_panels(
         A column is missing, the table is empty, or there are more than seven series.
     """
     check_columns(table, [panel, by, x, y])
-    looks = series([str(name) for name in table[by].unique()])
-    names = list(table[panel].unique())
-    with style():
-        figure, axes, _ = new_panels(len(names))
-        for name, axis in zip(names, axes, strict=True):
-            part = table[table[panel] == name]
-            for label, look in looks.items():
-                _points(axis, part[part[by].astype(str) == label], x, y, look, label)
-            if identity:
-                middle = (part[x].mean(),) * 2
-                axis.axline(middle, slope=1, color=GREY, linewidth=1, label="equal")
-            if log_x:
-                axis.set_xscale("log")
-                plain(axis.xaxis)
-            left, up = (labels or {}).get(name, (x, y))
-            axis.set(xlabel=left, ylabel=up)
-            axis.set_title(str(name), fontsize=9)
-        if len(looks) > 1 or identity:
-            legend_above(figure, axes)
-    return figure
+    looks = series_of(table, by)
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        for label, look, points in by_series(rows, by, looks):
+            shape = {"marker": look["marker"], "markersize": 3.5, "linestyle": "none", "alpha": 0.8}
+            paint = {"color": look["color"], "markerfacecolor": "none", "elinewidth": 0.6}
+            paint |= {"capsize": 0, "label": label}
+            axis.errorbar(points[x], points[y], yerr=arms(points, y), **shape, **paint)
+        if identity:
+            middle = (rows[x].mean(),) * 2
+            axis.axline(middle, slope=1, color=GREY, linewidth=1, label="equal")
+        if log_x:
+            axis.set_xscale("log")
+            plain(axis.xaxis)
+        _name(axis, name, (labels or {}).get(name, (x, y)))
+
+    return panels_of(table, panel, draw, legend=len(looks) > 1 or identity)
 
 
 def line_panels(
@@ -110,40 +112,144 @@ def line_panels(
         A column is missing, the table is empty, or there are more than seven series.
     """
     check_columns(table, [panel, by, x, y])
-    looks = series([str(name) for name in table[by].unique()])
-    names = list(table[panel].unique())
-    with style():
-        figure, axes, _ = new_panels(len(names))
-        for name, axis in zip(names, axes, strict=True):
-            part = table[table[panel] == name]
-            for label, look in looks.items():
-                _curve(axis, part[part[by].astype(str) == label], x, y, look, label)
-            if name in (marks or {}):
-                axis.axvline(marks[name], color=GREY, linewidth=1, label=mark_label)
-            left, up = (labels or {}).get(name, (x, y))
-            axis.set(xlabel=left, ylabel=up)
-            axis.set_title(str(name), fontsize=9)
-        legend_above(figure, axes)
-        if title:
-            # Not a title of the figure, which would lie on the legend.
+    looks, places = series_of(table, by), marks or {}
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        for label, look, points in by_series(rows, by, looks):
+            _curve(axis, points, x, y, look, label)
+        if name in places:
+            axis.axvline(places[name], color=GREY, linewidth=1, label=mark_label)
+        _name(axis, name, (labels or {}).get(name, (x, y)))
+
+    figure = panels_of(table, panel, draw)
+    if title:
+        # Not a title of the figure, which would lie on the legend.
+        with style():
             figure.legends[0].set_title(title)
     return figure
 
 
-def _points(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
-    if rows.empty:
-        return
-    shape = {"marker": look["marker"], "markersize": 3.5, "linestyle": "none", "alpha": 0.8}
-    paint = {"color": look["color"], "markerfacecolor": "none", "elinewidth": 0.6, "capsize": 0}
-    axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), label=label, **shape, **paint)
+def _name(axis: Axes, title: str, labels: tuple[str, str]) -> None:
+    axis.set(xlabel=labels[0], ylabel=labels[1])
+    axis.set_title(str(title), fontsize=9)
 
 
 def _curve(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
-    if rows.empty:
-        return
     marker = look["marker"] if len(rows) <= _FEW else ""
     shape = {"color": look["color"], "linestyle": look["linestyle"], "marker": marker}
     axis.plot(rows[x], rows[y], label=label, **shape)
     if {"low", "high"} <= set(rows.columns) and (rows["low"] < rows["high"]).any():
         band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
         axis.fill_between(rows[x], rows["low"], rows["high"], **band)
+
+
+def scatter(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    *,
+    by: str | None = None,
+    identity: bool = True,
+    x_label: str = "",
+    y_label: str = "",
+) -> Figure:
+    """One score against another, one point a record.
+
+    The points are stored as an image of 200 dots an inch, so that a figure of many thousand
+    stays small; axes and text remain lines.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``x``, ``y`` and, with ``by``, that one.
+    x, y : str
+        The columns to draw.
+    by : str, optional
+        A column that splits the points, such as ``member``.
+    identity : bool, default True
+        Whether to draw the line on which both scores are equal.
+    x_label, y_label : str
+        Axis labels with units; the columns' names unless given.
+
+    Raises
+    ------
+    InputError
+        A column is missing, the table is empty, or there are more than seven groups.
+    """
+    check_columns(table, [x, y, *([by] if by else [])])
+    groups = series_of(table, by) if by else series(["_nolegend_"])
+    with style():
+        figure, (axis,) = new_figure(2.8)
+        figure.set_dpi(200)
+        for group, look in groups.items():
+            rows = table[table[by].astype(str) == group] if by else table
+            shape = {"marker": look["marker"], "markersize": 3, "linestyle": "none", "alpha": 0.7}
+            paint = {"markerfacecolor": "none", "markeredgecolor": look["color"]}
+            axis.plot(rows[x], rows[y], label=group, rasterized=True, **shape, **paint)
+        if identity:
+            middle = (table[x].mean(),) * 2
+            axis.axline(middle, slope=1, color="black", linestyle="--", label="equal scores")
+        axis.set(xlabel=x_label or x, ylabel=y_label or y)
+        if by or identity:
+            legend_above(figure, [axis])
+    return figure
+
+
+def heat_maps(
+    table: pd.DataFrame,
+    row: str,
+    column: str,
+    value: str = "value",
+    *,
+    panel: str,
+    top: float = 1.0,
+) -> Figure:
+    """Numbers from 0 as colours in a square of rows and columns, each number in its cell.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``row``, ``column``, ``value`` and ``panel``; a cell that no row fills stays empty.
+    row, column, value, panel : str
+        The columns to draw; names stand in the order of their first appearance, panels too.
+    top : float
+        The number with the darkest colour.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or the table is empty.
+    """
+    from seaborn import heatmap
+
+    check_columns(table, [row, column, value, panel])
+    panels = list(table[panel].unique())
+    names = list(dict.fromkeys([*table[row], *table[column]]))
+    across = 1 if is_narrow() else len(panels)
+    with style():
+        figure, axes = new_figure(width() / across + 0.5, len(panels))
+        if is_narrow():
+            figure.set_size_inches(width(), len(panels) * (width() - 0.3))
+        for axis, name in zip(axes, panels, strict=True):
+            part = table[table[panel] == name]
+            square = part.pivot(index=row, columns=column, values=value)
+            heatmap(
+                square.reindex(index=names, columns=names),
+                ax=axis,
+                annot=True,
+                annot_kws={"size": 8 if is_narrow() else 9},
+                fmt=".2f",
+                cmap="Blues",
+                vmin=0,
+                vmax=top,
+                cbar=False,
+                square=True,
+                linewidths=1,
+                # The names of the rows serve all panels that stand side by side.
+                yticklabels=is_narrow() or axis is axes[0],
+            )
+            axis.set(title=str(name), xlabel="", ylabel="")
+            axis.grid(visible=False)
+            axis.tick_params(axis="x", rotation=45, length=0)
+            axis.tick_params(axis="y", rotation=0, length=0)
+    return figure

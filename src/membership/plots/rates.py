@@ -1,27 +1,31 @@
-"""Error rates and accuracy, one panel a setting."""
+"""Error rates and accuracy, distributions of scores, and what was predicted of them."""
 
 import textwrap
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from membership.errors import InputError
 from membership.plots.look import (
+    COLOURS,
     GREY,
     arms,
+    by_series,
     check_columns,
     is_narrow,
-    label_rows,
     legend_above,
     new_figure,
+    panels_of,
+    plain,
     room,
-    series,
+    series_of,
     style,
     width,
 )
-from membership.plots.ticks import plain
 
 MOST_COLUMNS, MOST_NARROW = 4, 2
 PANEL_HEIGHT, NARROW_HEIGHT = 2.0, 1.6
@@ -63,33 +67,40 @@ def roc_panels(
     check_columns(curves, [panel, by, "fpr", y])
     if not 0 <= floor < 1:
         raise InputError(f"floor = {floor}: give 0, or a rate below 1 for logarithmic axes")
-    panels = list(curves[panel].unique())
-    looks = series([str(name) for name in curves[by].unique()])
-    most, height = (MOST_NARROW, NARROW_HEIGHT) if is_narrow() else (MOST_COLUMNS, PANEL_HEIGHT)
-    rows = -(-len(panels) // most)
-    columns = -(-len(panels) // rows)
+    looks = series_of(curves, by)
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        for label, look, curve in by_series(rows, by, looks):
+            line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
+            axis.plot(curve["fpr"], curve[y], **line)
+            if {"low", "high"} <= set(curve.columns):
+                band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+                axis.fill_between(curve["fpr"], curve["low"], curve["high"], **band)
+        _chance(axis, y, floor)
+        columns = axis.get_gridspec().ncols
+        axis.set_title(_broken(str(name), room(columns)), fontsize=9)
+
+    figure = panels_of(curves, panel, draw, _new_roc_panels, legend=False)
     with style():
-        figure = Figure(figsize=(width(), 0.5 + height * rows), layout="constrained")
-        axes = _places(figure, rows, columns, len(panels))
-        for name, axis in zip(panels, axes, strict=True):
-            _panel(axis, curves[curves[panel] == name], by, y, looks)
-            _chance(axis, y, floor)
-            axis.set_title(_broken(str(name), room(columns)), fontsize=9)
         size = 9 if is_narrow() else 10
         unit = " (%)" if floor else ""
         figure.supxlabel(f"false positive rate{unit}", fontsize=size)
         figure.supylabel(f"{y_label}{unit}", fontsize=size)
-        legend_above(figure, axes)
+        legend_above(figure, figure.axes)
     return figure
 
 
-def _places(figure: Figure, rows: int, columns: int, count: int) -> list[Axes]:
+def _new_roc_panels(count: int) -> tuple[Figure, list[Axes]]:
     """Panels row by row; one that is left over takes its whole row."""
+    most, height = (MOST_NARROW, NARROW_HEIGHT) if is_narrow() else (MOST_COLUMNS, PANEL_HEIGHT)
+    rows = -(-count // most)
+    columns = -(-count // rows)
+    figure = Figure(figsize=(width(), 0.5 + height * rows), layout="constrained")
     grid = figure.add_gridspec(rows, columns)
     places = [grid[i // columns, i % columns] for i in range(count)]
     if columns > 1 and count % columns == 1:
         places[-1] = grid[rows - 1, :]
-    return [figure.add_subplot(place) for place in places]
+    return figure, [figure.add_subplot(place) for place in places]
 
 
 def _broken(title: str, letters: int) -> str:
@@ -97,20 +108,6 @@ def _broken(title: str, letters: int) -> str:
     if len(title) > letters and ": " in title:
         return title.replace(": ", ":\n", 1)
     return textwrap.fill(title, letters)
-
-
-def _panel(axis: Axes, part: pd.DataFrame, by: str, y: str, looks: dict) -> None:
-    for label, look in looks.items():
-        rows = part[part[by].astype(str) == label]
-        if rows.empty:
-            continue
-        axis.plot(
-            rows["fpr"], rows[y], color=look["color"], linestyle=look["linestyle"], label=label
-        )
-        if {"low", "high"} <= set(rows.columns):
-            axis.fill_between(
-                rows["fpr"], rows["low"], rows["high"], color=look["color"], alpha=0.2, linewidth=0
-            )
 
 
 def _chance(axis: Axes, y: str, floor: float) -> None:
@@ -148,18 +145,140 @@ def accuracy_by_level(table: pd.DataFrame) -> Figure:
         A column is missing, the table is empty, or there are more than seven series.
     """
     check_columns(table, ["dataset", "series", "mu", "value", "low", "high"])
-    names = list(table["dataset"].unique())
-    looks = series(list(table["series"].unique()))
-    with style():
-        figure, axes = new_figure(2.8, len(names))
-        for name, axis in zip(names, axes, strict=True):
-            part = table[table["dataset"] == name]
-            for label, look in looks.items():
-                rows = part[part["series"] == label].sort_values("mu")
-                line = {**look, "markersize": 3, "elinewidth": 0.8}
-                axis.errorbar(rows["mu"], rows["value"], arms(rows, "value"), label=label, **line)
-            axis.set(xscale="log", xlabel="privacy level mu", title=name)
-            plain(axis.xaxis)
-        label_rows(axes, "test accuracy (%)")
-        legend_above(figure, axes)
-    return figure
+    looks = series_of(table, "series")
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        for label, look, part in by_series(rows, "series", looks):
+            part = part.sort_values("mu")
+            line = {**look, "markersize": 3, "elinewidth": 0.8}
+            axis.errorbar(part["mu"], part["value"], arms(part, "value"), label=label, **line)
+        axis.set(xscale="log", xlabel="privacy level mu", title=name)
+        plain(axis.xaxis)
+
+    return panels_of(table, "dataset", draw, partial(new_figure, 2.8), y_label="test accuracy (%)")
+
+
+# Outline against filled bars: the two are told apart without colour.
+_LOOKS = {
+    True: {"label": "members", "color": COLOURS[1], "fill": False, "linewidth": 1.4},
+    False: {"label": "non-members", "color": COLOURS[0], "fill": True, "alpha": 0.45},
+}
+_FEWEST_BINS = 20
+_CURVES = {True: "-", False: "--"}
+
+
+def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
+    """Histograms of the scores of members and non-members, one panel an attack.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``attack``; ``member`` (bool); ``series``, "record" or "exact"; ``score``;
+        ``density``. A "record" row is the score of one record, its density of no account; an
+        "exact" row is one point of a density curve, drawn over the histogram.
+    x_label : str
+        Label of the horizontal axes.
+
+    Raises
+    ------
+    InputError
+        A column is missing, the table is empty, or ``series`` is something else.
+    """
+    check_columns(table, ["attack", "member", "series", "score", "density"])
+    unknown = set(table["series"]) - {"record", "exact"}
+    if unknown:
+        raise InputError(f"series = {sorted(unknown)}: a row is 'record' or 'exact'")
+
+    def draw(axis: Axes, attack: str, rows: pd.DataFrame) -> None:
+        _histograms(axis, rows)
+        axis.set(title=attack, xlabel=x_label)
+
+    return panels_of(table, "attack", draw, partial(new_figure, 2.5), y_label="density")
+
+
+def _histograms(axis: Axes, rows: pd.DataFrame) -> None:
+    records, curves = (rows[rows["series"] == series] for series in ("record", "exact"))
+    # The same bins for both groups, or their heights could not be compared.
+    edges = np.histogram_bin_edges(records["score"], bins="auto")
+    if len(edges) <= _FEWEST_BINS:
+        edges = np.histogram_bin_edges(records["score"], bins=_FEWEST_BINS)
+    for member, look in sorted(_LOOKS.items()):
+        scores = records.loc[records["member"] == member, "score"]
+        if len(scores):
+            axis.stairs(np.histogram(scores, edges, density=True)[0], edges, **look)
+    for member, line in sorted(_CURVES.items()):
+        curve = curves[curves["member"] == member]
+        if len(curve):
+            label = f"{_LOOKS[member]['label']}, exact"
+            axis.plot(curve["score"], curve["density"], line, c="black", lw=1.2, label=label)
+    axis.xaxis.set_major_locator(MaxNLocator(4))
+    axis.yaxis.set_major_locator(MaxNLocator(4))
+    axis.grid(visible=False)
+
+
+DATA = "data"
+
+
+def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = "y") -> Figure:
+    """Median and band of several models of one number, a panel a model, over the same records.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``series`` ("data" for the records, else the model), ``x``, ``value``, ``low``,
+        ``high``.
+    x_label, y_label : str
+        Axis labels with units.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or the table is empty.
+    """
+    check_columns(table, ["series", "x", "value", "low", "high"])
+    records, models = (
+        table[is_one] for is_one in (table["series"] == DATA, table["series"] != DATA)
+    )
+    looks = series_of(models, "series")
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        rows, color = rows.sort_values("x"), looks[name]["color"]
+        axis.plot(records["x"], records["value"], ".", color=GREY, markersize=3, label=DATA)
+        axis.plot(rows["x"], rows["value"], color=color, label="median")
+        limits = {"color": color, "alpha": 0.25, "linewidth": 0}
+        axis.fill_between(rows["x"], rows["low"], rows["high"], label="90% band", **limits)
+        axis.set(title=name, xlabel=x_label)
+        axis.sharey(axis.figure.axes[0])
+
+    return panels_of(models, "series", draw, partial(new_figure, 2.6), y_label=y_label)
+
+
+def densities_with_thresholds(table: pd.DataFrame, *, x_label: str = "hinge score") -> Figure:
+    """Predicted densities of one record's score, with thresholds and the score itself.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``dataset`` (a panel each), ``series``, ``hinge``, ``density``, ``threshold`` and
+        ``target`` (the same in all rows of a panel).
+    x_label : str
+        Label of the horizontal axes.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or the table is empty.
+    """
+    check_columns(table, ["dataset", "series", "hinge", "density", "threshold", "target"])
+    looks = series_of(table, "series")
+
+    def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
+        for label, look, curve in by_series(rows, "series", looks):
+            line = {"color": look["color"], "linestyle": look["linestyle"]}
+            axis.plot(curve["hinge"], curve["density"], label=label, **line)
+            axis.axvline(curve["threshold"].iloc[0], linewidth=0.9, **line)
+        axis.axvline(rows["target"].iloc[0], color="black", linewidth=2.5, label="target's score")
+        axis.grid(visible=False)
+        axis.set(title=name, xlabel=x_label)
+
+    return panels_of(table, "dataset", draw, y_label="density")

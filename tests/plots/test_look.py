@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from membership import plots
-from membership.plots import ticks
+from membership.plots import look
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_values_are_labelled_where_there_is_room_and_powers_where_they_are_not_r
 @given(st.sets(st.integers(1, 99_999), min_size=2, max_size=30), st.floats(0.5, 4))
 def test_labels_never_touch(values, inches):
     values = np.array(sorted(values), dtype=float)
-    chosen = np.array(list(ticks._apart(values, inches, 0.125)))
+    chosen = np.array(list(look._apart(values, inches, 0.125)))
     assert chosen[0] == values[0]
     widths = np.array([len(f"{x:g}") for x in chosen]) * 0.125 * 0.64
     gaps = np.diff(np.log10(chosen)) * inches - (widths[1:] + widths[:-1]) / 2
@@ -51,7 +51,7 @@ def test_labels_never_touch(values, inches):
 def test_an_axis_has_plain_numbers(limits, unit, labels):
     axis = Figure().subplots()
     axis.set(xscale="log", xlim=limits)
-    ticks.plain(axis.xaxis, unit=unit)
+    look.plain(axis.xaxis, unit=unit)
     shown = zip(axis.get_xticks(), axis.get_xticklabels(), strict=True)
     low, high = limits
     found = [label.get_text() for x, label in shown if low * 0.999 <= x <= high * 1.001]
