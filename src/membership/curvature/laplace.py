@@ -202,7 +202,7 @@ def last_layer_laplace(
     marginal_likelihood = _marginal_likelihood(weights, layer, logits, label)
     if prior_precision == "marginal-likelihood":
         precision = marginal_likelihood.best()
-    elif prior_precision == "validation":
+    elif prior_precision == "validation" and held_out is not None:
         precision = best_on_validation(weights, *held_out)
     else:
         precision = float(prior_precision)
@@ -228,7 +228,8 @@ def _laplace_torch(features: FloatArray, layer: Any, label: Any, structure: str)
     with extra("laplace"):
         from membership.curvature.laplace_torch import LaplaceTorch
 
-    return LaplaceTorch.fit(features, *layer, label, structure)
+    weight, bias = layer
+    return LaplaceTorch.fit(features, weight, bias, label, structure)
 
 
 def _marginal_likelihood(weights: Any, layer: Any, logits: FloatArray, label: Any) -> Any:
@@ -295,7 +296,7 @@ def _check_prior(prior_precision: Any, layer: Any, label: Any, validation: Any) 
             )
         return
     is_number = isinstance(prior_precision, Real) and not isinstance(prior_precision, bool)
-    if not is_number or not 1e-300 <= prior_precision <= 1e300:
+    if not is_number or not 1e-300 <= float(prior_precision) <= 1e300:
         raise InputError(
             f"prior_precision = {prior_precision!r}: expected a positive number (1e-300 to 1e300) "
             f"or one of {', '.join(TUNED)}"

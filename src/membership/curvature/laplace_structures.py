@@ -12,7 +12,7 @@ The full posterior orders the parameters class by class, each class's weights fo
 with phi1 = [phi, 1], its Gauss-Newton matrix is the sum over records of Lambda (x) phi1 phi1'.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -23,10 +23,11 @@ from membership.arrays import FloatArray
 from membership.errors import RunError
 
 
+@dataclass(frozen=True)
 class _OfEigenvalues:
     """What the posteriors share whose eigenvalues are at hand."""
 
-    prior_precision: float
+    prior_precision: float = field(default=1.0, kw_only=True)
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
@@ -47,7 +48,6 @@ class Diagonal(_OfEigenvalues):
 
     weights: FloatArray
     biases: FloatArray
-    prior_precision: float = 1.0
 
     @classmethod
     def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
@@ -104,7 +104,6 @@ class Kronecker(_OfEigenvalues):
     vectors_q: FloatArray
     values_a: FloatArray
     vectors_a: FloatArray
-    prior_precision: float = 1.0
 
     @classmethod
     def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
@@ -116,7 +115,8 @@ class Kronecker(_OfEigenvalues):
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
-        return np.concatenate([np.outer(self.values_q, self.values_a).ravel(), self.values_q])
+        products = np.outer(self.values_q, self.values_a).ravel()
+        return np.concatenate([products, self.values_q], dtype=np.float64)
 
     @property
     def n_parameters(self) -> int:
@@ -185,6 +185,8 @@ class Full:
         for first in range(0, len(phi), RECORDS_AT_ONCE):
             rows = slice(first, first + RECORDS_AT_ONCE)
             joint = (probability[rows, :, None] * phi[rows, None, :]).reshape(-1, len(total))
+            # scipy's types leave out what it takes from LAPACK.
+            # pyrefly: ignore[missing-attribute]
             total = blas.dsyrk(-1.0, joint.T, beta=1.0, c=total, lower=True, overwrite_c=True)
         for c in range(n_classes):
             block = slice(c * width, (c + 1) * width)
@@ -222,6 +224,7 @@ class Full:
             )
         precision = self.curvature.copy(order="F")
         precision[np.diag_indices_from(precision)] += self.prior_precision
+        # pyrefly: ignore[missing-attribute]
         factor, failed = lapack.dpotrf(precision, lower=True, overwrite_a=True)
         if failed:
             raise RunError(
@@ -233,6 +236,7 @@ class Full:
     @cached_property
     def _inverse(self) -> FloatArray:
         """The covariance of the parameters, (classes, width + 1, classes, width + 1)."""
+        # pyrefly: ignore[missing-attribute]
         inverse, _ = lapack.dpotri(self._factor, lower=True)
         for column in range(len(inverse)):
             inverse[column, column + 1 :] = inverse[column + 1 :, column]

@@ -94,7 +94,7 @@ def _apart(leaf: nn.Module) -> nn.Module:
     if not getattr(leaf, "inplace", False):
         return leaf
     leaf = copy.copy(leaf)
-    leaf.inplace = False
+    leaf.inplace = False  # pyrefly: ignore[bad-argument-type] - a flag, in a copied module
     return leaf
 
 
@@ -124,13 +124,13 @@ def _add_records(matrix, goal, chain: LinearChain, x: torch.Tensor, y: torch.Ten
         bias_row = row + n_out * n_in
         for i in range(n_out):
             alive = _alive(second[:, unit + i], [part[:, :, unit + i] for part in jacobian[1:]])
-            here = [second[alive, unit + i], delta[alive]]
-            here += [[part[alive] for part in read]]
-            here += [[None, *(part[alive, :, unit + i] for part in jacobian[1:])]]
+            near = second[alive, unit + i]
+            inputs = [part[alive] for part in read]
+            moves = [None, *(part[alive, :, unit + i] for part in jacobian[1:])]
             first = row + i * n_in
             brackets = store[: len(delta[alive]), first:]
-            _fill_brackets(brackets, chain, index, i, unit, *here)
-            matrix[first : first + n_in, first:].addmm_(here[2][index].T, brackets)
+            _fill_brackets(brackets, chain, index, i, unit, near, delta[alive], inputs, moves)
+            matrix[first : first + n_in, first:].addmm_(inputs[index].T, brackets)
             if layer.bias is not None:
                 matrix[bias_row + i, bias_row:] += brackets[:, bias_row - first :].sum(0)
         row = bias_row + (0 if layer.bias is None else n_out)
@@ -163,7 +163,9 @@ def _fill_brackets(brackets, chain, index, i, shift, second, delta, read, jacobi
         shift += n_out
 
 
-def _shift_derivatives(goal: Objective, chain: LinearChain, first: torch.Tensor, y: torch.Tensor):
+def _shift_derivatives(
+    goal: Objective, chain: LinearChain, first: torch.Tensor, y: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, list[Any]]:
     """Derivatives of each record's loss by the shifts of all units.
 
     Returns the gradient (records, units), the Hessian (records, units, units) and for each layer

@@ -148,6 +148,8 @@ class _ChainProduct:
             lambda tangent: jvp(lambda z: slope_of_loss(z, y), (output,), (tangent,))[1], 1, 1
         )(steps[-1].moved)
         for step, below in zip(reversed(steps[1:]), reversed(steps[:-1]), strict=True):
+            # Only the first layer gives nothing back; only the last has no activation behind it.
+            # pyrefly: ignore[bad-argument-type]
             moved = below.through_activation(rows, step.back(rows, moved))
         steps[0].back(rows, moved)
 
@@ -196,8 +198,10 @@ class _Step:
 
     def through_activation(self, rows: slice, above: torch.Tensor) -> torch.Tensor:
         """From the derivative by the activation to that by what it reads."""
-        moved = above.mul_(self.layer.slope[rows, None])
-        return moved.addcmul_(self.layer.bend[rows, None], self.moved)
+        slope, bend = self.layer.slope, self.layer.bend
+        if slope is None or bend is None:
+            raise TypeError("the last layer has no activation behind it")
+        return above.mul_(slope[rows, None]).addcmul_(bend[rows, None], self.moved)
 
     def result(self) -> list[torch.Tensor]:
         """The layer's part of the products, weights and biases, (count, numbers) each."""

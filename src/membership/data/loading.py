@@ -242,13 +242,12 @@ def check(name: str, root: str | os.PathLike[str] | None = None) -> Report:
     if is_purchase_like(name):
         return Report(name, "", "simulated", f"{purchase_records(name):,} records on loading")
     entry = public.entry(name)
-    path = locate(name, root)
+    path = None if name == DIGITS else locate(name, root)
     if name != DIGITS and path is None:
         return Report(name, "", "missing", looked_in(name, root))
-    where = "scikit-learn" if name == DIGITS else str(path)
+    where = "scikit-learn" if path is None else str(path)
     try:
-        arrays = digits() if name == DIGITS else npz.read(path)
-        identified = identify(entry, arrays, where)
+        identified = identify(entry, digits() if path is None else npz.read(path), where)
     except InputError as error:
         return Report(name, where, "wrong", str(error))
     return Report(name, where, "ok" if entry.digest else "unverified", identified.digest)

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -196,7 +197,7 @@ def write(path: Path, prepared: Prepared) -> None:
         The folder cannot be written to, or the disk is full.
     """
     if prepared.train is None:
-        arrays = {"x": prepared.x, "y": prepared.y}
+        arrays: dict[str, Any] = {"x": prepared.x, "y": prepared.y}
     else:
         train, test = prepared.keep(prepared.train), prepared.keep(~prepared.train)
         arrays = {"x_train": train.x, "y_train": train.y, "x_test": test.x, "y_test": test.y}

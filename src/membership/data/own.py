@@ -300,7 +300,7 @@ def _require_told(table: tables.Table, name: str) -> None:
     if gaps.any():
         raise InputError(
             f"{table.path}: {gaps.sum():,} of {len(cells):,} cells of column {name!r} are empty or "
-            f"missing, the first at {table.at(gaps.arg_max())}; fill them in or leave their "
+            f"missing, the first at {table.at(gaps.arg_max() or 0)}; fill them in or leave their "
             "records out"
         )
 

@@ -5,6 +5,7 @@ import gzip
 import struct
 import tarfile
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -90,7 +91,14 @@ def cifar100(folder: Path) -> Prepared:
 def _members(archive: Path, names: list[str]) -> list[bytes]:
     """Read named files out of an archive; nothing is unpacked to disk."""
     with tarfile.open(archive) as tar:
-        return [tar.extractfile(name).read() for name in names]
+        return [_opened(tar, name).read() for name in names]
+
+
+def _opened(archive: tarfile.TarFile, member: str | tarfile.TarInfo) -> IO[bytes]:
+    file = archive.extractfile(member)
+    if file is None:
+        raise ValueError(f"{member} is no file in its archive")
+    return file
 
 
 def _cifar(train: bytes, test: bytes, label_bytes: int) -> Prepared:
@@ -144,7 +152,7 @@ def _table(archive: tarfile.TarFile, ending: str) -> np.ndarray:
     if member is None:
         raise ValueError(f"the archive holds no file {ending}")
     return np.loadtxt(
-        archive.extractfile(member), delimiter=",", dtype=np.uint8, quotechar='"', ndmin=2
+        _opened(archive, member), delimiter=",", dtype=np.uint8, quotechar='"', ndmin=2
     )
 
 

@@ -76,7 +76,7 @@ class ImageFolder:
             if image.mode not in _EIGHT_BITS:
                 raise InputError(f"{path} is of mode {image.mode}; save it in 8 or 16 bits a pixel")
             alpha = image.convert("RGBA").getchannel("A") if image.has_transparency_data else None
-            if alpha and alpha.getextrema()[0] < 255:
+            if alpha and np.asarray(alpha).min() < 255:
                 raise InputError(f"{path} is transparent in places; give it a background")
             return np.asarray(image.convert("RGB"))
 

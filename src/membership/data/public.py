@@ -92,6 +92,7 @@ def _registry(path: Path) -> dict[str, Entry]:
         return {
             name: Entry(
                 name=name,
+                # pyrefly: ignore[bad-argument-type] - what the file holds is not known here
                 **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()},
             )
             for name, table in tables.items()
@@ -215,7 +216,11 @@ def _fetch(mirror: str, file: str, known_hash: str, folder: Path) -> None:
 
     pooch.get_logger().setLevel("WARNING")
     pooch.create(
-        path=folder, base_url=mirror, registry={file: known_hash or None}, retry_if_failed=RETRIES
+        path=folder,
+        base_url=mirror,
+        registry={file: known_hash or None},
+        retry_if_failed=RETRIES,
+        # pyrefly: ignore[bad-argument-type] - pooch's own
     ).fetch(file, downloader=pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT))
 
 

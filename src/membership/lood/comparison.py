@@ -144,7 +144,7 @@ def compare(
     cross = kernel(x_s, x)
     reduced = base.factor @ cross.T
     uncertainty = kernel(x_s) - reduced.T @ reduced + noise * np.eye(len(x_s))
-    root = np.linalg.inv(lower_factor(uncertainty))
+    root = np.asarray(np.linalg.inv(lower_factor(uncertainty)), np.float64)
     return Comparison(base, x_s, y_s, reduced, root, root @ (y_s - cross @ base.weights))
 
 

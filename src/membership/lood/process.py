@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.lapack import dtrtri  # pyrefly: ignore[missing-module-attribute]
 
 from membership import memory
 from membership.arrays import FloatArray

@@ -121,7 +121,7 @@ def reconstruct(
         query=optimum.query[best],
         lood=float(optimum.value[best]),
         history=optimum.history,
-        target=comparison.measure(comparison.x_s, measure, joint=True),
+        target=float(comparison.measure(comparison.x_s, measure, joint=True)),
         queries=optimum.query,
         values=optimum.value,
         start=start,

@@ -271,7 +271,7 @@ def summary(
         error = float(np.std(means, ddof=1) * np.sqrt(np.sum(weights**2)))
         if asked is not None and np.ptp(means) == 0:
             error = max(error, scale * rate_error(mean / scale, asked))
-        half = stats.t.ppf(0.975, degrees) * error
+        half = float(stats.t.ppf(0.975, degrees)) * error
         row |= {"low": max(mean - half, lowest), "high": min(mean + half, highest)}
         row["standard_error"] = error
     return {**row, "degrees_of_freedom": degrees, "n_repeats": len(means)}

@@ -200,34 +200,34 @@ def contrast_interval(
     InputError
         As `paired_interval`, or the numbers of scores and of coefficients differ.
     """
-    scores, member = _checked(scores, member)
-    coefficients = as_float64("coefficients", coefficients, 1)
-    if len(coefficients) != len(scores):
+    asked_scores, member = _checked(scores, member)
+    weights = as_float64("coefficients", coefficients, 1)
+    if len(weights) != len(asked_scores):
         raise InputError(
-            f"coefficients has {len(coefficients)} entries; give {len(scores)}, one a score"
+            f"coefficients has {len(weights)} entries; give {len(asked_scores)}, one a score"
         )
     _check_numbers(asked_share, level, resamples)
     merge = _merger(units, len(member))
     of_target = named_statistic(statistic)
-    asked = ~np.isnan(scores[0])
+    asked = ~np.isnan(asked_scores[0])
     of_targets = np.array(
         [
             [
                 of_target(row[use], truth[use], **arguments)
                 for row, truth, use in zip(score, member, asked, strict=True)
             ]
-            for score in scores
+            for score in asked_scores
         ]
     )
-    values = merge @ (coefficients @ of_targets)
+    values = merge @ (weights @ of_targets)
     cells = [
         [
             weighted(statistic, arguments, row, truth)
             for row, truth in zip(score, member, strict=True)
         ]
-        for score in scores
+        for score in asked_scores
     ]
-    under = _resampled(cells, coefficients, member, asked, resamples, seed)
+    under = _resampled(cells, weights, member, asked, resamples, seed)
     return _interval(values, merge @ under, asked_share, level)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from membership.arrays import one_of, whole
 from membership.errors import InputError
-from membership.models.mlp import ACTIVATIONS, check_sizes, network
+from membership.models.mlp import ACTIVATIONS, check_sizes, classifier_of, network
 
 CHANNELS = 32
 HIDDEN = 128
@@ -130,7 +130,7 @@ def vgg16(n_classes: int, image_size: int = 224, in_channels: int = 3) -> nn.Seq
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
         elif isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=0.01)
-        if isinstance(module, nn.Conv2d | nn.Linear):
+        if isinstance(module, nn.Conv2d | nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
     return model
 
@@ -197,7 +197,7 @@ def densenet121(n_classes: int, in_channels: int = 3) -> nn.Sequential:
     for module in model.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight)
-    nn.init.zeros_(model.classifier.bias)
+    nn.init.zeros_(classifier_of(model).bias)
     return model
 
 

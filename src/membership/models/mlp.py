@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import cast
 
 import torch
 from torch import nn
@@ -17,6 +18,11 @@ ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 def network(features: nn.Module, width: int, n_classes: int) -> nn.Sequential:
     """A network whose last linear layer stands apart from the features it reads."""
     return nn.Sequential(OrderedDict(features=features, classifier=nn.Linear(width, n_classes)))
+
+
+def classifier_of(model: nn.Sequential) -> nn.Linear:
+    """The last linear layer of a `network`."""
+    return cast(nn.Linear, model.classifier)
 
 
 def check_sizes(n_classes: int, in_channels: int) -> None:
@@ -163,5 +169,6 @@ def scaled_mlp(
         for weight in model.parameters():
             weight.normal_(0, w_std / math.sqrt(weight.shape[1]))
         if fan_in is not None:
-            model.features[1].weight.mul_(math.sqrt(n_features / fan_in))
+            first = next(model.parameters())
+            first.mul_(math.sqrt(n_features / fan_in))
     return model

@@ -3,7 +3,7 @@
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from membership.models.mlp import check_sizes, network
+from membership.models.mlp import check_sizes, classifier_of, network
 
 
 class Skip(nn.Module):
@@ -144,8 +144,8 @@ def mobilenet_v2(n_classes: int, in_channels: int = 3) -> nn.Sequential:
     for module in model.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out")
-    nn.init.normal_(model.classifier.weight, std=0.01)
-    nn.init.zeros_(model.classifier.bias)
+    nn.init.normal_(classifier_of(model).weight, std=0.01)
+    nn.init.zeros_(classifier_of(model).bias)
     return model
 
 
@@ -214,6 +214,6 @@ def efficientnet_b0(n_classes: int, in_channels: int = 3) -> nn.Sequential:
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
     reach = n_classes**-0.5
-    nn.init.uniform_(model.classifier.weight, -reach, reach)
-    nn.init.zeros_(model.classifier.bias)
+    nn.init.uniform_(classifier_of(model).weight, -reach, reach)
+    nn.init.zeros_(classifier_of(model).bias)
     return model

@@ -1,5 +1,6 @@
 """What the kernels refuse, and how they say so."""
 
+import math
 from numbers import Real
 from typing import Any
 
@@ -26,7 +27,7 @@ def records(name: str, values: Any, like: FloatArray | None = None) -> FloatArra
 
 def positive(name: str, value: Any, zero: bool = False) -> float:
     """Return a finite number above 0, or from 0 with `zero`."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or value < 0 or (value == 0 and not zero):
         raise InputError(
             f"{name} = {value!r}: give a number {'of 0 or more' if zero else 'above 0'}"

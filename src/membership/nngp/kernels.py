@@ -75,11 +75,11 @@ class Kernel:
             raise InputError(f"factor = {factor}: give a number above 0")
         return replace(self, scale=self.scale * float(factor))
 
-    def evaluate(self, x1, x2, xp: ModuleType):
+    def evaluate(self, x1, x2, xp: ModuleType) -> Any:
         """Kernel matrix of two arrays of records, without the scale."""
         raise TypeError(f"{type(self).__name__} has no formula")
 
-    def evaluate_diagonal(self, x, xp: ModuleType):
+    def evaluate_diagonal(self, x, xp: ModuleType) -> Any:
         """k(x, x) of each record, without the scale."""
         raise TypeError(f"{type(self).__name__} has no formula")
 

@@ -36,7 +36,7 @@ def compact(drawn: bytes) -> bytes:
     for element in root.iter():
         _shorten(element)
     for image in root.iter(f"{{{_SVG}}}image"):
-        image.set(_HREF, _squeezed(image.get(_HREF)))
+        image.set(_HREF, _squeezed(image.get(_HREF, "")))
     _open(root)
     for group in root.iter(f"{{{_SVG}}}g"):
         _share(group)
@@ -69,13 +69,13 @@ def _shorten(element: ET.Element) -> None:
     """Fewer decimals, no space between elements, and no turning by nothing."""
     for key in _PLACED:
         if key in element.attrib:
-            element.set(key, _NUMBER.sub(_rounded, element.get(key)))
+            element.set(key, _NUMBER.sub(_rounded, element.get(key, "")))
     if "d" in element.attrib:
-        element.set("d", _AROUND.sub(r"\1", element.get("d")).strip())
+        element.set("d", _AROUND.sub(r"\1", element.get("d", "")).strip())
     if _UNTURNED.fullmatch(element.get("transform", "")):
         del element.attrib["transform"]
     if "style" in element.attrib:
-        element.set("style", element.get("style").replace(": ", ":").replace("; ", ";"))
+        element.set("style", element.get("style", "").replace(": ", ":").replace("; ", ";"))
     if not (element.text or "").strip():
         element.text = None
     element.tail = None
@@ -85,7 +85,7 @@ def _squeezed(address: str) -> str:
     """A picture's address with the picture in it, without a layer that lets nothing through."""
     kind, _, content = address.partition(",")
     picture = Image.open(io.BytesIO(base64.b64decode(content)))
-    if picture.mode == "RGBA" and picture.getextrema()[3] == (255, 255):
+    if picture.mode == "RGBA" and picture.getchannel("A").getextrema() == (255, 255):
         picture = picture.convert("RGB")
     squeezed = io.BytesIO()
     picture.save(squeezed, "PNG", optimize=True)
@@ -132,7 +132,9 @@ def _classify(root: ET.Element) -> None:
     sheet = root.find(f".//{{{_SVG}}}style")
     if sheet is None or not names:
         return
-    sheet.text += "".join(f".{name}{{{style}}}" for style, name in names.items())
+    sheet.text = (sheet.text or "") + "".join(
+        f".{name}{{{style}}}" for style, name in names.items()
+    )
     for element in root.iter():
         if (style := element.get("style")) in names:
             del element.attrib["style"]

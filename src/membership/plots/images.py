@@ -1,6 +1,7 @@
 """Small pictures in rows: records, and what was made of them."""
 
 import textwrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,7 @@ def optimisation(
         rows = max(len(lines), 1)
         tall = (0.9 * rows + 0.2, 2.6 if is_narrow() else 2.1)
         figure = Figure(figsize=(width(), sum(tall)), layout="constrained")
+        # pyrefly: ignore[not-iterable] - two of them are an array
         upper, lower = figure.subfigures(2, 1, height_ratios=tall)
         axes = upper.subplots(rows, max(map(len, lines), default=1), squeeze=False)
         for axis in axes.ravel():
@@ -187,7 +189,7 @@ def picture(shape: str, pixels: str) -> np.ndarray:
     return values[0] if size[0] == 1 else values.transpose(1, 2, 0)
 
 
-def _show(axis: Axes, cell: object) -> None:
+def _show(axis: Axes, cell: Any) -> None:
     looks = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "none"}
     shown = picture(cell.shape, cell.pixels)
     # A line of bars, one a feature, fills the square.

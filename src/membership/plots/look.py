@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.container import Container
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from membership.errors import InputError
@@ -137,7 +138,8 @@ def new_figure(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
 def label_rows(axes: list[Axes], label: str) -> None:
     """A common vertical label, at the first panel of each row."""
     for axis in axes:
-        if axis.get_subplotspec().is_first_col():
+        place = axis.get_subplotspec()
+        if place is not None and place.is_first_col():
             axis.set_ylabel(label)
 
 
@@ -146,8 +148,8 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     rows = count if is_narrow() else -(-count // MOST_COLUMNS)
     columns = -(-count // rows)
     height = 2.5 if rows == 1 else 0.5 + _HEIGHT * rows
-    figure = Figure(figsize=(width(), height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08)
+    engine = ConstrainedLayoutEngine(w_pad=0.08)
+    figure = Figure(figsize=(width(), height), layout=engine)
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axis in axes[count:]:
         axis.remove()

@@ -77,8 +77,8 @@ def roc_panels(
                 band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
                 axis.fill_between(curve["fpr"], curve["low"], curve["high"], **band)
         _chance(axis, y, floor)
-        columns = axis.get_gridspec().ncols
-        axis.set_title(_broken(str(name), room(columns)), fontsize=9)
+        grid = axis.get_gridspec()
+        axis.set_title(_broken(str(name), room(grid.ncols if grid else 1)), fontsize=9)
 
     figure = panels_of(curves, panel, draw, _new_roc_panels, legend=False)
     with style():

@@ -115,7 +115,7 @@ class Level:
     step: float
     limit: float
     mu: float
-    tpr: tuple[float, float, float]
+    tpr: tuple[float, ...]
 
     @property
     def limit_holds(self) -> bool:
@@ -222,8 +222,9 @@ def differential_level(run: Schedule, sigma: float, delta: float) -> tuple[Level
     """Level and epsilon against the adversary of differential privacy."""
     limit = run.limit(sigma)
     step = run.step(sigma)
-    composed = [_composed(pair, run) for pair in run.pairs(sigma)]
-    if None in composed:
+    pairs = run.pairs(sigma)
+    composed = [losses for pair in pairs if (losses := _composed(pair, run)) is not None]
+    if len(composed) < len(pairs):
         return Level(step, limit, math.inf, (1.0, 1.0, 1.0)), math.inf
     tpr = _worst([_tpr(losses) for losses in composed])
     epsilon = max(numerical.epsilon(losses, delta) for losses in composed)
@@ -366,4 +367,5 @@ def _root(reached: Callable[[float], float], value: float, least: float, target:
     def excess(log_sigma: float) -> float:
         return reached(math.exp(log_sigma)) - value
 
+    # pyrefly: ignore[bad-argument-type]
     return math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-11, rtol=1e-11))

@@ -20,7 +20,7 @@ from membership.arrays import FloatArray
 
 # Trapezoidal rule: 24 standard deviations of the integrand at the saddle point, 1/5 apart.
 _STEP = 0.2
-_NODES = np.arange(120) * _STEP
+_NODES = np.arange(120, dtype=np.float64) * _STEP
 _WEIGHTS = np.where(_NODES == 0, 0.5, 1.0) * _STEP
 _NEAR = 48  # nodes that every integrand gets; the others only where it has not died away by then
 _AT_ONCE = 256  # integrals whose arrays stay in the processor's cache
@@ -93,7 +93,7 @@ def _cube_root_guess(log_p: FloatArray, sign: float, mean: float, ratio: float) 
     return mean * np.maximum(root, 1e-3) ** 3
 
 
-def _broadcast(*values) -> list[FloatArray]:
+def _broadcast(*values) -> tuple[FloatArray, ...]:
     return np.broadcast_arrays(*(np.asarray(value, np.float64) for value in values))
 
 
@@ -122,7 +122,7 @@ def _integral(x: FloatArray, d: FloatArray, lam: FloatArray, u: FloatArray, pole
     logs = np.empty(arguments[0].shape)
     for start in range(0, len(logs), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        logs[rows] = _integral_of_few(*(each[rows, None] for each in arguments), pole)
+        logs[rows] = _integral_of_few(*(each[rows, None] for each in arguments), pole=pole)
     return logs
 
 

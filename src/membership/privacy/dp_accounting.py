@@ -31,7 +31,7 @@ class Established:
 
     method: str
     epsilon: float
-    tpr: tuple[float, float, float]
+    tpr: tuple[float, ...]
 
 
 def established(
@@ -82,8 +82,11 @@ def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
     step = dp_event.GaussianDpEvent(sigma)
     if run.sampling == "fixed":
         # Its noise multiplier counts from the largest move, which is 2 C.
+        # The library's types want whole numbers; its formulas take any.
         step = dp_event.SampledWithoutReplacementDpEvent(
-            run.n_records, run.n, dp_event.GaussianDpEvent(sigma / 2)
+            run.n_records,  # pyrefly: ignore[bad-argument-type]
+            run.n,  # pyrefly: ignore[bad-argument-type]
+            dp_event.GaussianDpEvent(sigma / 2),
         )
         accountant = rdp_privacy_accountant.RdpAccountant(neighboring_relation=relation)
         return accountant.compose(step, run.composed), "Rényi"

@@ -278,6 +278,7 @@ def required_noise(
     low, high = 0.0, 4 * checks.clipping(clip) / n
     while level(high) > mu:
         low, high = high, 2 * high
+    # pyrefly: ignore[bad-argument-type]
     tau = float(brentq(lambda t: level(t) - mu, low, high, xtol=1e-14 * high, rtol=1e-13))
     return min(tau, _gdp_noise(mu, n, clip, n_records, steps)) if notion == "mip" else tau
 

@@ -61,7 +61,7 @@ class Losses(NamedTuple):
 
     @property
     def values(self) -> FloatArray:
-        return (self.first + np.arange(len(self.mass))) * self.spacing
+        return (self.first + np.arange(len(self.mass), dtype=np.float64)) * self.spacing
 
 
 def numerical_tradeoff(
@@ -202,7 +202,7 @@ def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
     top, bottom = _ends(pair)
     first = 0 if two_sided else max(int(np.floor(bottom / spacing)), -most)
     last = min(int(np.ceil(top / spacing)), most)
-    edges = np.arange(first, last + 1) * spacing
+    edges = np.arange(first, last + 1, dtype=np.float64) * spacing
     z = _observation(pair, edges)
     if not two_sided:
         z[0] = -np.inf

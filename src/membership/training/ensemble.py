@@ -71,8 +71,8 @@ def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tenso
         return vmap(single_model, randomness="different")(parameters, buffers, x)
     # One model needs no axis over models, and a CPU convolves with channels last in half the time.
     last = {"memory_format": torch.channels_last} if x[0].ndim == 4 else {}
-    single = ({k: v[0] for k, v in state.items()} for state in (parameters, buffers))
-    return single_model(*single, x[0].contiguous(**last)).unsqueeze(0)
+    single = [{k: v[0] for k, v in state.items()} for state in (parameters, buffers)]
+    return single_model(single[0], single[1], x[0].contiguous(**last)).unsqueeze(0)
 
 
 def _layers(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | None:

@@ -94,7 +94,7 @@ def _step(
     chance = logit.sigmoid_()
     error = (chance - label.index_select(0, batch)) * chance * (1 - chance) * (2 / len(batch))
     velocity.addmm_(some.T, error, beta=config.momentum).add_(weight, alpha=config.weight_decay)
-    if at is not None:
+    if at is not None and own is not None:
         velocity.addcmul_(own, error[at])
     weight.sub_(velocity, alpha=rate)
 
@@ -106,7 +106,10 @@ def _with_bias(x: torch.Tensor) -> torch.Tensor:
 def _started(starts: Sequence[int], x: torch.Tensor) -> torch.Tensor:
     """Weights (d + 1, k) as torch starts a linear layer."""
     layers = [initial_module(lambda: nn.Linear(x.shape[1], 1), seed) for seed in starts]
-    columns = [torch.cat([layer.weight.detach()[0], layer.bias.detach()]) for layer in layers]
+    columns = [
+        torch.cat([layer.get_parameter("weight").detach()[0], layer.get_parameter("bias").detach()])
+        for layer in layers
+    ]
     return torch.stack(columns, dim=1).to(x).contiguous()
 
 

@@ -20,7 +20,7 @@ Predict = Callable[[FloatArray], FloatArray]
 
 HEADS = ("gaussian", "pinball", "boosted")
 # 1 - 10^-4, ..., 1 - 10^-0.1. The released code's 41st level is 0, which has no finite quantile.
-PINBALL_LEVELS = 1 - np.logspace(-0.1, -4, 40)
+PINBALL_LEVELS = 1 - np.logspace(-0.1, -4, 40, dtype=np.float64)
 BOOSTED_LEVELS = np.array([0.5, 0.75, 0.9, 0.95, 0.99])
 # Least distance of neighbouring quantiles, in standard deviations of the score.
 _GAP = 1e-6

@@ -129,7 +129,7 @@ def train(
     ) as bar:
         if len(batches) > 1 and cores > 1 and place.type == "cpu":
             _in_processes(fits, batches, keys, cache, bar, cores)
-            trained |= {i: cache.load(keys[i]) for i in missing}
+            trained |= {i: state for i in missing if (state := cache.load(keys[i])) is not None}
         else:
             # One thread where there are several batches, as in a process of its own: the same
             # rounding, whatever n_jobs is.
@@ -192,8 +192,8 @@ def _train_rows(
     """Train some models side by side, or pick up what another run has just finished."""
     batch_key = store.digest([keys[i] for i in rows])
     with cache.lock(batch_key):
-        ready = {i: cache.load(keys[i]) for i in rows}
-        if all(state is not None for state in ready.values()):
+        ready = {i: state for i in rows if (state := cache.load(keys[i])) is not None}
+        if len(ready) == len(rows):
             return ready
         parameters, buffers = _run(fits, rows, f"{batch_key}-checkpoint", cache, bar)
         states = {}
