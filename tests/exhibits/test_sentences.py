@@ -50,6 +50,22 @@ def test_a_row_of_a_curve_is_its_rate():
     assert sentences.Row(pd.Series({"tpr": 0.5, "fpr": 0.01})) == 0.5
 
 
+def test_declared_sentences_take_some_rows_and_stand_one_after_the_other():
+    declared = [
+        {"text": "None: {row}.", "rows": {"row": {"attack": "MAST"}}},
+        {
+            "where": {"attack": "MATT"},
+            "at": "least",
+            "over": "n",
+            "text": "{row:.1f}%",
+            "whole": "n = {n:,}: {}.",
+            "rows": {"row": {}},
+        },
+        {"at": "ends", "over": ["n", "attack"], "text": "{row:g}", "rows": {"row": {}}},
+    ]
+    assert sentences.declared(declared, TABLE) == "n = 400: 57.0%. 54.25; 57; 51; 51.5"
+
+
 def test_the_ends_of_a_column():
     assert sentences.ends(TABLE, "n")["n"].tolist() == [400, 400, 6000, 6000]
     alone = TABLE[TABLE["n"] == 1000]

@@ -46,7 +46,8 @@ def each(
         In braces the columns of ``over`` and the names of ``rows``, each with a format:
         ``{n:,}``, ``{malt:.1f}``, ``{malt.low:+.1f}``.
     whole : str
-        The sentence around all texts; what a run lacks leaves no sentence, "".
+        The sentence around all texts, with the last one's columns of ``over``; a run that lacks
+        them all leaves no sentence, "".
     between : str
         What stands between two texts.
     **rows : mapping or str
@@ -59,28 +60,33 @@ def each(
         A name singles out more than one row.
     """
     over = [over] if isinstance(over, str) else list(over)
-    texts = []
+    texts, words = [], {}
     for words, part in _parts(table, over):
         try:
             named = _named(part, rows)
         except LookupError:
             continue
         texts.append(text.format(**words, **named))
-    return whole.format(between.join(texts)) if texts else ""
+    return whole.format(between.join(texts), **words) if texts else ""
 
 
-def declared(said: Mapping[str, Any], table: pd.DataFrame) -> str:
-    """The sentence that a chapter's list declares: what `each` takes, by name.
+def declared(said: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.DataFrame) -> str:
+    """The sentence that a chapter's list declares, or the several: what `each` takes, by name.
 
-    ``where`` says which rows of the table it is about, as in a declared test, and ``order`` by
-    which column they are sorted; ``rows`` are the named rows.
+    ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
+    at the ``"ends"`` of the column ``of`` or at its ``"least"``, and ``order`` by which column they
+    are sorted; ``rows`` are the named rows.
     """
-    given = {"over": [], "rows": {}, "where": {}, "order": ""} | dict(said)
-    rows, where, order = given.pop("rows"), given.pop("where"), given.pop("order")
+    if not isinstance(said, Mapping):
+        return " ".join(filter(None, (declared(sentence, table) for sentence in said)))
+    given = {"over": [], "rows": {}, "where": {}, "order": "", "at": "", "of": "n"} | dict(said)
+    rows, where, order, at, of = (given.pop(k) for k in ("rows", "where", "order", "at", "of"))
     try:
         found = rows_at(table, **where)
     except InputError:
         return ""
+    if at:
+        found = ends(found, of) if at == "ends" else found[found[of] == found[of].min()]
     return each(found.sort_values(order) if order else found, **given, **rows)
 
 
