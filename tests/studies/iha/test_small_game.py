@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from membership import data, metrics
+from membership.exhibits import rows
 from membership.exhibits.files import read_back
 from membership.exhibits.records import one_by_one
-from membership.studies.iha import leave_one_out, sentences, small_game
+from membership.studies.iha import leave_one_out, small_game
 from membership.studies.iha.left_out import small_task
 
 
@@ -62,8 +63,8 @@ def test_a_reader_sees_each_pictured_record_with_all_attacks(table):
 
 
 def test_the_sentence_has_the_rank_correlation_and_its_interval():
-    value, low, high = sentences.rank_correlation([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 6, 5])
+    value, low, high = rows.rank_correlation([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 6, 5]).values()
     assert low < value < high
     assert value == pytest.approx(1 - 6 * 2 / (6 * 35))
-    same, low, high = sentences.rank_correlation([1, 2, 3], [1, 2, 3])
+    same, low, high = rows.rank_correlation([1, 2, 3], [1, 2, 3]).values()
     assert -1 <= low <= same <= high + 1e-6 <= 1 + 1e-6

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
 from membership.studies.comparison.power import typical
@@ -74,13 +74,5 @@ def _blind(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
 
 def _row(null: str, attack: str, found: BoolArray) -> dict[str, Any]:
     """A share in percent with Clopper and Pearson's limits."""
-    limits = stats.binomtest(int(found.sum()), found.size).proportion_ci(0.95, method="exact")
-    return {
-        "null": null,
-        "attack": attack,
-        "metric": EXCLUDED,
-        "value": 100 * float(found.mean()),
-        "low": 100 * float(limits.low),
-        "high": 100 * float(limits.high),
-        "n_repeats": int(found.size),
-    }
+    key = {"null": null, "attack": attack, "metric": EXCLUDED}
+    return {**key, **share(found), "n_repeats": int(found.size)}

@@ -1,9 +1,9 @@
 """One computed sentence an exhibit: what its table shows, at any size of run."""
 
-import numpy as np
 import pandas as pd
-from scipy.stats import norm, spearmanr
 
+from membership.exhibits.rows import rank_correlation
+from membership.exhibits.sentences import joined
 from membership.studies.iha import subjects
 
 
@@ -24,11 +24,6 @@ def compared(
     if not clauses:
         return f"By AUC, {one} next to {other}: {meet}."
     return f"By AUC, {one} is {' and '.join(clauses)}{'; ' + meet if meet else ''}."
-
-
-def joined(some: list[str]) -> str:
-    """Names in a sentence."""
-    return some[0] if len(some) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
 
 
 def of_table_1(table: pd.DataFrame) -> str:
@@ -185,17 +180,10 @@ def of_control_10(table: pd.DataFrame) -> str:
     parts = []
     for dataset, part in table.groupby("dataset", sort=False):
         wide = part.pivot(index="record", columns="attack", values="value")
-        value, low, high = rank_correlation(wide["IHA"], wide["LiRA-L, online"])
+        rank = rank_correlation(wide["IHA"].to_numpy(), wide["LiRA-L, online"].to_numpy())
+        value, low, high = rank.values()
         parts.append(f"{value:.2f} [{low:.2f}, {high:.2f}] over {len(wide)} records of {dataset}")
     return f"Rank correlation of IHA and LiRA-L online: {joined(parts)}."
-
-
-def rank_correlation(x: pd.Series, y: pd.Series) -> tuple[float, float, float]:
-    """Spearman's, with Fisher's 95% interval."""
-    found = float(spearmanr(x, y).statistic)
-    half = norm.ppf(0.975) / np.sqrt(max(len(x) - 3, 1))
-    middle = np.arctanh(np.clip(found, -1 + 1e-9, 1 - 1e-9))
-    return found, float(np.tanh(middle - half)), float(np.tanh(middle + half))
 
 
 def of_most_exposed(table: pd.DataFrame) -> str:
