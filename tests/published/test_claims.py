@@ -127,6 +127,18 @@ def test_a_listed_claim_rests_on_the_tables_that_its_declared_tests_read():
         claims._read(listed | {"test": {"table": "x-tab-1"}}, {}, {}, {})
 
 
+def test_a_chapters_function_says_what_data_a_declared_test_holds_for():
+    test = {"table": "x-tab-1", "label": "a", "holds": "row > 0", "by": "on_these"}
+    listed = {"id": "c1", "quote": "A.", "section": "1", "statement": "A."}
+    known = {"on_these": lambda test, source: test.at(n=[4]).outcome(source).on("these")}
+    table = pd.DataFrame({"n": [4, 6], "value": [1.0, -1.0]})
+    run = SimpleNamespace(table=lambda exhibit_id: table)
+    found = claims._read(listed | {"test": test}, {}, known, {}).outcome(run)
+    assert (found.word, found.datasets) == ("supported", ("these",))
+    with pytest.raises(ValueError, match="claim c1: by 'on_these'; name a function"):
+        claims._read(listed | {"test": test}, {}, {}, {})
+
+
 def test_an_id_occurs_once():
     with pytest.raises(ValueError, match="iha-c04 occurs twice"):
         claims.table([CLAIM, CLAIM], source(1, 2))

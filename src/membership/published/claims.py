@@ -1,5 +1,6 @@
 """Sentences of a paper, or of ours, each with the test that decides it."""
 
+import functools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -159,7 +160,11 @@ def _read(
         given = one.pop(key)
         if isinstance(given, Mapping):
             declared = declared_tests.read(one["id"], given, terms)
-            found[key], exhibits = declared.outcome, [*exhibits, *declared.exhibits]
+            exhibits += declared.exhibits
+            if declared.by and declared.by not in known:
+                raise ValueError(f"claim {one['id']}: by {declared.by!r}; name a function there is")
+            by = functools.partial(known[declared.by], declared) if declared.by else None
+            found[key] = by or declared.outcome
         elif given not in known:
             raise ValueError(f"claim {one['id']}: {key} {given!r}; name a test that there is")
         else:

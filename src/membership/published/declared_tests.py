@@ -6,7 +6,8 @@ one ``row``) and says under ``holds`` what is asked: a sum of rows, one of `WORD
 every combination of the values that it gives; where such a word is a column it chooses the row,
 and in braces it stands in labels and rows. ``over`` names the column of data sets, each with an
 outcome of its own; ``on`` says what data the outcome holds for, those words of ``every`` if not
-given, and ``least`` what sizes it takes.
+given, and ``least`` what sizes it takes. ``by`` names the chapter's function of the test and a run
+that says what data the outcome holds for, where that takes more than words.
 """
 
 import itertools
@@ -99,6 +100,7 @@ class Test(_Declared):
     always: bool = False
     on: tuple[str, ...] = ()
     least: dict[str, int] = {}
+    by: str = ""
     terms: Terms = Terms()
 
     @model_validator(mode="before")
@@ -126,6 +128,10 @@ class Test(_Declared):
         return tuple(
             dict.fromkeys([self.table, *(part.table for part in self.parts if part.table)])
         )
+
+    def at(self, **where: Value | list[Value]) -> Self:
+        """The same of some of its rows alone."""
+        return self.model_copy(update={"where": {**self.where, **where}})
 
     def outcome(self, source: Any) -> Outcome:
         """What it makes of a run."""

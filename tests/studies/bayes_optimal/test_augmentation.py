@@ -1,11 +1,13 @@
 """Table 3's stand-in on made-up networks, where the answer is known, and on tiny ones."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from membership import evidence, metrics, signals
-from membership.errors import InputError
-from membership.studies.bayes_optimal import augmentation, augmented_tests, gather, names
+from membership.studies.bayes_optimal import augmentation, gather, names
+from membership.studies.bayes_optimal.claims import CLAIMS
 from membership.studies.bayes_optimal.settings import Settings
 
 TRIED = ("none", "flip, shift", "flip, crop")
@@ -57,6 +59,15 @@ def test_numbers_agree_with_a_loop_over_targets():
         row = table.set_index(["augmentation", "attack"]).loc[(name, augmentation.LESS)]
         assert row["value"] == pytest.approx(less.mean())
         assert row["standard_error"] == pytest.approx(less.std(ddof=1) / np.sqrt(3))
+    for weaker, name in itertools.pairwise(TRIED):
+        row = table.set_index(["augmentation", "attack"]).loc[(name, augmentation.NEXT)]
+        assert row["value"] == pytest.approx(np.mean(malt[weaker]) - np.mean(malt[name]))
+    assert (table["attack"] == augmentation.NEXT).sum() == 2
+
+
+def claim(number):
+    (found,) = (one for one in CLAIMS if one.id == f"bayes-optimal-{number}")
+    return found
 
 
 class Made:
@@ -67,9 +78,9 @@ class Made:
     def __init__(self, found):
         self.found = found
 
-    def evidence(self, name):
-        assert name == names.AUGMENTED
-        return self.found
+    def table(self, exhibit_id):
+        assert exhibit_id == "bayes-optimal-ctl-14"
+        return augmentation.by_augmentation([self.found])
 
 
 @pytest.mark.parametrize(
@@ -77,7 +88,7 @@ class Made:
     [((3.0, 2.0, 1.0), "supported"), ((1.0, 2.0, 3.0), "contradicted"), ((2, 2, 2), "undecided")],
 )
 def test_the_order_of_augmentations_decides_what_is_said_of_them(leads, word):
-    said = augmented_tests.augmentation_protects(Made(made(leads)))
+    said = claim("c17").outcome(Made(made(leads)))
     assert f"3 targets): {word}" in said.reason
     assert said.word == "undecided"
 
@@ -86,18 +97,18 @@ def test_malt_is_weighed_against_0_1():
     # Losses of members are lower, but no decision turns: only MALT sees it.
     found = made((3.0, 3.0, 3.0))
     found["correct"].values[:] = True
-    assert "3 targets): supported" in augmented_tests.malt_leads_augmented(Made(found)).reason
+    assert "3 targets): supported" in claim("c16").outcome(Made(found)).reason
     # Decisions say who is a member, losses do not.
     other = made((0.0, 0.0, 0.0))
     other["correct"].values[:] = other["member"].values
-    assert "3 targets): contradicted" in augmented_tests.malt_leads_augmented(Made(other)).reason
+    assert "3 targets): contradicted" in claim("c16").outcome(Made(other)).reason
 
 
 def test_two_targets_or_one_augmentation_are_too_few():
-    with pytest.raises(InputError, match="it takes 3 targets; there are 2"):
-        augmented_tests.malt_leads_augmented(Made(made(n_targets=2)))
-    with pytest.raises(InputError, match="trained without and with two augmentations"):
-        augmented_tests.augmentation_protects(Made(made((1.0,))))
+    few = claim("c16").outcome(Made(made(n_targets=2)))
+    assert (few.word, few.reason) == ("not tested here", "it takes 3 targets; there are 2")
+    alone = claim("c17").outcome(Made(made((1.0,))))
+    assert (alone.word, "no numbers for" in alone.reason) == ("not tested here", True)
 
 
 def gathered(**changes):

@@ -5,7 +5,7 @@ import pytest
 
 from membership import data
 from membership.errors import InputError
-from membership.studies.bayes_optimal import features, requirements
+from membership.studies.bayes_optimal import features
 from membership.studies.bayes_optimal.settings import Settings
 
 
@@ -72,8 +72,8 @@ def test_a_network_that_does_not_fit_the_records_is_refused():
 
 def test_requirements_name_the_data_or_what_they_lack():
     settings = Settings.from_strings({"profile": "tiny"})
-    assert requirements.check_data(settings).startswith("digits: 1,797 records")
+    settings.check_data()
     with pytest.raises(InputError, match="n_records: 400 needs 620"):
-        requirements.check_data(Settings.from_strings({"profile": "tiny", "n_records": "[400]"}))
+        Settings.from_strings({"profile": "tiny", "n_records": "[400]"}).check_data()
     with pytest.raises(InputError, match=r"cnn_records = 900: .* holds 1,797; give at most 898"):
-        requirements.check_data(Settings.from_strings({"profile": "tiny", "cnn_records": "900"}))
+        Settings.from_strings({"profile": "tiny", "cnn_records": "900"}).check_data()

@@ -194,7 +194,7 @@ def test_the_rungs_rise_to_table_1s_network(monkeypatch):
         return Learnt(rng.normal(size=(len(x), 5)), "told", {"other": "data"}, "cpu")
 
     both = data.Dataset(x.astype(np.float32), y, "cifar10-9-8", 2, "made up", "digest")
-    monkeypatch.setattr(ladder, "pair", lambda _: (both, both))
+    monkeypatch.setattr(Settings, "pair", lambda _: (both, both))
     monkeypatch.setattr(ladder, "trained", trained)
     strong = Features(rng.normal(size=(12, 7)), y, {}, (), {"data": "made up"})
     monkeypatch.setattr(ladder, "two_classes", lambda _: strong)

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import (
+    exhibits,
     gather,
     names,
     network_tables,
@@ -20,6 +21,7 @@ from membership.studies.bayes_optimal import (
 from membership.studies.bayes_optimal.settings import Settings
 from tests.studies.altered import committed_run
 
+RATE = "TPR@1%FPR(%)"
 ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
 
 
@@ -99,8 +101,8 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
         for side in (False, True)
     ]
     assert value["shadow attack", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(right))
-    for metric in ("attack_accuracy(%)", "peak_accuracy(%)"):
-        for first, second in (("MALT", "shadow attack"), ("MAST", "MALT")):
+    for metric in (names.ACCURACY, names.PEAK, names.OTHER, names.AUC, RATE):
+        for first, second in (("MALT", "shadow attack"), ("MALT", "0-1"), ("MAST", "MALT")):
             lead = value[first, metric] - value[second, metric]
             assert value[f"{first} less {second}", metric] == pytest.approx(lead)
 
@@ -184,7 +186,7 @@ def gathered(tmp_path, **changes):
 def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     found = gathered(tmp_path)
-    game = networks.ReferenceGame.of(found)
+    game = networks.game(found)
     assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
     assert (game.member.sum(1) == 40).all()
     assert game.attrs["setup"]["networks"]["members"] == 40
@@ -195,10 +197,10 @@ def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, 
 
 def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    every = networks.ReferenceGame.of(gathered(tmp_path))
+    every = networks.game(gathered(tmp_path))
     monkeypatch.setattr(networks, "TARGETS", 2)
     found = gathered(tmp_path)
-    game = networks.ReferenceGame.of(found)
+    game = networks.game(found)
     assert game.attacked == (0, 1)
     assert game.attrs["sizes"]["Target models, each of them"] == "2"
     assert np.isnan(game.shadow[2:]).all()
@@ -212,7 +214,7 @@ def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_
 def test_the_loss_of_the_evidence_is_that_of_the_networks(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     found = gathered(tmp_path)
-    game = networks.ReferenceGame.of(found)
+    game = networks.game(found)
     probability = 1 / (1 + np.exp(-found["log_odds"].values.astype(float)))
     np.testing.assert_allclose(game.loss, -np.log(probability), rtol=1e-6)
 
@@ -336,7 +338,8 @@ def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
 
 def test_the_sentence_has_the_paired_leads_at_both_ends(table):
     lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
-    said = sentences.of_references(table)
+    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == "bayes-optimal-ctl-12")
+    said = exhibit.says(table)
     for count in (5, 10):
         row = lead.loc[(count, "attack_accuracy(%)")]
         shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"

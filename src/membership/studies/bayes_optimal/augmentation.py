@@ -31,6 +31,7 @@ ASKED = 10_000
 RECORDS, EPOCHS = 5_000, 20
 TEST = "test_accuracy(%)"
 LEAD, LESS = "MALT less 0-1", "MALT, less without augmentation"
+NEXT = "MALT, weaker augmentation less this"
 WITHOUT = "none"
 KEYS = ["network", "augmentation", "attack", "metric"]
 
@@ -51,7 +52,7 @@ def outputs(file: str, settings: Settings) -> xr.Dataset:
     dataset = network.dataset
     member = data.random_halves(TARGETS, len(dataset.y), settings.seed)
     tried = list(AUGMENTATIONS) if dataset.x.ndim == 4 else ["none"]
-    found = []
+    logits_of = []
     for name in tried:
         ensemble = training.train(
             network.factory,
@@ -62,8 +63,8 @@ def outputs(file: str, settings: Settings) -> xr.Dataset:
             device=settings.device,
             n_jobs=settings.n_jobs,
         )
-        found.append(ensemble.logits(dataset.x[:ASKED]))
-    logits, label = torch.cat(found), dataset.y[:ASKED]
+        logits_of.append(ensemble.logits(dataset.x[:ASKED]))
+    logits, label = torch.cat(logits_of), dataset.y[:ASKED]
     return evidence.dataset(
         "outputs",
         {
@@ -136,13 +137,13 @@ def by_augmentation(files: Sequence[xr.Dataset]) -> pd.DataFrame:
     are paired by target: an augmentation is compared with the networks of the same members that
     had none.
     """
-    rows = pd.concat([per_target(one) for one in files], ignore_index=True)
+    rows = pd.concat([per_target(file) for file in files], ignore_index=True)
     merged = {"data": {}, "sizes": {}, "setup": {}, "deviations": []}
-    for one in files:
-        merged["data"] |= one.attrs["data"]
-        merged["sizes"] |= one.attrs["sizes"]
-        merged["setup"][one.attrs["setup"]["architecture"]] = one.attrs["setup"]
-        merged["deviations"] += one.attrs["deviations"]
+    for file in files:
+        merged["data"] |= file.attrs["data"]
+        merged["sizes"] |= file.attrs["sizes"]
+        merged["setup"][file.attrs["setup"]["architecture"]] = file.attrs["setup"]
+        merged["deviations"] += file.attrs["deviations"]
     return tidy(over_units(rows, KEYS), merged | {"device": files[0].attrs["device"]})
 
 
@@ -157,20 +158,23 @@ def per_target(outputs: xr.Dataset) -> pd.DataFrame:
     for place, name in enumerate(tried):
         for target in range(loss.shape[1]):
             key = {"network": network, "augmentation": name, "target": target}
-            found = _of_target(loss[place], correct[place], member[place], target)
+            numbers = _of_target(loss[place], correct[place], member[place], target)
             rows += [
                 key | {"attack": attack, "metric": metric, "value": 100 * value}
-                for (attack, metric), value in found.items()
+                for (attack, metric), value in numbers.items()
             ]
     return pd.concat([pd.DataFrame(rows), _less_without(pd.DataFrame(rows))], ignore_index=True)
 
 
 def _less_without(table: pd.DataFrame) -> pd.DataFrame:
-    """MALT's accuracy under an augmentation less that without one, target by target."""
+    """MALT's accuracy under an augmentation beside that without, and with the next weaker one."""
     malt = table[(table["attack"] == "MALT") & (table["metric"] == ACCURACY)]
     without = malt[malt["augmentation"] == WITHOUT].set_index("target")["value"]
     others = malt[malt["augmentation"] != WITHOUT]
-    return others.assign(attack=LESS, value=others["value"] - others["target"].map(without))
+    less = others.assign(attack=LESS, value=others["value"] - others["target"].map(without))
+    weaker = malt.groupby("target")["value"].shift(1)
+    fall = malt.assign(attack=NEXT, value=weaker - malt["value"]).dropna(subset="value")
+    return pd.concat([less, fall], ignore_index=True)
 
 
 def _of_target(
@@ -180,7 +184,7 @@ def _of_target(
     others = np.arange(len(loss)) != target
     own, right, score = member[target], correct[target], attacks.malt(loss[target])
     cut = metrics.best_threshold(attacks.malt(loss[others].ravel()), member[others].ravel())
-    found = {
+    numbers = {
         ("(model)", TRAIN): float(right[own].mean()),
         ("(model)", TEST): float(right[~own].mean()),
         ("0-1", ACCURACY): metrics.balanced_accuracy(attacks.zero_one(right), own, threshold=0.5),
@@ -188,5 +192,5 @@ def _of_target(
         ("MALT", PEAK): metrics.balanced_accuracy(score, own),
         ("MALT", AUC): metrics.auc(score, own),
     }
-    found[LEAD, ACCURACY] = found["MALT", ACCURACY] - found["0-1", ACCURACY]
-    return found
+    numbers[LEAD, ACCURACY] = numbers["MALT", ACCURACY] - numbers["0-1", ACCURACY]
+    return numbers

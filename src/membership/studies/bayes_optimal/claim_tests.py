@@ -1,56 +1,221 @@
-"""The tests of the paper's claims, over a run's exhibits and evidence."""
+"""What data the declared tests hold for, and the tests that no declaration of rows can say."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from scipy.stats import iqr, spearmanr
+import pandas as pd
 
+from membership import metrics, published
 from membership.errors import InputError
+from membership.exhibits import Source
 from membership.published import Contrast, Outcome, claim_rules
-from membership.published.outcomes import NOT_TESTED, every, overall, untested
-from membership.studies.bayes_optimal import (
-    claim_data,
-    finite_games,
-    gaussian,
-    logistic,
-    posterior,
-)
-from membership.studies.bayes_optimal.claim_data import Cell, by_size, contrast
-from membership.studies.bayes_optimal.exhibits import game
+from membership.published.declared_tests import Test
+from membership.published.outcomes import NOT_TESTED, every, overall
+from membership.published.rows import number, of_row, rows_at
+from membership.studies.bayes_optimal import finite_games, gaussian, logistic, posterior
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     AUC,
-    MODELS,
-    OTHER,
-    PEAK,
     RATIO,
     SHADOW,
     SLOPE,
+    VALIDATION,
 )
 
+TABLE_1, TABLE_2, PICTURES = "bayes-optimal-tab-1", "bayes-optimal-tab-2", "bayes-optimal-ctl-14"
+SECOND, POWERS = "bayes-optimal-ctl-4", "bayes-optimal-ctl-11"
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
-TEST, TRAIN = "mAP_test(%)", "mAP_train(%)"
+SHIPS, IMAGES, IMAGENET = "CIFAR-10 trucks and ships", "CIFAR-10", "ImageNet"
+SMALL_GAMES = "small random games"
+LEAST_SPLITS, LEAST_TARGETS, LEAST_SHADOWS = 30, 5, 20
+PICTURE_TARGETS = 3
 # AUC and accuracy in points.
 MARGIN = 1.0
-LEAST_SHADOWS = 20
-SMALL_GAMES = "small random games"
 
 
-def theorem_2(source: Any) -> Outcome:
+def on_ships(test: Test, source: Source) -> Outcome:
+    """An outcome as one of the paper's data, where the run's are, or of a substitute."""
+    return _on_ships(lambda sizes: test.at(n=sizes).outcome(source), source)
+
+
+def _on_ships(judge: Callable[[list[int]], Outcome], source: Source) -> Outcome:
+    """From a function of some sizes n; beside it what comes of those with the paper's models."""
+    whole = judge(_sizes(source))
+    word, on = _ships(source, whole)
+    outcome = overall({word: whole.on(on)}, [SHIPS])
+    return replace(outcome, unit="splits", reason=outcome.reason + _beside(judge, source))
+
+
+def _beside(judge: Callable[[list[int]], Outcome], source: Source) -> str:
+    """What a test makes of the sizes whose models agree with the paper's, in words."""
+    some = _comparable_sizes(source)
+    if not some or some == _sizes(source):
+        return ""
+    listed = ", ".join(map(str, some))
+    return f"; of models that agree with the paper's (n = {listed}): {judge(some).word}"
+
+
+def _sizes(source: Source) -> list[int]:
+    """The sizes n of a run's Table 1."""
+    return sorted(int(n) for n in source.table(TABLE_1)["n"].unique())
+
+
+@functools.lru_cache(maxsize=4)
+def _comparable_sizes(source: Source) -> list[int]:
+    """The sizes at which the attacks are on models whose accuracies do not differ from print."""
+    table = source.table(TABLE_1)
+    if _names(table) != {SHIPS}:
+        return []
+    judged = logistic.judged(table)
+    attacks = judged[(judged["attack"] != logistic.MODEL) & judged["published"].notna()]
+    comparable = attacks["verdict"] != "not comparable"
+    return sorted(int(n) for n in attacks[comparable]["n"].unique())
+
+
+def _names(table: pd.DataFrame) -> set[str]:
+    return {setup["data"] for setup in table.attrs["setup"].values()}
+
+
+def _ships(source: Source, outcome: Outcome) -> tuple[str, str]:
+    """What Table 1's data are called beside the paper's, and what an outcome holds for."""
+    table = source.table(TABLE_1)
+    (name,) = _names(table)
+    on = f"{name}, n = {', '.join(map(str, _sizes(source)))}, {_splits(outcome)} splits"
+    if name != SHIPS:
+        return on, on
+    alike = int(table["n_repeats"].max()) >= LEAST_SPLITS and _models_alike(table)
+    return SHIPS if alike else f"{on}, features of other models", on
+
+
+def _splits(outcome: Outcome) -> str:
+    """On how many random splits its numbers are, "20 to 50" where they differ in it."""
+    counts = sorted({contrast.units for contrast in outcome.numbers if contrast.units})
+    return " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+
+
+def _models_alike(table: pd.DataFrame) -> bool:
+    """Whether all five sizes are there, with validation accuracies within 2 points of theirs."""
+    printed, ours = (
+        each[each["metric"] == VALIDATION].set_index("n")["value"]
+        for each in (logistic.published_table_1(), table)
+    )
+    if set(printed.index) != set(ours.index):
+        return False
+    return bool((ours - printed).abs().max() <= 2)
+
+
+def on_records(test: Test, source: Source) -> Outcome:
+    """An outcome on whatever two classes the run has."""
+    outcome = test.outcome(source)
+    names = ", ".join(sorted(_names(source.table(TABLE_1))))
+    return outcome.on(f"{names}, {_splits(outcome)} splits")
+
+
+def on_networks(test: Test, source: Source) -> Outcome:
+    """An outcome on whatever networks the run has."""
+    return test.outcome(source).on(_networks(source)[0])
+
+
+def with_shadows(test: Test, source: Source) -> Outcome:
+    """One on networks with shadow models enough, and all of their outputs."""
+    return _on_images(test, source, LEAST_SHADOWS, SHADOW)
+
+
+def with_references(test: Test, source: Source) -> Outcome:
+    """One on networks with the paper's number of references."""
+    return _on_images(test, source, 30)
+
+
+def _on_images(test: Test, source: Source, references: int, attack: str = "") -> Outcome:
+    """An outcome on networks: as one of the paper's where it has its data, recipe, references."""
+    name, on = _images(source, references, attack)
+    return replace(overall({name: test.outcome(source).on(on)}, [IMAGES]), unit="targets")
+
+
+def _images(source: Source, references: int = 0, attack: str = "") -> tuple[str, str]:
+    """What Table 2's networks are called beside the paper's, and what an outcome holds for.
+
+    Nor are they the paper's where the run says that an attack is another.
+    """
+    on, alike = _networks(source)
+    setup = source.table(TABLE_2).attrs["setup"]["networks"]
+    if setup["reference_models"] < references:
+        alike, on = False, f"{on} of {references}"
+    if attack in setup.get("attacks", {}):
+        alike, on = False, f"{on}, {attack} from fewer outputs"
+    return IMAGES if alike else on, on
+
+
+def _networks(source: Source) -> tuple[str, bool]:
+    """What a run's networks are, in words, and whether they are the paper's."""
+    table = source.table(TABLE_2)
+    setup = table.attrs["setup"]["networks"]
+    targets = int(table["n_repeats"].max())
+    on = (
+        f"{setup['data']}, {setup['members']:,} members, {targets} targets, "
+        f"{setup['reference_models']} references"
+    )
+    stated = published.setup("bayes_optimal")["Table 2"]
+    same = all(
+        setup.get(key) == stated[key] for key in ("data", "members", "architecture", "recipe")
+    )
+    printed = published.table("bayes_optimal_table2")
+    printed = printed[printed["attack"].str.startswith("0-1")]["value"].item()
+    ours = number(table, attack="0-1", metric=ACCURACY).difference
+    return on, bool(same and abs(ours - printed) <= 3 and targets >= LEAST_TARGETS)
+
+
+def on_pictures(test: Test, source: Source) -> Outcome:
+    """An outcome on the networks that stand in for ImageNet's."""
+    table = source.table(PICTURES)
+    targets = int(table["n_repeats"].min())
+    if targets < PICTURE_TARGETS:
+        raise InputError(f"it takes {PICTURE_TARGETS} targets; there are {targets}")
+    setups = [table.attrs["setup"][network] for network in dict.fromkeys(table["network"])]
+    each = [f"{s['architecture']} ({s['members']:,} members, {targets} targets)" for s in setups]
+    on = f"{', '.join(sorted({s['data'] for s in setups}))}: {', '.join(each)}"
+    return overall({on: test.outcome(source).on(on)}, [IMAGENET])
+
+
+def threshold_is_free(test: Test, source: Source) -> Outcome:
+    """A part at each of Table 1's sizes, and one at Table 2's."""
+    part, large_part = test.parts
+    margin = part.number({})
+    lead = large_part.contrast(source.table(TABLE_2), {})
+
+    def judge(sizes: list[int]) -> Outcome:
+        some = test.model_copy(update={"parts": (part,)}).at(n=sizes).outcome(source).numbers
+        return every([claim_rules.about(each, margin, parts=len(some) + 1) for each in some])
+
+    small = judge(_sizes(source))
+    large = claim_rules.about(lead, margin, parts=len(small.numbers) + 1)
+    outcomes = {
+        name: outcome.on(on)
+        for outcome, (name, on) in ((small, _ships(source, small)), (large, _images(source)))
+    }
+    paper = [SHIPS, IMAGES]
+    outcome = overall(outcomes, paper, always=set(outcomes) == set(paper))
+    return replace(outcome, reason=outcome.reason + _beside(judge, source))
+
+
+def theorem_2(source: Source) -> Outcome:
     """c01."""
-    table = source.table(STATEMENTS).query("statement == 'Theorem 2'").set_index("case")
-    error, prior = (
-        table.loc[case, "value"] for case in (finite_games.POSTERIOR, finite_games.PRIOR)
+    table = rows_at(source.table(STATEMENTS), statement="Theorem 2").set_index("case")["value"]
+    outcome = claim_rules.identity(
+        np.array([table[finite_games.POSTERIOR]]),
+        1e-6,
+        "error given theta and z",
+        refuted=1e-3,
+        exact=True,
     )
-    found = claim_rules.identity(
-        np.array([error]), 1e-6, "error given theta and z", refuted=1e-3, exact=True
-    )
+    prior = table[finite_games.PRIOR]
     reason = f"largest of all games and records; {prior:.2g} by the prior of the others, not judged"
-    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+    return replace(outcome, datasets=(SMALL_GAMES,), reason=reason)
 
 
-def score_falls_with_temperature(source: Any) -> Outcome:
+def score_falls_with_temperature(source: Source) -> Outcome:
     """c03, as printed."""
     rises = []
     table = posterior.temperature().query("metric == 'score'")
@@ -62,40 +227,37 @@ def score_falls_with_temperature(source: Any) -> Outcome:
     return claim_rules.much_better(worst, -1e-6).on("one-dimensional quadratic game")
 
 
-def property_1(source: Any) -> Outcome:
+def property_1(source: Source) -> Outcome:
     """c04."""
-    table = source.table(STATEMENTS).query("statement == 'Property 1'")
+    table = rows_at(source.table(STATEMENTS), statement="Property 1")
     excesses = [
         Contrast(f"probability over the bound, {row.case}", float(row.value))
         for row in table.itertuples()
     ]
     vacuous = table["case"].str.contains("above 1").sum()
-    found = claim_rules.bound(excesses, 1e-9)
-    reason = f"{found.reason}, {vacuous} of them with a bound above 1"
-    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+    outcome = claim_rules.bound(excesses, 1e-9)
+    reason = f"{outcome.reason}, {vacuous} of them with a bound above 1"
+    return replace(outcome, datasets=(SMALL_GAMES,), reason=reason)
 
 
-def property_2(source: Any) -> Outcome:
+def property_2(source: Source) -> Outcome:
     """c05."""
-    table = source.table(STATEMENTS).query("statement == 'Property 2'").set_index("case")["value"]
-    judged, prior = (float(table[case]) for case in (finite_games.POSTERIOR, finite_games.PRIOR))
-    found = claim_rules.bound(
-        [Contrast("probability over the bound, delta given theta and z", judged)], 1e-9
-    )
+    table = rows_at(source.table(STATEMENTS), statement="Property 2").set_index("case")["value"]
+    label = "probability over the bound, delta given theta and z"
+    outcome = claim_rules.bound([Contrast(label, float(table[finite_games.POSTERIOR]))], 1e-9)
+    prior = table[finite_games.PRIOR]
     reason = f"largest excess; {prior:.2g} with delta by the prior of the others, not judged"
-    return Outcome(found.word, (SMALL_GAMES,), found.numbers, reason)
+    return replace(outcome, datasets=(SMALL_GAMES,), reason=reason)
 
 
-def each_its_threshold(source: Any) -> Outcome:
+def each_its_threshold(source: Source) -> Outcome:
     """c06."""
-    table = source.table(GAUSSIAN)
-    (row,) = table[(table["attack"] == gaussian.LEAD) & (table["metric"] == ACCURACY)].itertuples()
-    lead = claim_rules.better(
-        Contrast.of(row, "accuracy of MAST less MALT, points"), MARGIN, parts=2
-    )
+    where = {"attack": gaussian.LEAD, "metric": ACCURACY}
+    row = number(source.table(GAUSSIAN), "accuracy of MAST less MALT, points", **where)
+    lead = claim_rules.better(row, MARGIN, parts=2)
     n = source.settings.gaussian_n // 2
     slope = claim_rules.about(_slope_error(n, source.settings.seed), 0.01, parts=2)
-    return every([lead, slope]).on(f"Gaussian game, {row.n_repeats} games")
+    return every([lead, slope]).on(f"Gaussian game, {row.units} games")
 
 
 def _slope_error(n: int, seed: int) -> Contrast:
@@ -108,218 +270,63 @@ def _slope_error(n: int, seed: int) -> Contrast:
     return Contrast("slope of tau by simulation over the formula's, less 1", value, float(error))
 
 
-def second_term_negligible(source: Any) -> Outcome:
+def second_term_negligible(source: Source) -> Outcome:
     """c07."""
-    slopes = source.table(claim_data.POWERS)
+    slopes = source.table(POWERS)
     slopes = slopes[slopes["quantity"] == f"{RATIO}, {SLOPE}"]
     if not len(slopes):
         return Outcome(NOT_TESTED, reason="one size alone has no slope")
     # The last kind of features has the most accurate models; it is Table 1's where that is trained.
     last = slopes.iloc[-1]
     label = f"fall of the terms' ratio with n at one penalty, exponent ({last['features']})"
-    fall = claim_data.row(last, "").scaled(-1.0, label)
+    fall = of_row(last).scaled(-1.0, label)
+    where = {"attack": f"{logistic.SECOND_ORDER} less {logistic.MATT}", "metric": AUC}
 
     def judge(sizes: list[int]) -> Outcome:
         parts = len(sizes) + 1
-        pair = ((logistic.SECOND_ORDER, AUC), (logistic.MATT, AUC))
-        label = "AUC of Equation 39 less Equation 40, points"
-        found = [
-            claim_rules.about(contrast(source, n, *pair, label), MARGIN, parts=parts) for n in sizes
+        table, label = source.table(SECOND), "AUC of Equation 39 less Equation 40, points"
+        contrasts = [number(table, f"{label}, n = {n}", n=n, **where) for n in sizes]
+        each = [claim_rules.about(contrast, MARGIN, parts=parts) for contrast in contrasts]
+        return every([*each, claim_rules.much_better(fall, 0.25, parts=parts)])
+
+    return _on_ships(judge, source)
+
+
+def random_scores_reach_half(source: Source) -> Outcome:
+    """o01: what random scores gain over 50% is more than half of what is printed for MALT."""
+    printed = rows_at(logistic.published_table_1(), attack="MALT", metric=ACCURACY)
+    each = []
+    for row in printed.itertuples():
+        null = 100 * metrics.peak_accuracy_null(row.n // 2, row.n // 2, seed=0) - 50
+        over = Contrast(
+            f"null less half of MALT's gain, points, n = {row.n}", null - (row.value - 50) / 2
+        )
+        each.append(claim_rules.much_better(over, 0.0, parts=len(printed)))
+    return every(each).on("the published Table 1")
+
+
+def posterior_reading(source: Source) -> Outcome:
+    """o05: the posterior reading is within .01 everywhere; the prior's is .05 off somewhere."""
+    table = source.table("bayes-optimal-ctl-7")
+    close, far = [], []
+    for (theta, z), rows in table.groupby(["theta", "z"]):
+        value = {row.expectation: Contrast.of(row, "") for row in rows.itertuples()}
+        exact = value["exact"].difference
+        place = f"theta = {theta:g}, z = {z:g}"
+        close.append(value["posterior"].minus(exact, f"posterior reading less exact, {place}"))
+        off = value["prior"].minus(exact, f"prior reading off, {place}")
+        far.append(off if off.difference > 0 else off.scaled(-1.0))
+    parts = len(close) + 1
+    return every(
+        [
+            *(claim_rules.about(contrast, 0.01, parts=parts) for contrast in close),
+            claim_rules.exists(None, far, 0.05, parts=parts),
         ]
-        return every([*found, claim_rules.much_better(fall, 0.25, parts=parts)])
-
-    return claim_data.on_ships(source, judge)
+    ).on("one-dimensional game")
 
 
-def matt_beats_malt(source: Any) -> Outcome:
-    """c08."""
-    pair = (("MATT", AUC), ("MALT", AUC))
-    return by_size(
-        source, lambda n, parts: _better(source, n, pair, "AUC, MATT less MALT, points", parts)
-    )
-
-
-def matt_beats_malt_by_accuracy(source: Any) -> Outcome:
-    """c08, in accuracy."""
-    pair = (("MATT", MODELS), ("MALT", MODELS))
-    label = "accuracy, MATT less MALT (thresholds of other models), points"
-    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
-
-
-def malt_beats_0_1(source: Any) -> Outcome:
-    """c09."""
-    pair = (("MALT", OTHER), ("0-1", ACCURACY))
-    label = "accuracy, MALT (threshold of others) less 0-1, points"
-    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
-
-
-def malt_beats_0_1_by_models(source: Any) -> Outcome:
-    """c09, with the threshold of simulated sets."""
-    pair = (("MALT", MODELS), ("0-1", ACCURACY))
-    label = "accuracy, MALT (threshold of other models) less 0-1, points"
-    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
-
-
-def gains_by_side(source: Any) -> Outcome:
-    """c10."""
-
-    def part(n: int, parts: int) -> Outcome:
-        test, train = (
-            contrast(
-                source,
-                n,
-                ("MATT", metric),
-                ("MALT", metric),
-                f"{metric[:-3]}, MATT less MALT, points",
-            )
-            for metric in (TEST, TRAIN)
-        )
-        return every(
-            [
-                claim_rules.about(test, MARGIN, parts=2 * parts),
-                claim_rules.better(train, MARGIN, parts=2 * parts),
-            ]
-        )
-
-    return by_size(source, part)
-
-
-def gains_differ(source: Any) -> Outcome:
-    """c10, the difference of the two gains."""
-
-    def part(n: int, parts: int) -> Outcome:
-        pairs = [(("MATT", metric), ("MALT", metric)) for metric in (TRAIN, TEST)]
-        found = claim_data.of_pairs(
-            source, n, pairs, "gain in mAP_train less gain in mAP_test, points"
-        )
-        return claim_rules.better(found, MARGIN, parts=parts)
-
-    return by_size(source, part)
-
-
-def non_members_are_easier(source: Any) -> Outcome:
-    """c11."""
-    pair = (("MALT", TEST), ("MALT", TRAIN))
-    label = "MALT, mAP_test less mAP_train, points"
-    return by_size(source, lambda n, parts: _better(source, n, pair, label, parts))
-
-
-def threshold_is_free(source: Any) -> Outcome:
-    """c12."""
-    return _free(source, OTHER, OTHER, "others")
-
-
-def threshold_is_free_in_table_1(source: Any) -> Outcome:
-    """c12, without Table 2."""
-    return claim_data.on_ships(source, lambda sizes: _peaks(source, sizes, OTHER, "others", 0))
-
-
-def threshold_of_models_is_free(source: Any) -> Outcome:
-    """c12, with the thresholds of simulated sets."""
-    return _free(source, MODELS, ACCURACY, "other models")
-
-
-def _free(source: Any, ours: str, networks: str, whose: str) -> Outcome:
-    """Best threshold against another: MALT and MATT at Table 1's sizes, MALT at Table 2's."""
-
-    def judge(sizes: list[int]) -> Outcome:
-        return _peaks(source, sizes, ours, whose, 1)
-
-    small = judge(claim_data.sizes(source))
-    lead = claim_data.of_networks(
-        source, ("MALT", PEAK), ("MALT", networks), f"{_gain('MALT', whose)}, Table 2"
-    )
-    large = claim_rules.about(lead, 0.5, parts=len(small.numbers) + 1)
-    found = {}
-    for one, (word, told) in (
-        (small, claim_data.ships(source, small)),
-        (large, claim_data.images(source)),
-    ):
-        found[word] = one.on(told)
-    paper = [claim_data.SHIPS, claim_data.IMAGES]
-    outcome = overall(found, paper, always=set(found) == set(paper))
-    return replace(outcome, reason=outcome.reason + claim_data.beside(source, judge))
-
-
-def _peaks(source: Any, sizes: list[int], metric: str, whose: str, more: int) -> Outcome:
-    """At Table 1's sizes, among so many more parts."""
-    found = [
-        contrast(source, n, (attack, ACCURACY), (attack, metric), _gain(attack, whose))
-        for n in sizes
-        for attack in ("MALT", logistic.MATT)
-    ]
-    return every([claim_rules.about(one, 0.5, parts=len(found) + more) for one in found])
-
-
-def _gain(attack: str, whose: str) -> str:
-    return f"accuracy of {attack}, best threshold less that of {whose}, points"
-
-
-def _better(source: Any, n: int, pair: tuple, label: str, parts: int) -> Outcome:
-    return claim_rules.better(contrast(source, n, *pair, label), MARGIN, parts=parts)
-
-
-def beats_shadow_models(source: Any) -> Outcome:
-    """c13."""
-    return _beats(source, ACCURACY, level=True)
-
-
-def beats_shadow_models_as_fixed(source: Any) -> Outcome:
-    """c13, where a difference around 0 contradicts nothing."""
-    return _beats(source, ACCURACY, level=False)
-
-
-def beats_shadow_models_by_folds(source: Any) -> Outcome:
-    """c13, each attack's threshold that of the other half of the target's records."""
-    return _beats(source, OTHER, level=True)
-
-
-def _beats(source: Any, metric: str, *, level: bool) -> Outcome:
-    if game(source).shadow is None:
-        return untested("the evidence has no shadow attack")
-    leads = [
-        claim_data.of_networks(
-            source, ("MALT", metric), (other, metric), f"accuracy, MALT less {other}, points"
-        )
-        for other in (SHADOW, "0-1")
-    ]
-    found = [
-        claim_rules.better(one, MARGIN, parts=2)
-        if level
-        else claim_rules.much_better(one, 0.0, parts=2)
-        for one in leads
-    ]
-    return claim_data.on_images(source, every(found), references=LEAST_SHADOWS, attack=SHADOW)
-
-
-def mast_slightly_better(source: Any) -> Outcome:
-    """c14."""
-    return _slightly_better(source, ("MAST", ACCURACY), ("MALT", ACCURACY))
-
-
-def mast_slightly_better_by_folds(source: Any) -> Outcome:
-    """c14, each attack's threshold that of the other half of the target's records."""
-    return _slightly_better(source, ("MAST", OTHER), ("MALT", OTHER))
-
-
-def _slightly_better(source: Any, first: Cell, second: Cell) -> Outcome:
-    lead = claim_data.of_networks(source, first, second, "accuracy, MAST less MALT, points")
-    found = claim_rules.about(lead.minus(1.0, f"{lead.label}, less 1 point"), 1.0)
-    return claim_data.on_images(source, found, references=30)
-
-
-def thresholds_hardly_vary(source: Any) -> Outcome:
-    """c15."""
-    spread, rank = [], []
-    for target in game(source).targets():
-        mast = target.mast("best-separating")
-        spread.append(iqr(mast + target.loss) / iqr(target.loss))
-        rank.append(spearmanr(mast, -target.loss)[0])
-    if not np.isfinite(spread).all():
-        raise InputError("the losses of a target do not spread: it takes longer training")
-    parts = [
-        Contrast.of_units(0.5 - np.array(spread), "1/2 less the thresholds' relative spread"),
-        Contrast.of_units(np.array(rank) - 0.9, "rank correlation of MAST and MALT, less 9/10"),
-    ]
-    found = every([claim_rules.much_better(one, 0.0, parts=2) for one in parts])
-    return claim_data.on_images(source, found, references=30)
+def one_loss_two_answers(source: Source) -> Outcome:
+    """o06: the same record and loss under two models: the probabilities are .05 apart."""
+    first, second = (posterior.exact_posterior(*case) for case in posterior.CASES[-2:])
+    gap = Contrast("P(member) at equal losses, one model less the other", first - second)
+    return claim_rules.much_better(gap, 0.05).on("one-dimensional game")

@@ -1,6 +1,6 @@
 """What the paper says, and what this chapter found, each with the test that decides it."""
 
 from membership.published import claims
-from membership.studies.bayes_optimal import augmented_tests, claim_tests, own_tests
+from membership.studies.bayes_optimal import claim_tests
 
-CLAIMS = claims.read("bayes_optimal", augmented_tests, claim_tests, own_tests)
+CLAIMS = claims.read("bayes_optimal", claim_tests)

@@ -1,7 +1,6 @@
 """The two classes of Table 1 as feature vectors."""
 
 import functools
-import json
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,8 +11,7 @@ import torch
 from membership import data, models, training
 from membership.arrays import deviation
 from membership.errors import InputError
-from membership.studies.bayes_optimal.requirements import feature_source, pair
-from membership.studies.bayes_optimal.settings import Settings
+from membership.studies.bayes_optimal.settings import Settings, feature_source
 
 # Trucks and ships in CIFAR-10, with its test records.
 PAPER_RECORDS = 12_000
@@ -60,16 +58,10 @@ class Features:
     device: str = "cpu"
 
 
+@functools.lru_cache(maxsize=1)
 def two_classes(settings: Settings) -> Features:
     """Load the data set, keep two classes, and compute their features, once for all sizes."""
-    given = dict(settings.parameters(), data_root=settings.data_root, n_jobs=settings.n_jobs)
-    return _two_classes(json.dumps(given, sort_keys=True))
-
-
-@functools.lru_cache(maxsize=1)
-def _two_classes(key: str) -> Features:
-    settings = Settings.from_values(json.loads(key))
-    dataset, both = pair(settings)
+    dataset, both = settings.pair()
     x = both.x
     digests = {dataset.name: dataset.digest}
     same = both.name == "cifar10-9-8"
@@ -86,7 +78,7 @@ def _two_classes(key: str) -> Features:
         values, device = learnt.x, learnt.device
         digests |= learnt.digests
         deviations.append(
-            f"features: {learnt.told} (the paper: a ResNet-18 pre-trained on "
+            f"features: {learnt.words} (the paper: a ResNet-18 pre-trained on "
             "CIFAR-100, details unstated)"
         )
         named = re.sub(r"^resnet(\d+).*", r"ResNet-\1", settings.feature_network)
@@ -105,7 +97,7 @@ class Learnt:
     ----------
     x : numpy.ndarray of float64, shape (records, d)
         What its last layer takes.
-    told : str
+    words : str
         The network, its training, and how often it is right.
     digests : dict
         Digest of the data it was trained on.
@@ -114,7 +106,7 @@ class Learnt:
     """
 
     x: np.ndarray
-    told: str
+    words: str
     digests: dict[str, str]
     device: str
 
@@ -142,12 +134,12 @@ def trained(name: str, epochs: int, x: np.ndarray, settings) -> Learnt:
     )
     answers = ensemble.logits(source.x[~seen], batch_size=512)[0].argmax(1).numpy()
     accuracy = float((answers == source.y[~seen]).mean())
-    told = (
+    words = (
         f"{name} trained {epochs} epochs on {source.name}, right on {100 * accuracy:.0f}% of those "
         "of its records that it has not seen"
     )
     values = _last_hidden(ensemble.module(0), x)
-    return Learnt(values, told, {source.name: source.digest}, str(ensemble.device))
+    return Learnt(values, words, {source.name: source.digest}, str(ensemble.device))
 
 
 def _seen(source: data.Dataset, seed: int) -> np.ndarray:

@@ -82,7 +82,7 @@ def statements(settings: Settings) -> pd.DataFrame:
     for case, way in PRINTED.items():
         sums[case] = functools.partial(printed, exact_less_approximate=way)
     for case, function in sums.items():
-        error = max(abs(function(one) - log_ratio(one)) for one in laws)
+        error = max(abs(function(laws_of) - log_ratio(laws_of)) for laws_of in laws)
         rows.append(("Equations 50 and 51", case, ERROR, error))
     return tidy(
         [
@@ -222,7 +222,9 @@ def _equation_50(laws: Laws) -> float:
 
 def _delta_1(laws: Laws) -> float:
     """-1/2 log(det H_1 / det H_0)."""
-    first, second = (np.linalg.slogdet(one)[1] for one in (laws.precision_1, laws.precision_0))
+    first, second = (
+        np.linalg.slogdet(precision)[1] for precision in (laws.precision_1, laws.precision_0)
+    )
     return float(second - first) / 2
 
 

@@ -14,6 +14,7 @@ from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import gaussian_exact as exact
+from membership.studies.bayes_optimal.settings import Settings
 
 GRID_POINTS = 400
 LEAD = "MAST less MALT"
@@ -30,7 +31,7 @@ class Game(NamedTuple):
     theta: FloatArray
 
 
-def figure_1(settings: Any) -> pd.DataFrame:
+def figure_1(settings: Settings) -> pd.DataFrame:
     """Scores of MALT and MAST in one game, and their exact densities in that game (Figure 1)."""
     game = _paper_game(settings)
     n_members, d = int(game.member.sum()), settings.gaussian_d
@@ -66,7 +67,7 @@ def figure_1(settings: Any) -> pd.DataFrame:
     return table
 
 
-def gaussian_accuracies(settings: Any) -> pd.DataFrame:
+def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
     """Attack accuracies in the Gaussian game: simulated, and by exact formula.
 
     The games have exactly n' = gaussian_n // 2 members, so that the formulas apply.
@@ -108,7 +109,15 @@ def gaussian_accuracies(settings: Any) -> pd.DataFrame:
     return tidy(rows, _attrs(settings))
 
 
-def gaussian_references(settings: Any, unsaturated: bool = False) -> pd.DataFrame:
+def both_games(settings: Settings) -> dict[str, pd.DataFrame]:
+    """MAST in the paper's game and in one that is harder to win, by what tables call them."""
+    return {
+        name: gaussian_references(settings, unsaturated)
+        for name, unsaturated in (("Gaussian game", False), ("harder Gaussian game, d = 2n'", True))
+    }
+
+
+def gaussian_references(settings: Settings, unsaturated: bool = False) -> pd.DataFrame:
     """MAST's tau estimated from reference models, against the exact tau.
 
     The paper's game is so easy that every tau is nearly always right; `unsaturated` plays one with
@@ -128,27 +137,27 @@ def gaussian_references(settings: Any, unsaturated: bool = False) -> pd.DataFram
             played[tau].append(attacks.mast(loss, reference_loss, tau=tau))
         played["exact"].append(_tau(game.z, n_members) - loss)
     half, member = settings.gaussian_repeats // 2, game.member
-    rows, found = [], {}
+    rows, measured = [], {}
     for tau, scores in played.items():
         threshold = metrics.best_threshold(np.concatenate(scores[:half]), np.tile(member, half))
         fresh = scores[half:]
         key = {"tau": tau, "n_reference": 0 if tau == "exact" else n_reference}
-        found[tau] = {
+        measured[tau] = {
             "attack_accuracy(%)": [metrics.balanced_accuracy(s, member, threshold) for s in fresh],
             "auc(%)": [metrics.auc(s, member) for s in fresh],
         }
         rows += [
             key | {"metric": metric} | metrics.summary(100 * np.array(values))
-            for metric, values in found[tau].items()
+            for metric, values in measured[tau].items()
         ]
-    for metric, values in found["mean"].items():
-        less = 100 * (np.array(values) - np.array(found["log-mean-exp"][metric]))
+    for metric, values in measured["mean"].items():
+        less = 100 * (np.array(values) - np.array(measured["log-mean-exp"][metric]))
         key = {"tau": MEAN_LEAD, "n_reference": n_reference, "metric": metric}
         rows.append(key | metrics.summary(less))
     return tidy(rows, _attrs(settings))
 
 
-def _paper_game(settings: Any) -> Game:
+def _paper_game(settings: Settings) -> Game:
     """One game as in the paper: each record a member with probability 1/2."""
     drawn = data.gaussian_game(settings.gaussian_n, settings.gaussian_d, settings.seed)
     n_members = int(drawn.member.sum())
@@ -216,13 +225,13 @@ def _fresh_models(rng: np.random.Generator, count: int, n_members: int, d: int) 
     return rng.standard_normal((count, d)) / np.sqrt(n_members)
 
 
-def _check(settings: Any) -> None:
+def _check(settings: Settings) -> None:
     for name in ("gaussian_n", "gaussian_repeats"):
         if getattr(settings, name) < 4:
             raise InputError(f"{name} is {getattr(settings, name)}; give at least 4")
 
 
-def _attrs(settings: Any) -> dict[str, Any]:
+def _attrs(settings: Settings) -> dict[str, Any]:
     n, d = settings.gaussian_n, settings.gaussian_d
     deviations = [] if (n, d) == (100, 2000) else [f"n = {n}, d = {d}; the paper: 100, 2000"]
     sizes = {"Records": str(n), "Dimensions": f"{d:,}", "Games": str(settings.gaussian_repeats)}

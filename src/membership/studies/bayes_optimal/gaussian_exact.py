@@ -144,7 +144,7 @@ def _quadrature() -> tuple[FloatArray, FloatArray]:
 
 def _best(accuracy: Callable[[float], float], half_width: float) -> Decision:
     """Maximise a single-peaked accuracy over thresholds up to `half_width` from 0."""
-    found = minimize_scalar(
+    least = minimize_scalar(
         lambda t: -accuracy(t), bounds=(-half_width, half_width), method="bounded"
     )
-    return Decision(float(found.x), -float(found.fun))
+    return Decision(float(least.x), -float(least.fun))

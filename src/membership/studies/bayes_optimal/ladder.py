@@ -17,7 +17,6 @@ from membership.studies.bayes_optimal import logistic, regressions
 from membership.studies.bayes_optimal.features import trained, two_classes, with_unit_variance
 from membership.studies.bayes_optimal.names import TABLE_1, WEAKER
 from membership.studies.bayes_optimal.regressions import LogisticModel, Records, fit
-from membership.studies.bayes_optimal.requirements import pair
 from membership.studies.bayes_optimal.settings import Settings
 
 SPLITS, SPLITS_FOR_PENALTY = 20, 2
@@ -36,20 +35,20 @@ PIXELS = 16
 
 def by_features(settings: Settings) -> xr.Dataset:
     """Accuracies and attacks of every rung, size and split; see `_at_features` for the numbers."""
-    rungs, told = _rungs(settings)
+    rungs, words = _rungs(settings)
     splits = min(SPLITS, settings.n_repeats)
     workers = processes.workers(limits.cores(settings.n_jobs))
-    found, chosen, fixed = [], [], []
+    measured, chosen, fixed = [], [], []
     with threadpool_limits(limits=1, user_api="blas"):
         for rung in rungs.values():
             each = [_penalty(rung, n, settings.seed, workers) for n in settings.n_records]
             # One penalty at all sizes, for the slope of the second-order term: the middle size's.
-            one = each[len(each) // 2]
+            same = each[len(each) // 2]
             chosen.append(each)
-            fixed.append(one)
+            fixed.append(same)
             for n, penalty in zip(settings.n_records, each, strict=True):
-                found += workers(
-                    delayed(_at_features)(rung, n, r, penalty, one, settings.seed)
+                measured += workers(
+                    delayed(_at_features)(rung, n, r, penalty, same, settings.seed)
                     for r in range(splits)
                 )
     shape = (len(rungs), len(settings.n_records), splits)
@@ -57,12 +56,12 @@ def by_features(settings: Settings) -> xr.Dataset:
     return evidence.dataset(
         "measured",
         {
-            **{k: (dims, np.reshape([one[k] for one in found], shape)) for k in found[0]},
+            **{k: (dims, np.reshape([split[k] for split in measured], shape)) for k in measured[0]},
             "inverse_penalty": (dims[:2], np.array(chosen)),
             "fixed_inverse_penalty": (dims[:1], np.array(fixed)),
         },
         {"rung": list(rungs), "size": list(settings.n_records)},
-        recipe={"rungs": told},
+        recipe={"rungs": words},
         seed=settings.seed,
         records=len(next(iter(rungs.values())).y),
         device="cpu",
@@ -84,27 +83,27 @@ def _origin(settings: Settings) -> dict[str, Any]:
 
 def _rungs(settings: Settings) -> tuple[dict[str, Records], dict[str, str]]:
     """The features that the data allow, lowest first, and what is to be said of each."""
-    _, both = pair(settings)
+    _, both = settings.pair()
     if both.x.ndim != 4 or both.x.shape[2] % CELLS or both.x.shape[3] % CELLS:
-        found = {RAW: (both.x.reshape(len(both), -1), "the records as they are")}
+        features = {RAW: (both.x.reshape(len(both), -1), "the records as they are")}
     else:
         side = max(1, both.x.shape[2] // PIXELS)
-        said = f"{CELLS} x {CELLS} cells, {ORIENTATIONS} orientations"
-        found = {
+        cells = f"{CELLS} x {CELLS} cells, {ORIENTATIONS} orientations"
+        features = {
             PIXEL: (_averaged(both.x, side), f"averaged {side} x {side}"),
-            GRADIENTS: (gradient_histogram(both.x), f"{said}, no training"),
+            GRADIENTS: (gradient_histogram(both.x), f"{cells}, no training"),
         }
     network = settings.feature_network
     if network.startswith(f"{WEAKER_NETWORK}-"):
         learnt = trained(WEAKER_NETWORK, settings.feature_epochs, both.x, settings)
-        found[WEAKER] = (learnt.x, learnt.told)
+        features[WEAKER] = (learnt.x, learnt.words)
     if network != "raw":
-        found[TABLE_1] = (two_classes(settings).x, f"{network}, as in Table 1")
+        features[TABLE_1] = (two_classes(settings).x, f"{network}, as in Table 1")
     rungs = {
         name: Records(with_unit_variance(x.reshape(len(both), -1).astype(float)), both.y)
-        for name, (x, _) in found.items()
+        for name, (x, _) in features.items()
     }
-    return rungs, {name: said for name, (_, said) in found.items()}
+    return rungs, {name: words for name, (_, words) in features.items()}
 
 
 def _averaged(x: np.ndarray, side: int) -> np.ndarray:
@@ -153,7 +152,7 @@ def by_penalty(settings: Settings) -> xr.Dataset:
     shape = (len(settings.n_records), len(WEAKER_PENALTIES), splits)
     workers = processes.workers(limits.cores(settings.n_jobs))
     with threadpool_limits(limits=1, user_api="blas"):
-        found = workers(
+        measured = workers(
             delayed(_at_penalty)(records, n, repeat, c, settings.seed)
             for n in settings.n_records
             for c in WEAKER_PENALTIES
@@ -162,7 +161,10 @@ def by_penalty(settings: Settings) -> xr.Dataset:
     dims = ("size", "inverse_penalty", "split")
     return evidence.dataset(
         "measured",
-        {name: (dims, np.reshape([one[name] for one in found], shape)) for name in found[0]},
+        {
+            name: (dims, np.reshape([split[name] for split in measured], shape))
+            for name in measured[0]
+        },
         {"size": list(settings.n_records), "inverse_penalty": WEAKER_PENALTIES},
         set=features.setup["data"],
         data=features.digests,
@@ -252,6 +254,6 @@ def _reference_threshold(
     theta0: LogisticModel, records: Records, reserve: np.ndarray, others: np.ndarray
 ) -> float:
     """MALT's best threshold for the reference model: its own members against all other records."""
-    asked = np.concatenate([reserve, others])
-    score = -theta0.loss(records.x[asked], records.y[asked])
-    return metrics.best_threshold(score, np.arange(len(asked)) < len(reserve))
+    queried = np.concatenate([reserve, others])
+    score = -theta0.loss(records.x[queried], records.y[queried])
+    return metrics.best_threshold(score, np.arange(len(queried)) < len(reserve))

@@ -65,9 +65,9 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         if rung == TABLE_1:
             continue  # Table 1's own splits, below, are more.
         for n in measured["size"].values:
-            one = measured.sel(rung=rung, size=n)
-            values = {key: one[name].values for key, name in NUMBERS.items() if key[1] != AUC}
-            values |= {key: one[a].values - one[b].values for key, (a, b) in PAIRS.items()}
+            splits = measured.sel(rung=rung, size=n)
+            values = {key: splits[name].values for key, name in NUMBERS.items() if key[1] != AUC}
+            values |= {key: splits[a].values - splits[b].values for key, (a, b) in PAIRS.items()}
             rows += _rows({"features": str(rung), "n": int(n)}, values)
     for n in sorted(trials["n"].unique()):
         values = {key: _values(trials, n, *key) for key in NUMBERS if key[1] not in (HONEST, AUC)}
@@ -124,18 +124,19 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         for row in same.to_dict("records")
     ]
     rows += _lead_slopes(same, f", {ONE_PENALTY}")
-    told = _attrs(measured, trials)
-    if told["is_the_papers"]:
+    attrs = _attrs(measured, trials)
+    if attrs["is_the_papers"]:
         key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
         rows.append(key | printed_slope())
-    return tidy(rows, told)
+    return tidy(rows, attrs)
 
 
-def _lead_slopes(leads: pd.DataFrame, told: str) -> list[dict]:
+def _lead_slopes(leads: pd.DataFrame, condition: str) -> list[dict]:
     rows = []
     for (features, metric), part in leads.groupby(["features", "metric"], sort=False):
         if len(part) > 1 and (part["value"] > 0).all():
-            key = {"features": features, "quantity": f"{LEADS[metric]}{told}, {SLOPE}", "n": "all"}
+            quantity = f"{LEADS[metric]}{condition}, {SLOPE}"
+            key = {"features": features, "quantity": quantity, "n": "all"}
             rows.append(key | lead_slope(part))
     return rows
 
@@ -145,9 +146,9 @@ def _at_one_penalty(measured: xr.Dataset) -> pd.DataFrame:
     rows = []
     for rung in measured["rung"].values:
         for n in measured["size"].values:
-            one = measured.sel(rung=rung, size=n)
+            splits = measured.sel(rung=rung, size=n)
             for metric, end in ((AUC, "_auc"), (ACCURACY, "")):
-                each = one[f"fixed_matt{end}"].values - one[f"fixed_malt{end}"].values
+                each = splits[f"fixed_matt{end}"].values - splits[f"fixed_malt{end}"].values
                 key = {"features": str(rung), "n": int(n), "metric": metric}
                 rows.append(key | metrics.summary(each))
     return pd.DataFrame(rows)
@@ -197,8 +198,8 @@ def _rows(own: dict[str, Any], values: dict[tuple[str, str], FloatArray]) -> lis
 
 
 def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
-    said = measured.attrs
-    told = {f"Features: {k}": v for k, v in said["recipe"]["rungs"].items()}
+    about = measured.attrs
+    features = {f"Features: {k}": v for k, v in about["recipe"]["rungs"].items()}
     chosen = {
         f"C by n, {rung}": ", ".join(
             f"{c:.3g}" for c in measured["inverse_penalty"].sel(rung=rung).values
@@ -206,15 +207,15 @@ def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
         for rung in measured["rung"].values
     }
     splits = f"{measured.sizes['split']} (Table 1's network: {trials['repeat'].nunique()})"
-    data = dict(said["data"]) | dict(trials.attrs["data"])
+    data = dict(about["data"]) | dict(trials.attrs["data"])
     return {
         "data": data,
         "deviations": [
             "features of other models, beside those of Table 1 (the paper: of one ResNet-18)",
-            *(one for one in said["deviations"] if "splits" in one),
+            *(text for text in about["deviations"] if "splits" in text),
         ],
-        "device": said["device"],
-        "sizes": {"Random splits a size": splits} | told | chosen,
+        "device": about["device"],
+        "sizes": {"Random splits a size": splits} | features | chosen,
         "is_the_papers": is_the_papers(measured),
     }
 
@@ -270,8 +271,8 @@ def penalties_drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | N
     if not table.attrs.get("is_the_papers"):
         return shown, None
     points = [
-        {"n": n, "gap": one["gap"], "attack": attack, "value": one["numbers"][attack, ACCURACY]}
-        for n, one in _printed().items()
+        {"n": n, "gap": row["gap"], "attack": attack, "value": row["numbers"][attack, ACCURACY]}
+        for n, row in _printed().items()
         for attack in ("MALT", "MATT")
     ]
     return shown, _named(pd.DataFrame(points))
@@ -286,19 +287,19 @@ def _printed() -> dict[int, dict]:
     """Table 1's accuracies by n, by attack and metric, and the gap between the model's."""
     table = logistic.published_table_1()
     table = table[table["metric"].isin([TRAIN, VALIDATION, ACCURACY])]
-    found = {}
+    printed = {}
     for n, part in table.groupby("n"):
         numbers = part.set_index(["attack", "metric"])["value"].to_dict()
         gap = numbers["(model)", TRAIN] - numbers["(model)", VALIDATION]
-        found[int(n)] = {"gap": round(gap, 1), "numbers": numbers}
-    return found
+        printed[int(n)] = {"gap": round(gap, 1), "numbers": numbers}
+    return printed
 
 
-def _between(gap: np.ndarray, asked: float) -> np.ndarray | None:
+def _between(gap: np.ndarray, wanted: float) -> np.ndarray | None:
     """Weights of the penalties that have this gap between them, None where no two have."""
     for low in range(len(gap) - 1, 0, -1):
         below, above = gap[low - 1], gap[low]
-        if below <= asked <= above:
-            part = (asked - below) / (above - below)
+        if below <= wanted <= above:
+            part = (wanted - below) / (above - below)
             return (1 - part) * np.eye(len(gap))[low - 1] + part * np.eye(len(gap))[low]
     return None

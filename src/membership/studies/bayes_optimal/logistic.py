@@ -1,15 +1,16 @@
 """Table 1: two classes, logistic regression, and the controls that belong to it."""
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.stats import spearmanr
 
-from membership import attacks, evidence, metrics, published, signals
+from membership import attacks, metrics, published, signals
 from membership.arrays import FloatArray
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
@@ -31,32 +32,33 @@ CORRECTED = "MATT + second order, leverage"
 MODEL, AGREEMENT, TERMS = "(model)", f"{MATT} and {TWIN}", "second order / first order"
 LEAD, BEHIND = "MALT less 0-1", f"{MATT} less MALT"
 FIXED = "MALT at log 2 less 0-1"
+MAP_TEST, MAP_TRAIN = "mAP_test(%)", "mAP_train(%)"
+GAINS, SIDES = "mAP_train less mAP_test(%)", "mAP_test less mAP_train(%)"
 ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
 
 
-def trials(sizes: Sequence[xr.Dataset]) -> pd.DataFrame:
+def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, one row a number."""
-    table = pd.concat([_measured(one) for one in sizes], ignore_index=True)
+    table = pd.concat([_measured(size) for size in sizes], ignore_index=True)
     # Splits without leverages have no second-order term.
     table = table.dropna(subset="value", ignore_index=True)
-    said = [one.attrs for one in sizes]
-    splits = ", ".join(str(n) for n in dict.fromkeys(one["splits"] for one in said))
+    about = [size.observed.attrs for size in sizes]
+    splits = ", ".join(str(n) for n in dict.fromkeys(each["splits"] for each in about))
+    chosen = ", ".join(f"{each['recipe']['inverse_penalty']:.3g}" for each in about)
     table.attrs = {
-        "data": {key: value for one in said for key, value in one["data"].items()},
-        "deviations": list(dict.fromkeys(line for one in said for line in one["deviations"])),
-        "setup": {str(one.sizes["query"]): one.attrs["setup"] for one in sizes},
-        "device": said[0]["device"],
+        "data": {key: value for each in about for key, value in each["data"].items()},
+        "deviations": list(dict.fromkeys(line for each in about for line in each["deviations"])),
+        "setup": {str(size.n): size.observed.attrs["setup"] for size in sizes},
+        "device": about[0]["device"],
         "sizes": {
             "Random splits a size": f"{splits} (paper: {PAPER_SPLITS})",
-            "C, chosen for each n": ", ".join(
-                f"{one.attrs['recipe']['inverse_penalty']:.3g}" for one in sizes
-            ),
+            "C, chosen for each n": chosen,
         },
     }
     return table
 
 
-def _measured(one: xr.Dataset) -> pd.DataFrame:
+def _measured(size: "Size") -> pd.DataFrame:
     """The trials of one size."""
     names = [
         (MODEL, TRAIN),
@@ -66,41 +68,103 @@ def _measured(one: xr.Dataset) -> pd.DataFrame:
         *((attack, metric) for attack in ATTACKS for metric in MEASURES),
         *((attack, MODELS) for attack in ("MALT", MATT)),
     ]
+    own = {"n": size.n, "repeat": size.observed["target"].values}
     parts = [
-        {"attack": attack, "metric": metric, "value": number(one, attack, metric)}
+        pd.DataFrame({**own, "attack": attack, "metric": metric, "value": values})
         for attack, metric in names
+        for values in [size.number(attack, metric)]
     ]
-    own = {"n": one.sizes["query"], "repeat": one["target"].values}
-    return pd.concat([pd.DataFrame({**own, **part}) for part in parts], ignore_index=True)
+    return pd.concat(parts, ignore_index=True)
 
 
-def number(one: xr.Dataset, attack: str, metric: str) -> np.ndarray:
-    """One number of every split of one size, shape (splits,); NaN for a term that it has not."""
-    return _number(_Known(evidence.digest(one), one), attack, metric)
+@dataclass(frozen=True)
+class Split:
+    """What one split's numbers are made from; the halves that choose thresholds are by attack."""
+
+    member: np.ndarray
+    correct: np.ndarray
+    scores: dict[str, np.ndarray]
+    ratio: float
+    half: dict[str, np.ndarray]
 
 
-def at_others(one: xr.Dataset, attack: str, count: int) -> np.ndarray:
-    """Accuracy of every split at the threshold of ``count`` other splits' models, in percent."""
-    return _of_models(_Known(evidence.digest(one), one), attack, count)
+class Size:
+    """The splits of one size of Table 1, from its evidence, and every number of each."""
 
+    def __init__(self, observed: xr.Dataset) -> None:
+        self.observed, self.n = observed, observed.sizes["query"]
+        self._at_others: dict[tuple[str, int], np.ndarray] = {}
 
-def at_threshold(one: xr.Dataset, attack: str, threshold: float) -> np.ndarray:
-    """Accuracy of every split at a threshold fixed beforehand, in percent."""
-    splits = _splits(_Known(evidence.digest(one), one))
-    return np.array(
-        [100 * metrics.balanced_accuracy(s.scores[attack], s.member, threshold) for s in splits]
-    )
+    @functools.cached_property
+    def splits(self) -> list[Split]:
+        """One a target."""
+        return [self._split(place) for place in range(self.observed.sizes["target"])]
+
+    def _split(self, place: int) -> Split:
+        seen = self.observed.isel(target=place)
+        names = ("log_odds", "reference_log_odds", "leverage")
+        scores, ratio = attack_scores(*(seen[name].values.astype(float) for name in names))
+        rng = np.random.default_rng([self.observed.attrs["seed"], self.n, int(seen["target"]), 1])
+        half = {attack: thresholds.half(rng, self.n) for attack in scores}
+        return Split(seen["member"].values, seen["log_odds"].values > 0, scores, ratio, half)
+
+    def number(self, attack: str, metric: str) -> np.ndarray:
+        """One number of every split, shape (splits,); NaN for a term that it has not."""
+        if metric == MODELS:
+            return self.at_others(attack, len(self.splits) - 1)
+        special: dict[tuple[str, str], Callable[[Split], float]] = {
+            (MODEL, TRAIN): lambda s: 100 * s.correct[s.member].mean(),
+            (MODEL, VALIDATION): lambda s: 100 * s.correct[~s.member].mean(),
+            (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
+            (TERMS, "std_ratio"): lambda s: s.ratio,
+        }
+
+        def of_scores(s: Split) -> float:
+            if attack not in s.scores:
+                return np.nan
+            return MEASURES[metric](s.scores[attack], s.member, s.half[attack])
+
+        measure = special.get((attack, metric)) or of_scores
+        return np.array([float(measure(split)) for split in self.splits])
+
+    def at_others(self, attack: str, count: int) -> np.ndarray:
+        """Accuracy of every split at the best threshold of ``count`` other splits' models.
+
+        In percent. An attacker can have it: models trained on as many records of one's own, whose
+        members one knows. Records may be in several splits.
+        """
+        if (attack, count) not in self._at_others:
+            score, member = (
+                np.stack(each)
+                for each in zip(*((s.scores[attack], s.member) for s in self.splits), strict=True)
+            )
+            cuts = thresholds.of_others(score, member, count)
+            self._at_others[attack, count] = self._at(attack, cuts)
+        return self._at_others[attack, count]
+
+    def at_threshold(self, attack: str, threshold: float) -> np.ndarray:
+        """Accuracy of every split at a threshold fixed beforehand, in percent."""
+        return self._at(attack, np.full(len(self.splits), threshold))
+
+    def _at(self, attack: str, cuts: np.ndarray) -> np.ndarray:
+        each = zip(self.splits, cuts, strict=True)
+        return np.array(
+            [100 * metrics.balanced_accuracy(s.scores[attack], s.member, cut) for s, cut in each]
+        )
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n."""
-    shown = {
-        MODEL: [TRAIN, VALIDATION],
-        "0-1": [ACCURACY],
-        "MALT": [ACCURACY, "mAP_test(%)", "mAP_train(%)"],
-        MATT: [ACCURACY, "mAP_test(%)", "mAP_train(%)"],
-    }
-    return tidy(_summary(table, shown), table.attrs)
+    """Accuracy of the model and of 0-1, MALT and MATT, and both average precisions, by n.
+
+    The last rows are paired differences: of the two attacks, and of the two precisions.
+    """
+    both = [ACCURACY, MAP_TEST, MAP_TRAIN]
+    shown = {MODEL: [TRAIN, VALIDATION], "0-1": [ACCURACY], "MALT": both, MATT: both}
+    pairs = {(BEHIND, m): ((MATT, m), ("MALT", m)) for m in (AUC, MAP_TEST, MAP_TRAIN)}
+    # Of the gains: MATT less MALT, twice.
+    gains = ((MATT, MAP_TRAIN), ("MALT", MAP_TRAIN), ("MALT", MAP_TEST), (MATT, MAP_TEST))
+    pairs |= {(BEHIND, GAINS): gains, ("MALT", SIDES): (("MALT", MAP_TEST), ("MALT", MAP_TRAIN))}
+    return tidy([*_summary(table, shown), *_differences(table, pairs)], table.attrs)
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -161,8 +225,8 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
     Parameters and columns as :func:`table_1`.
     """
     kept = table[table["attack"] == TERMS].groupby("n")["repeat"].unique()
-    told = ", ".join(str(count) for count in kept.map(len).unique())
-    attrs = table.attrs | {"sizes": table.attrs["sizes"] | {"Splits with leverages kept": told}}
+    counts = ", ".join(str(count) for count in kept.map(len).unique())
+    attrs = table.attrs | {"sizes": table.attrs["sizes"] | {"Splits with leverages kept": counts}}
     table = pd.concat(
         [part[part["repeat"].isin(kept[n])] for n, part in table.groupby("n")], ignore_index=True
     )
@@ -176,15 +240,14 @@ def second_order(table: pd.DataFrame) -> pd.DataFrame:
     return _with_differences(table, shown, [(SECOND_ORDER, MATT), (CORRECTED, MATT)])
 
 
-def by_models(sizes: Sequence[xr.Dataset], attrs: dict) -> pd.DataFrame:
+def by_models(sizes: Sequence[Size], measured: pd.DataFrame) -> pd.DataFrame:
     """Paired differences of accuracy by n and by how many models taught the thresholds.
 
     Parameters
     ----------
-    sizes : sequence of xarray.Dataset
-        Evidence of Table 1, one a size.
-    attrs : dict
-        Origin of the numbers, as `trials` states it.
+    sizes : sequence of Size
+    measured : pandas.DataFrame
+        Their `trials`, which state the origin of the numbers.
 
     Returns
     -------
@@ -193,23 +256,19 @@ def by_models(sizes: Sequence[xr.Dataset], attrs: dict) -> pd.DataFrame:
         accuracy of MALT with its threshold at log 2, and AUC of MALT, each less that of 0-1.
     """
     rows = []
-    for one in sizes:
-        right = number(one, "0-1", ACCURACY)
-        own = {"n": one.sizes["query"]}
-        for count in thresholds.counts(one.sizes["target"]):
-            malt, matt = (at_others(one, a, count) for a in ("MALT", MATT))
-            key = own | {"models": count, "metric": MODELS}
-            rows.append(key | {"attack": LEAD} | metrics.summary(malt - right))
-            rows.append(key | {"attack": BEHIND} | metrics.summary(matt - malt))
-        key = own | {"models": 0}
-        fixed = at_threshold(one, "MALT", -thresholds.RIGHT) - right
-        rows.append(key | {"attack": FIXED, "metric": ACCURACY} | metrics.summary(fixed))
-        # 0-1 says one of two things: its AUC is its accuracy.
-        auc = number(one, "MALT", AUC) - number(one, "0-1", AUC)
-        rows.append(key | {"attack": LEAD, "metric": AUC} | metrics.summary(auc))
-    order = ["n", "models", "attack", "metric"]
-    table = pd.DataFrame(rows)
-    return tidy([table[[*order, *(name for name in table if name not in order)]]], attrs)
+    for size in sizes:
+        right = size.number("0-1", ACCURACY)
+        for count in thresholds.counts(len(size.splits)):
+            malt, matt = (size.at_others(attack, count) for attack in ("MALT", MATT))
+            leads = {(LEAD, MODELS): malt - right, (BEHIND, MODELS): matt - malt}
+            rows += of_each({"n": size.n, "models": count}, ("attack", "metric"), leads)
+        fixed = {
+            (FIXED, ACCURACY): size.at_threshold("MALT", -thresholds.RIGHT) - right,
+            # 0-1 says one of two things: its AUC is its accuracy.
+            (LEAD, AUC): size.number("MALT", AUC) - size.number("0-1", AUC),
+        }
+        rows += of_each({"n": size.n, "models": 0}, ("attack", "metric"), fixed)
+    return tidy(rows, measured.attrs)
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
@@ -217,62 +276,6 @@ def drawn(table: pd.DataFrame) -> pd.DataFrame:
     shown = table[table["metric"] == MODELS]
     panel = shown["attack"] + ", accuracy (points)"
     return shown.assign(panel=panel, size="n = " + shown["n"].astype(str))
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Evidence that is told from other evidence by its digest."""
-
-    digest: str
-    one: xr.Dataset = field(compare=False)
-
-
-@dataclass(frozen=True)
-class _Split:
-    """What one split's numbers are made from; the halves that choose thresholds are by attack."""
-
-    member: np.ndarray
-    correct: np.ndarray
-    scores: dict[str, np.ndarray]
-    ratio: float
-    half: dict[str, np.ndarray]
-
-
-# Exhibits and claims read the same numbers, and each claim asks for those of the paper-size run and
-# of the reader's in turn.
-@functools.lru_cache(maxsize=10)
-def _splits(known: _Known) -> list[_Split]:
-    one, found = known.one, []
-    n, seed = one.sizes["query"], one.attrs["seed"]
-    for place, repeat in enumerate(one["target"].values):
-        seen = one.isel(target=place)
-        names = ("log_odds", "reference_log_odds", "leverage")
-        scores, ratio = attack_scores(*(seen[name].values.astype(float) for name in names))
-        rng = np.random.default_rng([seed, n, int(repeat), 1])
-        half = {attack: thresholds.half(rng, n) for attack in scores}
-        correct = seen["log_odds"].values > 0
-        found.append(_Split(seen["member"].values, correct, scores, ratio, half))
-    return found
-
-
-@functools.lru_cache(maxsize=2048)
-def _number(known: _Known, attack: str, metric: str) -> np.ndarray:
-    if metric == MODELS:
-        return _of_models(known, attack, len(_splits(known)) - 1)
-    special: dict[tuple[str, str], Callable[[_Split], float]] = {
-        (MODEL, TRAIN): lambda s: 100 * s.correct[s.member].mean(),
-        (MODEL, VALIDATION): lambda s: 100 * s.correct[~s.member].mean(),
-        (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
-        (TERMS, "std_ratio"): lambda s: s.ratio,
-    }
-
-    def of_scores(s: _Split) -> float:
-        if attack not in s.scores:
-            return np.nan
-        return MEASURES[metric](s.scores[attack], s.member, s.half[attack])
-
-    measure = special.get((attack, metric)) or of_scores
-    return np.array([float(measure(split)) for split in _splits(known)])
 
 
 def attack_scores(
@@ -299,32 +302,15 @@ def attack_scores(
     return scores, float(np.std(second - first) / np.std(first))
 
 
-@functools.lru_cache(maxsize=256)
-def _of_models(known: _Known, attack: str, count: int) -> np.ndarray:
-    """Accuracy on each split at the threshold that is best for other splits' models.
-
-    An attacker can have it: models trained on as many records of one's own, whose members one
-    knows. Records may be in several splits.
-    """
-    splits = _splits(known)
-    score, member = (
-        np.stack(each) for each in ([s.scores[attack] for s in splits], [s.member for s in splits])
-    )
-    cuts = thresholds.of_others(score, member, count)
-    return np.array(
-        [100 * metrics.balanced_accuracy(*one) for one in zip(score, member, cuts, strict=True)]
-    )
-
-
 # The paper's metrics, in percent, and accuracy at another half's threshold.
 MEASURES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {
     ACCURACY: lambda score, member, _: 100 * metrics.balanced_accuracy(score, member),
     OTHER: thresholds.crossed,
     AUC: lambda score, member, _: 100 * metrics.auc(score, member),
-    "mAP_test(%)": lambda score, member, _: (
+    MAP_TEST: lambda score, member, _: (
         100 * metrics.average_precision(score, member, positive="non-member")
     ),
-    "mAP_train(%)": lambda score, member, _: (
+    MAP_TRAIN: lambda score, member, _: (
         100 * metrics.average_precision(score, member, positive="member")
     ),
 }
@@ -344,23 +330,30 @@ def _differences(
     """Rows of one number less another at every n, on the splits that both were tried on."""
     return [
         row
-        for n in sorted(table["n"].unique())
+        for n, wide in _by_split(table)
         for row in of_each(
-            {"n": int(n)},
+            {"n": n},
             ("attack", "metric"),
-            {name: paired(table, int(n), *pair) for name, pair in cells.items()},
+            {name: _less(wide, *some) for name, some in cells.items()},
         )
     ]
 
 
-def paired(
-    table: pd.DataFrame, n: int, first: tuple[str, str], second: tuple[str, str]
-) -> np.ndarray:
+def paired(table: pd.DataFrame, n: int, *cells: tuple[str, str]) -> np.ndarray:
     """One number less another, (attack, metric) each, on every split that has both."""
-    wide = table[table["n"] == n].pivot_table(
-        index="repeat", columns=["attack", "metric"], values="value"
-    )
-    return (wide[first] - wide[second]).dropna().to_numpy()
+    return _less(dict(_by_split(table[table["n"] == n]))[n], *cells)
+
+
+def _by_split(table: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
+    keys = ["n", "repeat"]
+    wide = table.pivot_table(index=keys, columns=["attack", "metric"], values="value")
+    return [(int(n), part) for n, part in wide.groupby("n")]
+
+
+def _less(wide: pd.DataFrame, *cells: tuple[str, str]) -> np.ndarray:
+    """The first number less the second, and so on in turn."""
+    signed = [wide[cell] * sign for cell, sign in zip(cells, itertools.cycle((1, -1)))]
+    return sum(signed[1:], signed[0]).dropna().to_numpy()
 
 
 def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> list[dict]:

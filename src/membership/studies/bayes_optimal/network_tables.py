@@ -26,7 +26,7 @@ from membership.studies.bayes_optimal.names import (
 from membership.studies.bayes_optimal.networks import ReferenceGame, Target
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
-PAIRS = (("MALT", SHADOW), ("MAST", "MALT"))
+PAIRS = (("MALT", SHADOW), ("MALT", "0-1"), ("MAST", "MALT"))
 # Whose threshold another accuracy has than the best one.
 WHOSE = (("others", OTHER), ("other models", ACCURACY))
 KEYS = ["attack", "metric"]
@@ -47,8 +47,8 @@ def table_2(game: ReferenceGame) -> pd.DataFrame:
     each record's own, from the same models (Section 6.3). The last rows are paired by target.
     """
     other = game.attrs["setup"].get("networks", {}).get("attacks", {})
-    said = [f"{attack}: {sentence}" for attack, sentence in other.items()]
-    attrs = game.attrs | {"deviations": [*game.attrs["deviations"], *said]}
+    departures = [f"{attack}: {sentence}" for attack, sentence in other.items()]
+    attrs = game.attrs | {"deviations": [*game.attrs["deviations"], *departures]}
     return tidy(over_units(per_target(game), KEYS), attrs)
 
 
@@ -81,15 +81,11 @@ def _of_target(target: Target, half: np.ndarray | None) -> dict[tuple[str, str],
         if half is not None:
             numbers[attack, OTHER] = thresholds.crossed(score, member, half)
         numbers |= _of_curve(attack, score, member)
-    cuts = [ACCURACY, PEAK] if half is None else [ACCURACY, PEAK, OTHER]
     for first, second in PAIRS:
-        if (second, ACCURACY) in numbers:
-            for name in cuts:
-                less = numbers[first, name] - numbers[second, name]
-                numbers[f"{first} less {second}", name] = less
-    for attack, (whose, name) in itertools.product(
-        ("MALT", "MAST"), WHOSE if OTHER in cuts else ()
-    ):
+        for name in [name for attack, name in numbers if attack == second]:
+            less = numbers[first, name] - numbers[second, name]
+            numbers[f"{first} less {second}", name] = less
+    for attack, (whose, name) in itertools.product(("MALT", "MAST"), () if half is None else WHOSE):
         gain = numbers[attack, PEAK] - numbers[attack, name]
         numbers[f"{attack}, {thresholds.GAIN} {whose}", ACCURACY] = gain
     return numbers
@@ -100,10 +96,10 @@ def _scores(target: Target) -> dict[str, tuple[np.ndarray, float]]:
     threshold = metrics.best_threshold(
         attacks.malt(target.reference_loss.ravel()), target.reference_member.ravel()
     )
-    found = {"0-1": (attacks.zero_one(target.correct), 0.5)}
+    scores = {"0-1": (attacks.zero_one(target.correct), 0.5)}
     if target.shadow is not None:
-        found[SHADOW] = (attacks.learned(target.shadow), 0.5)
-    return found | {
+        scores[SHADOW] = (attacks.learned(target.shadow), 0.5)
+    return scores | {
         "MALT": (attacks.malt(target.loss), threshold),
         "MAST": (target.mast("best-separating"), 0.0),
     }
@@ -198,8 +194,8 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
     shadow attack learnt from all. Where the evidence has more networks than targets, rows before
     those have every network as a target.
     """
-    found = over_units(by_count(game), ["references", *KEYS])
-    return tidy([*found, *_every_network(game), *_without_unfit(game)], game.attrs)
+    rows = over_units(by_count(game), ["references", *KEYS])
+    return tidy([*rows, *_every_network(game), *_without_unfit(game)], game.attrs)
 
 
 def _every_network(game: ReferenceGame) -> list[dict]:
@@ -253,9 +249,9 @@ def by_count(game: ReferenceGame) -> pd.DataFrame:
     for number, target in enumerate(game.targets()):
         for count in (*range(FEWEST, most, STEP), most):
             key = {"references": count, "target": number}
-            rows += [key | one for one in _attacks(_first(target, count))]
+            rows += [key | row for row in _attacks(_first(target, count))]
         key = {"references": most, "target": number}
-        rows += [key | one for one in _thresholds(target)]
+        rows += [key | row for row in _thresholds(target)]
     return pd.DataFrame(rows)
 
 

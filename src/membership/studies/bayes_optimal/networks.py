@@ -78,11 +78,11 @@ def shadow_scores(
     NaN for a network that is no target.
     """
     everyone = np.arange(len(member))
-    found = np.full(member.shape, np.nan)
+    scores = np.full(member.shape, np.nan)
     for row in targets:
         others = everyone[everyone != row]
-        found[row] = attacks.shadow(output[row], label, output[others], member[others], seed)
-    return found
+        scores[row] = attacks.shadow(output[row], label, output[others], member[others], seed)
+    return scores
 
 
 def network(dataset: data.Dataset) -> functools.partial:
@@ -141,7 +141,7 @@ def origin(settings: Settings, dataset: data.Dataset) -> dict[str, Any]:
             "loss": "cross-entropy",
         },
         "setup": setup,
-        "deviations": [said for holds, said in stated if not holds],
+        "deviations": [text for holds, text in stated if not holds],
         "sizes": {
             "Networks": str(settings.n_reference + 1),
             "Target models, each of them": str(min(TARGETS, settings.n_reference + 1)),
@@ -150,6 +150,20 @@ def origin(settings: Settings, dataset: data.Dataset) -> dict[str, Any]:
             "Epochs": f"{settings.cnn_epochs} (paper: {PAPER['epochs']})",
         },
     }
+
+
+def game(networks: xr.Dataset) -> "ReferenceGame":
+    """The game that evidence of kind "outputs" holds."""
+    about = networks.attrs
+    attrs = {key: about[key] for key in ("data", "deviations", "sizes", "device")}
+    return ReferenceGame(
+        signals.loss_of_log_odds(networks["log_odds"].values),
+        networks["correct"].values.astype(float),
+        networks["member"].values,
+        attrs | {"setup": {"networks": about["setup"]}},
+        tuple(about["targets"]),
+        networks["shokri"].values if "shokri" in networks else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -208,20 +222,6 @@ class ReferenceGame:
     attrs: dict
     attacked: tuple[int, ...]
     shadow: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, networks: xr.Dataset) -> "ReferenceGame":
-        """The game that evidence of kind "outputs" holds."""
-        said = networks.attrs
-        attrs = {key: said[key] for key in ("data", "deviations", "sizes", "device")}
-        return cls(
-            signals.loss_of_log_odds(networks["log_odds"].values),
-            networks["correct"].values.astype(float),
-            networks["member"].values,
-            attrs | {"setup": {"networks": said["setup"]}},
-            tuple(said["targets"]),
-            networks["shokri"].values if "shokri" in networks else None,
-        )
 
     @property
     def fits(self) -> np.ndarray:

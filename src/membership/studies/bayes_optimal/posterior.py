@@ -183,11 +183,11 @@ def added_by_parameters(settings: Settings) -> pd.DataFrame:
     """AUC of the best attack on the parameters and of the best on the record's own loss."""
     rows = []
     for ratio in RATIOS:
-        found = {t: _games(settings.seed, round(ratio * MEMBERS), t) for t in TEMPERATURES}
-        for temperature, (parameters, loss) in found.items():
+        areas = {t: _games(settings.seed, round(ratio * MEMBERS), t) for t in TEMPERATURES}
+        for temperature, (parameters, loss) in areas.items():
             shown = {"parameters": parameters, "loss": loss, DIFFERENCE: parameters - loss}
             rows += [_row(ratio, temperature, name, values) for name, values in shown.items()]
-        colder, hotter = found[min(TEMPERATURES)][0], found[max(TEMPERATURES)][0]
+        colder, hotter = areas[min(TEMPERATURES)][0], areas[max(TEMPERATURES)][0]
         rows.append(_row(ratio, np.nan, COLDER, colder - hotter))
     return tidy(rows, {"sizes": {"Games a cell": str(GAMES), "Members a game": str(MEMBERS)}})
 
@@ -210,7 +210,7 @@ def _games(seed: int, d: int, temperature: float) -> tuple[FloatArray, FloatArra
         of_loss(z, loss, temperature, MEMBERS),
     )
     member = np.arange(2 * MEMBERS) < MEMBERS
-    return tuple(np.array([metrics.auc(one, member) for one in score]) for score in scores)
+    return tuple(np.array([metrics.auc(values, member) for values in score]) for score in scores)
 
 
 def of_parameters(z: FloatArray, theta: FloatArray, temperature: float, n: int) -> FloatArray:

@@ -13,8 +13,7 @@ from threadpoolctl import threadpool_limits
 from membership import evidence, limits, processes
 from membership.studies.bayes_optimal.features import two_classes
 from membership.studies.bayes_optimal.names import PAPER_SPLITS
-from membership.studies.bayes_optimal.requirements import require
-from membership.studies.bayes_optimal.settings import Settings
+from membership.studies.bayes_optimal.settings import Settings, require_both
 
 INVERSE_PENALTIES = np.logspace(-5, 2, 15)
 SPLITS_FOR_PENALTY = 3
@@ -91,7 +90,7 @@ def white_box(n: int, settings: Settings) -> xr.Dataset:
     by the loss on records outside all three.
     """
     features = two_classes(settings)
-    require(len(features.y), settings.n_records)
+    require_both(len(features.y), settings.n_records)
     records = Records(features.x, features.y)
     repeats, seed = range(settings.n_repeats), settings.seed
     workers = processes.workers(limits.cores(settings.n_jobs))
@@ -107,14 +106,14 @@ def white_box(n: int, settings: Settings) -> xr.Dataset:
     few = () if settings.n_repeats >= PAPER_SPLITS else (f"{settings.n_repeats} random splits",)
     return evidence.dataset(
         "white_box",
-        {name: _kept([one[name] for one in each]) for name in each[0]},
+        {name: _kept([split[name] for split in each]) for name in each[0]},
         {"target": list(repeats), "query": list(range(n))},
         set=features.setup["data"],
         data=features.digests,
         recipe={"inverse_penalty": chosen, **features.setup.get("recipe", {})},
         inverses=[],
         setup={**features.setup, **_asked(n)},
-        deviations=[*features.deviations, *(f"{one} (the paper: 100)" for one in few)],
+        deviations=[*features.deviations, *(f"{text} (the paper: 100)" for text in few)],
         splits=settings.n_repeats,
         seed=seed,
         device=features.device,
@@ -122,8 +121,8 @@ def white_box(n: int, settings: Settings) -> xr.Dataset:
 
 
 def _kept(each: list[np.ndarray]) -> np.ndarray:
-    found = np.stack(each)
-    return found if found.dtype == bool else evidence.rounded(found, MANTISSA_BITS)
+    values = np.stack(each)
+    return values if values.dtype == bool else evidence.rounded(values, MANTISSA_BITS)
 
 
 def _asked(n: int) -> dict[str, int]:

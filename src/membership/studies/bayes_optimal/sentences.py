@@ -16,15 +16,10 @@ from membership.studies.bayes_optimal.names import (
     OTHER,
     PEAK,
     RATIO,
-    SHADOW,
     SHARE,
     SLOPE,
-    SPREAD,
-    TRAIN,
-    VALIDATION,
 )
 
-RATE = "TPR@1%FPR(%)"
 NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
 
 
@@ -33,7 +28,6 @@ def _at(attack: str, metric: str = ACCURACY) -> dict[str, str]:
 
 
 MALT, MATT, MAST = _at("MALT"), _at("MATT"), _at("MAST")
-GAP = {"train": _at("(model)", TRAIN), "held": _at("(model)", VALIDATION), "gap": "train - held"}
 
 
 def is_the_papers(table: pd.DataFrame) -> bool:
@@ -69,37 +63,6 @@ def of_accuracies(table: pd.DataFrame) -> str:
     )
 
 
-def of_table_1(table: pd.DataFrame) -> str:
-    """The two attacks and the model's gap at the smallest and the largest n."""
-    return each(
-        ends(table, "n"),
-        "n",
-        "n = {n:,}: MALT {malt:.1f}%, MATT {matt:.1f}%, training accuracy {gap:.1f} points above "
-        "validation",
-        "{}.",
-        malt=MALT,
-        matt=MATT,
-        **GAP,
-    )
-
-
-def of_peaks(table: pd.DataFrame) -> str:
-    """What random scores reach and what is left of MALT, at the smallest n."""
-    return each(
-        table[table["n"] == table["n"].min()],
-        "n",
-        "At n = {n:,} random scores reach {null:.1f}% with their best threshold and MALT "
-        "{malt:.1f}%; with a threshold from other records MALT has {other:.1f}% and 0-1 "
-        "{right:.1f}%, and MATT differs from MALT by {lead:+.1f} points, 95% interval "
-        "[{lead.low:+.1f}, {lead.high:+.1f}].",
-        null=_at("random score"),
-        malt=MALT,
-        other=_at("MALT", OTHER),
-        right=_at("0-1"),
-        lead=_at("MATT less MALT", OTHER),
-    )
-
-
 def of_models(table: pd.DataFrame) -> str:
     """MALT's lead at the least and the largest n, with the fewest models and with the most."""
     lead = table[(table["attack"] == "MALT less 0-1") & (table["metric"] == MODELS)]
@@ -124,49 +87,6 @@ def of_twin(table: pd.DataFrame) -> str:
         f"The two rank records alike (correlation at least {correlation.min():.3f}) and their "
         f"AUCs differ by at most {gap:.2f} points."
     )
-
-
-def of_second_order(table: pd.DataFrame) -> str:
-    """The ratio of the terms and what the term changes, at the smallest and the largest n."""
-    return each(
-        ends(table, "n"),
-        "n",
-        "n = {n:,}: {ratio:.2f} of the first term's spread, AUC {printed:+.1f} points as printed "
-        "and {mended:+.1f} with the leverage",
-        "{}.",
-        ratio=_at("second order / first order", "std_ratio"),
-        printed=_at("MATT + second order less MATT", AUC),
-        mended=_at("MATT + second order, leverage less MATT", AUC),
-    )
-
-
-def of_table_2(table: pd.DataFrame) -> str:
-    """Accuracy, AUC and the low rates, where they part."""
-    shadow = each(
-        table,
-        (),
-        "The shadow attack is right {shadow:.1f}% of the time. ",
-        shadow=_at(SHADOW),
-    )
-    return shadow + each(
-        table,
-        (),
-        "MALT is right {malt:.1f}% of the time and MAST {mast:.1f}%, with AUCs of {malt_auc:.1f}% "
-        "and {mast_auc:.1f}%; at 1% false positives MALT finds {malt_rate:.1f}% of the members "
-        "and MAST {mast_rate:.1f}%.",
-        malt=MALT,
-        mast=MAST,
-        malt_auc=_at("MALT", AUC),
-        mast_auc=_at("MAST", AUC),
-        malt_rate=_at("MALT", RATE),
-        mast_rate=_at("MAST", RATE),
-    )
-
-
-def of_averages(table: pd.DataFrame) -> str:
-    """AUC by threshold on the networks."""
-    auc = table[(table["game"] == "networks") & (table["metric"] == AUC)]
-    return each(auc, "attack", "{attack} {auc:.1f}%", "AUC on the networks: {}.", ", ", auc={})
 
 
 def of_temperatures(table: pd.DataFrame) -> str:
@@ -217,43 +137,11 @@ def of_information(table: pd.DataFrame) -> str:
     )
 
 
-def of_ladder(table: pd.DataFrame) -> str:
-    """The gap and both attacks at the smallest n, by features."""
-    n = table["n"].min()
-    return each(
-        table[table["n"] == n],
-        "features",
-        "{features}: gap {malt.gap:.1f} points, MALT {malt:.1f}%, MATT {matt:.1f}%",
-        f"n = {n:,}. {{}}.",
-        malt=MALT,
-        matt=MATT,
-    )
-
-
-def of_references(table: pd.DataFrame) -> str:
-    """MAST's lead in accuracy at the fewest and the most references, cut either way; the spread."""
-    lead = table[table["attack"] == "MAST less MALT"]
-    interval = "{{{0}:+.1f}} [{{{0}.low:+.1f}}, {{{0}.high:+.1f}}]".format
-    leads = each(
-        ends(lead, "references"),
-        "references",
-        f"{{references}} references: {interval('zero')} cut at zero, "
-        f"{interval('best')} cut where either is best",
-        zero={"metric": ACCURACY},
-        best={"metric": PEAK},
-    )
-    spread = table[table["metric"] == SPREAD]["value"].item()
-    return (
-        f"Accuracy of MAST less MALT in points, paired by target. {leads}. The middle half of the "
-        f"thresholds spans {spread:.2f} times that of the losses."
-    )
-
-
 def of_histograms(table: pd.DataFrame) -> str:
     """Where thresholds and losses are the most, and whether the least losses are the members'."""
     shares = table[table["metric"] == SHARE]
     fullest = shares.loc[shares.groupby("quantity", sort=False)["value"].idxmax()]
-    said = each(
+    start = each(
         fullest.assign(quantity=fullest["quantity"].map(NAMED)),
         "quantity",
         "{bin:.0f}% of the {quantity} about {bin.nats:.1g} nats",
@@ -264,9 +152,9 @@ def of_histograms(table: pd.DataFrame) -> str:
     members = table[table["metric"] == MEMBERS].sort_values("nats")
     most, least = members.loc[members["value"].idxmax()], members.iloc[0]
     if most["nats"] == least["nats"]:
-        return f"{said} the least loss {most['value']:.0f}% are members, the highest share."
+        return f"{start} the least loss {most['value']:.0f}% are members, the highest share."
     return (
-        f"{said} a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members, of those "
+        f"{start} a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members, of those "
         f"about {least['nats']:.1g} nats {least['value']:.0f}%."
     )
 

@@ -20,15 +20,15 @@ def half(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.permutation(n) % 2 == 0
 
 
-def crossed(score: np.ndarray, member: np.ndarray, one: np.ndarray) -> float:
+def crossed(score: np.ndarray, member: np.ndarray, half: np.ndarray) -> float:
     """Accuracy, in percent, of either half at the other half's threshold."""
-    found = [
+    accuracies = [
         metrics.balanced_accuracy(
             score[use], member[use], threshold=metrics.best_threshold(score[~use], member[~use])
         )
-        for use in (one, ~one)
+        for use in (half, ~half)
     ]
-    return 100 * float(np.mean(found))
+    return 100 * float(np.mean(accuracies))
 
 
 def counts(models: int) -> list[int]:
@@ -60,13 +60,13 @@ def of_others(score: np.ndarray, member: np.ndarray, count: int) -> FloatArray:
     step = np.where(member.ravel()[order], 1, -1).astype(np.int8)
     # Equal scores are accepted together or not at all.
     ends = np.flatnonzero(np.append(level[1:] != level[:-1], True))
-    found = np.empty(models)
+    cuts = np.empty(models)
     for model in range(models):
         used = np.isin(np.arange(models), (model + 1 + np.arange(count)) % models)[owner]
         gain = np.cumsum(step * used, dtype=np.int32)[ends]
         best = int(np.argmax(gain))
-        found[model] = _between(level, used, ends[best]) if gain[best] > 0 else np.inf
-    return found
+        cuts[model] = _between(level, used, ends[best]) if gain[best] > 0 else np.inf
+    return cuts
 
 
 def _between(level: np.ndarray, used: np.ndarray, lowest_accepted: int) -> float:

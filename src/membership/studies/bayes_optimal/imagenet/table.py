@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 from torch import nn
 
 from membership import attacks, data, limits, metrics, models, published
 from membership.data.pictures import ImageFolder, list_images
 from membership.errors import InputError
+from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.imagenet.images import AUGMENTATIONS
 from membership.studies.bayes_optimal.imagenet.settings import Settings
 from membership.studies.bayes_optimal.imagenet.training import Job, losses, train
+from membership.studies.bayes_optimal.names import ACCURACY, PEAK, TRAIN, VALIDATION
 from membership.training import TrainingConfig, device_of
 
 NAMES = {"resnet101": "Resnet101", "vgg16": "VGG16"}
@@ -92,27 +93,22 @@ def measure(loss: np.ndarray, correct: np.ndarray, member: np.ndarray, seed: int
     threshold = metrics.best_threshold(malt[choosing], member[choosing])
     rest, truth = malt[~choosing], member[~choosing]
     best = metrics.best_threshold(malt, member)
-    return [
-        _row("(model)", "train_accuracy(%)", *_share(correct[member])),
-        _row("(model)", "validation_accuracy(%)", *_share(correct[~member])),
-        _row("0-1", "attack_accuracy(%)", *_share((zero_one >= 0.5) == member)),
-        _row("MALT", "attack_accuracy(%)", *_share((rest >= threshold) == truth)),
-        _row("MALT", "peak_accuracy(%)", *_share((malt >= best) == member)),
-    ]
+    answers = {
+        ("(model)", TRAIN): correct[member],
+        ("(model)", VALIDATION): correct[~member],
+        ("0-1", ACCURACY): (zero_one >= 0.5) == member,
+        ("MALT", ACCURACY): (rest >= threshold) == truth,
+        ("MALT", PEAK): (malt >= best) == member,
+    }
+    return [_row(*name, right) for name, right in answers.items()]
 
 
-def _row(attack: str, metric: str, value: float, low: float, high: float, error: float) -> dict:
-    numbers = {"value": 100 * value, "low": 100 * low, "high": 100 * high}
-    spread = {"standard_error": 100 * error, "degrees_of_freedom": np.inf}
-    return {"attack": attack, "metric": metric, **numbers, **spread}
-
-
-def _share(right: np.ndarray) -> tuple[float, float, float, float]:
+def _row(attack: str, metric: str, right: np.ndarray) -> dict:
     """A share of records with its exact 95% interval and its binomial standard error."""
-    count = int(np.count_nonzero(right))
-    low, high = binomtest(count, len(right)).proportion_ci(method="exact")
-    share = count / len(right)
-    return share, float(low), float(high), metrics.rate_error(share, len(right))
+    numbers = share(right)
+    error = 100 * metrics.rate_error(numbers["value"] / 100, len(right))
+    spread = {"standard_error": error, "degrees_of_freedom": np.inf}
+    return {"attack": attack, "metric": metric, **numbers, **spread}
 
 
 def _half_of_each(member: np.ndarray, seed: int) -> np.ndarray:
