@@ -1,0 +1,7 @@
+"""One Bayesian reference model in the place of many (Liu et al., 2025).
+
+Read `settings`, `experiment` (who is trained on what), `trained` (models and posteriors) and
+`evidence`, which lists what gathers every file; then a file a question of the page: `toy`,
+`table_1`, `equal_budgets`, `accuracy`, `thresholds`, `p_values`, `retraining`, `predictive`,
+`mismatch`, `theory`, `misprints`; then `claim_tests`.
+"""

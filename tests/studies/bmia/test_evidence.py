@@ -4,7 +4,7 @@ import pytest
 from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import sampled_hinge
 from membership.errors import InputError
-from membership.studies.bmia import gather, names
+from membership.studies.bmia import evidence, names
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import out_of_distribution
@@ -22,7 +22,7 @@ def test_files_are_named_after_their_data_sets(tmp_path):
 
 def test_what_exhibits_need_is_what_is_gathered(settings):
     needed = {name for one in EXHIBITS for name in one.evidence(settings)}
-    assert needed == set(gather.sources(settings))
+    assert needed == set(evidence.sources(settings))
 
 
 def test_targets_are_attacked_with_different_references_first(small, seen):
