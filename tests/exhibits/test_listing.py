@@ -7,6 +7,7 @@ from membership import exhibits, paths, published
 from membership.errors import InputError
 from membership.exhibits import listing
 from membership.exhibits.declaration import chapter_of
+from membership.exhibits.homes import pages_of
 
 
 def test_the_room_lists_what_it_offers_before_it_is_loaded():
@@ -45,8 +46,10 @@ def test_a_retired_id_answers_with_what_took_its_place(gone, heir):
     assert (paths.project_root() / heir).is_dir() if is_test else listing.find(heir)["id"] == heir
     with pytest.raises(InputError, match=f"'{gone}' is retired; '{heir}' took its place"):
         exhibits.bibtex(gone)
-    page = paths.project_root() / "notebooks" / f"{chapter_of(gone)}.md"
-    _, anchor, text = page.read_text(encoding="utf-8").partition(f"\n({gone})=\n")
+    folder = paths.project_root() / "notebooks"
+    pages = (folder / f"{name}.md" for name in pages_of(chapter_of(gone)))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    _, anchor, text = text.partition(f"\n({gone})=\n")
     assert anchor
     assert heir in text.partition("\n\n")[0]
 
