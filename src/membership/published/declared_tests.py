@@ -6,8 +6,9 @@ one ``row``) and says under ``holds`` what is asked: a sum of rows, one of `WORD
 every combination of the values that it gives; where such a word is a column it chooses the row,
 and in braces it stands in labels and rows. ``over`` names the column of data sets, each with an
 outcome of its own; ``on`` says what data the outcome holds for, those words of ``every`` if not
-given, and ``least`` what sizes it takes. ``by`` names the chapter's function of the test and a run
-that says what data the outcome holds for, where that takes more than words.
+given (``{size}`` is what the table says of the size of its ``dataset``), and ``least`` what sizes
+it takes. ``by`` names the chapter's function of the test and a run that says what data the outcome
+holds for, where that takes more than words.
 """
 
 import itertools
@@ -145,7 +146,10 @@ class Test(_Declared):
         if not self.over:
             cases = list(self._cases(rows, {}))
             texts = self.on or (", ".join(f"{{{name}}}" for name in self.every),)
-            on = [text.format_map({**sizes, **words}) for words in cases for text in texts]
+            of = [
+                {"size": sizes.get(words.get("dataset"), ""), **sizes, **words} for words in cases
+            ]
+            on = [text.format_map(words) for words in of for text in texts]
             return self._judged(tables, cases, 1).on(*filter(None, dict.fromkeys(on)))
         names, outcomes = list(dict.fromkeys(rows[self.over])), {}
         for name in names:

@@ -79,6 +79,7 @@ def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
             found.append({**key, **over_models(audit.outputs[variable].values.tolist())})
         for attack, name in TABLE_2.items():
             found += audit.rows(attack, name)
+        found += [audit.less("IHA (Exact)", other, TABLE_2) for other in ("LOSS", "SIF", "LiRA")]
     return table_of(found, audits)
 
 
@@ -128,20 +129,19 @@ CONTROL_1 = {
 
 def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
-    found = [
-        row
-        for audit in audits
-        for item in CONTROL_1.items()
-        for row in audit.rows(*item, METRICS[:2])
-    ]
+    everyone, found = "IHA, gradient over D for everyone", []
+    for audit in audits:
+        found += [row for item in CONTROL_1.items() for row in audit.rows(*item, METRICS[:2])]
+        found.append(audit.less(everyone, "LOSS", CONTROL_1))
     return table_of(found, audits)
 
 
 def control_3(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
-    found = [
-        row for audit in audits for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)
-    ]
+    among, found = "LiRA, target among its references", []
+    for audit in audits:
+        found += [row for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)]
+        found.append(audit.less(among, "LiRA", {name: name for name in ONLINE}))
     return table_of(found, audits)
 
 

@@ -1,7 +1,7 @@
 """One data set attacked: every score of every target, from evidence."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.studies.iha import scores, subjects
 from membership.studies.iha.forms import FRACTIONS, OF_SWEEP
-from membership.studies.iha.scores import METRICS, measured
+from membership.studies.iha.scores import METRICS, PAIRED, columns, measured
+
+RESAMPLES = 200
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,31 @@ class Audit:
             return known and bool(np.isfinite(self.numbers(name)).all())
         return all(name in found for found in self.found)
 
-    def rows(self, attack: str, name: str = "", metrics: Sequence[str] = METRICS) -> list:
+    def rows(self, attack: str, name: str = "", wanted: Sequence[str] = METRICS) -> list:
         """Tidy rows of one attack, called `attack` in the table."""
         key = {"dataset": self.label, "attack": attack}
-        return measured(key, self.scores(name or attack), self.member, metrics, self.units)
+        return measured(key, self.scores(name or attack), self.member, wanted, self.units)
+
+    def less(self, attack: str, other: str, names: Mapping[str, str]) -> dict[str, Any]:
+        """A tidy row: the AUC of one attack less another's, on the same targets and records.
+
+        `names` are those of their scores. Where every record was asked the units are the targets.
+        """
+        key = {"dataset": self.label, "attack": f"{attack} less {other}", "metric": PAIRED}
+        first, second = names[attack], names[other]
+        if self.is_whole:
+            apart = self.numbers(first) - self.numbers(second)
+            return {**key, **metrics.summary(apart, self.units)}
+        interval = metrics.paired_interval(
+            "auc",
+            np.stack(self.scores(first)),
+            np.stack(self.scores(second)),
+            np.stack(self.member),
+            units=self.units,
+            asked_share=len(self.member[0]) / self.attrs["pool"],
+            resamples=RESAMPLES,
+        )
+        return {**key, **columns(interval)}
 
 
 def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:

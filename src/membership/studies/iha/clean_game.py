@@ -26,13 +26,12 @@ from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.forms import KEPT
-from membership.studies.iha.scores import white_box
+from membership.studies.iha.scores import PAIRED, white_box
 
 RESAMPLES = 400
 METRICS = ("AUC", "AUC, record by record")
 WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
 NORM = "norm of the others' gradient"
-PAIRED = "AUC, paired difference"
 # One attack less another, and which of `METRICS` (in words: pooled, or record by record).
 COUNTED = ("pooled", "record by record")
 
@@ -278,14 +277,15 @@ def four(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
     """iha-ctl-14: the four adversaries, and attacks less each other."""
     rows = []
     for found in some:
-        each = all_numbers(found)
+        each, key = all_numbers(found), {"dataset": found.attrs["set"]}
+        members = {"training_records": found.attrs["recipe"]["members"]}
         for name, attack in CELLS.items():
-            key = {"dataset": found.attrs["set"], "attack": name}
-            rows += _rows(key, METRICS, each[attack], lowest=0.0, highest=1.0)
+            made = _rows({**key, "attack": name}, METRICS, each[attack], lowest=0.0, highest=1.0)
+            rows += [row | members for row in made]
         for first, second in CONTRASTS:
             name = f"{SHORT.get(first, first)} less {SHORT.get(second, second)}"
-            key = {"dataset": found.attrs["set"], "attack": name}
-            rows += _rows(key, DIFFERENCES, each[first] - each[second])
+            made = _rows({**key, "attack": name}, DIFFERENCES, each[first] - each[second])
+            rows += [row | members for row in made]
     return tidy(rows, about(some))
 
 

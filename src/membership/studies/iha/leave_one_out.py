@@ -14,8 +14,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.audit import origin
-from membership.studies.iha.clean_game import PAIRED
-from membership.studies.iha.scores import KEYS, Forms, by_inverse, white_box
+from membership.studies.iha.scores import KEYS, PAIRED, Forms, by_inverse, columns, white_box
 
 
 @dataclass(frozen=True)
@@ -185,9 +184,9 @@ def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
 def _less(one: Protocol, first: str, second: str) -> dict[str, Any]:
     member = np.tile(one.member, (len(one.scores[first]), 1))
     scores = one.scores[first], one.scores[second]
-    found = vars(metrics.paired_interval("auc", *scores, member, resamples=RESAMPLES)).copy()
+    interval = metrics.paired_interval("auc", *scores, member, resamples=RESAMPLES)
     key = {"dataset": one.experiment.label, "attack": f"{first} less {second}", "metric": PAIRED}
-    return {**key, "value": found.pop("difference"), "n_repeats": found.pop("units"), **found}
+    return {**key, **columns(interval)}
 
 
 def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from membership.studies.iha.scores import (
     Forms,
     Scores,
     by_inverse,
+    columns,
     iha,
     judged,
     loss_of,
@@ -250,7 +251,9 @@ def control_13(
         for name, scores in scored.items():
             own = auc(scores, audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
-            found.append({**key, "AUC": own.value.mean(), **row(own + loss * -1.0)})
+            found.append(
+                {**key, "AUC": own.value.mean(), **columns((own + loss * -1.0).interval())}
+            )
         if audit.label in asked_all:
             found += _elsewhere(asked_all[audit.label])
     told = _about(some)
@@ -304,19 +307,7 @@ def _less(numbers: dict[Version, Any], version: Version, place: int) -> dict[str
     """A version less the one without a factor, with the AUC of both."""
     first, second = numbers[version], numbers[_without(version, place)]
     both = {"AUC with it": first.value.mean(), "AUC without it": second.value.mean()}
-    return {**both, **row(first + second * -1.0)}
-
-
-def row(difference: metrics.Resampled) -> dict[str, float]:
-    found = difference.interval()
-    return {
-        "value": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "standard_error": found.standard_error,
-        "degrees_of_freedom": found.degrees_of_freedom,
-        "n_repeats": found.units,
-    }
+    return {**both, **columns((first + second * -1.0).interval())}
 
 
 def _contrast(factor: str, version: Version) -> str:

@@ -148,6 +148,7 @@ def by_inverse(evidence: xr.Dataset, target: int, rows: Any = slice(None)) -> di
 RATES = {"TPR@1%FPR (%)": 0.01, "TPR@0.1%FPR (%)": 0.001}
 METRICS = ("AUC", *RATES)
 KEYS = ("dataset", "attack", "metric")
+PAIRED = "AUC, paired difference"
 
 
 def measured(
@@ -221,6 +222,18 @@ def judged(
     return published.compare(
         table, pd.concat(parts, ignore_index=True), list(on), unjudged=unjudged
     )
+
+
+def columns(interval: metrics.PairedInterval) -> dict[str, float]:
+    """A paired difference as the columns of a row."""
+    return {
+        "value": interval.difference,
+        "low": interval.low,
+        "high": interval.high,
+        "standard_error": interval.standard_error,
+        "degrees_of_freedom": interval.degrees_of_freedom,
+        "n_repeats": interval.units,
+    }
 
 
 def number(name: str, score: FloatArray, member: BoolArray) -> float:

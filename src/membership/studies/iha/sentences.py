@@ -63,7 +63,8 @@ def of_control_2(table: pd.DataFrame) -> str:
 
 def of_table_8(table: pd.DataFrame) -> str:
     """The best conditioning on each data set."""
-    parts = [one.removeprefix("IHA ") for one in _highest(table, "dataset")]
+    auc = table[table["metric"] == "AUC"]
+    parts = [one.removeprefix("IHA ") for one in _highest(auc, "dataset")]
     return f"The highest AUC: {joined(parts)}."
 
 

@@ -14,10 +14,10 @@ from membership.arrays import BoolArray, FloatArray
 from membership.data.public import DIGITS
 from membership.exhibits.tidy import tidy
 from membership.published import Contrast
-from membership.studies.iha.clean_game import COUNTED, METRICS, NORM, PAIRED, WHITE, Compared
+from membership.studies.iha.clean_game import COUNTED, METRICS, NORM, WHITE, Compared
 from membership.studies.iha.leave_one_out import Experiment, origin_of
 from membership.studies.iha.left_out import small_task
-from membership.studies.iha.scores import white_box
+from membership.studies.iha.scores import PAIRED, white_box
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -131,18 +131,13 @@ def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
     return compared.same.mean(axis=(1, 2))
 
 
-def difference(experiment: Experiment, first: str, second: str, seed: int) -> Contrast:
-    """AUC of one attack less another, records pooled.
-
-    Both attacks see the same draws of records and models.
-    """
-    return _less(*scored(experiment), first, second, seed)
-
-
 def _less(
     scores: Scores, trained_on: BoolArray, first: str, second: str, seed: int, place: int = 0
 ) -> Contrast:
-    """One attack less another by one of `METRICS`; the records are the units."""
+    """One attack less another by one of `METRICS`; the records are the units.
+
+    Both attacks see the same draws of records and models.
+    """
     some = [
         Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
         for name in (first, second)
