@@ -10,11 +10,10 @@ from scipy import stats
 
 from membership import metrics
 from membership.exhibits import declared, load
-from membership.published import Contrast
 from membership.studies.iha import audit as reading
 from membership.studies.iha import clean_game, small_game, subjects, theory
-from membership.studies.iha.claim_numbers import paired
 from membership.studies.iha.claims import CLAIMS
+from membership.studies.iha.scores import PAIRED
 
 CLAIM = {one.id: one for one in CLAIMS}
 MEMBERS = {
@@ -289,96 +288,87 @@ def test_claims_of_the_committed_run_are_computed():
     assert words["iha-c06"] == words["iha-c13"] == "not tested here"
 
 
-def test_a_paired_difference_is_that_of_the_scores(source, audits):
-    label = audits[0].label
-    found = paired(source, label, "IHA", "LOSS", "IHA less LOSS")
-    swapped = paired(source, label, "LOSS", "IHA", "LOSS less IHA")
-    assert found.difference == pytest.approx(-swapped.difference)
-    assert paired(source, label, "IHA", "IHA", "none").difference == 0.0
+def test_a_paired_difference_is_that_of_the_scores(audits):
+    names = {name: name for name in ("IHA", "LOSS")}
+    found, swapped = audits[0].less("IHA", "LOSS", names), audits[0].less("LOSS", "IHA", names)
+    assert found["attack"] == "IHA less LOSS"
+    assert found["value"] == pytest.approx(-swapped["value"])
+    assert audits[0].less("IHA", "IHA", names)["value"] == 0.0
+
+
+DAMPINGS = {"half": "IHA, damping 0.5", "one": "IHA, damping 1"}
 
 
 def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
-    names = ("IHA, damping 0.5", "IHA, damping 1")
     for one in reading.swept_audits(source):
         first, second = (
             [metrics.auc(*pair) for pair in zip(one.scores(name), one.member, strict=True)]
-            for name in names
+            for name in DAMPINGS.values()
         )
         by_unit = pd.Series(np.subtract(first, second)).groupby(one.units).mean()
-        found = paired(source, one.label, *names, "difference", swept="few")
-        assert found.difference == pytest.approx(by_unit.mean())
+        assert one.less("half", "one", DAMPINGS)["value"] == pytest.approx(by_unit.mean())
 
 
 def test_of_every_record_the_targets_are_the_units(source):
-    names = ("IHA, damping 0.5", "IHA, damping 1")
     (one,) = reading.whole_audits(source)
-    gap = pd.Series(one.numbers(names[0]) - one.numbers(names[1])).groupby(one.units)
-    found = paired(source, one.label, *names, "difference", swept="all")
+    first, second = (one.numbers(name) for name in DAMPINGS.values())
+    gap = pd.Series(first - second).groupby(one.units)
+    found = one.less("half", "one", DAMPINGS)
     share = gap.size() / len(one.units)
-    assert found.difference == pytest.approx(share @ gap.mean())
-    assert found.standard_error == pytest.approx(gap.mean().std() * (share @ share) ** 0.5)
+    assert found["value"] == pytest.approx(share @ gap.mean())
+    assert found["standard_error"] == pytest.approx(gap.mean().std() * (share @ share) ** 0.5)
 
 
-@pytest.mark.slow
+def test_the_paired_row_decides_where_a_table_has_it():
+    table = run_of(lead(0.6, 0.5)).table("")
+    row = {"attack": "IHA (Exact) less LiRA", "metric": PAIRED, "value": -0.1}
+    tail = {"standard_error": 0.001, "degrees_of_freedom": 4, "n_repeats": 5}
+    rows = [{"dataset": name, **row, **tail} for name in ("MNIST-Odd", "FashionMNIST")]
+    more = pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
+    more.attrs = table.attrs
+    run = SimpleNamespace(table=lambda name: more)
+    assert CLAIM["iha-o04"].outcome(run).word == "contradicted"
+    assert CLAIM["iha-o04"].outcome(SimpleNamespace(table=lambda name: table)).word == "supported"
+
+
 def test_the_game_pairs_its_draws(experiment):
-    found = small_game.difference(experiment, "IHA", "LOSS", 0)
     table = small_game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
-    auc_of = table["value"].xs("AUC", level="metric")
-    assert found.difference == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
-    assert found.standard_error > 0
-    row = table.loc["IHA less LOSS, pooled", clean_game.PAIRED]
-    assert (row["value"], row["low"], row["high"]) == (found.difference, found.low, found.high)
-    each = table["value"].xs(clean_game.METRICS[1], level="metric")
-    row = table.loc["IHA less LOSS, record by record", clean_game.PAIRED]
-    assert row["value"] == pytest.approx(each["IHA"] - each["LOSS"])
-    same = small_game.difference(experiment, "IHA", "IHA", 0)
+    for metric, word in zip(clean_game.METRICS, clean_game.COUNTED, strict=True):
+        auc_of = table["value"].xs(metric, level="metric")
+        row = table.loc[f"IHA less LOSS, {word}", PAIRED]
+        assert row["value"] == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
+        assert row["low"] < row["value"] < row["high"]
+    same = small_game._less(*small_game.scored(experiment), "IHA", "IHA", 0)
     assert same.difference == same.standard_error == 0.0
 
 
-def test_the_game_is_tested_where_its_evidence_is(settings):
-    run = SimpleNamespace(settings=settings, has=lambda name: False)
-    found = CLAIM["iha-o08"].outcome(run)
-    assert found.word == "not tested here"
-    needed = subjects.files(subjects.LEFT_OUT, subjects.left_out(settings))
-    assert all(name in found.reason for name in needed)
+GAMES = {
+    "iha-o08": "IHA less LOSS, pooled",
+    "iha-o09": "LiRA-L, online less IHA, pooled",
+    "iha-o11": "IHA less LOSS",
+    "iha-o12": "projection less LiRA-L",
+    "iha-o13": "LiRA-L less IHA",
+}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("value", "error", "word"),
-    [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
-)
-def test_the_game_follows_its_differences(monkeypatch, source, value, error, word):
-    monkeypatch.setattr(small_game, "difference", lambda *_: Contrast("x", value, error, 15.0, 16))
-    for name in ("iha-o08", "iha-o09"):
-        assert CLAIM[name].outcome(source).word == word
+@pytest.mark.parametrize("claim", GAMES)
+def test_a_claim_on_the_game_follows_its_differences(claim):
+    def outcome(value, error, records=5000):
+        return CLAIM[claim].outcome(_game_run(GAMES[claim], value, error, records))
+
+    assert outcome(0.2, 0.01).word == "supported"
+    assert outcome(-0.2, 0.01).word == "contradicted"
+    assert outcome(0.2, 0.5).word == "undecided"
+    assert outcome(0.2, 0.01).datasets == ("X: large",)
+    if claim > "iha-o10":
+        assert outcome(0.2, 0.01, 300).word == "not tested here"
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "word"),
-    [(0.2, 0.01, "supported"), (-0.2, 0.01, "contradicted"), (0.2, 0.5, "undecided")],
-)
-def test_the_game_at_scale_follows_its_differences(value, error, word):
-    names_of = {"iha-o11": "IHA less LOSS", "iha-o12": "projection less LiRA-L"}
-    for claim, contrast in {**names_of, "iha-o13": "LiRA-L less IHA"}.items():
-        assert CLAIM[claim].outcome(_game_run(contrast, value, error, 5000)).word == word
-        small = CLAIM[claim].outcome(_game_run(contrast, value, error, 300))
-        assert small.word == "not tested here"
-        assert "5,000 training records" in small.reason
-
-
-def _game_run(contrast, value, error, members):
-    rows = [
-        {"dataset": "X", "attack": contrast, "metric": metric, "value": value}
-        | {"standard_error": error, "degrees_of_freedom": 199.0, "n_repeats": 200}
-        for metric in clean_game.DIFFERENCES
-    ]
-    table = pd.DataFrame(rows)
+def _game_run(contrast, value, error, records):
+    row = {"dataset": "X", "attack": contrast, "value": value, "standard_error": error}
+    row |= {"n_repeats": 200, "training_records": records}
+    pooled = contrast.endswith(", pooled")
+    names = [PAIRED] if pooled else clean_game.DIFFERENCES
+    table = pd.DataFrame([{**row, "metric": name} for name in names])
     table.attrs["sizes"] = {"X": "large"}
-    evidence = SimpleNamespace(attrs={"recipe": {"members": members}})
-    return SimpleNamespace(
-        settings=SimpleNamespace(datasets=["digits"], profile="tiny"),
-        table=lambda name: table,
-        has=lambda name: True,
-        evidence=lambda name: evidence,
-    )
+    return SimpleNamespace(table=lambda name: table)

@@ -23,7 +23,7 @@ from membership.errors import InputError
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha import forms as white_box
 from membership.studies.iha.experiment import about_task, scaled_logits
-from membership.studies.iha.needs import N_BASE
+from membership.studies.iha.settings import N_BASE
 from membership.studies.iha.subjects import size_of
 
 MOST_PARAMETERS = 800
