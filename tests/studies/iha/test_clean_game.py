@@ -106,7 +106,7 @@ def test_where_the_two_worlds_are_one_the_auc_is_one_half():
 
 
 def test_the_sets_are_the_units(found, settings):
-    table = clean_game.four([found], settings).set_index(["attack", "metric"])
+    table = clean_game.four([found]).set_index(["attack", "metric"])
     sets = len(set(found.attrs["others"]))
     assert (table["n_repeats"] == sets).all()
     each = clean_game.all_numbers(found)
@@ -128,8 +128,8 @@ def test_numbers_are_means_over_the_halves(found):
 
 
 def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
-    table = clean_game.four([found], settings).set_index(["attack", "metric"])["value"]
-    shown = clean_game.every_attack([found], settings).set_index(["attack", "metric"])["value"]
+    table = clean_game.four([found]).set_index(["attack", "metric"])["value"]
+    shown = clean_game.every_attack([found]).set_index(["attack", "metric"])["value"]
     for place, (metric, word) in enumerate(zip(METRICS, COUNTED, strict=True)):
         row = table["IHA less LOSS", clean_game.DIFFERENCES[place]]
         assert clean_game.DIFFERENCES[place].endswith(word)

@@ -148,7 +148,7 @@ def test_the_interval_allows_for_the_shared_models_of_the_base():
 
 def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, settings):
     played = leave_one_out.protocol(experiment, settings)
-    table = leave_one_out.table_5([played], settings).set_index(["attack", "metric"])["value"]
+    table = leave_one_out.table_5([played]).set_index(["attack", "metric"])["value"]
     score, member = played.scores["IHA"], played.member
     called = np.stack([leave_one_out._called(s, member, 0.3) for s in score])
     tpr, tnr = called[:, member].mean(), (~called[:, ~member]).mean()
@@ -159,7 +159,7 @@ def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, set
 
 def test_differences_of_the_protocol_are_those_of_its_numbers(experiment, settings):
     played = leave_one_out.protocol(experiment, settings)
-    table = leave_one_out.control_8([played], settings).set_index(["attack", "metric"])
+    table = leave_one_out.control_8([played]).set_index(["attack", "metric"])
     for first, second in leave_one_out.CONTRASTS:
         row = table.loc[f"{first} less {second}", leave_one_out.PAIRED]
         auc = [table.loc[name, "AUC"]["value"] for name in (first, second)]

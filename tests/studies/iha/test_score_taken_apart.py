@@ -22,7 +22,7 @@ def with_forms(source, settings, audits):
 
 @pytest.fixture(scope="module")
 def table(with_forms, settings):
-    return score_taken_apart.control_11([parts[:2] for parts in with_forms], settings)
+    return score_taken_apart.control_11(*list(zip(*with_forms, strict=True))[:2])
 
 
 def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(with_forms):
@@ -61,7 +61,7 @@ def test_a_difference_is_that_of_two_means_over_pairs(table, audits):
 
 
 def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
-    table = score_taken_apart.control_12(with_forms, settings)
+    table = score_taken_apart.control_12(*zip(*with_forms, strict=True))
     assert not table.duplicated(["panel", "damping", "series"]).any()
     assert (
         table.groupby(["panel", "damping"]).size() == len(score_taken_apart.OVER_DAMPINGS)
@@ -73,7 +73,7 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
 
 def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits, source):
     whole = audit.whole_audits(source)
-    table = score_taken_apart.control_13([parts[:2] for parts in with_forms], whole, settings)
+    table = score_taken_apart.control_13(*list(zip(*with_forms, strict=True))[:2], whole)
     row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
     each = {
         name: [

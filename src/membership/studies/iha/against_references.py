@@ -4,7 +4,6 @@ With the controls on knowledge (iha-ctl-1) and on LiRA's references (iha-ctl-3).
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +39,7 @@ def allowed() -> list[attacks.Attack]:
     ]
 
 
-def table_1(settings: Any) -> pd.DataFrame:
+def table_1() -> pd.DataFrame:
     """What each attack may know (Table 1), as registered."""
     table = attacks.requirements(allowed())
     table.attrs["note"] = (
@@ -56,7 +55,7 @@ FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
 GRID = np.logspace(-4, 0, 81)
 
 
-def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def figure_1(audits: Sequence[Audit]) -> pd.DataFrame:
     """ROC curves at low false positive rates (Figure 1): means over the targets, with intervals."""
     parts = []
     for audit in audits:
@@ -68,7 +67,7 @@ def figure_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     return table_of(parts, audits)
 
 
-def table_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def table_2(audits: Sequence[Audit]) -> pd.DataFrame:
     """The paper's main comparison (Table 2), and how good the models are (Section 4.1)."""
     found = []
     for audit in audits:
@@ -92,7 +91,7 @@ def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, pd.concat(every))
 
 
-def table_7(found: Sequence[Audit], deep: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def table_7(found: Sequence[Audit], deep: Sequence[Audit]) -> pd.DataFrame:
     """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
     listed = [row for one in found for item in TABLE_7.items() for row in one.rows(*item)]
     for one in deep:
@@ -127,7 +126,7 @@ CONTROL_1 = {
 }
 
 
-def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def control_1(audits: Sequence[Audit]) -> pd.DataFrame:
     """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
     everyone, found = "IHA, gradient over D for everyone", []
     for audit in audits:
@@ -136,7 +135,7 @@ def control_1(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
     return table_of(found, audits)
 
 
-def control_3(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def control_3(audits: Sequence[Audit]) -> pd.DataFrame:
     """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
     among, found = "LiRA, target among its references", []
     for audit in audits:

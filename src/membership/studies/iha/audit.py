@@ -12,6 +12,7 @@ import xarray as xr
 from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
+from membership.exhibits import Source
 from membership.studies.iha import scores, subjects
 from membership.studies.iha.forms import FRACTIONS, OF_SWEEP
 from membership.studies.iha.scores import METRICS, PAIRED, columns, measured
@@ -202,13 +203,13 @@ def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
-def decomposed_audits(source: Any) -> tuple[Audit, ...]:
+def decomposed_audits(source: Source) -> tuple[Audit, ...]:
     """Every data set of a run whose Hessians were decomposed, attacked."""
     return _read(source, audit, subjects.MAIN, subjects.decomposed(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
-def audits(source: Any) -> tuple[Audit, ...]:
+def audits(source: Source) -> tuple[Audit, ...]:
     """Every data set of a run, attacked; `source` has the evidence named in `subjects.MAIN`."""
     first = decomposed_audits(source)
     more = subjects.subjects(source.settings)[len(first) :]
@@ -216,7 +217,7 @@ def audits(source: Any) -> tuple[Audit, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def compared_audits(source: Any) -> tuple[Audit, ...]:
+def compared_audits(source: Source) -> tuple[Audit, ...]:
     """The data sets of the main comparison: see `subjects.compared`."""
     first = audits(source)
     more = subjects.compared(source.settings)[len(first) :]
@@ -224,43 +225,42 @@ def compared_audits(source: Any) -> tuple[Audit, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def swept_audits(source: Any) -> tuple[Audit, ...]:
+def swept_audits(source: Source) -> tuple[Audit, ...]:
     """The same over dampings and ranks."""
     return _read(source, swept, subjects.SWEPT, subjects.decomposed(source.settings))
 
 
-def damped_audits(source: Any) -> tuple[Audit, ...]:
+def damped_audits(source: Source) -> tuple[Audit, ...]:
     """`swept_audits`, with numbers over every record in the place of scores where there are any."""
     whole = {one.label: one for one in whole_audits(source)}
     return tuple(whole.get(one.label, one) for one in swept_audits(source))
 
 
-def whole_audits(source: Any) -> tuple[Audit, ...]:
+def whole_audits(source: Source) -> tuple[Audit, ...]:
     """The data sets whose targets were asked about every record."""
     return _read(source, every_record, subjects.WHOLE, subjects.whole(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
-def known_audits(source: Any) -> tuple[Audit, ...]:
+def known_audits(source: Source) -> tuple[Audit, ...]:
     """Every data set of a run by fractions known."""
     return _read(source, with_known, subjects.KNOWN, subjects.subjects(source.settings))
 
 
-def variant_audits(source: Any) -> tuple[Audit, ...]:
+def variant_audits(source: Source) -> tuple[Audit, ...]:
     """The last data set of a run, then its variants (Table 7)."""
     more = [one for one in subjects.variants(source.settings) if not one.full]
     last = compared_audits(source)[len(audits(source)) - 1 :]
     return (*last, *_read(source, audit, subjects.MAIN, more))
 
 
-def deep_sweep(source: Any) -> tuple[Audit, ...]:
+def deep_sweep(source: Source) -> tuple[Audit, ...]:
     """The deeper network at every damping."""
-    deep = [one for one in subjects.variants(source.settings) if one.deep]
-    return _read(source, swept, subjects.SWEPT, deep)
+    return _read(source, swept, subjects.SWEPT, subjects.deep(source.settings))
 
 
 def _read(
-    source: Any, made: Callable[..., Audit], kinds: Sequence[str], some: list[subjects.Subject]
+    source: Source, made: Callable[..., Audit], kinds: Sequence[str], some: list[subjects.Subject]
 ) -> tuple[Audit, ...]:
     return tuple(made(*(source.evidence(f"{k}-{one.slug}") for k in kinds)) for one in some)
 

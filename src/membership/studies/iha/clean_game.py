@@ -265,15 +265,7 @@ CONTRASTS = (
 DIFFERENCES = tuple(f"{PAIRED}, {word}" for word in COUNTED)
 
 
-def games(source: Any) -> list[xr.Dataset]:
-    """The evidence of every game of a run."""
-    return [
-        source.evidence(name)
-        for name in subjects.files(subjects.GAME, subjects.games(source.settings))
-    ]
-
-
-def four(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
+def four(some: list[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-14: the four adversaries, and attacks less each other."""
     rows = []
     for found in some:
@@ -289,7 +281,7 @@ def four(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
     return tidy(rows, about(some))
 
 
-def every_attack(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
+def every_attack(some: list[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-15: every attack of the game, in the order of what it reads."""
     rows = []
     for found in some:
@@ -305,9 +297,11 @@ def every_attack(some: list[xr.Dataset], settings: Any) -> pd.DataFrame:
     return table
 
 
-def convergence(source: Any) -> pd.DataFrame:
+def convergence(
+    some: list[xr.Dataset], answers: list[xr.Dataset], lengths_of: list[xr.Dataset]
+) -> pd.DataFrame:
     """iha-ctl-16: how far the models of the game have converged, beside those of Table 2."""
-    rows, some = [], games(source)
+    rows = []
     for found in some:
         side = found["form"].sel(inverse="identity", side="without")
         # The models on D' are the same for all of its records.
@@ -318,8 +312,7 @@ def convergence(source: Any) -> pd.DataFrame:
         key = {"dataset": found.attrs["set"], "models": "clean game, models on D'"}
         rows += _over(key, lengths, found["accuracy"].values.mean(1))
         rows += [{**key, **row} for row in _expected(found)]
-    for one in subjects.subjects(source.settings)[:1]:
-        outputs, forms = (source.evidence(f"{kind}-{one.slug}") for kind in subjects.MAIN)
+    for outputs, forms in zip(answers, lengths_of, strict=True):
         key = {"dataset": forms.attrs["set"], "models": "Table 2"}
         accuracy = outputs["test_accuracy"].values[forms["target"].values]
         rows += _over(key, list(forms["norm"].values.T), accuracy, pairs=True)

@@ -226,7 +226,7 @@ def _few_bits(values: np.ndarray) -> np.ndarray:
 MEGABYTE = 1e6
 
 
-def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset], settings: Any) -> pd.DataFrame:
+def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Exact scores against conjugate gradients on the same records (Table 3)."""
     found, said, asked, count = [], [], {}, {}
     for audit, one in zip(audits, solved, strict=True):
@@ -284,8 +284,9 @@ def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return scores.judged(table, reference)
 
 
-def table_6(costs: xr.Dataset, settings: Any) -> pd.DataFrame:
+def table_6(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Time and memory of the attacks on one model (Table 6), as measured when it was gathered."""
+    (costs,) = timings
     models, p = int(costs["reference_models"]), costs.attrs["recipe"]["parameters"]
     times = {part: costs[part].values for part in ("before", "each", "held", "held_after")}
     whole = times["before"] + 1000 * times["each"]

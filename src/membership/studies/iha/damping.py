@@ -1,7 +1,7 @@
 """How much the damping decides: Table 8, and the damping over three orders of magnitude."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from scipy.stats import t
@@ -30,7 +30,7 @@ CONDITIONINGS = {
 BEST = "IHA (damping eps=2e-1)"
 
 
-def table_8(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def table_8(audits: Sequence[Audit]) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only.
 
     Where few records are asked, the same of every target, the errors are over records too.
@@ -66,7 +66,7 @@ def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, published.reference("iha_table8"))
 
 
-def control_2(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def control_2(audits: Sequence[Audit]) -> pd.DataFrame:
     """The damping, over three orders of magnitude (iha-ctl-2)."""
     found = []
     for audit in audits:

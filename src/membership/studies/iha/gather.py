@@ -55,7 +55,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
         enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
     for one in games(settings):
         enter({"pairs-game": game_pairs}, one)
-    enter({"costs": costs}, timed(settings))
+    for one in timed(settings):
+        enter({"costs": costs}, one)
     return found
 
 

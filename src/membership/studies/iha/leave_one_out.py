@@ -11,6 +11,7 @@ import xarray as xr
 
 from membership import attacks, metrics, published, signals
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.audit import origin
@@ -82,7 +83,7 @@ class Experiment:
         return np.searchsorted(self.outputs["record"].values, records)
 
 
-def experiments(source: Any) -> list[Experiment]:
+def experiments(source: Source) -> list[Experiment]:
     """Every experiment of a run; `source` has the evidence named in `subjects.LEFT_OUT`."""
     return [
         Experiment(*(source.evidence(f"{kind}-{one.slug}") for kind in subjects.LEFT_OUT))
@@ -158,7 +159,12 @@ def protocol(experiment: Experiment, settings: Any) -> Protocol:
     return Protocol(experiment, scores, member)
 
 
-def control_8(played: list[Protocol], settings: Any) -> pd.DataFrame:
+def protocols(source: Source) -> list[Protocol]:
+    """That of every experiment of a run."""
+    return [protocol(one, source.settings) for one in experiments(source)]
+
+
+def control_8(played: list[Protocol]) -> pd.DataFrame:
     """Attacks with leave-one-out references beside IHA (Section 4.4), then paired differences.
 
     The intervals of single attacks are over the targets; those of differences over the targets
@@ -196,7 +202,7 @@ def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     return _beside(table, named)
 
 
-def table_5(played: list[Protocol], settings: Any) -> pd.DataFrame:
+def table_5(played: list[Protocol]) -> pd.DataFrame:
     """How often two attacks agree on members, and on non-members (Tables 5a and 5b)."""
     found = []
     for one in played:

@@ -45,7 +45,7 @@ TERMS = {
 KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
 
 
-def table_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def table_4(audits: Sequence[Audit]) -> pd.DataFrame:
     """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
     found = []
     for audit in audits:
@@ -67,7 +67,7 @@ def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, published.reference("iha_table4"))
 
 
-def table_9(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def table_9(audits: Sequence[Audit]) -> pd.DataFrame:
     """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
 
     "as the appendix describes": z is taken out of the known records where it is one of them.
@@ -180,10 +180,10 @@ def versions(
     return found
 
 
-def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.DataFrame:
+def control_11(audits: Sequence[Audit], evidence: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What each choice is worth, the three others fixed, at the chapter's damping (iha-ctl-11)."""
     found = []
-    for audit, forms in some:
+    for audit, forms in zip(audits, evidence, strict=True):
         each = [
             versions(
                 *(kept[name] for name in ("published", "regularised", "identity")),
@@ -201,13 +201,15 @@ def control_11(some: Sequence[tuple[Audit, xr.Dataset]], settings: Any) -> pd.Da
                 key = {"dataset": audit.label, "contrast": _contrast(factor, version)}
                 key |= {"factor": factor, "metric": "AUC"}
                 found.append({**key, **_less(numbers, version, place)})
-    return tidy(found, _about(some))
+    return tidy(found, _about(audits))
 
 
-def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: Any) -> pd.DataFrame:
+def control_12(
+    audits: Sequence[Audit], evidence: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]
+) -> pd.DataFrame:
     """The same at every damping, on the fewer records of the sweep (iha-ctl-12)."""
     found = []
-    for audit, forms, sweep in some:
+    for audit, forms, sweep in zip(audits, evidence, sweeps, strict=True):
         at = np.searchsorted(forms["query"].values, sweep["query"].values)
         member = list(sweep["member"].values)
         swept = [by_inverse(sweep, place) for place, _, _ in _targets(audit, forms)]
@@ -231,11 +233,11 @@ def control_12(some: Sequence[tuple[Audit, xr.Dataset, xr.Dataset]], settings: A
                 # None has the loss term: in the picture that goes without saying.
                 series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
                 found.append({**key, "series": series, **_less(numbers, version, place)})
-    return tidy(found, _about(some))
+    return tidy(found, _about(audits))
 
 
 def control_13(
-    some: Sequence[tuple[Audit, xr.Dataset]], whole: Sequence[Audit], settings: Any
+    audits: Sequence[Audit], evidence: Sequence[xr.Dataset], whole: Sequence[Audit]
 ) -> pd.DataFrame:
     """Parameters without the others beside the loss, paired (iha-ctl-13).
 
@@ -243,7 +245,7 @@ def control_13(
     """
     found = []
     asked_all = {one.label: one for one in whole}
-    for audit, forms in some:
+    for audit, forms in zip(audits, evidence, strict=True):
         each = [alone(kept) for _, _, kept in _targets(audit, forms)]
         loss = auc(audit.scores("LOSS"), audit.member, audit.units)
         scored = {name: audit.scores(masked) for name, masked in MASKED.items()}
@@ -256,7 +258,7 @@ def control_13(
             )
         if audit.label in asked_all:
             found += _elsewhere(asked_all[audit.label])
-    told = _about(some)
+    told = _about(audits)
     said = [f"{one.label}, IHA: all {one.attrs['pool']:,} records asked" for one in whole]
     return tidy(found, {**told, "deviations": [*told["deviations"], *said]})
 
@@ -323,8 +325,7 @@ def _contrast(factor: str, version: Version) -> str:
     return f"{factor}: {', '.join(shared)}"
 
 
-def _about(some: Sequence[tuple]) -> dict[str, Any]:
-    audits = [parts[0] for parts in some]
+def _about(audits: Sequence[Audit]) -> dict[str, Any]:
     found = origin([one.attrs for one in audits])
     asked = [f"{one.label}: a target and its complement are one unit" for one in audits]
     return {

@@ -130,11 +130,6 @@ def of_control_13(table: pd.DataFrame) -> str:
     return f"AUC above that of LOSS: {'; '.join(parts)}." if parts else "None is ahead of LOSS."
 
 
-def of_contrasts_by_damping(table: pd.DataFrame) -> str:
-    """The picture of `of_control_12` in words."""
-    return f"One panel a data set: differences in AUC by damping. {of_control_12(table)}"
-
-
 def _paired(table: pd.DataFrame, *names: str) -> str:
     """The signs of some of a table's paired differences, by the beginning of their names."""
     rows = table[table["metric"].str.contains("paired difference")]
@@ -159,14 +154,6 @@ def of_control_14(table: pd.DataFrame) -> str:
 def of_control_15(table: pd.DataFrame) -> str:
     """The attack with the highest AUC in each setting."""
     return f"The highest AUC: {'; '.join(_highest(table, 'series'))}."
-
-
-def of_attacks_at_scale(table: pd.DataFrame) -> str:
-    """The picture of `of_control_15` in words."""
-    return (
-        "A row an attack, a mark a data set, records pooled and record by record: AUC with its "
-        f"interval. {of_control_15(table)}"
-    )
 
 
 def of_control_16(table: pd.DataFrame) -> str:
@@ -286,12 +273,4 @@ def of_curves(table: pd.DataFrame) -> str:
     return (
         "One panel a data set: true against false positive rate on logarithmic axes, with curves "
         f"of {series} and the line of random scores. {of_figure_1(table)}"
-    )
-
-
-def of_dampings(table: pd.DataFrame) -> str:
-    """The dampings in words."""
-    return (
-        "One panel a data set: AUC against the damping on a logarithmic axis, for IHA and IHA*. "
-        f"{of_control_2(table)}"
     )

@@ -4,14 +4,18 @@ Nothing here needs torch: whatever lists exhibits reads it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from membership import addresses
 from membership.addresses import PARITY
 from membership.data.loading import is_purchase_like, purchase_records
 from membership.errors import InputError
+
+if TYPE_CHECKING:
+    from membership.studies.iha.settings import Settings
 
 # A network too narrow for all hundred classes of Purchase learns these.
 FEW_CLASSES = 10
@@ -157,7 +161,7 @@ class Subject:
         return base.lower() + more
 
 
-def subjects(settings: Any) -> list[Subject]:
+def subjects(settings: "Settings") -> list[Subject]:
     """Every data set of a run; Purchase, last in the paper profile, at the paper's size.
 
     An `InputError` where two of them would be written to the same files.
@@ -172,26 +176,26 @@ def subjects(settings: Any) -> list[Subject]:
     return found
 
 
-def decomposed(settings: Any) -> list[Subject]:
+def decomposed(settings: "Settings") -> list[Subject]:
     """The data sets whose networks' Hessians are decomposed, for any damping and rank."""
     return [one for one in subjects(settings) if not one.full]
 
 
-def whole(settings: Any) -> list[Subject]:
+def whole(settings: "Settings") -> list[Subject]:
     """The data sets whose targets are asked about every record: those with a single logit."""
     return [one for one in decomposed(settings) if one.name.endswith(PARITY)]
 
 
-def compared(settings: Any) -> list[Subject]:
+def compared(settings: "Settings") -> list[Subject]:
     """The data sets of the main comparison: where it is at hand, all of Purchase-100 too."""
     return [*subjects(settings), *_larger(settings)]
 
 
-def _is_full(settings: Any) -> bool:
+def _is_full(settings: "Settings") -> bool:
     return is_purchase(settings.datasets[-1]) and settings.profile == "paper"
 
 
-def _larger(settings: Any) -> list[Subject]:
+def _larger(settings: "Settings") -> list[Subject]:
     """Purchase-100 itself at its full size; simulated, so many records would decide nothing."""
     name = settings.datasets[-1]
     if not _is_full(settings) or is_purchase_like(name):
@@ -199,7 +203,7 @@ def _larger(settings: Any) -> list[Subject]:
     return [Subject(name, large=True, full=True, most_parameters=FULL_PARAMETERS)]
 
 
-def variants(settings: Any) -> list[Subject]:
+def variants(settings: "Settings") -> list[Subject]:
     """The last data set of a run with more records and with a deeper network (Table 7).
 
     More records there are of Purchase and of what simulates it, short of the paper's own size; a
@@ -215,26 +219,35 @@ def variants(settings: Any) -> list[Subject]:
     return made
 
 
-def timed(settings: Any) -> Subject:
-    """The data set on which attacks are timed: at the paper's size simulated records do as well."""
-    last = subjects(settings)[-1]
+def timed(settings: "Settings") -> list[Subject]:
+    """What attacks are timed on: one, and at the paper's size simulated records do as well."""
     if not _is_full(settings):
-        return last
-    return Subject(PURCHASE, large=True, n_models=TIMED_MODELS, most_parameters=FULL_PARAMETERS)
+        return subjects(settings)[-1:]
+    return [Subject(PURCHASE, large=True, n_models=TIMED_MODELS, most_parameters=FULL_PARAMETERS)]
 
 
-def left_out(settings: Any) -> list[Subject]:
+def first(settings: "Settings") -> list[Subject]:
+    """The main data set alone."""
+    return subjects(settings)[:1]
+
+
+def deep(settings: "Settings") -> list[Subject]:
+    """The variants with a deeper network."""
+    return [one for one in variants(settings) if one.deep]
+
+
+def left_out(settings: "Settings") -> list[Subject]:
     """The data sets of the leave-one-out experiments: the main one, and digits, which overfit."""
     return [Subject(name) for name in dict.fromkeys([settings.dataset, "digits"])]
 
 
-def games(settings: Any) -> list[Subject]:
+def games(settings: "Settings") -> list[Subject]:
     """The data sets of the clean game at scale: parities of the run's larger sets of images."""
     bases = [name.removesuffix(PARITY) for name in settings.datasets]
     large = [Subject(f"{name}{PARITY}") for name in AT_SCALE if name in bases]
     return large if large and settings.profile == "paper" else [Subject(EMBEDDED)]
 
 
-def files(kinds: tuple[str, ...], some: list[Subject]) -> tuple[str, ...]:
+def files(kinds: Sequence[str], some: list[Subject]) -> tuple[str, ...]:
     """Names of the evidence of these kinds of every subject, subject by subject."""
     return tuple(f"{kind}-{one.slug}" for one in some for kind in kinds)
