@@ -25,6 +25,7 @@ from membership.studies.iha import scores, subjects
 from membership.studies.iha.audit import Audit, design, origin, table_of
 from membership.studies.iha.experiment import Trained, halves, scaled_logits
 from membership.studies.iha.forms import records, training_records
+from membership.studies.iha.settings import Settings
 
 REPEATS = 3
 QUERIES, QUERIES_CG = 100, 8
@@ -46,7 +47,7 @@ class Cost:
     queries: int
 
 
-def measured(trained: Trained, settings: Any) -> Variables:
+def measured(trained: Trained, settings: Settings) -> Variables:
     """The attacks on the first model of an ensemble, each in turn, three times over.
 
     LiRA's reference models are those of the settings: one after the other, or many side by side;
@@ -130,7 +131,7 @@ def _by_cg(trained: Trained, damping: float) -> Cost:
         damping *= 2
 
 
-def _lira(trained: Trained, settings: Any, at_once: int) -> Cost:
+def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
     """The reference models, so many at once, and the scores that they give."""
     task, count = trained.task, settings.n_models
     config = replace(task.config, epochs=min(TIMED_EPOCHS, task.config.epochs))
@@ -189,7 +190,7 @@ SOLVED = {"tiny": 60, "quick": 200, "paper": 10_000}
 BITS = 2
 
 
-def by_cg(trained: Trained, observed: list[dict[str, np.ndarray]], settings: Any) -> Variables:
+def by_cg(trained: Trained, observed: list[dict[str, np.ndarray]], settings: Settings) -> Variables:
     """How far IHA's scores by conjugate gradients are from the exact ones, for every target.
 
     Both are computed at gathering from the same model; of the small difference a few bits do.

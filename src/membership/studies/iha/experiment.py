@@ -12,6 +12,7 @@ from torch import nn
 
 from membership import addresses, data, models, signals, training
 from membership.arrays import FloatArray
+from membership.studies.iha.settings import Settings
 from membership.studies.iha.subjects import (
     DEEP,
     FEW_CLASSES,
@@ -106,7 +107,7 @@ class Task:
 
 def task(
     name: str,
-    settings: Any,
+    settings: Settings,
     *,
     deep: bool = False,
     large: bool = False,
@@ -168,7 +169,9 @@ def _asked(
     return count, tuple(range(min(n_targets, count))[:: 2 if full else 1]), most_queries
 
 
-def _config(recipe: Recipe, settings: Any, n_records: int, single: bool) -> training.TrainingConfig:
+def _config(
+    recipe: Recipe, settings: Settings, n_records: int, single: bool
+) -> training.TrainingConfig:
     """The recipe, its batches cut where half of the records would make too few steps."""
     return training.TrainingConfig(
         epochs=settings.epochs or recipe.epochs,
@@ -311,7 +314,7 @@ class Trained:
         return np.sort(rng.choice(self.queries, count, replace=False))
 
 
-def train(task: Task, settings: Any) -> Trained:
+def train(task: Task, settings: Settings) -> Trained:
     """Train the models of one task, or find them in the cache.
 
     Parameters

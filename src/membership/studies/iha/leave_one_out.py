@@ -16,6 +16,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.audit import origin
 from membership.studies.iha.scores import KEYS, PAIRED, Forms, by_inverse, columns, white_box
+from membership.studies.iha.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Protocol:
     member: BoolArray
 
 
-def protocol(experiment: Experiment, settings: Any) -> Protocol:
+def protocol(experiment: Experiment, settings: Settings) -> Protocol:
     """Every attack of Section 4.4 on models trained on D.
 
     The references of a member were trained without it; those of a non-member are models

@@ -23,7 +23,7 @@ from membership.errors import InputError
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha import forms as white_box
 from membership.studies.iha.experiment import about_task, scaled_logits
-from membership.studies.iha.settings import N_BASE
+from membership.studies.iha.settings import N_BASE, Settings
 from membership.studies.iha.subjects import size_of
 
 MOST_PARAMETERS = 800
@@ -76,7 +76,7 @@ class LeaveOneOut:
         return scaled_logits(self.ensemble, x, y)
 
 
-def retrain(name: str, settings: Any) -> LeaveOneOut:
+def retrain(name: str, settings: Settings) -> LeaveOneOut:
     """Train every model of the experiment, side by side."""
     task = small_task(name, settings)
     half, count, models = len(task.pool) // 2, settings.loo_records, settings.loo_models
@@ -113,7 +113,7 @@ def retrain(name: str, settings: Any) -> LeaveOneOut:
     return LeaveOneOut(task, inside, outside, ensemble, groups)
 
 
-def small_task(name: str, settings: Any) -> tasks.Task:
+def small_task(name: str, settings: Settings) -> tasks.Task:
     """The task of a data set on a few records, its network small enough for many Hessians."""
     whole = tasks.task(name, settings, n_models=2)
     n_features = int(np.prod(whole.pool.x.shape[1:]))
@@ -151,7 +151,7 @@ def outputs(experiment: LeaveOneOut) -> xr.Dataset:
     )
 
 
-def forms(experiment: LeaveOneOut, settings: Any) -> xr.Dataset:
+def forms(experiment: LeaveOneOut, settings: Settings) -> xr.Dataset:
     """Evidence of the kind white_box; NaN where a model was not asked."""
     asked, inverses = _asked(experiment), white_box.main(settings.damping)
     models, rows = _models(experiment, settings, asked)
@@ -191,7 +191,7 @@ def _answered(experiment: LeaveOneOut, asked: np.ndarray) -> np.ndarray:
 
 
 def _models(
-    experiment: LeaveOneOut, settings: Any, asked: np.ndarray
+    experiment: LeaveOneOut, settings: Settings, asked: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The models whose gradients are read, and the places among the records asked of each."""
     half = experiment.groups["with"].shape[1] // 2
@@ -204,7 +204,7 @@ def _models(
 
 
 def _of_model(
-    experiment: LeaveOneOut, model: int, asked: np.ndarray, rows: np.ndarray, settings: Any
+    experiment: LeaveOneOut, model: int, asked: np.ndarray, rows: np.ndarray, settings: Settings
 ) -> dict[str, Any]:
     """Forms (inverse, term, queries) of one model, with D as the training set whatever it was."""
     task, inverses = experiment.task, white_box.main(settings.damping)

@@ -38,6 +38,7 @@ from membership.attacks.forms import TERMS
 from membership.errors import RunError
 from membership.studies.iha import experiment, forms, subjects
 from membership.studies.iha.experiment import about_task
+from membership.studies.iha.settings import Settings
 
 SIDES = ("without", "with")
 
@@ -84,7 +85,7 @@ class Game:
         return x, torch.tensor(self.task.pool.y[rows])
 
 
-def set_up(name: str, settings: Any) -> Game:
+def set_up(name: str, settings: Settings) -> Game:
     """Draw the sets D' and the records that are played for."""
     task, size = experiment.task(name, settings, n_models=2), size_of(name, settings)
     each = size.n_train + size.n_records
@@ -96,14 +97,14 @@ def set_up(name: str, settings: Any) -> Game:
     return Game(replace(task, config=config), others, added, size)
 
 
-def size_of(name: str, settings: Any) -> Size:
+def size_of(name: str, settings: Settings) -> Size:
     """The size of a game by data set and profile."""
     if name != subjects.EMBEDDED:
         return LARGE
     return SMALL if settings.profile == "tiny" else QUICK
 
 
-def weights(game: Game, settings: Any) -> dict[str, FloatArray]:
+def weights(game: Game, settings: Settings) -> dict[str, FloatArray]:
     """Final weights by side: "without", shape (D', K, p), and "with", (D', R, K, p)."""
     size = game.size
     items = [
@@ -140,7 +141,7 @@ def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.nda
     return {"weight": training.train_neighbours(x, y, added, game.task.config, order, starts)}
 
 
-def pairs(name: str, settings: Any) -> xr.Dataset:
+def pairs(name: str, settings: Settings) -> xr.Dataset:
     """Evidence of the kind pairs: every model asked about the record that it is played for."""
     game = set_up(name, settings)
     found = weights(game, settings)
@@ -169,7 +170,7 @@ def pairs(name: str, settings: Any) -> xr.Dataset:
     )
 
 
-def _about(game: Game, settings: Any) -> dict[str, Any]:
+def _about(game: Game, settings: Settings) -> dict[str, Any]:
     said = about_task(game.task)
     kept = {name: said[name] for name in ("set", "published", "data", "recipe", "pool")}
     size = game.size

@@ -31,6 +31,7 @@ from membership.studies.iha.scores import (
     over_models,
     plain,
 )
+from membership.studies.iha.settings import Settings
 
 TERMS = {
     "IHA[I1]": ("i1",),
@@ -109,7 +110,7 @@ def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) ->
     ]
 
 
-def control_4(audits: Sequence[Audit], settings: Any) -> pd.DataFrame:
+def control_4(audits: Sequence[Audit], settings: Settings) -> pd.DataFrame:
     """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
     found = []
     for audit in audits:

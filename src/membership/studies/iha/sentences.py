@@ -3,8 +3,8 @@
 import pandas as pd
 
 from membership.exhibits.rows import rank_correlation
-from membership.exhibits.sentences import joined
-from membership.studies.iha import subjects
+from membership.exhibits.sentences import each, joined
+from membership.studies.iha.subjects import LENGTHS, RATIO
 
 
 def compared(
@@ -125,9 +125,9 @@ def of_control_12(table: pd.DataFrame) -> str:
 
 def of_control_13(table: pd.DataFrame) -> str:
     """Where an attack on parameters alone is ahead of the loss."""
-    ahead = table[table["low"] > 0]
-    parts = [f"{row.attack} on {row.dataset}, {row.value:+.4f}" for row in ahead.itertuples()]
-    return f"AUC above that of LOSS: {'; '.join(parts)}." if parts else "None is ahead of LOSS."
+    text, ahead = "{attack} on {dataset}, {lead:+.4f}", table[table["low"] > 0]
+    said = each(ahead, ["attack", "dataset"], text, "AUC above that of LOSS: {}.", lead={})
+    return said or "None is ahead of LOSS."
 
 
 def _paired(table: pd.DataFrame, *names: str) -> str:
@@ -158,9 +158,9 @@ def of_control_15(table: pd.DataFrame) -> str:
 
 def of_control_16(table: pd.DataFrame) -> str:
     """The residual with the weight decay, in both kinds of models."""
-    rows = table[table["metric"] == subjects.LENGTHS[1]]
-    parts = [f"{row.value:.2g} on {row.dataset} ({row.models})" for row in rows.itertuples()]
-    return f"Length of the gradient with the weight decay: {'; '.join(parts)}."
+    text, rows = "{length:.2g} on {dataset} ({models})", table[table["metric"] == LENGTHS[1]]
+    whole = "Length of the gradient with the weight decay: {}."
+    return each(rows, ["dataset", "models"], text, whole, length={})
 
 
 def of_control_10(table: pd.DataFrame) -> str:
@@ -229,7 +229,7 @@ def of_table_3(table: pd.DataFrame) -> str:
 
 def of_table_6(table: pd.DataFrame) -> str:
     """LiRA's time next to IHA's, its models trained singly and side by side."""
-    some = table[table["metric"] == subjects.RATIO].set_index("attack")["value"]
+    some = table[table["metric"] == RATIO].set_index("attack")["value"]
     single, many = some["LiRA"], some["LiRA, side by side"]
     return (
         f"For a thousand records LiRA took {single:.2g} times as long as exact IHA here with its "
@@ -254,12 +254,9 @@ def of_control_6(table: pd.DataFrame) -> str:
 
 def of_control_9(table: pd.DataFrame) -> str:
     """What each contrast is, in each setting."""
-    some = table[table["metric"].str.contains(" less ")]
-    parts = [
-        f"{row.metric}: {row.value:+.3g} [{row.low:+.3g}, {row.high:+.3g}] ({row.case})"
-        for row in some.itertuples()
-    ]
-    return f"Means over records: {'; '.join(parts)}."
+    text = "{metric}: {gain:+.3g} [{gain.low:+.3g}, {gain.high:+.3g}] ({case})"
+    rows = table[table["metric"].str.contains(" less ")]
+    return each(rows, ["case", "metric"], text, "Means over records: {}.", gain={})
 
 
 def of_control_7(table: pd.DataFrame) -> str:

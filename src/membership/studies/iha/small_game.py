@@ -4,7 +4,7 @@ Models are those of the leave-one-out experiments; the clean game at scale has t
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from membership.studies.iha.clean_game import COUNTED, METRICS, NORM, WHITE, Com
 from membership.studies.iha.leave_one_out import Experiment, origin_of
 from membership.studies.iha.left_out import small_task
 from membership.studies.iha.scores import PAIRED, white_box
+from membership.studies.iha.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ CONTRASTS = (
 Scores = dict[str, FloatArray]
 
 
-def play(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
+def play(some: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
     """iha-ctl-5: every attack in the clean game, and the norm that a per-model curve rewards.
 
     Half of the models retrained on D' and on D' + z are played for; the other half are the
@@ -171,7 +172,7 @@ MOST, MOST_NARROW = 10, 5
 """Records that the picture shows of each attack, and that of a phone."""
 
 
-def control_10(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
+def control_10(some: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
     """iha-ctl-10: the records in the order in which each attack tells them, best first.
 
     The value is the AUC of an attack among the models of one record.
@@ -192,7 +193,7 @@ def control_10(some: Sequence[Experiment], settings: Any) -> pd.DataFrame:
     return tidy(found, origin_of(some))
 
 
-def _pictures(experiment: Experiment, settings: Any) -> list[dict[str, str]]:
+def _pictures(experiment: Experiment, settings: Settings) -> list[dict[str, str]]:
     """Label and picture of every record played for; empty but for the data set that is embedded.
 
     Evidence holds no pictures, and the exhibit is computed from it where no data are.

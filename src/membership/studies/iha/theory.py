@@ -5,8 +5,6 @@ all, again and again, by SGD at a constant rate until it is stationary. Batches 
 records, so that every assumption on their noise holds as nearly as it does in practice.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy.stats import multivariate_normal, norm
@@ -15,6 +13,7 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.at_weights import iha_at
 from membership.exhibits.tidy import tidy
+from membership.studies.iha.settings import Settings
 from membership.training.stationary import (
     Sgd,
     simulated_covariance,
@@ -32,7 +31,7 @@ WEIGHT_DECAYS = (0.0, 5e-4, 0.05)
 COLUMNS = ["check", "momentum", "weight_decay", "case", "metric", "value"]
 
 
-def control_6(settings: Any) -> pd.DataFrame:
+def control_6(settings: Settings) -> pd.DataFrame:
     """The paper's formulas against exact solutions (iha-ctl-6)."""
     rng = np.random.default_rng(settings.seed)
     draws = settings.theory_draws
@@ -210,7 +209,7 @@ LAWS = {"theorem": "log-density, Theorem 3.1", "boltzmann": "log-density, Boltzm
 LEAD, GAIN = "AUC, IHA less the loss", "log-density, Theorem 3.1 less Boltzmann's law"
 
 
-def control_9(settings: Any) -> pd.DataFrame:
+def control_9(settings: Settings) -> pd.DataFrame:
     """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9)."""
     rng = np.random.default_rng([settings.seed, 37])
     count = settings.theory_draws // 20
