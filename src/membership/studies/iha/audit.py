@@ -13,6 +13,7 @@ from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.exhibits import Source
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import scores, subjects
 from membership.studies.iha.forms import FRACTIONS, OF_SWEEP
 from membership.studies.iha.scores import METRICS, PAIRED, columns, measured
@@ -267,10 +268,8 @@ def _read(
 
 def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
     """Rows as a table that states its origin."""
-    table = pd.DataFrame(found)
-    table.attrs = origin([one.attrs for one in some], (*more, *design(some)))
-    table.attrs["setup"] = {one.label: one.setup for one in some}
-    table.attrs["sizes"] = {one.label: one.size for one in some}
+    setup, sizes = ({one.label: getattr(one, name) for one in some} for name in ("setup", "size"))
+    table = tidy(found, origin(some, *more, *design(some), named=True, setup=setup, sizes=sizes))
     raised = [float(f["damping"][0]) for one in some for f in one.found if "damping" in f]
     if raised and np.ptp(raised) > 0:
         table.attrs["note"] = (
@@ -278,19 +277,6 @@ def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ())
             f"{max(raised):.2g}."
         )
     return table
-
-
-def origin(some: Sequence[dict[str, Any]], more: Sequence[str] = ()) -> dict[str, Any]:
-    """What a table made from evidence with these attributes says about its origin."""
-    if not some:
-        raise InputError("no models were given; name at least one data set")
-    said = [f"{one['set']}: {text}" for one in some for text in one["deviations"]]
-    return {
-        "data": {name: digest for one in some for name, digest in one["data"].items()},
-        "deviations": list(dict.fromkeys([*said, *more])),
-        "setup": {one["set"]: one["setup"] for one in some},
-        "device": some[0]["device"],
-    }
 
 
 def design(some: Sequence[Audit]) -> list[str]:

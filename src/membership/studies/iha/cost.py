@@ -21,8 +21,9 @@ from membership.curvature.inverse import Factors
 from membership.curvature.objective import objective
 from membership.curvature.white_box import views
 from membership.errors import InputError
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import scores, subjects
-from membership.studies.iha.audit import Audit, design, origin, table_of
+from membership.studies.iha.audit import Audit, design, table_of
 from membership.studies.iha.experiment import Trained, halves, scaled_logits
 from membership.studies.iha.forms import records, training_records
 from membership.studies.iha.settings import Settings
@@ -306,14 +307,15 @@ def table_6(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
         }
         key = {"dataset": costs.attrs["set"], "attack": attack}
         found += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
-    table = pd.DataFrame(found).dropna(subset="value")
+    rows = [row for row in found if not np.isnan(row["value"])]
     size = f"{p:,} parameters (the paper: 22,532), {models} reference models (the paper: 128)"
     # One model is attacked; the others are timed and not kept.
     kept = [text for text in costs.attrs["deviations"] if "models (the paper" not in text]
-    attributes = origin([{**costs.attrs, "deviations": kept}], [size, *design([])])
+    attributes = origin(
+        [costs.assign_attrs(deviations=kept)], size, *design([]), named=True, timing=True
+    )
     attributes["setup"][costs.attrs["set"]] |= {"reference_models": models}
-    table.attrs = {**attributes, "timing": True}
-    return table
+    return tidy(rows, attributes)
 
 
 def _over_timings(values: Any) -> dict[str, float]:

@@ -12,9 +12,8 @@ import xarray as xr
 from membership import attacks, metrics, published, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import subjects
-from membership.studies.iha.audit import origin
 from membership.studies.iha.scores import KEYS, PAIRED, Forms, by_inverse, columns, white_box
 from membership.studies.iha.settings import Settings
 
@@ -94,9 +93,9 @@ def experiments(source: Source) -> list[Experiment]:
 
 def origin_of(some: Sequence[Experiment]) -> dict[str, Any]:
     """What a table made from these experiments says about its origin."""
-    found = origin([{**one.outputs.attrs, "deviations": []} for one in some])
     sizes = {one.label: one.size.partition(": ")[2] for one in some}
-    return {**found, "deviations": [one.size for one in some], "sizes": sizes}
+    said = {"deviations": [one.size for one in some], "sizes": sizes}
+    return {**origin(one.outputs for one in some), **said}
 
 
 RATES = (0.05, 0.3)

@@ -13,9 +13,9 @@ import xarray as xr
 
 from membership import metrics, published
 from membership.arrays import BoolArray, FloatArray
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import subjects
-from membership.studies.iha.audit import Audit, origin, table_of
+from membership.studies.iha.audit import Audit, table_of
 from membership.studies.iha.forms import DAMPINGS, ELSEWHERE, FRACTIONS
 from membership.studies.iha.scores import (
     KEYS,
@@ -259,9 +259,8 @@ def control_13(
             )
         if audit.label in asked_all:
             found += _elsewhere(asked_all[audit.label])
-    told = _about(audits)
     said = [f"{one.label}, IHA: all {one.attrs['pool']:,} records asked" for one in whole]
-    return tidy(found, {**told, "deviations": [*told["deviations"], *said]})
+    return tidy(found, _about(audits, *said))
 
 
 def _elsewhere(audit: Audit) -> list[dict[str, Any]]:
@@ -326,11 +325,7 @@ def _contrast(factor: str, version: Version) -> str:
     return f"{factor}: {', '.join(shared)}"
 
 
-def _about(audits: Sequence[Audit]) -> dict[str, Any]:
-    found = origin([one.attrs for one in audits])
+def _about(audits: Sequence[Audit], *more: str) -> dict[str, Any]:
     asked = [f"{one.label}: a target and its complement are one unit" for one in audits]
-    return {
-        **found,
-        "deviations": [*found["deviations"], *asked],
-        "sizes": {one.label: one.size for one in audits},
-    }
+    sizes = {one.label: one.size for one in audits}
+    return origin(audits, *asked, *more, named=True, sizes=sizes)
