@@ -45,18 +45,20 @@ def test_claims_are_numbered_and_rest_on_declared_exhibits(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_test_of_a_claim_belongs_to_one(chapter):
     used = {each for one in claims_of(chapter) for each in (one.test, one.former)}
-    for module in vars(importlib.import_module(f"membership.studies.{chapter}.claims")).values():
-        if inspect.ismodule(module) and module.__name__.startswith("membership.studies"):
-            tests = {
-                one
-                for name, one in vars(module).items()
-                if inspect.isfunction(one)
-                and one.__module__ == module.__name__
-                and list(inspect.signature(one).parameters) == ["source"]
-                and not name.startswith("_")
-            }
-            assert tests
-            assert tests <= used
+    claims = importlib.import_module(f"membership.studies.{chapter}.claims")
+    named = [part for part in vars(claims).values() if inspect.ismodule(part)]
+    tests = {
+        function
+        for module in [claims, *named]
+        if module.__name__.startswith("membership.studies")
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and function.__module__ == module.__name__
+        and list(inspect.signature(function).parameters) == ["source"]
+        and not name.startswith("_")
+    }
+    assert tests
+    assert tests <= used
 
 
 @pytest.mark.slow
