@@ -50,7 +50,11 @@ class DataSettings(ChapterSettings):
                 f"{takes.records}"
             )
         if takes.scaled:
-            data.require_scaled(outline)
+            self.check_scale(outline)
+
+    def check_scale(self, outline: data.Outline) -> None:
+        """Refuse records that are trained on as they are and lie far from 1 in size."""
+        data.require_scaled(outline)
 
 
 def require_sides(outline: data.Outline, least: int) -> None:

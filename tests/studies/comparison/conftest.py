@@ -3,7 +3,7 @@
 import pytest
 
 from membership.exhibits import Source, declared
-from membership.studies.comparison.read import read
+from membership.studies.comparison.scores import read
 from membership.studies.comparison.settings import Settings
 
 

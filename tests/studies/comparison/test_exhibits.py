@@ -7,7 +7,7 @@ import pytest
 
 from membership import attacks, data, metrics
 from membership.exhibits import declared
-from membership.studies.comparison import averages, costs, leaderboard, read, sentences
+from membership.studies.comparison import leaderboard, scores, sentences
 
 EXHIBITS = declared("comparison")
 
@@ -67,7 +67,7 @@ def test_no_attack_is_behind_one_that_knows_more(source):
 
 @pytest.mark.slow
 def test_an_average_over_cells_is_that_of_their_targets(source, seen, settings):
-    found = averages.contrast(averages.plain(seen), {"lira": 1.0}, "auc", settings)
+    found = scores.contrast(scores.plain(seen), {"lira": 1.0}, "auc", settings)
     each = [
         metrics.auc(score, member)
         for one in seen
@@ -102,13 +102,15 @@ def test_canaries_are_in_no_other_table(seen):
 def test_fewer_references_are_pairs_and_cost_less(seen, source):
     one = seen[0]
     for place in range(len(one.targets)):
-        rows = one.outputs["member"].values[read._start(one.references, place, 2)]
+        rows = one.outputs["member"].values[scores._start(one.references, place, 2)]
         assert (rows[0] ^ rows[1]).all()
     times = source.evidence(f"times-{one.cell.word}")
-    assert costs.references("loss", one) == 0
-    assert costs.references("lira", one, 4) == 4
-    assert costs.references("bmia-closed", one) == 2
-    assert costs.seconds("lira", one, times, 2) < costs.seconds("lira", one, times)
+    assert leaderboard.references_of("loss", one) == 0
+    assert leaderboard.references_of("lira", one, 4) == 4
+    assert leaderboard.references_of("bmia-closed", one) == 2
+    assert leaderboard.seconds_of("lira", one, times, 2) < leaderboard.seconds_of(
+        "lira", one, times
+    )
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@ import pytest
 from membership import addresses, data, running
 from membership.errors import InputError
 from membership.exhibits import Source, declared
-from membership.studies.comparison import found, names, recipes, sentences
-from membership.studies.comparison.settings import PROFILES, Settings
+from membership.studies.comparison import agreement, experiment, names, sentences
+from membership.studies.comparison.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_what_cannot_work_is_named_at_once(given, said):
         Settings.from_strings({"profile": "tiny", **given}).check_run()
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", Settings.profiles)
 def test_cells_have_names_of_their_own(profile):
     cells = names.cells(Settings.from_values({"profile": profile}))
     assert len({one.word for one in cells}) == len(cells)
@@ -98,7 +98,7 @@ def test_ones_own_models_are_opened_where_they_are_small(own):
 def test_the_sizes_agree_with_the_models(own):
     settings = own(20, models=["logistic", "small"], also_datasets=[])
     for cell in names.cells(settings):
-        module = recipes.factory(cell.kind, data.load(cell.dataset))()
+        module = experiment.factory(cell.kind, data.load(cell.dataset))()
         count = sum(one.numel() for one in module.parameters())
         assert names.parameters(cell, settings) == count
 
@@ -116,4 +116,4 @@ def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
     # Without pictures the shares of the groups are drawn.
     shares = source.table("comparison-fig-5")
     assert set(shares["pixels"]) == {""}
-    plt.close(found.draw(shares))
+    plt.close(agreement.draw(shares))

@@ -8,14 +8,12 @@ from scipy import stats
 from membership.studies.comparison import (
     agreement,
     bounds,
-    discoveries,
-    found,
     nulls,
     risk,
     sentences,
     thresholds,
 )
-from membership.studies.comparison.read import Table
+from membership.studies.comparison.scores import Table
 
 
 def _table(mu, shape=(30, 400), seed=0, offset=0.0):
@@ -64,11 +62,11 @@ def test_overlaps_have_their_closed_forms():
     assert same[agreement.JACCARD] == same[agreement.KAPPA] == 1
     assert agreement.of_flags(a, ~a)[agreement.JACCARD] == 0
     assert agreement.of_flags(a, ~a)[agreement.KAPPA] == -1
-    assert same[agreement.CHANCE] == pytest.approx(0.25 / 0.75)
+    assert same[agreement.BY_CHANCE] == pytest.approx(0.25 / 0.75)
     rng = np.random.default_rng(0)
     flags = rng.random((2, 100_000)) < 0.05
     found = agreement.of_flags(*flags)
-    assert found[agreement.JACCARD] == pytest.approx(found[agreement.CHANCE], abs=0.005)
+    assert found[agreement.JACCARD] == pytest.approx(found[agreement.BY_CHANCE], abs=0.005)
     assert found[agreement.KAPPA] == pytest.approx(0, abs=0.01)
     assert agreement.of_flags(a & False, a & False)[agreement.KAPPA] == 0
 
@@ -78,10 +76,10 @@ def test_groups_are_disjoint_and_as_large_as_independence_says():
     member = rng.random((2, 200_000)) < 0.5
     rates = np.array([0.3, 0.2, 0.1, 0.05])
     flags = (rng.random((4, *member.shape)) < rates[:, None, None]) & member
-    groups = found.groups(flags)
+    groups = agreement.groups(flags)
     assert sum(group.astype(int) for group in groups.values()).max() == 1
     assert not any((group & ~member).any() for group in groups.values())
-    expected = found.by_chance(flags, member)
+    expected = agreement.by_chance(flags, member)
     assert expected[0] == pytest.approx(np.full(2, rates.prod()), rel=0.1)
     for group, share in zip(groups.values(), expected, strict=True):
         seen = group.sum(axis=1) / member.sum(axis=1)
@@ -143,7 +141,7 @@ def test_false_discoveries_of_uniform_p_values_are_kept():
     for _ in range(200):
         member = rng.random(500) < 0.5
         p = stats.norm.sf(rng.normal(size=500) + 3 * member)
-        found.append(discoveries.of_target(p, member)[discoveries.FALSE])
+        found.append(thresholds.of_target(p, member)[thresholds.FALSE])
     # Benjamini and Hochberg keep the level times the share of non-members.
     assert np.mean(found) == pytest.approx(5, abs=1)
 

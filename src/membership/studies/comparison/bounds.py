@@ -9,10 +9,11 @@ from scipy import stats
 
 from membership import attacks, metrics, privacy
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
 from membership.studies.comparison.leaderboard import panel
-from membership.studies.comparison.read import origin, read
+from membership.studies.comparison.scores import origin, read
 
 DELTA = 1e-5
 BOUND_MU, BOUND_EPSILON = "lower bound on mu", "lower bound on epsilon"
@@ -23,7 +24,7 @@ STATED_MU, STATED_EPSILON, MEMBERSHIP_MU = (
 )
 
 
-def lower_bounds(source: Any) -> pd.DataFrame:
+def lower_bounds(source: Source) -> pd.DataFrame:
     """The best attack's bounds in every cell, and beside the private target's the stated levels."""
     some, rows = read(source), []
     for one in some:

@@ -1,6 +1,44 @@
-"""What the chapter says of its bench, each with the test that decides."""
+"""What the chapter says of its bench, and the tests that its list of claims does not declare."""
 
-from membership.published import claims
-from membership.studies.comparison import own_tests
+import sys
 
-CLAIMS = claims.read("comparison", own_tests)
+from membership.exhibits import Source
+from membership.published import Contrast, Outcome, claim_rules, claims
+from membership.published.contrasts import Share
+from membership.published.outcomes import untested
+from membership.published.rows import number, rows_at
+
+LEVEL, MOST = 0.05, 0.10
+
+
+def bounds_hold(source: Source) -> Outcome:
+    """o01."""
+    table = source.table("comparison-tab-5")
+    stated = table[table["metric"] == "stated mu (differential privacy)"]
+    if stated.empty:
+        return untested("it takes a private target")
+    excesses, on = [], []
+    for one in stated.itertuples():
+        where = {"dataset": one.dataset, "target": one.target}
+        bound = number(table, metric="lower bound on mu", **where)
+        on.append(f"{one.dataset}, {one.target}")
+        excesses.append(
+            Contrast(f"bound on mu less stated mu, {on[-1]}", bound.difference - one.value)
+        )
+    return claim_rules.bound(excesses, 0.0).on(*on)
+
+
+def nulls_hold(source: Source) -> Outcome:
+    """o02."""
+    rows = rows_at(source.table("comparison-ctl-4"), null="membership permuted")
+    label = "share of intervals without one half, less 5%, {}"
+    found = [
+        Share.count(
+            round(one.value / 100 * one.n_repeats), one.n_repeats, label.format(one.attack), LEVEL
+        )
+        for one in rows.itertuples()
+    ]
+    return claim_rules.bound(found, MOST - LEVEL).on("all cells that were taken")
+
+
+CLAIMS = claims.read("comparison", sys.modules[__name__])

@@ -1,38 +1,40 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from membership.exhibits.declaration import declaring, later
+from membership.exhibits.declaration import Reading, exhibits_of, later
 from membership.studies.comparison import names, sentences
+from membership.studies.comparison.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-leaderboard, power, thresholds = later(__package__, "leaderboard", "power", "thresholds")
-agreement, bounds, nulls = later(__package__, "agreement", "bounds", "nulls")
-discoveries, risk, found, another = later(__package__, "discoveries", "risk", "found", "another")
-(tuned,) = later(__package__, "tuned")
-exhibit = declaring(__package__)
+leaderboard, power, tuned, thresholds = later(
+    __package__, "leaderboard", "power", "tuned", "thresholds"
+)
+agreement, bounds, risk, nulls, another_game = later(
+    __package__, "agreement", "bounds", "risk", "nulls", "another_game"
+)
 
 
-def _timed(settings: Any) -> tuple[str, ...]:
-    return (*names.files(settings), *names.times(settings))
+def _processes(settings: Settings) -> tuple[str, ...]:
+    return tuple(f"lood-{one.word}" for one in names.typical(settings))
 
 
-def _with_untrained(settings: Any) -> tuple[str, ...]:
-    return (*names.files(settings), names.UNTRAINED)
+def _pictures(settings: Settings) -> tuple[str, ...]:
+    return tuple(f"pictures-{one.word}" for one in names.pictured(settings))
 
 
-def _with_processes(settings: Any) -> tuple[str, ...]:
-    processes = tuple(f"lood-{one.word}" for one in names.typical(settings))
-    return (*names.files(settings), *processes)
+# What the leaderboards read, and what some exhibits read beside it.
+FILES = Reading(names.files)
+TIMED = Reading(lambda settings: (*names.files(settings), *names.times(settings)))
+PROCESSES = Reading(lambda settings: (*names.files(settings), *_processes(settings)))
+PICTURES = Reading(lambda settings: (*names.files(settings), *_pictures(settings)))
+WITH_UNTRAINED = Reading(lambda settings: (*names.files(settings), names.UNTRAINED))
 
-
-def _with_pictures(settings: Any) -> tuple[str, ...]:
-    pictures = tuple(f"pictures-{one.word}" for one in names.pictured(settings))
-    return (*names.files(settings), *pictures)
+exhibit = exhibits_of(__package__)
 
 
 def _leaders(table: pd.DataFrame) -> "Figure":
@@ -115,87 +117,21 @@ def _risk(table: pd.DataFrame) -> "Figure":
 
 
 EXHIBITS = (
-    exhibit(
-        "tab-1",
-        leaderboard.references,
-        needs=_timed,
-        draw=_leaders,
-        says=sentences.of_references,
-        alt=lambda table: "A row for each attack, best first. " + sentences.of_references(table),
-    ),
-    exhibit(
-        "fig-1",
-        leaderboard.by_cell,
-        needs=names.files,
-        draw=_cells,
-        says=sentences.of_cells,
-        alt=lambda table: (
-            "A row of marks for each cell, a mark an attack. " + sentences.of_cells(table)
-        ),
-    ),
-    exhibit("tab-2", leaderboard.all_others, needs=_timed, says=sentences.of_others),
-    exhibit("ctl-1", leaderboard.canaries, needs=names.files, says=sentences.of_canaries),
-    exhibit(
-        "fig-2",
-        power.against_references,
-        needs=_timed,
-        draw=_references,
-        says=sentences.of_power,
-        alt=lambda table: "Two panels of rising lines. " + sentences.of_power(table),
-    ),
-    exhibit(
-        "fig-3",
-        power.against_seconds,
-        needs=_timed,
-        draw=_seconds,
-        says=sentences.of_seconds,
-        alt=lambda table: "A cloud of points, AUC by seconds. " + sentences.of_seconds(table),
-    ),
-    exhibit("ctl-2", power.gains, needs=names.files, says=sentences.of_gains),
-    exhibit("ctl-3", thresholds.by_record, needs=names.files, says=sentences.of_records),
-    exhibit("tab-3", thresholds.honest, needs=names.files, says=sentences.of_thresholds),
-    exhibit(
-        "tab-4",
-        agreement.agreement,
-        needs=names.files,
-        draw=_overlaps,
-        says=sentences.of_agreement,
-        alt=lambda table: (
-            "Three square maps, an attack a row and a column. " + sentences.of_agreement(table)
-        ),
-    ),
-    exhibit(
-        "tab-5",
-        bounds.lower_bounds,
-        needs=names.files,
-        draw=_levels,
-        says=sentences.of_bounds,
-        alt=lambda table: (
-            "A row of marks for each cell, proven and stated levels. " + sentences.of_bounds(table)
-        ),
-    ),
-    exhibit(
-        "tab-6", discoveries.false_discoveries, needs=names.files, says=sentences.of_discoveries
-    ),
-    exhibit(
-        "fig-4",
-        risk.risk_map,
-        needs=_with_processes,
-        draw=_risk,
-        says=sentences.of_risk,
-        alt=lambda table: (
-            "A row of marks for each predictor, a mark a data set. " + sentences.of_risk(table)
-        ),
-    ),
-    exhibit(
-        "fig-5",
-        found.found_by,
-        needs=_with_pictures,
-        draw=found.draw,
-        says=sentences.of_found,
-        alt=lambda table: "Rows of records, one a group. " + sentences.of_found(table),
-    ),
-    exhibit("ctl-4", nulls.null_rows, needs=_with_untrained, says=sentences.of_nulls),
-    exhibit("ctl-5", another.panel, needs=_with_processes, says=sentences.of_another),
-    exhibit("ctl-6", tuned.tuned, needs=names.files, says=sentences.of_tuned),
+    exhibit("tab-1", leaderboard.references, TIMED, draw=_leaders, says=sentences.of_references),
+    exhibit("fig-1", leaderboard.by_cell, FILES, draw=_cells, says=sentences.of_cells),
+    exhibit("tab-2", leaderboard.all_others, TIMED, says=sentences.of_others),
+    exhibit("ctl-1", leaderboard.canaries, FILES, says=sentences.of_canaries),
+    exhibit("fig-2", power.against_references, TIMED, draw=_references, says=sentences.of_power),
+    exhibit("fig-3", power.against_seconds, TIMED, draw=_seconds, says=sentences.of_seconds),
+    exhibit("ctl-2", power.gains, FILES, says=sentences.of_gains),
+    exhibit("ctl-3", thresholds.by_record, FILES, says=sentences.of_records),
+    exhibit("tab-3", thresholds.honest, FILES, says=sentences.of_thresholds),
+    exhibit("tab-4", agreement.agreement, FILES, draw=_overlaps, says=sentences.of_agreement),
+    exhibit("tab-5", bounds.lower_bounds, FILES, draw=_levels, says=sentences.of_bounds),
+    exhibit("tab-6", thresholds.false_discoveries, FILES, says=sentences.of_discoveries),
+    exhibit("fig-4", risk.risk_map, PROCESSES, draw=_risk, says=sentences.of_risk),
+    exhibit("fig-5", agreement.found_by, PICTURES, draw=agreement.draw, says=sentences.of_found),
+    exhibit("ctl-4", nulls.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
+    exhibit("ctl-5", another_game.panel, PROCESSES, says=sentences.of_another),
+    exhibit("ctl-6", tuned.tuned, FILES, says=sentences.of_tuned),
 )

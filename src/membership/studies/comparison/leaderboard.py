@@ -5,23 +5,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from membership import attacks, metrics
 from membership.attacks import Attack
 from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.settings import suggest
-from membership.studies.comparison import costs, names
-from membership.studies.comparison.averages import (
+from membership.studies.comparison import names
+from membership.studies.comparison.scores import (
+    Seen,
     carries,
     contrast,
     each,
     mislabelled,
+    origin,
     over_sets,
     plain,
+    read,
 )
-from membership.studies.comparison.read import Seen, origin, read
+from membership.studies.comparison.settings import Settings
 
 # Whose reference models include models such as these.
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
@@ -37,6 +42,12 @@ IMPLIED = {
     "logits": ("losses",),
     "losses": ("outputs",),
 }
+LEAD, AREA_GAINED, PAIR = "LiRA less LOSS", "AUC gained", {"lira": 1.0, "loss": -1.0}
+ACCURACY = {"accuracy on members (%)": "train_accuracy", "accuracy on others (%)": "test_accuracy"}
+SHOWN = ("loss", "qmia", "bmia-mixture", "attack-r", "rmia", "lira", "base")
+"""What Figure 1 draws: one of each family."""
+# Of one pair of complements.
+PAIRED = ("bmia-closed", "matt")
 
 
 def panel(attack: Attack) -> str:
@@ -56,17 +67,17 @@ def of_panel(some: Sequence[Seen], which: str) -> dict[str, list[Seen]]:
     return found
 
 
-def references(source: Any) -> pd.DataFrame:
+def references(source: Source) -> pd.DataFrame:
     """Table 1: attacks that know a target and reference models, averaged over data sets."""
     return _board(source, names.TARGET_AND_REFERENCES)
 
 
-def all_others(source: Any) -> pd.DataFrame:
+def all_others(source: Source) -> pd.DataFrame:
     """Table 2: attacks that know all other records, averaged over the cells that were opened."""
     return _board(source, names.ALL_OTHERS)
 
 
-def row(source: Any, name: str) -> pd.DataFrame:
+def row(source: Source, name: str) -> pd.DataFrame:
     """The rows of one attack in its panel's leaderboard."""
     known = attacks.registry()
     if name not in known:
@@ -81,7 +92,7 @@ def row(source: Any, name: str) -> pd.DataFrame:
     return tidy(_rows(source, name, allowed[name], areas), origin(allowed[name]))
 
 
-def _board(source: Any, which: str) -> pd.DataFrame:
+def _board(source: Source, which: str) -> pd.DataFrame:
     some = read(source)
     allowed = of_panel(some, which)
     if not allowed:
@@ -93,7 +104,7 @@ def _board(source: Any, which: str) -> pd.DataFrame:
     return tidy(rows, origin(some, note=_note(which), timing=True))
 
 
-def _too_large(some: Sequence[Seen], settings: Any) -> dict[str, Any]:
+def _too_large(some: Sequence[Seen], settings: Settings) -> dict[str, Any]:
     """The row of a panel without attacks: no target is small enough to be opened."""
     smallest = min(names.parameters(one.cell, settings) for one in some if one.cell.kind != "cnn")
     key = {"cells": "0 cells", "attack": "none", "knows": ""}
@@ -101,7 +112,7 @@ def _too_large(some: Sequence[Seen], settings: Any) -> dict[str, Any]:
 
 
 def _rows(
-    source: Any, name: str, cells: Sequence[Seen], areas: dict[str, dict[str, float]]
+    source: Source, name: str, cells: Sequence[Seen], areas: dict[str, dict[str, float]]
 ) -> list[dict[str, Any]]:
     """One attack's numbers, averaged over the cells that allow it."""
     settings, known = source.settings, attacks.registry()
@@ -121,8 +132,8 @@ def _rows(
             how = {"scale": 100.0, "fpr": RATES[RATE]}
             found[BEHIND_RATE] = contrast(carried[RATE], pair, "tpr_at_fpr", settings, **how)
     times = [source.evidence(f"times-{one.cell.word}") for one in cells]
-    taken = [costs.seconds(name, *pair) for pair in zip(cells, times, strict=True)]
-    found[USED] = metrics.exactly(costs.references(name, cells[0]))
+    taken = [seconds_of(name, *pair) for pair in zip(cells, times, strict=True)]
+    found[USED] = metrics.exactly(references_of(name, cells[0]))
     if np.isfinite(taken).all():
         found[SECONDS] = metrics.exactly(over_sets(cells, taken))
     trained = f" ({attack.references})" if attack.references in (OUT, BOTH) else ""
@@ -147,13 +158,13 @@ def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[Seen]) 
     and fewer less than many.
     """
     words = {one.cell.word for one in cells}
-    most = costs.references(name, cells[0])
+    most = references_of(name, cells[0])
     rivals = [
         other
         for other, area in areas.items()
         if words <= set(area)
         and _known(other) <= _known(name)
-        and costs.references(other, cells[0]) <= most
+        and references_of(other, cells[0]) <= most
     ]
     return max(rivals, key=lambda other: _mean(areas[other], cells))
 
@@ -189,7 +200,7 @@ def _note(which: str) -> str:
     )
 
 
-def by_cell(source: Any) -> pd.DataFrame:
+def by_cell(source: Source) -> pd.DataFrame:
     """Figure 1: some attacks in every cell, what references add to the loss, and the models."""
     some, rows = read(source), []
     for one in some:
@@ -206,13 +217,7 @@ def by_cell(source: Any) -> pd.DataFrame:
     return tidy(rows, origin(some))
 
 
-LEAD, AREA_GAINED, PAIR = "LiRA less LOSS", "AUC gained", {"lira": 1.0, "loss": -1.0}
-ACCURACY = {"accuracy on members (%)": "train_accuracy", "accuracy on others (%)": "test_accuracy"}
-SHOWN = ("loss", "qmia", "bmia-mixture", "attack-r", "rmia", "lira", "base")
-"""What Figure 1 draws: one of each family."""
-
-
-def canaries(source: Any) -> pd.DataFrame:
+def canaries(source: Source) -> pd.DataFrame:
     """The same attacks on the mislabelled records beside the others, averaged over cells."""
     some, rows = read(source), []
     for name in SHOWN:
@@ -225,3 +230,33 @@ def canaries(source: Any) -> pd.DataFrame:
     count = {"Mislabelled records": ", ".join(f"{one.set} {one.canary.sum()}" for one in some)}
     found = origin(some)
     return tidy(rows, {**found, "sizes": {**found["sizes"], **count}})
+
+
+def references_of(name: str, seen: Seen, count: int | None = None) -> int:
+    """How many reference models an attack uses of those that there are."""
+    every = len(seen.references) if count is None else count
+    if "reference models" not in attacks.registry()[name].knowledge:
+        return 0
+    if name in PAIRED:
+        return min(every, 2)
+    # The mixture has the pairs whose posteriors were gathered.
+    return min(every, 2 * len(seen.predicted)) if name == "bmia-mixture" else every
+
+
+def seconds_of(name: str, seen: Seen, times: xr.Dataset, count: int | None = None) -> float:
+    """End to end on one target: training and asking references, opening models, scoring.
+
+    With fewer references the statistic is taken to cost in proportion. NaN where the run did not
+    time the attack: it was entered later.
+    """
+    taken = dict(zip(times["part"].values.tolist(), times["seconds"].values, strict=True))
+    attack, used = attacks.registry()[name], references_of(name, seen, count)
+    share = 1.0 if count is None or not used else used / references_of(name, seen)
+    total = taken["ask"] + used * (taken["train"] + taken["ask"])
+    total += share * taken.get(f"score: {name}", np.nan)
+    if name.startswith("bmia"):
+        # What was timed is of a pair.
+        total += used / 2 * taken["posterior"]
+    total += taken["regression"] if name == "qmia" else 0.0
+    total += taken["open"] if any(need.startswith("form.") for need in attack.needs) else 0.0
+    return float(total)

@@ -8,11 +8,11 @@ import pandas as pd
 
 from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits import Source
 from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
-from membership.studies.comparison.power import typical
-from membership.studies.comparison.read import Seen, Table, origin
+from membership.studies.comparison.scores import Seen, Table, origin, typical
 
 PERMUTED, UNTRAINED, BLIND = (
     "membership permuted",
@@ -24,7 +24,7 @@ CHOSEN = ("loss", "attack-r", "lira", "rmia", "bmia-mixture")
 PERMUTATIONS = 20
 
 
-def null_rows(source: Any) -> pd.DataFrame:
+def null_rows(source: Source) -> pd.DataFrame:
     """Shares of intervals that exclude one half, with exact limits."""
     some, rows = typical(source), []
     rng = np.random.default_rng([source.settings.seed, 43])
@@ -53,7 +53,7 @@ def _permuted(table: Table, name: str, rng: np.random.Generator) -> BoolArray:
     )
 
 
-def _untrained(source: Any) -> Table:
+def _untrained(source: Source) -> Table:
     """The attacks on models at their random starts, which no record has touched."""
     outputs = names.with_hinge(source.evidence(names.UNTRAINED))
     ordinary = ~outputs["canary"].values.astype(bool)

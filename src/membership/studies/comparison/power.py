@@ -1,17 +1,14 @@
 """What reference models buy: power against their number, and against seconds."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from membership import attacks, metrics
 from membership.arrays import FloatArray
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison import costs, names
-from membership.studies.comparison.averages import contrast, each
-from membership.studies.comparison.leaderboard import AREA, RATE
-from membership.studies.comparison.read import Seen, Table, origin, read
+from membership.studies.comparison.leaderboard import AREA, RATE, seconds_of
+from membership.studies.comparison.scores import Table, contrast, each, origin, typical
 
 COUNTS = (2, 4, 8, 16, 32, 64)
 POWER = (
@@ -26,18 +23,12 @@ POWER = (
 FRONT = "on the front"
 
 
-def typical(source: Any) -> list[Seen]:
-    """The cells that every model of is looked at."""
-    chosen = names.typical(source.settings)
-    return [one for one in read(source) if one.cell in chosen]
-
-
-def counts(source: Any) -> list[int]:
+def counts(source: Source) -> list[int]:
     """The numbers of reference models that are tried."""
     return [n for n in COUNTS if n <= source.settings.n_reference]
 
 
-def against_references(source: Any) -> pd.DataFrame:
+def against_references(source: Source) -> pd.DataFrame:
     """AUC and TPR at 1% FPR of attacks by the number of references, over one cell a data set.
 
     References come in pairs of complements: of two, each record has one trained without it.
@@ -49,7 +40,7 @@ def against_references(source: Any) -> pd.DataFrame:
         for name in POWER:
             if not all(name in table.score for _, table in tables):
                 continue
-            taken = [costs.seconds(name, one, times[one.cell], count) for one in some]
+            taken = [seconds_of(name, one, times[one.cell], count) for one in some]
             key = {"references": count, "attack": attacks.registry()[name].display}
             more = {"seconds": float(np.mean(taken))}
             for metric, statistic, how in (
@@ -61,7 +52,7 @@ def against_references(source: Any) -> pd.DataFrame:
     return tidy(rows, {**origin(some), "timing": True})
 
 
-def against_seconds(source: Any) -> pd.DataFrame:
+def against_seconds(source: Source) -> pd.DataFrame:
     """The same numbers by seconds; on the front are those that none is cheaper and better than.
 
     Attacks that the run did not time are left out.
@@ -81,7 +72,7 @@ GAIN_RATE, GAIN_ACCURACY = "gain in TPR at 1% FPR (points)", "gain in accuracy (
 GAINERS, EIGHT = ("mast", "lira", "attack-r"), 8
 
 
-def gains(source: Any) -> pd.DataFrame:
+def gains(source: Source) -> pd.DataFrame:
     """What three attacks with eight references gain over the loss, target by target."""
     some, rows = typical(source), []
     for one in some:

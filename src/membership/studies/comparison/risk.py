@@ -8,10 +8,9 @@ from scipy import stats
 
 from membership import metrics
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison import names
-from membership.studies.comparison.power import typical
-from membership.studies.comparison.read import Seen, origin
+from membership.studies.comparison.scores import Seen, origin, typical
 from membership.studies.comparison.thresholds import CHOSEN
 
 BY = "lira-offline"
@@ -23,7 +22,7 @@ CORRELATION, RELIABILITY, CORRECTED = (
 RESAMPLES = 200
 
 
-def risk_map(source: Any) -> pd.DataFrame:
+def risk_map(source: Source) -> pd.DataFrame:
     """Rank correlations of cheap numbers with each record's AUC over all models."""
     rows = []
     some = typical(source)
@@ -113,8 +112,3 @@ def _correlation(values: FloatArray, risk: FloatArray, seed: int) -> dict[str, f
         "degrees_of_freedom": np.inf,
         "n_repeats": n,
     }
-
-
-def needed(settings: Any) -> tuple[str, ...]:
-    """The evidence on Gaussian processes, by cell."""
-    return tuple(f"lood-{one.word}" for one in names.typical(settings))

@@ -1,88 +1,60 @@
-"""The parameters of the chapter that compares all attacks, and their sizes by profile."""
+"""The parameters of the comparison of all attacks: a row a size, and what data they take."""
 
 from collections.abc import Collection
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from membership import data
 from membership.addresses import Takes
-from membership.settings import ChapterSettings, brief
+from membership.errors import InputError
+from membership.settings import brief, size
+from membership.studies.data_settings import DataSettings
 
 MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "cnn")
-"""The kinds of target; what each is stands in `recipes`."""
-
-PROFILES: dict[str, dict[str, Any]] = {
-    "tiny": {
-        "dataset": "digits",
-        "models": ["logistic", "private"],
-        "n_jobs": 1,
-        "n_targets": 3,
-        "n_reference": 8,
-        "n_pool": 240,
-        "resamples": 50,
-    },
-    "quick": {
-        "dataset": "digits",
-        "also_datasets": ["purchase_like:4000"],
-        "models": ["logistic", "private"],
-        "also_models": ["small"],
-        "n_jobs": 1,
-        "n_targets": 4,
-        "n_reference": 16,
-        "n_pool": 2_100,
-        "resamples": 100,
-    },
-    "paper": {
-        "dataset": "location30",
-        "also_datasets": ["adult", "mnist-odd"],
-        "models": ["logistic", "small", "private", "wide", "regularised", "overfitted"],
-        "also_models": ["logistic"],
-        "n_jobs": 1,
-        "n_targets": 10,
-        "n_reference": 64,
-        "n_pool": 2_100,
-        "resamples": 200,
-    },
-}
+"""The kinds of target; what each is stands in `names.RECIPES`."""
 
 
-class Settings(ChapterSettings):
+class Settings(DataSettings):
     """Parameters of the chapter; the notebook's parameters cell mirrors them."""
 
     chapter: ClassVar[str] = "comparison"
-    profiles: ClassVar[dict[str, dict[str, Any]]] = PROFILES
-    least: ClassVar[dict[str, tuple[int, str]]] = {
-        "n_targets": (2, "an interval"),
-        "n_reference": (4, "a variance of each side"),
-        "n_pool": (200, "a rate at 1%"),
-        "resamples": (20, "an interval"),
-    }
+    shared: ClassVar = {"dataset": ("digits", "digits", "location30"), "n_jobs": (1, 1, 1)}
+    least_data: ClassVar[Takes] = Takes(300, "of all classes", 1, scaled=True)
 
-    also_datasets: list[str] = Field(
-        [], description="further data sets, by name or path; []: the profile's"
+    also_datasets: list[str] = size(
+        "further data sets, by name or path",
+        ([], ["purchase_like:4000"], ["adult", "mnist-odd"]),
     )
-    models: list[str] = Field(
-        [], description=f"kinds of target on dataset, of {', '.join(MODELS)}; []: the profile's"
+    models: list[str] = size(
+        f"kinds of target on dataset, of {', '.join(MODELS)}",
+        (
+            ["logistic", "private"],
+            ["logistic", "private"],
+            ["logistic", "small", "private", "wide", "regularised", "overfitted"],
+        ),
     )
-    also_models: list[str] = Field(
-        [],
-        description="kinds of target on the further data sets, as 'cnn@digits' on one of them; "
-        "[]: the profile's",
+    also_models: list[str] = size(
+        "kinds of target on the further data sets, as 'cnn@digits' on one of them",
+        ([], ["small"], ["logistic"]),
     )
-    n_targets: int = Field(
-        0, ge=0, le=100, description="target models of each cell, 2 or more; 0: the profile's"
+    n_targets: int = size(
+        "target models of each cell", (3, 4, 10), least=(2, "an interval"), le=100
     )
-    n_reference: int = Field(
-        0, ge=0, le=256, description="reference models, even, 4 or more; 0: the profile's"
+    n_reference: int = size(
+        "reference models, even", (8, 16, 64), least=(4, "a variance of each side"), le=256
     )
-    n_pool: int = Field(
-        0,
-        ge=0,
+    n_pool: int = size(
+        "records that targets are asked, half of them members",
+        (240, 2100, 2100),
+        least=(200, "a rate at 1%"),
         le=100_000,
-        description="records that targets are asked, half of them members; 0: the profile's",
     )
-    resamples: int = Field(
-        0, ge=0, le=10_000, description="resamples of the records an interval; 0: the profile's"
+    resamples: int = size(
+        "resamples of the records an interval",
+        (50, 100, 200),
+        least=(20, "an interval"),
+        le=10_000,
     )
 
     @model_validator(mode="after")
@@ -96,21 +68,42 @@ class Settings(ChapterSettings):
             )
         return self
 
-    @classmethod
-    def takes(cls) -> Takes:
-        """The least that it asks of a reader's own data."""
-        from membership.studies.comparison import needs
-
-        return needs.takes()
+    def kinds(self, dataset: str) -> list[str]:
+        """The kinds of target on one of the data sets of a run."""
+        if dataset == self.dataset:
+            return list(dict.fromkeys(self.models))
+        each = [one.partition("@") for one in self.also_models]
+        return list(dict.fromkeys(kind for kind, _, only in each if only in ("", dataset)))
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Leave out of the profile's models those that take images, where there are none."""
-        from membership.studies.comparison import needs
-
-        return needs.fitted(self, asked)
+        outline = self.outlines()[self.dataset]
+        settings = self.noting(*data.cautions(outline))
+        if outline.is_image:
+            return settings
+        models = [name for name in self.models if name != "cnn"]
+        return settings.cut(asked, {"models": models}, f"{outline.name} holds no images")
 
     def check_data(self) -> None:
-        """See that every data set of the run can carry the chapter."""
-        from membership.studies.comparison import needs
+        """See that every data set can carry the chapter, and that every kind has its own."""
+        for one in self.also_models:
+            _, at, only = one.partition("@")
+            if at and only not in self.also_datasets:
+                given = ", ".join(self.also_datasets) or "none"
+                raise InputError(f"also_models {one!r}: after @ goes one of also_datasets: {given}")
+        super().check_data()
 
-        needs.check(self)
+    def check_outline(self, name: str, outline: data.Outline) -> None:
+        """See that the data set is large enough and of the right kind."""
+        super().check_outline(name, outline)
+        if not self.kinds(name):
+            raise InputError(f"also_models has no kind for {name}; add one, as 'logistic@{name}'")
+        if "cnn" in self.kinds(name) and not outline.is_image:
+            raise InputError(
+                f"models: 'cnn' takes images, and {outline.name} holds none; leave it out"
+            )
+
+    def check_scale(self, outline: data.Outline) -> None:
+        """The book's own tables are encoded before anything is trained on them."""
+        if outline.dataset is None or not outline.dataset.verified:
+            super().check_scale(outline)

@@ -1,4 +1,4 @@
-"""What one threshold for all records means for each, and what a threshold set in advance keeps."""
+"""What one threshold for all records means for each, and what one set in advance keeps."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from scipy import stats
 
 from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.power import typical
-from membership.studies.comparison.read import Table, origin
+from membership.studies.comparison.scores import Seen, Table, origin, typical
 
 CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
@@ -24,6 +24,8 @@ SPREAD, ABOVE, BY_CHANCE = (
 )
 PAIR = "LOSS - LiRA offline"
 REALISED, DETECTED = "realised FPR (%)", "TPR (%)"
+LEVEL = 0.1
+FALSE, FOUND = "false discoveries (%)", "members found (%)"
 
 
 def value_of(prior: float) -> str:
@@ -31,7 +33,7 @@ def value_of(prior: float) -> str:
     return f"PPV where {prior:.0%} are members (%)"
 
 
-def by_record(source: Any) -> pd.DataFrame:
+def by_record(source: Source) -> pd.DataFrame:
     """The FPR that each record has at the pooled threshold of 5%, over models without it."""
     some, rows = typical(source), []
     for one in some:
@@ -74,7 +76,7 @@ def _of_rates(rate: FloatArray, count: np.ndarray) -> dict[str, dict[str, float]
     }
 
 
-def honest(source: Any) -> pd.DataFrame:
+def honest(source: Source) -> pd.DataFrame:
     """Thresholds from reference models alone, and what becomes of their rate on the targets.
 
     Every reference model is attacked by the others; the threshold is the quantile of what records
@@ -121,3 +123,49 @@ def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, 
     false = (above & ~inside).sum(axis=1) / (~inside).sum(axis=1)
     true = (above & inside).sum(axis=1) / inside.sum(axis=1)
     return {REALISED: 100 * false, DETECTED: 100 * true}
+
+
+def false_discoveries(source: Source) -> pd.DataFrame:
+    """The share of non-members among those called members at a level of 10%, by p-value."""
+    some, rows = typical(source), []
+    for name in P_VALUES:
+        for one in some:
+            found = [of_target(*pair) for pair in P_VALUES[name](one)]
+            for metric in (FALSE, FOUND):
+                unit = [pair[metric] for pair in found]
+                number = metrics.summary(unit, lowest=0.0, highest=100.0)
+                rows.append({**one.key, "p-values": name, "metric": metric, **number})
+    return tidy(rows, origin(some))
+
+
+def of_target(p: FloatArray, member: BoolArray) -> dict[str, float]:
+    """What one target's p-values discover."""
+    called = stats.false_discovery_control(p) <= LEVEL
+    wrong = (called & ~member).sum() / max(1, called.sum())
+    return {FALSE: 100 * float(wrong), FOUND: 100 * float((called & member).sum() / member.sum())}
+
+
+def _of_normal(name: str) -> Any:
+    """One-sided p-values of a score that claims to be standard normal for non-members."""
+
+    def p_values(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
+        table = one.table
+        return [(stats.norm.sf(s), m) for s, m in zip(table.score[name], table.member, strict=True)]
+
+    return p_values
+
+
+def _conformal(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
+    """Ranks of the offline LiRA score among what references' non-members score."""
+    table, count = one.every_model(CHOSEN), len(one.targets)
+    score, member = table.score["lira-offline"], table.member
+    known = np.sort(score[count:][~member[count:]])
+    above = known.size - np.searchsorted(known, score[:count], side="left")
+    return list(zip((1 + above) / (1 + known.size), member[:count], strict=True))
+
+
+P_VALUES = {
+    "BMIA, closed form": _of_normal("bmia-closed"),
+    "LiRA offline, normal law": _of_normal("lira-offline"),
+    "LiRA offline, conformal by references": _conformal,
+}

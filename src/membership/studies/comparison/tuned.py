@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,10 @@ from membership.attacks.adversary import loss_of
 from membership.attacks.bavaria import bavaria_score
 from membership.attacks.lira import lira_score
 from membership.attacks.rmia import base_score, rmia_score
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.averages import contrast
 from membership.studies.comparison.leaderboard import AREA, RATE
-from membership.studies.comparison.power import typical
-from membership.studies.comparison.read import Seen, Table, origin
+from membership.studies.comparison.scores import Seen, Table, contrast, origin, typical
 
 # Reference models in the target's place, each from a pair of complements of its own.
 ATTACKED = 4
@@ -67,7 +65,7 @@ STATISTICS: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-def tuned(source: Any) -> pd.DataFrame:
+def tuned(source: Source) -> pd.DataFrame:
     """What each family reaches when its setting is chosen as that of every other.
 
     The adversary attacks some of its reference models by the others and takes the setting with

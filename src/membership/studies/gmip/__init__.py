@@ -1,0 +1,10 @@
+"""Leemann et al. (2023), Gaussian membership inference privacy, file by file.
+
+`recipes` and `settings` say what is run, `setups` how it differs from the paper (Tables 1 to 4),
+`experiment` trains, `evidence` lists what is gathered. Then by question: `theory` (Figure 1, Table
+5: what the formulas give), `audit` (Figures 2, 4 and 5: does the attack reach the level),
+`moments` (rank, p-values, the gap on real gradients), `several_steps`, `law_of_k` (single records),
+`utility` (Figure 3: what privacy costs), `noised` (the best attack under noise),
+`training_promise` (all steps attacked), `loss_attack` (Figure 6, and time). `claims` and
+`formula_tests` decide the claims, `sentences` says each exhibit in a line.
+"""

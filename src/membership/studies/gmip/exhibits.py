@@ -36,7 +36,9 @@ FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
 )
 
-ROC, LOG_ROC = drawn("roc_panels"), drawn("roc_panels", floor=1e-3)
+ROC = {"draw": drawn("roc_panels"), "alt": sentences.roc}
+LOG_ROC = {"draw": drawn("roc_panels", floor=1e-3), "alt": sentences.log_roc}
+LEVELS = {"draw": drawn("accuracy_by_level"), "alt": sentences.accuracies}
 TRADEOFF = drawn("roc_panels", y="fnr", y_label="false negative rate")
 
 exhibit = exhibits_of(__package__)
@@ -45,29 +47,10 @@ exhibit = exhibits_of(__package__)
 EXHIBITS = (
     exhibit("tab-1", lambda: setups.in_words("tab-1")),
     exhibit("tab-2", lambda: setups.in_words("tab-2")),
-    exhibit(
-        "fig-1",
-        theory.figure_1,
-        draw=TRADEOFF,
-        says=sentences.of_figure_1,
-        alt=lambda table: (
-            "Three panels of false negative against false positive rate. "
-            + sentences.of_figure_1(table)
-        ),
-    ),
+    exhibit("fig-1", theory.figure_1, draw=TRADEOFF, says=sentences.of_figure_1),
     exhibit("ctl-1", theory.control_1, settings=True, says=sentences.of_control_1),
-    exhibit(
-        *("fig-2", audit.figure_2, STEPS, PANELS),
-        draw=ROC,
-        says=sentences.of_figure_2,
-        alt=sentences.roc,
-    ),
-    exhibit(
-        *("fig-5", pd.DataFrame.copy, FIGURE_2),
-        draw=LOG_ROC,
-        says=sentences.of_figure_5,
-        alt=sentences.log_roc,
-    ),
+    exhibit("fig-2", audit.figure_2, STEPS, PANELS, says=sentences.of_figure_2, **ROC),
+    exhibit("fig-5", pd.DataFrame.copy, FIGURE_2, says=sentences.of_figure_5, **LOG_ROC),
     exhibit("tab-3", setups.table_3, STEPS),
     exhibit("ctl-2", moments.control_2, STEPS, says=sentences.of_control_2),
     exhibit("ctl-3", moments.control_3, STEPS, settings=True, says=sentences.of_control_3),
@@ -75,17 +58,10 @@ EXHIBITS = (
     exhibit("ctl-5", moments.background, settings=True, says=sentences.of_control_5),
     exhibit("ctl-6", law_of_k.control_6, STEPS, settings=True, says=sentences.of_control_6),
     exhibit("ctl-7", moments.augmentation, settings=True, says=sentences.of_control_7),
-    exhibit(
-        *("tab-5", theory.table_5), judge=theory.table_5_comparison, says=theory.table_5_sentence
-    ),
+    exhibit("tab-5", theory.table_5, judge=theory.table_5_comparison, says=theory.table_5_sentence),
     exhibit("ctl-8", theory.table_5_origin, says=sentences.of_control_8),
     exhibit("ctl-9", theory.looseness, says=sentences.of_control_9),
-    exhibit(
-        *("fig-3", utility.figure_3, MEASURED),
-        draw=drawn("accuracy_by_level"),
-        says=sentences.of_figure_3,
-        alt=sentences.accuracies,
-    ),
+    exhibit("fig-3", utility.figure_3, MEASURED, says=sentences.of_figure_3, **LEVELS),
     exhibit("ctl-10", utility.shared_noise, MEASURED, says=sentences.of_control_10),
     exhibit("tab-4", setups.table_4, MEASURED),
     exhibit("ctl-11", law_of_k.levels, STEPS, says=sentences.of_control_11),
@@ -93,18 +69,8 @@ EXHIBITS = (
     exhibit("ctl-13", moments.decomposition, STEPS, settings=True, says=sentences.of_control_13),
     exhibit("ctl-14", utility.by_clipping, CLIPPED, says=sentences.of_control_14),
     exhibit("ctl-15", utility.clipping_costs, CLIPPED, says=sentences.of_control_15),
-    exhibit(
-        *("fig-4", audit.figure_4, PANELS),
-        draw=ROC,
-        says=sentences.of_figure_4,
-        alt=sentences.roc,
-    ),
-    exhibit(
-        *("fig-6", loss_attack.figure_6, STEPS, OUTPUTS),
-        draw=LOG_ROC,
-        says=sentences.of_figure_6,
-        alt=sentences.log_roc,
-    ),
+    exhibit("fig-4", audit.figure_4, PANELS, says=sentences.of_figure_4, **ROC),
+    exhibit("fig-6", loss_attack.figure_6, STEPS, OUTPUTS, says=sentences.of_figure_6, **LOG_ROC),
     exhibit("ctl-16", loss_attack.by_start, STARTS, says=sentences.of_control_16),
     exhibit("ctl-17", training_promise.attack_table, COMPOSED, says=sentences.of_control_17),
     exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from membership import data
-from membership.studies.comparison import names, recipes
-from membership.studies.comparison.trained import private_layer, world
+from membership.studies.comparison import experiment, names
+from membership.studies.comparison.experiment import private_layer, world
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_a_private_layer_depends_on_its_seed_alone(settings):
 
 def test_every_kind_makes_a_model():
     pool = data.load("digits")
-    for kind in recipes.RECIPES:
-        module = recipes.factory(kind, pool)()
+    for kind in names.RECIPES:
+        module = experiment.factory(kind, pool)()
         assert sum(one.numel() for one in module.parameters()) > 0
-        assert recipes.config(kind, "tiny", 100).epochs >= 10
+        assert experiment.config(kind, "tiny", 100).epochs >= 10

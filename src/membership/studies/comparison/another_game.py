@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from membership import exhibits
+from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.power import typical
-from membership.studies.comparison.read import origin
 from membership.studies.comparison.risk import CORRELATION
+from membership.studies.comparison.scores import origin, typical
 
 STEP, STEPS, BEFORE = (
     "sees the gradient of one training step",
@@ -24,7 +24,7 @@ ATTACKS = {"GLiR": "GLiR", RATIO: "likelihood ratio of gradients"}
 NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
 
 
-def panel(source: Any) -> pd.DataFrame:
+def panel(source: Source) -> pd.DataFrame:
     """comparison-ctl-5: GLiR on step gradients by its chapter's paper-size run, LOOD on this bench.
 
     Neither sees what the attacks of the other panels see, and the data and models are others.

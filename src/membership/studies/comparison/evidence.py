@@ -3,22 +3,38 @@
 The names of the files are `<kind>-<cell>`: outputs and posterior of every cell, white-box of
 models small enough, times (what training, asking and scoring took); of one cell a data set lood,
 of one cell with pictures these; and untrained (the answers of models that were never trained, for
-the null rows).
+the null rows). To gather something else, add its function here and its name in `sources`.
 """
 
 import functools
+import time
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import torch
 import xarray as xr
 
-from membership import curvature, evidence, lood, nngp, signals, training
+from membership import attacks, curvature, evidence, lood, nngp, signals, training
 from membership.attacks.distributions import runner_up
-from membership.studies.comparison import names, opening, recipes, seconds
+from membership.attacks.forms import quadratic_forms
+from membership.curvature.eigen import spectrum_of
+from membership.curvature.objective import objective
+from membership.curvature.white_box import views, with_rows
+from membership.studies.comparison import names
+from membership.studies.comparison.experiment import (
+    PRIVACY,
+    World,
+    factory,
+    private_layer,
+    train,
+    world,
+)
 from membership.studies.comparison.names import Cell
 from membership.studies.comparison.settings import Settings
-from membership.studies.comparison.trained import World, train, world
+from membership.studies.experiment import timed
 
 Gather = Callable[[], xr.Dataset]
 VARIANTS = ("closed form", "qmia")
@@ -29,9 +45,34 @@ UNTRAINED_REFERENCES = 8
 DEPTH, NOISE = 1, 0.1
 # Pixels a side.
 LARGEST_PICTURE = 32
+TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")
+DAMPING = 0.2
+INVERSES: tuple[dict[str, Any], ...] = (
+    {
+        "label": "published",
+        "conditioning": "damping",
+        "amount": DAMPING,
+        "stationarity": "published",
+    },
+    {
+        "label": "regularised",
+        "conditioning": "damping",
+        "amount": DAMPING,
+        "stationarity": "regularised",
+    },
+    {"label": "identity", "conditioning": "identity", "amount": 0.0, "stationarity": "published"},
+)
+# The forms that registered attacks read; the others are not kept.
+KEPT = {
+    "published": ("own1", "own2", "own3", "mean2", "mean3"),
+    "regularised": ("own2", "own3", "rest2", "rest3"),
+    "identity": ("own2", "rest2"),
+}
+# Models that are trained again, apart from the cache, to see how long one takes.
+TIMED = 8
 
 
-def sources(settings: Any) -> dict[str, Gather]:
+def sources(settings: Settings) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
     kinds = {"outputs": outputs, "posterior": posterior, "times": times}
     found = {}
@@ -156,16 +197,16 @@ def _with_label(records: Any) -> np.ndarray:
 def white_box(cell: Cell, settings: Settings) -> xr.Dataset:
     """Quadratic forms of the targets' gradients, and of linear models the step from a reference."""
     found, ensemble = _trained(cell, settings)
-    each = [opening.observe(found, ensemble, target) for target in found.targets]
+    each = [observe(found, ensemble, target) for target in found.targets]
     arrays = {name: np.stack([one[name] for one in each]) for name in each[0]}
     member = found.membership[list(found.targets)]
     labels = {
         "target": list(found.targets),
         "query": found.record,
-        "term": list(opening.TERMS),
-        "inverse": [one["label"] for one in opening.INVERSES],
+        "term": list(TERMS),
+        "inverse": [one["label"] for one in INVERSES],
     }
-    inverses = [{k: v for k, v in one.items() if k != "label"} for one in opening.INVERSES]
+    inverses = [{k: v for k, v in one.items() if k != "label"} for one in INVERSES]
     return evidence.dataset(
         "white_box", {**arrays, "member": member}, labels, inverses=inverses, **about(found)
     )
@@ -178,9 +219,9 @@ def times(cell: Cell, settings: Settings) -> xr.Dataset:
     parts = [names.with_hinge(outputs(cell, settings)), posterior(cell, settings)]
     opened = cell in names.opened(found.settings)
     parts += [white_box(cell, settings)] if opened else []
-    measured = seconds.measured(found, ensemble, parts, opened, (closed_form, regressed))
-    case = (("case",), np.array(list(measured)))
-    value = (("case",), np.array(list(measured.values()), dtype=np.float64))
+    seconds = measured_seconds(found, ensemble, parts, opened)
+    case = (("case",), np.array(list(seconds)))
+    value = (("case",), np.array(list(seconds.values()), dtype=np.float64))
     return evidence.dataset("measured", {"part": case, "seconds": value}, **about(found))
 
 
@@ -215,7 +256,7 @@ def about(found: World) -> dict[str, Any]:
     config, kind = found.config, found.cell.kind
     recipe = {
         "kind": kind,
-        "display": recipes.RECIPES[kind].display,
+        "display": names.RECIPES[kind].display,
         "members": found.n_members,
         "epochs": config.epochs,
         "batch_size": config.batch_size,
@@ -225,7 +266,7 @@ def about(found: World) -> dict[str, Any]:
         "loss": config.loss,
     }
     if kind == "private":
-        recipe["privacy"] = vars(recipes.PRIVACY)
+        recipe["privacy"] = vars(PRIVACY)
         recipe["features"] = int(found.pool.x[0].size)
         recipe["classes"] = int(found.pool.n_classes)
     return {
@@ -243,3 +284,94 @@ def about(found: World) -> dict[str, Any]:
 def _trained(cell: Cell, settings: Settings) -> tuple[World, training.Ensemble]:
     found = world(cell, settings)
     return found, train(found)
+
+
+def observe(found: World, ensemble: training.Ensemble, target: int) -> dict[str, np.ndarray]:
+    """One target's ``form`` (inverse, term, records); of linear models also ``step_product``."""
+    module, config = ensemble.module(target), found.config
+    inside = found.membership[target]
+    train = torch.tensor(found.pool.x[inside]), torch.tensor(found.pool.y[inside])
+    query = torch.tensor(found.pool.x), torch.tensor(found.pool.y)
+    goal = objective(module, config.loss_of, *train)
+    spectrum = spectrum_of(goal, *goal.records(*train))
+    damping = max(DAMPING, DAMPING / 2 - 1.1 * float(spectrum.values.min()))
+    form = np.full((len(INVERSES), len(TERMS), len(found.pool)), np.nan)
+    for view, rows in with_rows(views(goal, train, query, spectrum)):
+        for place, one in enumerate(INVERSES):
+            how = (one["conditioning"], damping, one["stationarity"])
+            each = quadratic_forms(view, spectrum.values, config.weight_decay, *how)
+            for term in KEPT[one["label"]]:
+                form[place, TERMS.index(term), rows] = each[term]
+    seen = {"form": form}
+    if found.cell.kind == "logistic":
+        seen["step_product"] = _step(found, ensemble, target)
+    return seen
+
+
+def _step(found: World, ensemble: training.Ensemble, target: int) -> np.ndarray:
+    """MATT, from the one of two complementary references that was trained without the record."""
+    theta, pair = _vector(ensemble.module(target)), found.pair(target)
+    query = torch.tensor(found.pool.x), torch.tensor(found.pool.y)
+    steps = []
+    for reference in map(ensemble.module, pair):
+        gradient = curvature.per_record_gradients(reference, found.config.loss_of, *query)
+        steps.append(attacks.matt(theta, _vector(reference), gradient))
+    return np.where(found.membership[pair[0]], steps[1], steps[0])
+
+
+def _vector(module: torch.nn.Module) -> np.ndarray:
+    return np.concatenate([one.detach().double().numpy().ravel() for one in module.parameters()])
+
+
+def measured_seconds(
+    found: World,
+    ensemble: training.Ensemble,
+    parts: list[xr.Dataset],
+    opened: bool,
+) -> dict[str, float]:
+    """Processor seconds by part: of one model, of one target, or of one attack's score.
+
+    ``train`` and ``ask`` are of one reference model, among as many at once as `TIMED`; ``open`` of
+    one target's Hessian and gradients, ``posterior`` of one reference, ``regression`` of one
+    target, ``score: <attack>`` of the statistic alone.
+    """
+    first, reference = found.targets[0], found.references[0]
+    some = range(len(found.targets), len(found.targets) + TIMED)
+    seconds = {
+        "train": _trained_again(found, list(some)) / len(some),
+        "ask": _timed(lambda: ensemble.logits(found.pool.x)) / len(ensemble),
+        "posterior": _timed(lambda: closed_form(found, ensemble, reference)),
+        "regression": _timed(lambda: regressed(found, ensemble, first)),
+    }
+    if opened:
+        seconds["open"] = _timed(lambda: observe(found, ensemble, first))
+    seen = attacks.observe(*parts, target=first)
+    for name, attack in attacks.registry().items():
+        if not seen.lacking(attack.needs):
+            seconds[f"score: {name}"] = _timed(lambda attack=attack: attack.score(seen))
+    return seconds
+
+
+def _trained_again(found: World, models: list[int]) -> float:
+    models = [model % len(found.membership) for model in models]
+    if found.cell.kind == "private":
+        return _timed(lambda: [private_layer(found, model) for model in models])
+    with TemporaryDirectory() as folder:
+        return _timed(
+            lambda: training.train(
+                factory(found.cell.kind, found.pool),
+                found.pool,
+                found.membership[models],
+                found.config,
+                [found.seeds[model] for model in models],
+                device=found.settings.device,
+                n_jobs=1,
+                cache_folder=Path(folder),
+                progress=False,
+            )
+        )
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    # Time on a wall would count what else the machine does.
+    return timed(work, time.process_time)[1]

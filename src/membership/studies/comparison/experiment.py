@@ -1,5 +1,6 @@
-"""The trained models of one cell: who was trained on what, and with which labels."""
+"""The experiment: how each kind of target is trained, and who was trained on what in a cell."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -7,17 +8,61 @@ from typing import Any
 import numpy as np
 import torch
 
-from membership import data, training
+from membership import data, models, training
 from membership.arrays import BoolArray
-from membership.studies.comparison import recipes
+from membership.studies.comparison import names
 from membership.studies.comparison.names import Cell
+from membership.studies.comparison.settings import Settings
 
+EPOCHS = {"tiny": 10, "quick": 30, "paper": 40}
+# Members of a step; smaller sets get smaller ones.
+BATCH, PRIVATE_BATCH = 64, 250
 # Population records at most; all that the pool leaves where they are fewer. A share of so many has
 # steps ten times finer than the smallest rate that is shown.
 HELD = 10_000
 CANARIES = 0.02
 # Seeds of reference models lie this far above those of the targets.
 _REFERENCES = 1000
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Noisy clipped SGD: `noise` is the standard deviation on the batch's mean gradient."""
+
+    clip: float = 1.0
+    noise: float = 0.02
+    learning_rate: float = 1.0
+
+    def config(self, epochs: int, batch_size: int) -> training.PrivateConfig:
+        """As the training room takes it."""
+        return training.PrivateConfig(epochs, batch_size, self.learning_rate, self.clip, "sgd")
+
+
+PRIVACY = Privacy()
+
+
+def config(kind: str, profile: str, n_members: int) -> training.TrainingConfig:
+    """The optimisation of a kind; the private one's length and batch are these too."""
+    recipe, batch = names.RECIPES[kind], PRIVATE_BATCH if kind == "private" else BATCH
+    return training.TrainingConfig(
+        epochs=max(EPOCHS["tiny"], round(EPOCHS[profile] * recipe.longer)),
+        batch_size=min(batch, max(2, n_members // 4)),
+        learning_rate=0.05,
+        momentum=0.9,
+        weight_decay=recipe.weight_decay,
+        schedule="cosine",
+    )
+
+
+def factory(kind: str, pool: data.Dataset) -> Callable[[], Any]:
+    """What makes an untrained model of a kind for these records."""
+    size, classes = pool.x[0].size, pool.n_classes
+    if kind == "cnn":
+        return partial(models.small_cnn, pool.x.shape[1:], classes)
+    hidden = names.RECIPES[kind].hidden
+    if not hidden:
+        return partial(models.logistic_regression, size, classes)
+    return partial(models.mlp, size, hidden, classes)
 
 
 @dataclass(frozen=True)
@@ -48,7 +93,7 @@ class World:
     canary: BoolArray
     held: data.Dataset
     membership: BoolArray
-    settings: Any
+    settings: Settings
     digest: str
 
     @property
@@ -69,7 +114,7 @@ class World:
     @property
     def config(self) -> training.TrainingConfig:
         """How the models are trained."""
-        return recipes.config(self.cell.kind, self.settings.profile, self.n_members)
+        return config(self.cell.kind, self.settings.profile, self.n_members)
 
     @property
     def seeds(self) -> list[int]:
@@ -88,7 +133,7 @@ class World:
         return first, first + 1
 
 
-def world(cell: Cell, settings: Any) -> World:
+def world(cell: Cell, settings: Settings) -> World:
     """Split a data set, mislabel the canaries and draw who is trained on what.
 
     Raises
@@ -125,19 +170,19 @@ def world(cell: Cell, settings: Any) -> World:
 
 def train(found: World, trained: bool = True, **options: Any) -> training.Ensemble:
     """Train all models of a cell; `trained` False returns their random starts."""
-    factory, config = recipes.factory(found.cell.kind, found.pool), found.config
+    make, how = factory(found.cell.kind, found.pool), found.config
     if not trained:
-        modules = [training.ensemble.initial_module(factory, seed) for seed in found.seeds]
+        modules = [training.ensemble.initial_module(make, seed) for seed in found.seeds]
         parameters, buffers = training.ensemble.stack(modules, torch.device("cpu"))
         parameters = {name: values.detach() for name, values in parameters.items()}
-        return _ensemble(found, factory, parameters, buffers)
+        return _ensemble(found, make, parameters, buffers)
     if found.cell.kind == "private":
-        return _private(found, factory)
+        return _private(found, make)
     return training.train(
-        factory,
+        make,
         found.pool,
         found.membership,
-        config,
+        how,
         found.seeds,
         device=found.settings.device,
         n_jobs=found.settings.n_jobs,
@@ -145,34 +190,34 @@ def train(found: World, trained: bool = True, **options: Any) -> training.Ensemb
     )
 
 
-def _private(found: World, factory: partial) -> training.Ensemble:
+def _private(found: World, make: partial) -> training.Ensemble:
     """Softmax layers by noisy clipped SGD, one a model."""
     rows = range(len(found.membership))
     weight = np.stack([private_layer(found, row) for row in rows])
-    names = list(factory().state_dict())
+    names = list(make().state_dict())
     kernel, bias = torch.tensor(weight[:, :, :-1]), torch.tensor(weight[:, :, -1])
-    return _ensemble(found, factory, dict(zip(names, (kernel, bias), strict=True)), {})
+    return _ensemble(found, make, dict(zip(names, (kernel, bias), strict=True)), {})
 
 
 def private_layer(found: World, model: int) -> np.ndarray:
     """One softmax layer, (classes, features + 1)."""
-    privacy, config = recipes.PRIVACY, found.config
+    privacy, how = PRIVACY, found.config
     member = found.membership[model]
     features = found.pool.x[member].reshape(int(member.sum()), -1)
     return training.train_softmax_layers(
         features,
         found.pool.y[member],
         found.pool.n_classes,
-        privacy.config(config.epochs, config.batch_size),
+        privacy.config(how.epochs, how.batch_size),
         [privacy.noise],
         found.seeds[model],
         device=found.settings.device,
     )[0]
 
 
-def _ensemble(found: World, factory: partial, parameters: dict, buffers: dict) -> training.Ensemble:
+def _ensemble(found: World, make: partial, parameters: dict, buffers: dict) -> training.Ensemble:
     device = training.device_of(found.settings.device)
     seeds = tuple(found.seeds)
     return training.Ensemble(
-        factory, parameters, buffers, found.membership, seeds, found.config, device
+        make, parameters, buffers, found.membership, seeds, found.config, device
     )
