@@ -1,6 +1,7 @@
 """A claim's test as its list declares it: rows of an exhibit, and what is to hold of them.
 
-``table`` names the exhibit and ``where`` its rows. A part takes some of them by name (``rows``, or
+``table`` names the exhibit and ``where`` its rows; of exhibits that ``further`` names they are rows
+too. A part takes some of them by name (``rows``, or
 one ``row``) and says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number.
 ``every`` repeats the parts on each combination of some columns that the rows have, ``each`` on
 every combination of the values that it gives; where such a word is a column it chooses the row,
@@ -94,6 +95,7 @@ class Test(_Declared):
 
     table: str
     parts: tuple[Part, ...]
+    further: tuple[str, ...] = ()
     where: dict[str, Value | list[Value]] = {}
     every: tuple[str, ...] = ()
     each: dict[str, list[Value]] = {}
@@ -127,7 +129,7 @@ class Test(_Declared):
     def exhibits(self) -> tuple[str, ...]:
         """The tables that it reads."""
         return tuple(
-            dict.fromkeys([self.table, *(part.table for part in self.parts if part.table)])
+            dict.fromkeys([self.table, *self.further, *(p.table for p in self.parts if p.table)])
         )
 
     def at(self, **where: Value | list[Value]) -> Self:
@@ -142,7 +144,8 @@ class Test(_Declared):
             there = int(str(sizes.get(name, "0")).split()[0].replace(",", ""))
             if there < needed:
                 raise InputError(f"it takes {needed:,} {name.lower()}; there are {there:,}")
-        rows = tables[""] = _at(tables[self.table], self.where)
+        every_row = pd.concat([tables[name] for name in (self.table, *self.further)])
+        rows = tables[""] = _at(every_row, self.where)
         if not self.over:
             cases = list(self._cases(rows, {}))
             texts = self.on or (", ".join(f"{{{name}}}" for name in self.every),)

@@ -112,7 +112,7 @@ def batch_of_models(module: nn.Module, device: torch.device) -> int:
     gains from the batch.
     """
     convolutional = any(isinstance(part, CONVOLUTIONS) for part in module.modules())
-    return 1 if convolutional and device.type == "cpu" else 64
+    return 1 if convolutional else 64
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import xarray as xr
 from membership.studies.bmia import (
     accuracy,
     answers,
+    convolutional,
     many_references,
     measured,
     names,
@@ -53,6 +54,9 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         found[f"{kind}-strangers"] = partial(function, settings)
     for kind, function in OF_LAST.items():
         found[f"{kind}-{words[last]}"] = partial(function, last, settings)
+    found |= {
+        name: partial(function, settings) for name, function in convolutional.GATHERERS.items()
+    }
     found[names.TOY] = partial(toy.gather, settings)
     for file, (name, network) in names.sweep(settings).items():
         found[file] = partial(accuracy.gather, name, network, settings)

@@ -5,9 +5,10 @@ from functools import partial
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
 from membership.studies.bmia import misprints, names, sentences, theory
 
-accuracy, equal_budgets, mismatch, p_values, predictive = later(
-    __package__, "accuracy", "equal_budgets", "mismatch", "p_values", "predictive"
+accuracy, convolutional, equal_budgets, mismatch = later(
+    __package__, "accuracy", "convolutional", "equal_budgets", "mismatch"
 )
+p_values, predictive = later(__package__, "p_values", "predictive")
 retraining, scores, table_1, thresholds, toy = later(
     __package__, "retraining", "scores", "table_1", "thresholds", "toy"
 )
@@ -125,4 +126,5 @@ EXHIBITS = (
     exhibit("ctl-9", theory.control_9, settings=True),
     exhibit("ctl-14", thresholds.control_14, MANY, QUANTILES),
     exhibit("ctl-15", equal_budgets.control_15, MANY, says=sentences.of_control_15),
+    exhibit("ctl-18", convolutional.control_18, *names.CONVOLUTIONAL),
 )

@@ -14,6 +14,10 @@ QUANTILES = "measured-quantiles"
 TOY = "measured-toy"
 QMIA = "qmia"
 """What begins the name of each data set's file of it."""
+CONVOLUTIONAL = tuple(
+    f"{kind}-convolutional" for kind in ("outputs", "posterior", "variants", "outputs-views")
+)
+"""Of one convolutional network, on data of its own."""
 SWEPT = {
     "tiny": (("purchase_like:500", "mlp-32"),),
     "quick": (("purchase_like:2500", "mlp-32"), ("purchase_like:5000", "mlp-32")),

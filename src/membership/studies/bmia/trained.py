@@ -111,7 +111,8 @@ class Trained:
         if key not in self.kept:
             rows = {"fit": self.ensemble.membership[model], "validation": self.world.validation}
             x = self.x if part == "queries" else self.world.dataset.x[rows[part]]
-            self.kept[key] = curvature.last_layer(self.ensemble.module(model), x)
+            module = self.ensemble.module(model).to(self.ensemble.device)
+            self.kept[key] = curvature.last_layer(module, x)
         return self.kept[key]
 
     def posterior(

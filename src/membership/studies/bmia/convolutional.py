@@ -1,0 +1,265 @@
+"""A convolutional network on the paper's own images and split, with augmented queries (Control 18).
+
+As many CIFAR-10 images train a model as in the paper, with flips and crops. A GPU takes minutes
+for it, two cores days: the smaller profiles take digits and a small network.
+"""
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+import xarray as xr
+from scipy.special import expit
+
+from membership import attacks, evidence, metrics, signals, training
+from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.source import Source
+from membership.exhibits.tidy import origin, tidy
+from membership.signals import loss_of_log_odds
+from membership.studies.bmia import answers, names, scores
+from membership.studies.bmia.experiment import Recipe, World, world
+from membership.studies.bmia.predictive import asked_less, scored
+from membership.studies.bmia.scores import Pairs, Seen, measured, rate_name, rows
+from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.trained import Answers, Trained, moments, train
+from membership.training.augmentation import moved
+
+SETUPS = {
+    "tiny": ("digits", "small-cnn", 4),
+    "quick": ("digits", "small-cnn", 60),
+    "paper": ("cifar10", "resnet18", 60),
+}
+"""Data, network and epochs."""
+AUGMENTATION = {"digits": "none", "cifar10": "flip-and-crop"}
+HELD = 5000
+"""Records that no model has seen, for QMIA and RMIA."""
+REACH = 2
+VIEWS = [
+    (down, across, mirrored)
+    for mirrored in (0, 1)
+    for down, across in ((2, 2), (0, 2), (4, 2), (2, 0), (2, 4))
+]
+"""The image and its four shifts by two pixels, and their mirror images."""
+STRUCTURES = ("kron", "diag", "full")
+RATE, CLEARLY, MOST = rate_name(0.01), 1.25, scores.SIZES[-1]
+LESS, LESS_ONE = "less BMIA's", "less one query's"
+LESS_KFAC, LESS_DIAGONAL = "less KFAC's", "less the diagonal's"
+LEAD = f"{RATE}, BMIA's less {CLEARLY} times it"
+ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
+DIFFERENCE, LIRA = "hinge difference", "LiRA, a variance a record"
+GLOBAL, DIAGONAL = "LiRA, one variance", "BMIA, diagonal posterior"
+
+
+@dataclass(frozen=True)
+class Augmented(Recipe):
+    """The paper's recipe, which is that of He et al. (2016), with their augmentation."""
+
+    @property
+    def config(self) -> training.TrainingConfig:
+        """The optimisation as the training room takes it."""
+        how: Any = {"augmentation": "flip-and-crop", "precision": "bfloat16"}
+        return replace(super().config, **how)
+
+
+def convolutional(settings: Settings) -> World:
+    """The split of the paper, and queries of all that targets may have been trained on."""
+    name, network, epochs = SETUPS[settings.profile]
+    own = {"architecture": network, "epochs": settings.epochs or epochs}
+    found = world(name, settings.model_copy(update=own))
+    recipe = found.recipe
+    if AUGMENTATION[name] != "none":
+        half, later = recipe.epochs // 2, 3 * recipe.epochs // 4
+        recipe = Augmented(network, recipe.epochs, recipe.batch_size, (half, later))
+    asked, held = np.arange(len(found.pool)), found.validation[:HELD]
+    return replace(found, recipe=recipe, asked=asked, validation=held)
+
+
+def outputs(settings: Settings) -> xr.Dataset:
+    """What every model answers for all queries and for records that no model has seen."""
+    trained = _trained(settings)
+    return _named(trained, answers.answered(trained))
+
+
+def posterior(settings: Settings) -> xr.Dataset:
+    """What each reference predicts by draws and in closed form, and QMIA of each target."""
+    trained = _trained(settings)
+    return _named(trained, answers.predicted(trained, answers.VARIANTS))
+
+
+def structures(settings: Settings) -> xr.Dataset:
+    """What first references predict of some queries with each structure of the posterior."""
+    trained = _trained(settings)
+    some, n = trained.some, settings.n_samples
+
+    def drawn(model: int, structure: str) -> Any:
+        return moments(trained.draws(model, n, structure, queries=some))
+
+    each = np.array([[drawn(model, one) for one in STRUCTURES] for model in trained.firsts])
+    found = evidence.dataset(
+        "posterior",
+        {"mean": each[:, :, 0], "sd": each[:, :, 1]},
+        {
+            "reference": trained.firsts,
+            "variant": list(STRUCTURES),
+            "record": trained.records[some],
+        },
+        **answers.about(trained),
+    )
+    return _named(trained, found)
+
+
+def views(settings: Settings) -> xr.Dataset:
+    """What every model answers on average over an image's shifts and mirror images."""
+    trained = _trained(settings)
+    world, rows = trained.world, trained.world.validation
+    asked = _on_average(trained.ensemble, trained.x, trained.y)
+    held = _on_average(trained.ensemble, world.dataset.x[rows], world.dataset.y[rows])
+    member = np.zeros(asked.hinge.shape, dtype=bool)
+    member[: trained.n_targets] = trained.member
+    found = evidence.dataset(
+        "outputs",
+        {
+            "log_odds": asked.log_odds,
+            "hinge": asked.hinge,
+            "member": member,
+            "held_log_odds": held.log_odds,
+        },
+        {"model": np.arange(len(member)), "record": trained.records},
+        **answers.about(trained),
+    )
+    return _named(trained, found)
+
+
+def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> Answers:
+    images, each = torch.tensor(x), []
+    for view in VIEWS:
+        moves = torch.tensor([view]).expand(len(images), 3)
+        logits = ensemble.logits(moved(images, moves, REACH))
+        each.append([signals.hinge(logits, None, y), signals.scaled_logit(logits, None, y)])
+    return Answers(*np.mean(each, axis=0))
+
+
+def _named(trained: Trained, found: xr.Dataset) -> xr.Dataset:
+    """The set is told from others of the same images by the network."""
+    recipe = trained.world.recipe
+    said = {"set": f"{found.attrs['set']}, {recipe.architecture}"}
+    if recipe.config.augmentation != "none":
+        how = f"{found.attrs['set']}: trained with flips and crops"
+        said["deviations"] = [*found.attrs["deviations"], how]
+    return found.assign_attrs(said)
+
+
+@functools.lru_cache(maxsize=1)
+def _trained(settings: Settings) -> Trained:
+    return train(convolutional(settings))
+
+
+GATHERERS = dict(zip(names.CONVOLUTIONAL, (outputs, posterior, structures, views), strict=True))
+
+
+def read_structures(source: Source) -> tuple[Seen, xr.Dataset]:
+    """What is asked of posteriors by structure, and what they predict of it."""
+    one, law, by_structure = (source.evidence(name) for name in names.CONVOLUTIONAL[:3])
+    return Seen(one, law).on(by_structure["record"].values), by_structure
+
+
+def control_18(
+    one: xr.Dataset, law: xr.Dataset, by_structure: xr.Dataset, more: xr.Dataset
+) -> pd.DataFrame:
+    """Rates and AUC of every attack, less BMIA's, and of attacks with augmented queries.
+
+    Of the other posteriors less that of KFAC on the same queries; accuracies of the targets.
+    """
+    seen, several = Seen(one, law), Seen(more, law)
+    found = _alone(seen) | _with_references(seen)
+    base, listed = measured(found["BMIA", 1]), _accuracies(seen)
+    for (name, n), pairs in found.items():
+        key = _key_of(seen, name, n)
+        listed += rows(key, pairs)
+        if name != "BMIA":
+            listed += _less(key, pairs, base, LESS)
+        if (name, n) == (LIRA, MOST):
+            lead = np.subtract(base[RATE], CLEARLY * np.array(measured(pairs)[RATE]))
+            listed.append({**key, "metric": LEAD, **metrics.summary(lead)})
+    for (name, n), pairs in _with_references(several).items():
+        key = _key_of(seen, f"{name}, {len(VIEWS)} queries", n)
+        listed += rows(key, pairs)
+        listed += _less(key, pairs, base, LESS)
+        listed += _less(key, pairs, measured(found[name, n]), LESS_ONE)
+    asked = seen.on(by_structure["record"].values)
+    by = {structure: scored(asked, by_structure, structure) for structure in STRUCTURES}
+    for structure, name in (("full", scores.FULL), ("diag", DIAGONAL)):
+        key = _key_of(seen, name, 1)
+        listed += rows(key, by[structure])
+        listed += _less(key, by[structure], measured(by["kron"]), LESS_KFAC)
+        if structure == "full":
+            listed += _less(key, by[structure], measured(by["diag"]), LESS_DIAGONAL)
+    return tidy(listed, origin([seen], note=asked_less([(seen, asked)])))
+
+
+def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:
+    return {"dataset": seen.label, "attack": name, "n_reference": n}
+
+
+def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
+    """Attacks with one query an image only, as Control 12 calls them."""
+    each = [seen.moments(model, "closed form") for model in seen.outputs.attrs["references"]]
+    mixed = np.moveaxis(np.array(each), 1, 0)
+    return {
+        ("BMIA", 1): seen.each(
+            lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t)))
+        ),
+        (scores.MIXTURE, seen.n_reference): seen.each(
+            lambda t: bmia_from_moments(seen.hinge[t], *mixed)
+        ),
+        ("Attack-P", 0): seen.each(lambda t: seen.hinge[t]),
+        ("QMIA, normal", 0): seen.each(
+            lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(t, "qmia"))
+        ),
+    }
+
+
+def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
+    """Attacks that ask references, by name and their number."""
+    odds, held = (seen.outputs[name].values.astype(float) for name in ("log_odds", "held_log_odds"))
+    loss, chance, held_chance = loss_of_log_odds(odds), expit(odds), expit(held)
+    functions: dict[str, Any] = {
+        DIFFERENCE: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
+        "Attack-R": lambda t, r: attacks.attack_r(loss[t], loss[r]),
+        "RMIA": lambda t, r: attacks.rmia(chance[t], chance[r], held_chance[t], held_chance[r]),
+        LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline"),
+        GLOBAL: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline", variance="global"),
+    }
+
+    def score(name: str, n: int) -> Pairs:
+        return seen.each(lambda t: functions[name](t, seen.references(t, n)))
+
+    sizes = [n for n in (1, *scores.SIZES) if n <= seen.n_reference]
+    return {
+        (name, n): score(name, n)
+        for n in sizes
+        for name in functions
+        if n > 1 or name not in (LIRA, GLOBAL)
+    }
+
+
+def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words: str) -> list:
+    """Both rates and the AUC less another attack's, target by target."""
+    return [
+        {**key, "metric": f"{name}, {words}", **metrics.summary(np.subtract(value, base[name]))}
+        for name, value in measured(pairs).items()
+    ]
+
+
+def _accuracies(seen: Seen) -> list[dict[str, Any]]:
+    """Of the targets; a hinge above 0 is a right answer."""
+    others = [100 * (held > 0).mean() for held in seen.outputs["held_hinge"].values[seen.targets]]
+    members = [100 * (seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets]
+    key = _key_of(seen, "none: the targets", 0)
+    return [
+        {**key, "metric": name, **metrics.summary(values)}
+        for name, values in ((ON_MEMBERS, members), (ON_OTHERS, others))
+    ]
