@@ -85,6 +85,23 @@ def test_a_part_is_repeated_on_the_rows_that_there_are(source, row):
     assert found == every(parts).on(*on)
 
 
+def test_rows_of_further_exhibits_are_rows(source):
+    declared = {"where": {**WHOLE, "attack": IHA}, "every": ["dataset"], "holds": "row > 0.5"}
+    declared |= {"on": ["both"], "label": "AUC, {dataset}"}
+    tables = {"first": "tab", "more": "other"}
+    apart = SimpleNamespace(
+        table=lambda name: source.table(tables[name]).query(
+            f"dataset == '{'MNIST' if name == 'first' else 'Adult'}'"
+        )
+    )
+    found = outcome(apart, **declared, table="first", further=["more"])
+    values = [number.difference for number in found.numbers]
+    assert values == pytest.approx([0.72, 0.61 / 2])
+    assert declared_tests.read(
+        "c01", {**declared, "table": "a", "further": ["b"]}, {}
+    ).exhibits == (*("a", "b"),)
+
+
 def test_given_values_choose_rows_and_are_numbers(source, row):
     found = outcome(
         *(source,),

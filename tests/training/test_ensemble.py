@@ -1,12 +1,13 @@
 """Fewer at a time where a device holds no more, and the same models and answers."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from membership import memory
+from membership import memory, models
 from membership.training import TrainingConfig, ensemble, sgd, train
 from tests.fake_device import DEVICE, FakeDevice
 from tests.training.test_sgd import blobs, convolutional, mlp
@@ -14,15 +15,25 @@ from tests.training.test_sgd import blobs, convolutional, mlp
 CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.1, momentum=0.9)
 
 
-def trained(models=6):
-    mask = np.random.default_rng(0).random((models, 60)) < 0.5
+def trained(count=6):
+    mask = np.random.default_rng(0).random((count, 60)) < 0.5
     mask[:, :30], mask[:, 30:] = mask[:, :30], ~mask[:, :30]
-    return train(mlp, blobs(), mask, CONFIG, range(models), progress=False)
+    return train(mlp, blobs(), mask, CONFIG, range(count), progress=False)
 
 
 def test_a_cpu_is_left_as_it_is():
     cpu = torch.device("cpu")
     assert ensemble.models_at_once(mlp(), torch.zeros(1, 12), 10**9, cpu, 64) == 64
+
+
+@pytest.mark.parametrize(
+    ("factory", "cpu", "gpu"),
+    [(mlp, 64, 64), (partial(models.small_cnn, (1, 8, 8), 3), 1, 64), (convolutional, 1, 1)],
+)
+def test_convolutions_run_apart_on_a_cpu_and_with_normalised_batches_everywhere(factory, cpu, gpu):
+    module = factory()
+    assert ensemble.batch_of_models(module, torch.device("cpu")) == cpu
+    assert ensemble.batch_of_models(module, torch.device("cuda")) == gpu
 
 
 @pytest.mark.parametrize(("free", "expected"), [(1, 1), (1e5, 14), (1e12, 64)])

@@ -18,6 +18,7 @@ Factory = Callable[[], nn.Module]
 State = dict[str, torch.Tensor]
 ELEMENTWISE = (nn.ReLU, nn.Tanh)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+NORMALISATIONS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def device_of(name: str = "auto") -> torch.device:
@@ -108,11 +109,13 @@ def batch_of_models(module: nn.Module, device: torch.device) -> int:
     """How many models to run side by side.
 
     Convolutions with a kernel for each model run as grouped ones, which a CPU does slower than
-    one after the other (0.6 times the speed for the small network of Table 2); everything else
-    gains from the batch.
+    one after the other (0.6 times the speed for the small network of Table 2), and which a GPU
+    refuses in bfloat16 where batches are normalised; everything else gains from the batch.
     """
-    convolutional = any(isinstance(part, CONVOLUTIONS) for part in module.modules())
-    return 1 if convolutional else 64
+    parts = list(module.modules())
+    convolutional = any(isinstance(part, CONVOLUTIONS) for part in parts)
+    normalised = any(isinstance(part, NORMALISATIONS) for part in parts)
+    return 1 if convolutional and (normalised or device.type == "cpu") else 64
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from membership.studies.bmia.predictive import asked_less, scored
 from membership.studies.bmia.scores import Pairs, Seen, measured, rate_name, rows
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Answers, Trained, moments, train
-from membership.training.augmentation import moved
+from membership.training.config import moved
 
 SETUPS = {
     "tiny": ("digits", "small-cnn", 4),
@@ -206,6 +206,9 @@ def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:
 
 def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
     """Attacks with one query an image only, as Control 12 calls them."""
+    loss, held = (
+        loss_of_log_odds(seen.outputs[name].values) for name in ("log_odds", "held_log_odds")
+    )
     each = [seen.moments(model, "closed form") for model in seen.outputs.attrs["references"]]
     mixed = np.moveaxis(np.array(each), 1, 0)
     return {
@@ -215,7 +218,7 @@ def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
         (scores.MIXTURE, seen.n_reference): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *mixed)
         ),
-        ("Attack-P", 0): seen.each(lambda t: seen.hinge[t]),
+        ("Attack-P", 0): seen.each(lambda t: attacks.attack_p(loss[t], held[t])),
         ("QMIA, normal", 0): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(t, "qmia"))
         ),
