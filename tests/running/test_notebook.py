@@ -20,6 +20,12 @@ def outputs(executed: Path) -> str:
     return "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
 
 
+def tags_of_injected(executed: Path) -> list[list[str]]:
+    cells = json.loads(executed.read_text())["cells"]
+    tags = [c["metadata"].get("tags", []) for c in cells]
+    return [one for one in tags if "injected-parameters" in one]
+
+
 def one_line(stderr: str) -> str:
     """The command's own last word, with nothing of Python's stack before it."""
     assert "Traceback" not in stderr
@@ -41,10 +47,7 @@ def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
     assert "repeats: 7" in outputs(project.executed)
 
     notebook = json.loads(project.executed.read_text())
-    injected = [
-        c for c in notebook["cells"] if "injected-parameters" in c["metadata"].get("tags", [])
-    ]
-    assert [c["metadata"]["tags"] for c in injected] == [["injected-parameters", "hide-input"]]
+    assert tags_of_injected(project.executed) == [["injected-parameters", "hide-input"]]
     assert [*notebook["metadata"]["membership"]["files"]] == ["demo-tab-1.csv"]
     assert "/tmp" not in json.dumps(notebook["metadata"])
 
@@ -58,12 +61,14 @@ def test_a_run_leaves_an_executed_notebook_its_record_and_its_exhibit(project):
 @pytest.mark.slow
 def test_the_details_are_run_with_their_chapter_and_both_pages_are_of_one_run(project):
     text = (project.root / "notebooks" / "demo.md").read_text()
-    (project.root / "notebooks" / "demo_details.md").write_text(text.replace("The end", "More"))
+    text = text.replace("The end", "More").replace("[parameters]", "[parameters, remove-input]")
+    (project.root / "notebooks" / "demo_details.md").write_text(text)
     details = project.executed.with_name("demo_details.ipynb")
     command = ("run", "demo", "--profile", "tiny", "-p", "n_repeats", "7")
     done = project.run(*command)
     assert (done.returncode, done.stdout) == (0, f"{project.executed}\n"), done.stderr
     assert all("repeats: 7" in outputs(page) for page in (project.executed, details))
+    assert tags_of_injected(details) == [["injected-parameters", "remove-input"]]
     record = json.loads((project.root / "runs" / "tiny" / "demo.json").read_text())
     assert [s["title"] for s in record["sections"]].count("A demonstration") == 2
     assert (

@@ -261,9 +261,12 @@ def _finished(output: Path, page: str, given: Mapping[str, Any]) -> Any:
 
     whole = hidden(json.loads(output.read_text(encoding="utf-8")), given)
     notebook = nbformat.reads(json.dumps(whole), as_version=4)
-    for cell in notebook.cells:
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell.metadata.tags.append("hide-input")
+    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    # Out of sight where the page keeps its own parameters out of sight.
+    unseen = any({"parameters", "remove-input"} <= set(one) for one in tags)
+    for one in tags:
+        if "injected-parameters" in one:
+            one.append("remove-input" if unseen else "hide-input")
     notebook.metadata.papermill.update(
         input_path=f"notebooks/{page}.md", output_path=f"book/chapters/{page}.ipynb"
     )
