@@ -5,7 +5,7 @@ import xarray as xr
 
 from membership import published
 from membership.errors import InputError
-from membership.studies.bmia import experiment, misprints, scores, table_1
+from membership.studies.bmia import experiment, mismatch, misprints, scores, table_1
 from membership.studies.bmia.settings import Settings
 
 
@@ -41,7 +41,7 @@ def test_table_2_of_shifted_digits(source, seen):
     assert set(table["metric"]) == {scores.rate_name(r) for r in (0.001, 0.005, 0.01, 0.05)} | {
         "auc(%)"
     }
-    judged = table_1.table_2_comparison(table)
+    judged = mismatch.table_2_comparison(table)
     assert judged["published"].notna().sum() == 24
     assert set(judged["verdict"]) == {"", "not comparable"}
 
