@@ -5,7 +5,7 @@ import importlib
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ class Exhibit:
         ``<chapter>-<tab|fig|ctl>-<name>`` with hyphens for underscores, such as ``"iha-tab-2"``.
         It never changes: people cite it.
     label : str
-        The paper's own, "Table 2"; empty for a control, which is numbered by its place.
+        The paper's own, "Table 2"; empty for a control, which is numbered as its id is.
     content : str
         What it holds, in one line.
     question : str
@@ -88,6 +88,8 @@ class Exhibit:
             raise ValueError(f"exhibit id {self.id!r}: write <chapter>-<tab|fig|ctl>-<name>")
         if not self.label and self.kind != "control":
             raise ValueError(f"exhibit {self.id}: give the paper's label")
+        if self.kind == "control":
+            object.__setattr__(self, "label", f"Control {self.id.rpartition('-')[2]}")
         if not self.question.endswith("?"):
             raise ValueError(f"exhibit {self.id}: the question {self.question!r} ends in no '?'")
         if self.draw is not None and not self.alt:
@@ -121,7 +123,7 @@ def chapter_of(exhibit_id: str) -> str:
 
 
 def declared(chapter: str) -> tuple[Exhibit, ...]:
-    """A chapter's exhibits in the order of its page, controls numbered in that order.
+    """A chapter's exhibits, in the order of their declaration.
 
     Parameters
     ----------
@@ -138,16 +140,12 @@ def declared(chapter: str) -> tuple[Exhibit, ...]:
     ValueError
         Two exhibits have one id, or an exhibit is of another chapter.
     """
-    found = declarations(chapter, "exhibits", "EXHIBITS")
-    numbered, controls = [], 0
-    for exhibit in found:
-        if exhibit.chapter != chapter or exhibit.id in {one.id for one in numbered}:
+    exhibits = tuple(declarations(chapter, "exhibits", "EXHIBITS"))
+    ids = [exhibit.id for exhibit in exhibits]
+    for exhibit in exhibits:
+        if exhibit.chapter != chapter or ids.count(exhibit.id) > 1:
             raise ValueError(f"exhibit {exhibit.id} in {chapter}: of another chapter, or twice")
-        if exhibit.kind == "control":
-            controls += 1
-            exhibit = replace(exhibit, label=f"Control {controls}")
-        numbered.append(exhibit)
-    return tuple(numbered)
+    return exhibits
 
 
 class _Later:

@@ -17,12 +17,11 @@ def chapter(settings, own_cache):
     return exhibits.open_chapter(settings)
 
 
-def test_the_page_has_every_table_and_figure_and_controls_in_order():
+def test_the_chapter_has_every_table_and_figure_and_its_controls():
     labels = [one.label for one in DECLARED.values()]
     assert {f"Table {i}" for i in range(1, 10)} | {"Figure 1"} <= set(labels)
-    assert [label for label in labels if label.startswith("Control")] == [
-        f"Control {i}" for i in range(1, 17)
-    ]
+    controls = {label for label in labels if label.startswith("Control")}
+    assert controls == {f"Control {i}" for i in range(1, 17)}
 
 
 @pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
