@@ -21,9 +21,18 @@ function connectMenu(kind) {
   tell();
 }
 
+// What stood on a chapter's page may stand on its details now: an old link to it leads there.
+function followTarget() {
+  const details = location.pathname.replace(/^.*\/([\w-]+)\.html$/, "$1_details.html");
+  const link = document.querySelector(`.bd-sidebar-primary a[href="${details}"]`);
+  if (link) location.replace(link.href + location.hash);
+}
+
 // A link into a closed fold opens it.
 function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const name = decodeURIComponent(location.hash.slice(1));
+  const target = document.getElementById(name);
+  if (name && !target) followTarget();
   let fold = target?.closest("details:not([open])");
   if (!fold) return;
   for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;

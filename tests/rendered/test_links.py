@@ -1,14 +1,17 @@
 """No link of the built site is dead, anchors and downloads included."""
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import Page
 
 from membership import running
 from membership.exhibits.homes import pages_of
 
+MOVED = ("iha.html#iha-ctl-2", "iha.html#iha-c15", "gmip.html#gmip-tab-2")
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
 SOURCES = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src"}
 
@@ -63,3 +66,15 @@ def test_the_contents_of_a_chapter_lead_to_each_of_its_cards(
     linked = [link["href"] for link in page.select("#pst-page-toc-nav .toc-exhibits a")]
     cards = page.select("article.exhibit:not(.exhibit-gallery), .exhibit-gallery figure[id]")
     assert linked == [f"#{card['id']}" for card in cards]
+
+
+@pytest.mark.parametrize(
+    "moved", ["iha.html#iha-ctl-2", "iha.html#iha-c15", "gmip.html#gmip-tab-2"]
+)
+def test_an_old_address_of_what_moved_to_the_details_leads_there(
+    moved: str, address: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(viewport={"width": 1366, "height": 768})
+    page.goto(f"{address}/book/chapters/{moved}")
+    page.wait_for_url(f"**/{moved.replace('.html', '_details.html')}")
+    assert page.locator(f"#{moved.partition('#')[2]}").count() == 1
