@@ -6,7 +6,7 @@ import pytest
 
 from membership import published
 from membership.exhibits import Exhibit, declaration, declared, listing
-from membership.exhibits.declaration import chapter_of
+from membership.exhibits.homes import chapter_of
 from tests.exhibits.papers import of_the_papers
 
 

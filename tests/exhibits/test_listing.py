@@ -6,8 +6,7 @@ import pytest
 from membership import exhibits, paths, published
 from membership.errors import InputError
 from membership.exhibits import listing
-from membership.exhibits.declaration import chapter_of
-from membership.exhibits.homes import pages_of
+from membership.exhibits.homes import chapter_of, pages_of
 
 
 def test_the_room_lists_what_it_offers_before_it_is_loaded():

@@ -123,7 +123,7 @@ def recompute(chapter: tuple[str, ...], check: bool, tolerance: float) -> None:
 def cite(exhibit: str) -> None:
     """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
     from membership import exhibits, published
-    from membership.exhibits.declaration import chapter_of
+    from membership.exhibits.homes import chapter_of
     from membership.exhibits.listing import find
 
     find(exhibit)

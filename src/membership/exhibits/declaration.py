@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from membership.exhibits.homes import ID, chapter_of
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from membership.exhibits.source import Source
 
 _KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}
-_ID = re.compile(r"(?P<chapter>[a-z]+(?:-[a-z]+)*)-(?P<kind>tab|fig|ctl)-[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Exhibit:
     standing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if not _ID.fullmatch(self.id):
+        if not ID.fullmatch(self.id):
             raise ValueError(f"exhibit id {self.id!r}: write <chapter>-<tab|fig|ctl>-<name>")
         if not self.label and self.kind != "control":
             raise ValueError(f"exhibit {self.id}: give the paper's label")
@@ -103,7 +103,7 @@ class Exhibit:
     @property
     def kind(self) -> str:
         """``"table"``, ``"figure"`` or ``"control"``."""
-        return _KINDS[_ID.fullmatch(self.id)["kind"]]
+        return _KINDS[ID.fullmatch(self.id)["kind"]]
 
     def evidence(self, settings: Any) -> tuple[str, ...]:
         """The names of the evidence it reads under these settings."""
@@ -114,12 +114,6 @@ class Exhibit:
         if callable(self.alt):
             return self.alt(table)
         return self.alt.replace("{says}", self.says(table) if self.says else "").strip()
-
-
-def chapter_of(exhibit_id: str) -> str:
-    """The chapter that an id names, "" where it is no id."""
-    found = _ID.fullmatch(str(exhibit_id))
-    return found["chapter"].replace("-", "_") if found else ""
 
 
 def declared(chapter: str) -> tuple[Exhibit, ...]:
@@ -253,23 +247,6 @@ def _argument(evidence: str | Callable[[Any], Sequence[str]] | Reading, source: 
     if isinstance(evidence, Reading):
         return source if evidence.make is None else source.made(evidence.make)
     return [source.evidence(name) for name in evidence(source.settings)]
-
-
-def declaring(package: str) -> Callable[..., Exhibit]:
-    """The same where exhibits are computed from the source; gives way to `exhibits_of`."""
-    words, chapter = words_of(package), package.rpartition(".")[2].replace("_", "-")
-
-    def exhibit(name: str, compute: "Callable[[Source], pd.DataFrame]", **more: Any) -> Exhibit:
-        return Exhibit(f"{chapter}-{name}", compute=compute, **words[name] | more)
-
-    return exhibit
-
-
-def of_settings(
-    function: Callable[[Any], pd.DataFrame],
-) -> "Callable[[Source], pd.DataFrame]":
-    """How an exhibit is computed from the settings alone."""
-    return lambda source: function(source.settings)
 
 
 def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":

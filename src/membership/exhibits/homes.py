@@ -1,12 +1,19 @@
 """On which of a chapter's two pages an exhibit, or the table of claims, is shown."""
 
+import re
 from functools import cache
 from pathlib import Path
 
 from membership import paths
-from membership.exhibits.declaration import chapter_of
 
+ID = re.compile(r"(?P<chapter>[a-z]+(?:-[a-z]+)*)-(?P<kind>tab|fig|ctl)-[a-z0-9]+(?:-[a-z0-9]+)*")
 _DETAILS = "_details"
+
+
+def chapter_of(exhibit_id: str) -> str:
+    """The chapter that an id names, "" where it is no id."""
+    found = ID.fullmatch(str(exhibit_id))
+    return found["chapter"].replace("-", "_") if found else ""
 
 
 def pages_of(chapter: str) -> tuple[str, ...]:

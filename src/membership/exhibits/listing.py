@@ -8,7 +8,8 @@ import pandas as pd
 
 from membership import published
 from membership.errors import InputError
-from membership.exhibits.declaration import chapter_of, declared
+from membership.exhibits.declaration import declared
+from membership.exhibits.homes import chapter_of
 
 COLUMNS = ["chapter", "id", "label", "kind", "content"]
 

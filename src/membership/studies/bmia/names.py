@@ -63,11 +63,6 @@ def of_last(kinds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     return tuple(f"{kind}-{last}" for kind in kinds)
 
 
-def of_budgets(settings: Settings) -> tuple[str, ...]:
-    """Names of what all attacks read, of other posteriors, and of the last data set's own."""
-    return *files((*MAIN, "variants", QMIA), settings), *of_last((POPULATION,), settings)
-
-
 def sweep(settings: Settings) -> dict[str, tuple[str, str]]:
     """Data and network of the sweep over numbers of members, by the name of the evidence."""
     return {
@@ -79,8 +74,3 @@ def sweep(settings: Settings) -> dict[str, tuple[str, str]]:
 def of_sweep(settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of one small network on several numbers of members."""
     return tuple(sweep(settings))
-
-
-def of_accuracy(settings: Settings) -> tuple[str, ...]:
-    """Names of what all attacks read, and of the evidence of Figure 4 and of the sweep."""
-    return *files(MAIN, settings), *of_architectures(settings), *of_sweep(settings)

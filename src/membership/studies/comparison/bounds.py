@@ -1,6 +1,6 @@
 """Lower bounds on privacy levels that stay valid after choosing the attack and its threshold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -106,21 +106,3 @@ def epsilon_of(mu: float, delta: float) -> float:
     while excess(top) > 0:
         top *= 2
     return float(brentq(excess, 0.0, top))
-
-
-def coverage(levels: Sequence[float], repeats: int, seed: int) -> float:
-    """Share of simulated audits whose bound lies at or below the true mu, several attacks each.
-
-    Each attack of a simulation sees the target with a noise of its own; the strongest has exactly
-    the largest of the levels.
-    """
-    rng, held = np.random.default_rng(seed), 0
-    name = ("loss", "mast", "attack-r", "lira", "rmia")[: len(levels)]
-    for _ in range(repeats):
-        member = rng.random((4, 150)) < 0.5
-        score = {
-            one: rng.normal(size=member.shape) + mu * member
-            for one, mu in zip(name, levels, strict=True)
-        }
-        held += best(score, member, int(rng.integers(2**31)))[1][BOUND_MU] <= max(levels)
-    return held / repeats

@@ -1,6 +1,5 @@
 """The chapter's records, the kernels of its processes, and its pictures as cells of a table."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +8,11 @@ import numpy as np
 from membership import data, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.lood import LeaveOneOut
+from membership.studies.lood.two_classes import two_classes
 
 if TYPE_CHECKING:
     from membership.studies.lood.settings import Settings
 
-# Plane and car, as in the paper; of the digits two that are not told apart at a glance.
-CLASSES = {"cifar10": (0, 1), "digits": (3, 8)}
 NAMES = {"cifar10": "CIFAR-10, plane and car", "digits": "digits 3 and 8"}
 CLASS_NAMES = {NAMES["cifar10"]: ("plane", "car"), NAMES["digits"]: ("digit 3", "digit 8")}
 SCALINGS = ("raw", "standardised", "unit sphere")
@@ -22,8 +20,6 @@ SHOWN = 10
 """Pictures of each kind that evidence keeps."""
 MOST_RECORDS = 500
 """Points of a figure, and records of the kernels that are compared."""
-LEAST_SIDE = 4
-"""Pixels a side: the convolutional kernels look at patches of three."""
 OFFSETS = np.arange(-50, 51)
 """Steps along the lines of Figure 4."""
 
@@ -99,22 +95,6 @@ def parts(settings: "Settings", name: str, n_records: int) -> int:
     """How many training sets of this size share no record, up to the profile's number."""
     there = len(two_classes(data.load(name, root=settings.data_root or None)))
     return max(1, min(settings.sizes.edge_sets, there // n_records))
-
-
-def two_classes(found: data.Dataset) -> data.Dataset:
-    """The different records of the two classes that the chapter compares."""
-    kept = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
-    return kept if kept.x.ndim == 4 else as_bars(kept)
-
-
-def as_bars(table: data.Dataset) -> data.Dataset:
-    """A table as pictures one line high: a bar a feature, from its least value, black, to white."""
-    x = table.x.astype(np.float64)
-    low, spread = x.min(axis=0), np.ptp(x, axis=0)
-    x = ((x - low) / np.where(spread > 0, spread, 1.0))[:, None, None].astype(np.float32)
-    source = f"{table.source} Each feature scaled to run from 0 to 1."
-    bars = dataclasses.replace(table, x=x, source=source, columns=(), verified=False)
-    return bars.select(np.arange(len(bars)))  # which takes the digest anew
 
 
 def scaled(x: FloatArray, scaling: str, like: FloatArray | None = None) -> FloatArray:

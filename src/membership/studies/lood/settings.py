@@ -11,7 +11,7 @@ from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import size
 from membership.studies.data_settings import DataSettings, require_sides
-from membership.studies.lood.experiment import LEAST_SIDE, two_classes
+from membership.studies.lood.two_classes import LEAST_SIDE, two_classes
 
 LEAST_RECORDS = 20
 # Below, the kernel matrix cannot be inverted in double precision; above, nothing is learnt.

@@ -12,7 +12,6 @@ from membership import evidence, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.studies.lood.evidence import of_records
 from membership.studies.lood.experiment import (
-    LEAST_SIDE,
     SHOWN,
     Records,
     correlation,
@@ -20,6 +19,7 @@ from membership.studies.lood.experiment import (
     thumbnail,
 )
 from membership.studies.lood.settings import Settings
+from membership.studies.lood.two_classes import LEAST_SIDE
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer training records and starts.
