@@ -8,16 +8,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from membership.exhibits.homes import page_of
+
 EXHIBIT = "bmia-fig-5"
 
 
 @pytest.fixture
 def read(open_page: Callable[..., Page], site: Path) -> Callable[..., Page]:
-    """Open a chapter from disk."""
+    """Open the page of an exhibit from disk."""
 
-    def read(chapter: str, **options: object) -> Page:
+    def read(exhibit: str, **options: object) -> Page:
         page = open_page(**options)
-        page.goto((site / "book" / "chapters" / f"{chapter}.html").as_uri())
+        page.goto((site / "book" / "chapters" / f"{page_of(exhibit)}.html").as_uri())
         return page
 
     return read
@@ -26,7 +28,7 @@ def read(open_page: Callable[..., Page], site: Path) -> Callable[..., Page]:
 def test_every_curve_is_read_off_where_the_slider_stands(
     read: Callable[..., Page], site: Path
 ) -> None:
-    page = read("bmia")
+    page = read(EXHIBIT)
     reader = page.locator(f"#{EXHIBIT} .curves").first
     reader.locator("summary").click()
     slider = reader.get_by_role("slider")
@@ -48,7 +50,7 @@ def test_every_curve_is_read_off_where_the_slider_stands(
 
 
 def test_every_attack_on_parameters_has_its_interval(read: Callable[..., Page], site: Path) -> None:
-    page = read("iha")
+    page = read("iha-fig-1")
     reader = page.locator("#iha-fig-1 .curves").first
     reader.locator("summary").click()
     saved = pd.read_csv(site / "results" / "paper" / "iha" / "iha-fig-1.csv")
@@ -65,7 +67,7 @@ def test_every_attack_on_parameters_has_its_interval(read: Callable[..., Page], 
 
 
 def test_another_setting_has_its_own_curves(read: Callable[..., Page]) -> None:
-    page = read("bmia")
+    page = read(EXHIBIT)
     reader = page.locator(f"#{EXHIBIT} .curves").first
     reader.locator("summary").click()
     before = reader.locator("tbody").inner_text()
@@ -74,10 +76,10 @@ def test_another_setting_has_its_own_curves(read: Callable[..., Page]) -> None:
 
 
 def test_without_scripts_and_on_paper_the_figure_stands_alone(read: Callable[..., Page]) -> None:
-    page = read("bmia", java_script_enabled=False)
+    page = read(EXHIBIT, java_script_enabled=False)
     assert page.locator(f"#{EXHIBIT} img").first.is_visible()
     assert not page.locator(f"#{EXHIBIT} .curves").first.is_visible()
-    page = read("bmia")
+    page = read(EXHIBIT)
     page.emulate_media(media="print")
     assert page.locator(f"#{EXHIBIT} figcaption").first.is_visible()
     assert not page.locator(f"#{EXHIBIT} .curves").first.is_visible()
@@ -88,8 +90,8 @@ def test_without_scripts_and_on_paper_the_figure_stands_alone(read: Callable[...
 
 
 def test_a_plot_shows_only_the_data_sets_that_are_pressed(read: Callable[..., Page]) -> None:
-    page = read("iha")
-    run = page.locator("#iha-tab-2 .exhibit-run").first
+    page = read("iha-ctl-1")
+    run = page.locator("#iha-ctl-1 .exhibit-run").first
     groups = run.locator(".forest-group")
     whole = groups.count()
     names = [group.evaluate("g => g.firstChild.textContent.trim()") for group in groups.all()]
@@ -105,7 +107,7 @@ def test_a_plot_shows_only_the_data_sets_that_are_pressed(read: Callable[..., Pa
 def test_an_open_reader_is_accessible_and_fits(
     read: Callable[..., Page], width: int, scheme: str
 ) -> None:
-    page = read("bmia", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = read(EXHIBIT, viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.locator(f"#{EXHIBIT} .curves summary").first.click()
     found = Axe().run(page, context=f"#{EXHIBIT}", options={"preload": False}).response
     assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []

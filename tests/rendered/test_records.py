@@ -8,6 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
 
+from membership.exhibits.homes import page_of
+
 CARDS = ("lood-ctl-4", "iha-ctl-10")
 
 
@@ -17,8 +19,7 @@ def opened(open_page: Callable[..., Page], site: Path) -> Callable[..., Locator]
 
     def opened(card: str, **options: object) -> Locator:
         page = open_page(**options)
-        chapter = card.partition("-")[0]
-        page.goto((site / "book" / "chapters" / f"{chapter}.html").as_uri())
+        page.goto((site / "book" / "chapters" / f"{page_of(card)}.html").as_uri())
         # A card may lie in a closed fold.
         page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
         page.evaluate(
