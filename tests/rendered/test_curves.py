@@ -90,8 +90,8 @@ def test_without_scripts_and_on_paper_the_figure_stands_alone(read: Callable[...
 
 
 def test_a_plot_shows_only_the_data_sets_that_are_pressed(read: Callable[..., Page]) -> None:
-    page = read("iha-ctl-1")
-    run = page.locator("#iha-ctl-1 .exhibit-run").first
+    page = read("iha-tab-4")
+    run = page.locator("#iha-tab-4 .exhibit-run").first
     groups = run.locator(".forest-group")
     whole = groups.count()
     names = [group.evaluate("g => g.firstChild.textContent.trim()") for group in groups.all()]
