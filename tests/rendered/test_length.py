@@ -66,6 +66,8 @@ def test_a_page_with_closed_folds_is_not_too_long(
     assert found["cards"] > 0
     assert found["page"] <= (READ_TO_ITS_END if name in DIVIDED else TALLEST)
     assert found["rows"] <= MOST_ROWS
+    # A first page may have pictures alone.
+    assert found["rows"] > 0 or name in DIVIDED
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])

@@ -18,6 +18,10 @@ READ = """async () => {
         await new Promise((done) => setTimeout(done, 20));
     }
 }"""
+SHOWN = """
+() => [...document.querySelectorAll(".exhibit-picture img")]
+  .filter((image) => image.checkVisibility()).map((image) => image.currentSrc)
+"""
 CHAPTERS = [page for chapter in running.chapters() for page in pages_of(chapter)]
 PAGES = (*(f"chapters/{page}" for page in CHAPTERS), "verdicts", "audit", "game")
 
@@ -59,5 +63,7 @@ def test_a_phone_loads_the_narrow_drawings_only(address: str, open_page: Callabl
     page.evaluate(READ)
     page.wait_for_load_state("networkidle")
     drawn = [url for url in asked if "/results/" in url]
-    assert len(drawn) > 5
+    shown = page.evaluate(SHOWN)
+    assert len(shown) > 5
+    assert set(shown) <= set(drawn)
     assert {url.endswith(".narrow.svg") for url in drawn} == {True}
