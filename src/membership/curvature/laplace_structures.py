@@ -12,6 +12,7 @@ The full posterior orders the parameters class by class, each class's weights fo
 with phi1 = [phi, 1], its Gauss-Newton matrix is the sum over records of Lambda (x) phi1 phi1'.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -24,14 +25,14 @@ from membership.errors import RunError
 
 
 @dataclass(frozen=True)
-class _OfEigenvalues:
+class _OfEigenvalues(ABC):
     """What the posteriors share whose eigenvalues are at hand."""
 
     prior_precision: float = field(default=1.0, kw_only=True)
 
+    @abstractmethod
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
-        raise NotImplementedError
 
     def with_prior(self, prior_precision: float) -> Self:
         """The same curvature under another prior."""
