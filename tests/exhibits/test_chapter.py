@@ -6,6 +6,7 @@ import pytest
 from membership import exhibits
 from membership.errors import InputError
 from membership.exhibits import chapter as room
+from membership.exhibits import provenance
 
 
 @pytest.fixture
@@ -27,13 +28,40 @@ def test_showing_saves_what_this_run_made(chapter, results):
 def test_a_notebook_gets_one_card(chapter, monkeypatch):
     shown = []
     monkeypatch.setattr(room, "_in_notebook", lambda: True)
-    monkeypatch.setattr(room, "_display", lambda html, text: shown.append((html, text)))
+    monkeypatch.setattr(room, "_display", lambda *forms: shown.append(forms))
     chapter.show("gmip-tab-1")
-    ((html, text),) = shown
+    ((html, text, _),) = shown
     assert html.count("<article") == 1
     assert 'id="gmip-tab-1"' in html
     assert "1 agree, 1 compatible, 1 differ" in text
     assert "The best AUC is 0.71." in text
+
+
+@pytest.mark.parametrize("on_site", [True, False])
+def test_what_a_notebook_shows_stands_alone_away_from_the_site(
+    chapter, on_site, read, monkeypatch, results
+):
+    shown = []
+    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda forms, raw: shown.append(forms))
+    monkeypatch.delenv(provenance.ON_SITE, raising=False)
+    if on_site:
+        monkeypatch.setenv(provenance.ON_SITE, "1")
+    chapter.show("gmip-fig-1")
+    chapter.gallery("gmip-fig-1", "gmip-tab-1")
+    for forms, tables in zip(shown, (1, 2), strict=True):
+        assert ("<article" in forms["text/html"]) == on_site
+        assert set(forms) - {"text/html", "text/plain"} == (
+            {provenance.ALONE} if on_site else set()
+        )
+        alone = forms.get(provenance.ALONE, forms["text/html"])
+        reader = read(alone)
+        (image,) = reader.having("img")
+        assert image["src"].startswith("data:image/svg+xml;base64,")
+        assert len(reader.tables) == tables
+        assert all("0.62" in str(table) for table in reader.tables)
+        assert not {"svg", "style", "script", "a", "link"} & {tag for tag, _ in reader.tags}
+        assert str(results) not in alone
 
 
 def test_an_exhibit_that_is_not_declared_is_refused(chapter, results):

@@ -147,11 +147,13 @@ def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(
 ):
     shown = []
     monkeypatch.setattr(room, "_in_notebook", lambda: True)
-    monkeypatch.setattr(room, "_display", lambda html, text: shown.append((html, text)))
+    monkeypatch.setattr(room, "_display", lambda *forms: shown.append(forms))
     chapter = open_chapter("quick")
     chapter.claims()
     assert 'id="gmip-claims"' in shown[0][0]
     assert "gmip-c03: not tested here" in shown[0][1]
+    assert shown[0][2].count("<tr><td>") == shown[0][1].count("\n") + 1
+    assert "<svg" not in shown[0][2]
     toy.install(monkeypatch)
     with pytest.raises(InputError, match="declares no claims"):
         chapter.claims()

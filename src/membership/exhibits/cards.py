@@ -1,6 +1,7 @@
 """The card of an exhibit: what it asks, what came out, and what it takes to check and cite it."""
 
 from functools import cache
+from typing import Any
 
 import jinja2
 
@@ -56,6 +57,12 @@ def gallery(runs: list[list[Panel]]) -> str:
     return (
         templates().get_template("gallery.html").render(runs=runs, by_run=by_run, entries=entries)
     )
+
+
+def alone(exhibit: Exhibit, runs: list[Panel]) -> str:
+    """The card as HTML that needs nothing beside it: picture, words and plain tables."""
+    template: Any = templates().get_template("alone.html").module
+    return str(template.card(exhibit, runs))
 
 
 def text(exhibit: Exhibit, runs: list[Panel]) -> str:

@@ -1,11 +1,12 @@
 """A chapter as its notebook sees it: it shows exhibits and claims, and gives single numbers."""
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from membership.errors import InputError
-from membership.exhibits import cards, claims, lookup, product
+from membership.exhibits import cards, claims, lookup, product, provenance
 from membership.exhibits.declaration import Exhibit, declarations, declared
 from membership.exhibits.panels import Panel, panels
 from membership.exhibits.source import Committed, Source
@@ -40,7 +41,8 @@ class Chapter:
         runs = self._saved(exhibit_id)
         if _in_notebook():
             exhibit = self._find(exhibit_id)
-            _display(cards.html(exhibit, runs), cards.text(exhibit, runs))
+            text = cards.text(exhibit, runs)
+            _display(cards.html(exhibit, runs), text, cards.alone(exhibit, runs))
 
     def gallery(self, *exhibit_ids: str) -> None:
         """Save several drawn exhibits, as `show` does, and show their pictures on one card.
@@ -53,7 +55,8 @@ class Chapter:
         runs = [self._saved(exhibit_id) for exhibit_id in exhibit_ids]
         if _in_notebook():
             shown = [cards.text(each[0].exhibit, each) for each in runs]
-            _display(cards.gallery(runs), "\n".join(shown))
+            alone = "".join(cards.alone(each[0].exhibit, each) for each in runs)
+            _display(cards.gallery(runs), "\n".join(shown), alone)
 
     def claims(self) -> None:
         """Test the chapter's claims, at paper size and on this run, and show them in a notebook.
@@ -71,7 +74,8 @@ class Chapter:
         own = None if self._is_committed else self.source
         found = claims.rows(told, exhibits, Committed(committed, exhibits), own)
         if _in_notebook():
-            _display(claims.html(self.settings.chapter, found, exhibits), claims.text(found))
+            html = claims.html(self.settings.chapter, found, exhibits)
+            _display(html, claims.text(found), claims.alone(self.settings.chapter, found))
 
     def number(
         self, exhibit_id: str, where: Mapping[str, Any], form: str = "", column: str = "value"
@@ -151,7 +155,14 @@ def _in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def _display(html: str, text: str) -> None:
+def _display(html: str, text: str, alone: str) -> None:
+    """Show the site's card where the site will show it, with what it cannot do without beside it.
+
+    A notebook by itself has no style sheet for the card, and no files that it links to.
+    """
     from IPython.display import display
 
-    display({"text/html": html, "text/plain": text}, raw=True)
+    shown = {"text/html": alone}
+    if provenance.ON_SITE in os.environ:
+        shown = {"text/html": html, provenance.ALONE: alone}
+    display({**shown, "text/plain": text}, raw=True)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from membership import published
 from membership.exhibits.cards import templates
@@ -82,8 +83,7 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
     tested = [row for row in found if not row.is_untested]
-    of_paper = "The papers'" if chapter in published.questions else "The paper's"
-    origins = (("paper", of_paper), ("ours", FINDINGS))
+    origins = _origins(chapter)
     return (
         templates()
         .get_template("claims.html")
@@ -100,9 +100,28 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
             plurals=PLURALS,
             has_own=any(row.own for row in found),
             places={one.id: _place(chapter, one.id) for one in exhibits},
-            numbering={row.claim.id: i + 1 for i, row in enumerate(found)},
+            numbering=_numbering(found),
         )
     )
+
+
+def alone(chapter: str, found: list[Row]) -> str:
+    """The same in a plain table that needs no style sheet, those not tested among the others."""
+    groups = [
+        (heading, [row for row in found if row.claim.origin == origin])
+        for origin, heading in _origins(chapter)
+    ]
+    template: Any = templates().get_template("alone.html").module
+    return str(template.claims(groups, _numbering(found), any(row.own for row in found)))
+
+
+def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
+    of_paper = "The papers'" if chapter in published.questions else "The paper's"
+    return (("paper", of_paper), ("ours", FINDINGS))
+
+
+def _numbering(found: list[Row]) -> dict[str, int]:
+    return {row.claim.id: i + 1 for i, row in enumerate(found)}
 
 
 def counts(found: list[Row], origin: str) -> dict[str, int]:

@@ -103,11 +103,16 @@ class Panel:
     def picture(self) -> str:
         """The address of the picture, or, away from the site, the picture itself; or nothing."""
         path = self.target.with_suffix(".svg")
-        lying = paths.in_run(path)
+        if self.linked and paths.in_run(path).is_file():
+            return self._address(path)
+        return self.embedded
+
+    @cached_property
+    def embedded(self) -> str:
+        """The picture itself as an address; or nothing."""
+        lying = paths.in_run(self.target.with_suffix(".svg"))
         if not lying.is_file():
             return ""
-        if self.linked:
-            return self._address(path)
         return f"data:image/svg+xml;base64,{base64.b64encode(lying.read_bytes()).decode()}"
 
     @property
@@ -173,7 +178,7 @@ class Panel:
 
     def _address(self, path: Path) -> str:
         if not self.linked:
-            return str(path)
+            return str(paths.shown(path))
         return f"../../results/{self.profile}/{self.exhibit.chapter}/{path.name}"
 
 

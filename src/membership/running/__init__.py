@@ -3,7 +3,6 @@
 from membership.running.chapter_files import chapters, settings_class, title
 from membership.running.cleaning import clean
 from membership.running.notebook import check, run_notebook
-from membership.running.opened import write_notebooks
 from membership.running.side_by_side import run_side_by_side
 
 __all__ = [
@@ -14,5 +13,4 @@ __all__ = [
     "run_side_by_side",
     "settings_class",
     "title",
-    "write_notebooks",
 ]

@@ -181,6 +181,9 @@ def _execute(
 
     label = f"{page} ({settings.profile})"
     progress = Progress(label, quiet)
+    os.environ.pop(provenance.ON_SITE, None)
+    if place == place_of(settings, apart=False):
+        os.environ[provenance.ON_SITE] = "1"
     with processes.supervised() as run:
         output = run.folder / "executed.ipynb"
         try:
@@ -230,8 +233,6 @@ def _papermill(
     jupytext.write(jupytext.read(source_path(page), fmt="md:myst"), source)
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    # Its cards are shown by the site, which carries the files that they link to.
-    os.environ[provenance.ON_SITE] = "1"
     for name, value in _KERNEL.items():
         os.environ.setdefault(name, value)
     # Their complaints come back as exceptions, which are told once and in one line; asyncio's is of

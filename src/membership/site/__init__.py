@@ -6,6 +6,7 @@ of the overview in ``membership/exhibits/templates``, the words of the pages in 
 """
 
 from membership.site.build import build_site
+from membership.site.opened import write_notebooks
 from membership.site.statistics import write_benchmarks
 
-__all__ = ["build_site", "write_benchmarks"]
+__all__ = ["build_site", "write_benchmarks", "write_notebooks"]

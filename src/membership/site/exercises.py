@@ -42,9 +42,13 @@ def write_notebooks(app: Any, exception: Exception | None) -> None:
         return
     import jupytext
 
+    from membership.site.plain import plain
+
     for page in sorted(one for one in app.env.found_docs if one.startswith(PAGES)):
         notebook = jupytext.read(app.env.doc2path(page))
         for number, cell in enumerate(notebook.cells):
+            if cell.cell_type == "markdown":
+                cell.source = plain(cell.source, page)
             cell["id"] = f"cell-{number}"  # not drawn by chance: one source makes the same bytes
         text = jupytext.writes(notebook, fmt="ipynb")
         paths.atomic_write((app.outdir / page).with_suffix(".ipynb"), text)

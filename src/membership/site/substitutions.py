@@ -43,7 +43,7 @@ from membership.exhibits.panels import PLURALS, Panel
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
-from membership.site import exercises, overview
+from membership.site import exercises, opened, overview
 from membership.site.attack_finder import COSTS, IMPLIED
 from membership.site.attack_finder import cases as every_case
 
@@ -55,6 +55,10 @@ _HEAD = """\
 """
 
 
+class NotRun(InputError):
+    """An exhibit without a paper-size run."""
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
@@ -62,6 +66,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("build-finished", overview.write_copies)
     app.connect("source-read", exercises.show_outputs)
     app.connect("build-finished", exercises.write_notebooks)
+    app.connect("build-finished", opened.write_downloads)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -194,7 +199,7 @@ def verdicts(context: Any, part: str) -> str:
 @jinja2.pass_context
 def claim(context: Any, claim_id: str, form: str = "") -> str:
     """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
-    part, row = _find(claim_id)
+    part, row = claimed(claim_id)
     macros = templates().get_template("claimed.html").make_module({})
     shown = macros.claimed(row, base(context) + part.link(claim_id), form == "said")
     return " ".join(str(shown).split())
@@ -250,7 +255,8 @@ _CALLED = (
 SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
 
 
-def _find(claim_id: str) -> tuple[overview.Part, Row]:
+def claimed(claim_id: str) -> tuple[overview.Part, Row]:
+    """A claim with what came of it, and the chapter that it is of."""
     for part in overview.parts():
         for row in part.claims:
             if row.claim.id == claim_id:
@@ -266,7 +272,7 @@ def _table(exhibit_id: str) -> pd.DataFrame:
 def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     found = files.load(exhibit_id, "paper")
     if found is None:
-        raise InputError(f"{exhibit_id} has no paper-size run to take a number from")
+        raise NotRun(f"{exhibit_id} has no paper-size run to take a number from")
     return found
 
 

@@ -6,13 +6,15 @@ import jupytext
 import pytest
 
 from membership import paths
-from membership.running import opened
+from membership.site import opened
 
 TEXT = """\
 ---
 kernelspec: {name: python3, display_name: Python 3, language: python}
 ---
 # A demonstration
+
+Of [a page](../page.md).
 
 ```{code-cell} ipython3
 1 + 1
@@ -39,6 +41,24 @@ def test_a_newer_text_is_written_and_the_same_one_is_not(target):
     assert opened.write_notebooks() == [target]
     assert opened.write_notebooks() == []
     assert "More." in renew(target)
+
+
+def test_it_is_filled_in_and_written_anew_where_only_the_numbers_are_newer(target, monkeypatch):
+    opened.write_notebooks()
+    assert "Of a page." in target.read_text()
+    monkeypatch.setattr(opened, "_made_of", lambda texts: "another")
+    assert opened.write_notebooks() == [target]
+
+
+def test_a_changed_one_is_kept_without_a_word_where_only_the_numbers_are_newer(
+    target, monkeypatch, capsys
+):
+    opened.write_notebooks()
+    target.write_text(target.read_text().replace("Of a page", "Mine"))
+    monkeypatch.setattr(opened, "_made_of", lambda texts: "another")
+    assert opened.write_notebooks() == []
+    assert "Mine" in target.read_text()
+    assert capsys.readouterr().err == ""
 
 
 def edited(page):

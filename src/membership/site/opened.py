@@ -1,0 +1,125 @@
+"""The notebooks that people open: prose as the page has it, exhibits that stand alone."""
+
+import functools
+import hashlib
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from membership import manifest, paths
+from membership.exhibits import provenance
+from membership.exhibits.homes import pages_of
+from membership.running.chapter_files import chapters, source_path
+from membership.running.up_to_date import note_of, sealed
+
+_ABSENT = """
+> Where a number should stand, it says *{mark}*: the numbers of this text are those of the
+> paper-size runs, and the run of this one does not lie in `results/paper`.
+"""
+
+
+def write_notebooks() -> list[Path]:
+    """Write every chapter's notebooks as ``notebooks/<page>.ipynb`` where there is something newer.
+
+    Their numbers are those of the committed runs, and claims are tested on these: half a minute.
+
+    Returns
+    -------
+    list of Path
+        Those written. One that somebody has changed, or run, stays as it is; where the text is
+        newer than it, that is said on stderr.
+    """
+    written = []
+    pages = list(itertools.chain.from_iterable(map(pages_of, chapters())))
+    texts = {page: paths.text_of(source_path(page)) for page in pages}
+    made_of = _made_of(texts)
+    for page, text in texts.items():
+        target = paths.project_root() / "notebooks" / f"{page}.ipynb"
+        source, said = hashlib.sha256(text.encode()).hexdigest(), _said_by(target)
+        if said.get("made_of") == made_of:
+            continue
+        if target.exists() and note_of(target) is None and not _is_as(_as_notebook(text), target):
+            if said.get("source") != source:
+                print(
+                    f"{paths.shown(target)} was changed, so it stays as it is, though the chapter "
+                    "is a newer one; move it away to have that",
+                    file=sys.stderr,
+                )
+            continue
+        whole = json.loads(_as_notebook(text))
+        note = {"source": source, "made_of": made_of}
+        paths.atomic_write(target, sealed(json.dumps(filled(whole, page)), note))
+        written.append(target)
+    return written
+
+
+def write_downloads(app: Any, exception: Exception | None) -> None:
+    """Fill in the executed notebooks that pages offer as theirs; called by Sphinx at its end."""
+    if exception is not None:
+        return
+    for page in itertools.chain.from_iterable(map(pages_of, chapters())):
+        target = Path(app.outdir) / "_sources" / "book" / "chapters" / f"{page}.ipynb"
+        if target.is_file():
+            whole = json.loads(target.read_text(encoding="utf-8"))
+            note = whole["metadata"].get("membership", {})
+            paths.atomic_write(target, sealed(json.dumps(filled(whole, page)), note))
+
+
+def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
+    """A notebook, as ``json.loads`` gives it, whose prose and outputs need no site."""
+    from membership.site.plain import CHAPTERS, NOT_RUN, plain
+
+    for cell in whole["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = plain("".join(cell["source"]), CHAPTERS + page)
+        for output in cell.get("outputs", ()):
+            if alone := output.get("data", {}).pop(provenance.ALONE, None):
+                output["data"]["text/html"] = alone
+    prose = [cell for cell in whole["cells"] if cell["cell_type"] == "markdown"]
+    if any(NOT_RUN in cell["source"] for cell in prose):
+        prose[0]["source"] += "\n" + _ABSENT.format(mark=NOT_RUN).rstrip()
+    return whole
+
+
+def _made_of(texts: dict[str, str]) -> str:
+    """The digest of what the notebooks say: texts, code, what was printed, and committed runs."""
+    package = provenance.PACKAGE
+    files = [*(paths.results_dir() / "paper").glob(f"*/{manifest.NAME}")]
+    files += [*(package / "published").iterdir(), *package.glob("studies/*/*.toml")]
+    digests = [manifest.digest_of(file) for file in sorted(files) if file.is_file()]
+    told = [*texts.values(), provenance.code_digest(), *digests]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+@functools.cache
+def _as_notebook(text: str) -> str:
+    import jupytext
+
+    return jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb")
+
+
+def _said_by(notebook: Path) -> dict[str, Any]:
+    """What a notebook says that it was made of, changed since or not."""
+    return (_read(notebook).get("metadata") or {}).get("membership", {})
+
+
+def _is_as(page: str, notebook: Path) -> bool:
+    """Whether a notebook without our note holds just these cells, and no output."""
+
+    def cells(whole: dict[str, Any]) -> list[tuple[Any, ...]]:
+        found = whole.get("cells") or []
+        return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in found]
+
+    whole = _read(notebook)
+    noted = (whole.get("metadata") or {}).get("membership")
+    return not noted and bool(whole) and cells(whole) == cells(json.loads(page))
+
+
+def _read(notebook: Path) -> dict[str, Any]:
+    try:
+        whole = json.loads(notebook.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return whole if isinstance(whole, dict) else {}

@@ -1,0 +1,230 @@
+"""A page's MyST as Markdown that any notebook shows: what Sphinx would fill in is filled in."""
+
+import html
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache, wraps
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+from pybtex.database import parse_string
+
+from membership import paths, published
+from membership.exhibits import claims, listing
+from membership.exhibits.homes import page_of, pages_of
+from membership.exhibits.panels import PLURALS
+from membership.running.chapter_files import chapters, headings_in, source_path
+from membership.site import overview, substitutions
+
+CHAPTERS = "book/chapters/"
+NOT_RUN = "(not run)"
+"""What stands for a number of an exhibit that has no paper-size run."""
+_PARSER = create_md_parser(
+    MdParserConfig(enable_extensions={"colon_fence", "dollarmath"}), RendererHTML
+)
+_FENCES = ("fence", "colon_fence")
+_DROPPED = ("myst_target", "myst_line_comment")
+_NAMED = re.compile(r"\{([\w:-]+)\}\s*(.*)")
+_ROLE = re.compile(r"\{([\w:+-]+)\}`([^`]+)`")
+_TARGETED = re.compile(r"(.*?)\s*<([^<>]*)>")
+# A notebook that was taken elsewhere has no page beside it.
+_TO_A_PAGE = re.compile(
+    r'\[([^\]]*)\]\((?!\w+:|#)[^)\s]*\)|<a href="(?!\w+:|#)[^>]*>(.*?)</a>', re.DOTALL
+)
+
+
+def plain(text: str, page: str) -> str:
+    """Markdown without substitutions, roles or directives.
+
+    Parameters
+    ----------
+    text : str
+        MyST.
+    page : str
+        Whose it is, as Sphinx names pages: "book/chapters/iha".
+    """
+    lines, parts, at = text.split("\n"), [], 0
+    for token in _PARSER.parse(text):
+        if token.level or not token.map or token.type not in (*_FENCES, *_DROPPED):
+            continue
+        first, last = token.map
+        parts.append(_prose("\n".join(lines[at:first]), page))
+        if named := _NAMED.fullmatch(token.info.strip()):
+            parts.append(_directive(*named.groups(), token.content, page))
+        elif token.type in _FENCES:
+            parts.append("\n".join(lines[first:last]))
+        at = last
+    parts.append(_prose("\n".join(lines[at:]), page))
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip())
+
+
+def _prose(text: str, page: str) -> str:
+    text = _TO_A_PAGE.sub(lambda found: found[1] or found[2], text)
+    text = _jinja(page).from_string(text).render()
+    return _ROLE.sub(lambda found: _role(found[1], " ".join(found[2].split()), page), text)
+
+
+@cache
+def _jinja(page: str) -> jinja2.Environment:
+    """The substitutions of `membership.site.substitutions`, in words."""
+
+    def ref(exhibit_id: str, text: str = "") -> str:
+        return _link(text or listing.find(exhibit_id)["label"], page_of(exhibit_id), page)
+
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        block_start_string="@%",  # "{%" and "{#" may stand in a formula
+        block_end_string="%@",
+        comment_start_string="@#",
+        comment_end_string="#@",
+    )
+    of_words = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed")
+    for name in (*of_words, "says"):
+        environment.globals[name] = _if_run(substitutions.SUBSTITUTIONS[name])
+    environment.globals |= {"ref": ref, "claim": _claim, "tally": _tally}
+    return environment
+
+
+def _if_run(function: Callable[..., str]) -> Callable[..., str]:
+    @wraps(function)
+    def told(*given: Any, **named: Any) -> str:
+        try:
+            return function(*given, **named)
+        except substitutions.NotRun:
+            return NOT_RUN
+
+    return told
+
+
+def _claim(claim_id: str, form: str = "") -> str:
+    _, row = substitutions.claimed(claim_id)
+    outcome = f"*{row.outcome.mark}*"
+    return f"“{row.claim.quote.strip('“”')}” {outcome}" if form == "said" else outcome
+
+
+def _tally(chapter: str) -> str:
+    (part,) = (one for one in overview.parts() if one.chapter == chapter)
+    told = (("claims", claims.counts(part.claims, "paper")), ("numbers", part.counts))
+    return "; ".join(
+        f"of {sum(found.values())} {name} "
+        + ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in found.items())
+        for name, found in told
+        if found
+    )
+
+
+def _role(name: str, content: str, page: str) -> str:
+    split = _TARGETED.fullmatch(content)
+    words, target = split.groups() if split else ("", content)
+    if name in ("cite", "cite:t"):
+        cited = "; ".join(_cited(key.strip(), name == "cite:t") for key in content.split(","))
+        return cited if name == "cite:t" else f"({cited})"
+    if name == "doc":
+        folder = posixpath.dirname(page)
+        return _to_page(words, posixpath.normpath(posixpath.join(folder, target)), page)
+    if target in _labels() and name in ("ref", "prf:ref", "eq"):
+        there, told = _labels()[target]
+        return _link(words or told, there, page)
+    return words or content
+
+
+def _cited(key: str, in_text: bool) -> str:
+    entry = _bibliography().entries[key]
+    names = [
+        " ".join(map(str, (*one.rich_prelast_names, *one.rich_last_names)))
+        for one in entry.persons["author"]
+    ]
+    authors = f"{names[0]} et al." if names[2:] else " and ".join(names)
+    year = entry.fields["year"]
+    words = f"{authors} ({year})" if in_text else f"{authors}, {year}"
+    url = entry.fields.get("url")
+    return f"[{words}]({url})" if url else words
+
+
+@cache
+def _bibliography() -> Any:
+    text = files("membership.published").joinpath("references.bib").read_text(encoding="utf-8")
+    return parse_string(text, "bibtex")
+
+
+def _to_page(words: str, to: str, page: str) -> str:
+    name = to.removeprefix(CHAPTERS)
+    source = paths.project_root() / f"{to}.md" if name == to else source_path(name)
+    titles = headings_in(paths.text_of(source)) if source.is_file() else []
+    words = words or (titles or [posixpath.basename(to).replace("-", " ")])[0]
+    return words if name == to else _link(words, name, page)
+
+
+def _link(words: str, chapter_page: str, page: str) -> str:
+    """A link to another chapter's notebook, which lies beside this one if any does."""
+    elsewhere = page.startswith(CHAPTERS) and page != CHAPTERS + chapter_page
+    return f"[{words}]({chapter_page}.ipynb)" if elsewhere else words
+
+
+def _directive(name: str, title: str, content: str, page: str) -> str:
+    options, body = _split(content)
+    title, number = _prose(title, page), _labels().get(options.get("label", ""), ("", ""))[1]
+    if name == "math":
+        tag = f"\n\\tag{{{number.strip('()')}}}" if number else ""
+        return f"$$\n{body.strip()}{tag}\n$$"
+    body = plain(body, page)
+    if name == "dropdown":
+        return f"<details><summary>{html.escape(title)}</summary>\n\n{body}\n\n</details>"
+    if name == "prf:proof":
+        return f"*Proof.* {body}"
+    if name.startswith("prf:"):
+        return f"**{number or name[4:].title()}** ({title})\n\n{body}"
+    quoted = f"**{title or name.title()}**\n\n{body}"
+    return "\n".join(f"> {line}".rstrip() for line in quoted.split("\n"))
+
+
+def _split(content: str) -> tuple[dict[str, str], str]:
+    """The options at the head of a directive, and what follows them."""
+    lines, options = content.split("\n"), {}
+    while found := re.fullmatch(r":([\w-]+): *(.*)", lines[0]):
+        options[found[1]] = found[2]
+        del lines[0]
+    return options, "\n".join(lines)
+
+
+@cache
+def _labels() -> dict[str, tuple[str, str]]:
+    """The page of each label and what a reference to it says, with the site's numbers."""
+    found: dict[str, tuple[str, str]] = {}
+    for number, chapter in enumerate(published.subjects, start=1):
+        count: Counter = Counter()
+        for page in pages_of(chapter) if chapter in chapters() else ():
+            text = paths.text_of(source_path(page))
+            found |= {label: (page, told) for label, told in _told(text, number, count).items()}
+    return found
+
+
+def _told(text: str, chapter: int, count: Counter) -> dict[str, str]:
+    """What references to a text's sections, formulas and theorems say; what is numbered counts."""
+    told: dict[str, str] = {}
+    targets: list[str] = []
+    tokens = _PARSER.parse(text)
+    for i, token in enumerate(tokens):
+        if token.type == "myst_target":
+            targets.append(token.content)
+        elif token.type == "heading_open":
+            told |= dict.fromkeys(targets, tokens[i + 1].content)
+            targets = []
+        elif token.type in _FENCES and (named := _NAMED.fullmatch(token.info.strip())):
+            options, body = _split(token.content)
+            label, kind = options.get("label", ""), named[1].removeprefix("prf:")
+            if kind == "math" and label:
+                count[kind] += 1
+                told[label] = f"({chapter}.{count[kind]})"
+            elif kind != named[1] and kind != "proof":
+                count[kind] += 1
+                told[label] = f"{kind.title()} {chapter}.{count[kind]}"
+            if kind != "math":
+                told |= _told(body, chapter, count)
+    return {label: words for label, words in told.items() if label}
