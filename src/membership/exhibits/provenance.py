@@ -9,8 +9,9 @@ from pathlib import Path
 
 # Set for a notebook whose cards are shown by the site, which carries the files that they link to.
 ON_SITE = "MEMBERSHIP_PAGE"
-# Beside such a card, the same for a notebook that is opened away from the site.
-ALONE = "application/vnd.membership.alone"
+# Beside such a card, the same for a notebook that is opened away from the site; of these two the
+# site shows HTML, and of a kind that it does not know it would complain.
+ALONE = "text/markdown"
 PACKAGE = Path(__file__).resolve().parents[1]
 # After a commit from whose files some that count differed.
 DIRTY = "-dirty"

@@ -75,8 +75,8 @@ def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
         if cell["cell_type"] == "markdown":
             cell["source"] = plain("".join(cell["source"]), CHAPTERS + page)
         for output in cell.get("outputs", ()):
-            if alone := output.get("data", {}).pop(provenance.ALONE, None):
-                output["data"]["text/html"] = alone
+            if {"text/html", provenance.ALONE} <= output.get("data", {}).keys():
+                output["data"]["text/html"] = output["data"].pop(provenance.ALONE)
     prose = [cell for cell in whole["cells"] if cell["cell_type"] == "markdown"]
     if any(NOT_RUN in cell["source"] for cell in prose):
         prose[0]["source"] += "\n" + _ABSENT.format(mark=NOT_RUN).rstrip()
