@@ -30,16 +30,16 @@ def test_a_downloaded_chapter_has_its_numbers_and_its_exhibits(page: str, site: 
     assert LEFT.findall(prose) == []
     kinds = set()
     for cell in code:
-        if not (called := _SHOWN.search("".join(cell["source"]))):
-            continue
-        (forms,) = [one["data"] for one in cell["outputs"] if "text/html" in one.get("data", {})]
-        assert provenance.ALONE not in forms
-        shown = BeautifulSoup("".join(forms["text/html"]), "html.parser")
-        assert shown.table
-        assert not shown.select("svg, link, style, script, [href]")
-        images = shown.find_all("img")
-        assert {image["src"][:26] for image in images} <= {"data:image/svg+xml;base64,"}
-        kinds |= {called[1], *(["picture"] if images else [])}
+        calls = _SHOWN.findall("".join(cell["source"]))
+        outputs = [one["data"] for one in cell["outputs"] if "text/html" in one.get("data", {})]
+        for call, forms in zip(calls, outputs, strict=True):
+            assert provenance.ALONE not in forms
+            shown = BeautifulSoup("".join(forms["text/html"]), "html.parser")
+            assert shown.table
+            assert not shown.select("svg, link, style, script, [href]")
+            images = shown.find_all("img")
+            assert {image["src"][:26] for image in images} <= {"data:image/svg+xml;base64,"}
+            kinds |= {call, *(["picture"] if images else [])}
     assert {"show", "picture"} <= kinds
 
 
