@@ -34,6 +34,11 @@ KINDS = {
     "lines": lambda: plots.lines_with_intervals(numbers(), "x", panel="panel", log_x=True),
     "rates": lambda: plots.roc_panels(numbers(), floor=1e-3),
     "bars": lambda: plots.bars_with_intervals(numbers().query("x == 400"), by="dataset"),
+    "rows": lambda: plots.dots_by_row(numbers().query("x == 400"), "dataset", told=".2f"),
+    "rows in panels": lambda: plots.dots_by_row(numbers(), "x", panel="dataset", stems=True),
+    "cells": lambda: plots.heat_maps(
+        numbers().assign(text="a name\n0.51\n[0.51, 0.52]"), "attack", "x", panel="panel"
+    ),
     "levels": lambda: plots.accuracy_by_level(numbers().assign(mu=lambda t: t["x"] / 400)),
     "clouds": lambda: plots.scatter_panels(numbers(), log_x=True),
     "curves": lambda: plots.line_panels(numbers()),

@@ -78,6 +78,20 @@ def test_each_number_stands_in_its_cell_and_empty_cells_stay_empty(is_narrow):
     assert [label.get_text() for label in first.get_yticklabels()] == ["a", "b"]
 
 
+def test_cells_have_their_words_and_rows_and_columns_that_share_no_name_their_own():
+    cells = CELLS.assign(other=[f"in {name}" for name in CELLS["other"]], text="a\n1")
+    figure = plots.heat_maps(cells, "one", "other", panel="at", two_sided=True)
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_xticklabels()] == ["in a", "in b"]
+    assert {text.get_text() for text in first.texts} == {"a\n1"}
+    colours = first.collections[0].get_facecolors()
+    # Halfway is white, and what is below and above it has the one colour or the other.
+    white, orange, blue = colours[[0, 1, 2], :3]
+    assert white.min() > 0.98
+    assert orange[0] > orange[2]
+    assert blue[0] < blue[2]
+
+
 def test_a_table_without_the_column_is_refused():
     with pytest.raises(InputError, match="lacks the columns"):
         plots.heat_maps(CELLS.drop(columns="at"), "one", "other", panel="at")

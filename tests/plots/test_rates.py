@@ -41,6 +41,17 @@ def test_one_panel_a_setting_with_every_curve(panels):
         assert len(axis.collections) == 2
 
 
+def test_the_hero_has_the_strongest_line_on_top_of_the_others():
+    (axis,) = roc_panels(example(1), hero="bound").axes
+    hero, other = (
+        next(line for line in axis.lines if line.get_label() == name)
+        for name in ("bound", "attack")
+    )
+    assert hero.get_linewidth() > other.get_linewidth()
+    assert hero.get_zorder() > other.get_zorder()
+    assert hero.get_linestyle() == "-"
+
+
 def test_a_floor_makes_the_axes_logarithmic():
     (axis,) = roc_panels(example(1), floor=1e-3).axes
     assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")

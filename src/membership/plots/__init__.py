@@ -1,7 +1,7 @@
 """The one visual style, and the kinds of figure drawn in it."""
 
 from membership.plots.images import image_grid, optimisation
-from membership.plots.intervals import bars_with_intervals, dots_by_row, lines_with_intervals
+from membership.plots.intervals import bars_with_intervals, lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
 from membership.plots.panels import heat_maps, line_panels, scatter, scatter_panels
 from membership.plots.rates import (
@@ -11,6 +11,7 @@ from membership.plots.rates import (
     roc_panels,
     score_histograms,
 )
+from membership.plots.rows import dots_by_row
 
 __all__ = [
     "accuracy_by_level",

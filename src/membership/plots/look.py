@@ -160,14 +160,16 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     return figure, axes[:count], [place + columns >= count for place in range(count)]
 
 
-def series(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Colour, line and marker for each name, in order."""
+def series(names: list[str], hero: str = "") -> dict[str, dict[str, Any]]:
+    """Colour, line and marker for each name, in order; the hero has the first and strongest."""
     if len(names) > len(COLOURS):
         raise InputError(f"{len(names)} series in one figure; at most {len(COLOURS)} can be read")
-    return {
+    ranked = sorted(names, key=lambda name: name != hero) if hero else names
+    looks = {
         name: {"color": COLOURS[i], "linestyle": LINES[i], "marker": MARKERS[i]}
-        for i, name in enumerate(names)
+        for i, name in enumerate(ranked)
     }
+    return {name: looks[name] for name in names}
 
 
 def panels_of(
@@ -202,9 +204,9 @@ def by_series(
             yield name, look, part
 
 
-def series_of(table: pd.DataFrame, by: str) -> dict[str, dict[str, Any]]:
+def series_of(table: pd.DataFrame, by: str, hero: str = "") -> dict[str, dict[str, Any]]:
     """The look of each series in a column."""
-    return series([str(name) for name in table[by].unique()])
+    return series([str(name) for name in table[by].unique()], hero)
 
 
 def legend_above(figure: Figure, axes: list[Any]) -> None:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.plots.look import (
+    COLOURS,
     GREY,
     arms,
     by_series,
@@ -84,6 +85,7 @@ def line_panels(
     y: str = "value",
     by: str = "series",
     labels: Mapping[str, tuple[str, str]] | None = None,
+    log_x: bool = False,
     marks: Mapping[str, float] | None = None,
     mark_label: str = "differing record",
     title: str = "",
@@ -99,6 +101,8 @@ def line_panels(
         The columns to draw.
     labels : mapping of str to (str, str), optional
         The axes' labels of a panel; the columns' names for panels that it leaves out.
+    log_x : bool, default False
+        Logarithmic horizontal axes, for positive ``x``.
     marks : mapping of str to float, optional
         Where a panel has a vertical line.
     mark_label : str
@@ -119,6 +123,9 @@ def line_panels(
             _curve(axis, points, x, y, look, label)
         if name in places:
             axis.axvline(places[name], color=GREY, linewidth=1, label=mark_label)
+        if log_x:
+            axis.set_xscale("log")
+            plain(axis.xaxis)
         _name(axis, name, (labels or {}).get(name, (x, y)))
 
     figure = panels_of(table, panel, draw)
@@ -202,54 +209,76 @@ def heat_maps(
     value: str = "value",
     *,
     panel: str,
+    bottom: float = 0.0,
     top: float = 1.0,
+    two_sided: bool = False,
+    turned: bool = True,
 ) -> Figure:
-    """Numbers from 0 as colours in a square of rows and columns, each number in its cell.
+    """Numbers as colours in rows and columns, each number in its cell.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Columns ``row``, ``column``, ``value`` and ``panel``; a cell that no row fills stays empty.
+        With a column ``text``, that one's words stand in the cells, such as a name, the number and
+        its interval in three lines.
     row, column, value, panel : str
-        The columns to draw; names stand in the order of their first appearance, panels too.
-    top : float
-        The number with the darkest colour.
+        The columns to draw; names stand in the order of their first appearance, panels too. Where
+        rows and columns share a name, both have all names.
+    bottom, top : float
+        The numbers with the palest and the darkest colour.
+    two_sided : bool
+        Whether the number halfway stays white, and those above and below it have a colour each.
+    turned : bool
+        Whether the names of the columns are, so that long ones have room.
 
     Raises
     ------
     InputError
         A column is missing, or the table is empty.
     """
-    from seaborn import heatmap
+    from seaborn import blend_palette, heatmap
 
     check_columns(table, [row, column, value, panel])
     panels = list(table[panel].unique())
-    names = list(dict.fromkeys([*table[row], *table[column]]))
+    rows, columns = list(table[row].unique()), list(table[column].unique())
+    is_square = not set(rows).isdisjoint(columns)
+    if is_square:
+        rows = columns = list(dict.fromkeys([*rows, *columns]))
+    if "text" not in table:
+        table = table.assign(text=table[value].map("{:.2f}".format))
+    lines = 1 + table["text"].str.count("\n").max()
     across = 1 if is_narrow() else len(panels)
+    side = width() / across if is_square else len(rows) * (0.16 + 0.16 * lines) + 0.4
+    # Pale enough for black letters: what is dark here is pale on a dark page.
+    ground = blend_palette([*[COLOURS[5]] * two_sided, "white", COLOURS[6]], as_cmap=True)
     with style():
-        figure, axes = new_figure(width() / across + 0.5, len(panels))
+        figure, axes = new_figure(side + 0.5, len(panels))
         if is_narrow():
-            figure.set_size_inches(width(), len(panels) * (width() - 0.3))
+            figure.set_size_inches(width(), len(panels) * (side + (-0.3 if is_square else 0.3)))
         for axis, name in zip(axes, panels, strict=True):
             part = table[table[panel] == name]
-            square = part.pivot(index=row, columns=column, values=value)
+            numbers, words = (
+                part.pivot(index=row, columns=column, values=each).reindex(rows, columns=columns)
+                for each in (value, "text")
+            )
             heatmap(
-                square.reindex(index=names, columns=names),
+                numbers.astype(float),
                 ax=axis,
-                annot=True,
-                annot_kws={"size": 8 if is_narrow() else 9},
-                fmt=".2f",
-                cmap="Blues",
-                vmin=0,
+                annot=words.astype(object).fillna(""),
+                annot_kws={"size": 8 if is_narrow() or lines > 1 else 9, "color": "black"},
+                fmt="",
+                cmap=ground,
+                vmin=bottom,
                 vmax=top,
                 cbar=False,
-                square=True,
+                square=is_square,
                 linewidths=1,
                 # The names of the rows serve all panels that stand side by side.
                 yticklabels=is_narrow() or axis is axes[0],
             )
             axis.set(title=str(name), xlabel="", ylabel="")
             axis.grid(visible=False)
-            axis.tick_params(axis="x", rotation=45, length=0)
+            axis.tick_params(axis="x", rotation=45 if turned else 0, length=0)
             axis.tick_params(axis="y", rotation=0, length=0)
     return figure

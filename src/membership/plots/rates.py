@@ -41,6 +41,7 @@ def roc_panels(
     y: str = "tpr",
     y_label: str = "true positive rate",
     floor: float = 0.0,
+    hero: str = "",
 ) -> Figure:
     """Rates against the false positive rate, in panels of at most four a row.
 
@@ -57,6 +58,8 @@ def roc_panels(
         Its label.
     floor : float, default 0
         Above 0: logarithmic axes from this rate up.
+    hero : str
+        The curve that the figure is about: it has the strongest line, on top of the others.
 
     Raises
     ------
@@ -67,11 +70,12 @@ def roc_panels(
     check_columns(curves, [panel, by, "fpr", y])
     if not 0 <= floor < 1:
         raise InputError(f"floor = {floor}: give 0, or a rate below 1 for logarithmic axes")
-    looks = series_of(curves, by)
+    looks = series_of(curves, by, hero)
 
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
         for label, look, curve in by_series(rows, by, looks):
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
+            line |= {"linewidth": 2.8, "zorder": 3} if label == hero else {}
             axis.plot(curve["fpr"], curve[y], **line)
             if {"low", "high"} <= set(curve.columns):
                 band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}

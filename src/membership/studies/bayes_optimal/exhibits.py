@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 augmentation, gaussian, logistic = later(__package__, "augmentation", "gaussian", "logistic")
 ladder_tables, network_tables = later(__package__, "ladder_tables", "network_tables")
-networks, imagenet = later(__package__, "networks", "imagenet.table")
+drawings, networks, imagenet = later(__package__, "drawings", "networks", "imagenet.table")
 
 ATTACKS = ["MALT", "MATT"]
 GAP = "training less validation accuracy (points)"
@@ -182,12 +182,13 @@ EXHIBITS = (
         says=sentences.of_models,
         alt=sentences.models_picture,
     ),
-    exhibit("ctl-3", logistic.twin, TRIALS, says=sentences.of_twin),
+    exhibit("ctl-3", logistic.twin, TRIALS, draw=drawings.twins, says=sentences.of_twin),
     exhibit("ctl-4", logistic.second_order, TRIALS),
     exhibit(
         "tab-2",
         network_tables.table_2,
         GAME,
+        draw=drawings.right_and_found,
         judge=network_tables.judged,
     ),
     exhibit("ctl-5", network_tables.averages, GAME, GAUSSIAN),
@@ -202,7 +203,13 @@ EXHIBITS = (
     ),
     exhibit("ctl-7", posterior.theorem_1, settings=True, says=sentences.of_expectations),
     exhibit("ctl-8", finite_games.statements, settings=True, says=sentences.of_statements),
-    exhibit("ctl-9", posterior.added_by_parameters, settings=True, says=sentences.of_information),
+    exhibit(
+        "ctl-9",
+        posterior.added_by_parameters,
+        settings=True,
+        draw=drawings.parameters_and_loss,
+        says=sentences.of_information,
+    ),
     exhibit(
         "ctl-10",
         ladder_tables.against_gap,

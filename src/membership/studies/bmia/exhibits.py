@@ -5,8 +5,8 @@ from functools import partial
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
 from membership.studies.bmia import misprints, names, sentences, theory
 
-accuracy, convolutional, equal_budgets, mismatch = later(
-    __package__, "accuracy", "convolutional", "equal_budgets", "mismatch"
+accuracy, convolutional, drawings, equal_budgets, mismatch = later(
+    __package__, "accuracy", "convolutional", "drawings", "equal_budgets", "mismatch"
 )
 p_values, predictive = later(__package__, "p_values", "predictive")
 retraining, scores, table_1, thresholds, toy = later(
@@ -57,10 +57,11 @@ EXHIBITS = (
         table_1.table_1,
         SEEN,
         VARIANTS,
+        draw=drawings.references,
         judge=table_1.table_1_comparison,
         says=sentences.of_table_1,
     ),
-    exhibit("ctl-1", table_1.control_1, SEEN),
+    exhibit("ctl-1", table_1.control_1, SEEN, draw=drawings.posterior_added),
     exhibit(
         "ctl-10",
         table_1.control_10,
@@ -100,11 +101,18 @@ EXHIBITS = (
         SEEN,
         MEASURED,
         settings=True,
-        draw=_BY_SAMPLES,
+        draw=drawings.nominal,
         says=sentences.of_control_2,
     ),
     exhibit("ctl-3", p_values.control_3, SEEN),
-    exhibit("ctl-17", p_values.control_17, SEEN, settings=True, says=sentences.of_control_17),
+    exhibit(
+        "ctl-17",
+        p_values.control_17,
+        SEEN,
+        settings=True,
+        draw=drawings.accused,
+        says=sentences.of_control_17,
+    ),
     exhibit("ctl-4", retraining.control_4, SEEN, draw=_POINTS, says=sentences.of_control_4),
     exhibit("ctl-5", retraining.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
     exhibit("ctl-6", table_1.control_6, SEEN, says=sentences.of_control_6),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 leaderboard, power, tuned, thresholds = later(
     __package__, "leaderboard", "power", "tuned", "thresholds"
 )
-agreement, bounds, risk, nulls, another_game = later(
-    __package__, "agreement", "bounds", "risk", "nulls", "another_game"
+agreement, bounds, drawings, risk, nulls, another_game = later(
+    __package__, "agreement", "bounds", "drawings", "risk", "nulls", "another_game"
 )
 
 
@@ -38,21 +38,13 @@ exhibit = exhibits_of(__package__)
 
 
 def _leaders(table: pd.DataFrame) -> "Figure":
-    from membership import attacks, plots
-    from membership.attacks.registry import BOTH, OUT
+    from membership import plots
 
     area = table[table["metric"] == sentences.AREA].sort_values("value", ascending=False)
-    known = attacks.registry().values()
-    words = {
-        "none": "no references",
-        OUT: "references without the record",
-        BOTH: "references with and without the record",
-    }
-    trained = {one.display: words.get(one.references, one.references) for one in known}
     widest = area["cells"].iloc[0]
     fewer = area["cells"].where(area["cells"] != widest)
     name = area["attack"] + (" (" + fewer + ")").fillna("")
-    shown = area.assign(row=name, references=area["attack"].map(trained))
+    shown = area.assign(row=name, references=drawings.trained(area["attack"]))
     label = f"AUC, averaged over {widest}"
     return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
 
@@ -123,9 +115,21 @@ EXHIBITS = (
     exhibit("ctl-1", leaderboard.canaries, FILES, says=sentences.of_canaries),
     exhibit("fig-2", power.against_references, TIMED, draw=_references, says=sentences.of_power),
     exhibit("fig-3", power.against_seconds, TIMED, draw=_seconds, says=sentences.of_seconds),
-    exhibit("ctl-2", power.gains, FILES, says=sentences.of_gains),
-    exhibit("ctl-3", thresholds.by_record, FILES, says=sentences.of_records),
-    exhibit("tab-3", thresholds.honest, FILES, says=sentences.of_thresholds),
+    exhibit("ctl-2", power.gains, FILES, draw=drawings.gains, says=sentences.of_gains),
+    exhibit(
+        "ctl-3",
+        thresholds.by_record,
+        FILES,
+        draw=drawings.repeated,
+        says=sentences.of_records,
+    ),
+    exhibit(
+        "tab-3",
+        thresholds.honest,
+        FILES,
+        draw=drawings.worth_of_a_flag,
+        says=sentences.of_thresholds,
+    ),
     exhibit("tab-4", agreement.agreement, FILES, draw=_overlaps, says=sentences.of_agreement),
     exhibit("tab-5", bounds.lower_bounds, FILES, draw=_levels, says=sentences.of_bounds),
     exhibit("tab-6", thresholds.false_discoveries, FILES, says=sentences.of_discoveries),

@@ -9,8 +9,8 @@ from membership.studies.gmip import sentences, setups, theory
 from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
-audit, law_of_k, loss_attack, moments = later(
-    __package__, "audit", "law_of_k", "loss_attack", "moments"
+audit, drawings, law_of_k, loss_attack, moments = later(
+    __package__, "audit", "drawings", "law_of_k", "loss_attack", "moments"
 )
 noised, several_steps, training_promise, utility = later(
     __package__, "noised", "several_steps", "training_promise", "utility"
@@ -56,7 +56,14 @@ EXHIBITS = (
     exhibit("ctl-3", moments.control_3, STEPS, settings=True, says=sentences.of_control_3),
     exhibit("ctl-4", several_steps.control_4, JOINT, settings=True, says=sentences.of_control_4),
     exhibit("ctl-5", moments.background, settings=True, says=sentences.of_control_5),
-    exhibit("ctl-6", law_of_k.control_6, STEPS, settings=True, says=sentences.of_control_6),
+    exhibit(
+        "ctl-6",
+        law_of_k.control_6,
+        STEPS,
+        settings=True,
+        draw=drawings.spread_of_k,
+        says=sentences.of_control_6,
+    ),
     exhibit("ctl-7", moments.augmentation, settings=True, says=sentences.of_control_7),
     exhibit("tab-5", theory.table_5, judge=theory.table_5_comparison, says=theory.table_5_sentence),
     exhibit("ctl-8", theory.table_5_origin, says=sentences.of_control_8),
@@ -66,13 +73,32 @@ EXHIBITS = (
     exhibit("tab-4", setups.table_4, MEASURED),
     exhibit("ctl-11", law_of_k.levels, STEPS, says=sentences.of_control_11),
     exhibit("ctl-12", law_of_k.likelihood_ratio, STEPS, says=sentences.of_control_12),
-    exhibit("ctl-13", moments.decomposition, STEPS, settings=True, says=sentences.of_control_13),
+    exhibit(
+        "ctl-13",
+        moments.decomposition,
+        STEPS,
+        settings=True,
+        draw=drawings.waterfall,
+        says=sentences.of_control_13,
+    ),
     exhibit("ctl-14", utility.by_clipping, CLIPPED, says=sentences.of_control_14),
-    exhibit("ctl-15", utility.clipping_costs, CLIPPED, says=sentences.of_control_15),
+    exhibit(
+        "ctl-15",
+        utility.clipping_costs,
+        CLIPPED,
+        draw=drawings.price_of_c,
+        says=sentences.of_control_15,
+    ),
     exhibit("fig-4", audit.figure_4, PANELS, says=sentences.of_figure_4, **ROC),
     exhibit("fig-6", loss_attack.figure_6, STEPS, OUTPUTS, says=sentences.of_figure_6, **LOG_ROC),
     exhibit("ctl-16", loss_attack.by_start, STARTS, says=sentences.of_control_16),
-    exhibit("ctl-17", training_promise.attack_table, COMPOSED, says=sentences.of_control_17),
+    exhibit(
+        "ctl-17",
+        training_promise.attack_table,
+        COMPOSED,
+        draw=drawings.promise,
+        says=sentences.of_control_17,
+    ),
     exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),
     exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
 )

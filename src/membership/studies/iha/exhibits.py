@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 against_references, audit, clean_game, cost, damping, leave_one_out = later(
     __package__, "against_references", "audit", "clean_game", "cost", "damping", "leave_one_out"
 )
-score_taken_apart, small_game, theory = later(
-    __package__, "score_taken_apart", "small_game", "theory"
+drawings, score_taken_apart, small_game, theory = later(
+    __package__, "drawings", "score_taken_apart", "small_game", "theory"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -63,7 +63,7 @@ EXHIBITS = (
         "fig-1",
         against_references.figure_1,
         COMPARED,
-        draw=drawn("roc_panels", floor=1e-3),
+        draw=drawn("roc_panels", floor=1e-3, hero="IHA"),
         says=sentences.of_figure_1,
         alt=sentences.of_curves,
     ),
@@ -74,7 +74,13 @@ EXHIBITS = (
         judge=against_references.table_2_judged,
         says=sentences.of_table_2,
     ),
-    exhibit("ctl-1", against_references.control_1, MAIN, says=sentences.of_control_1),
+    exhibit(
+        "ctl-1",
+        against_references.control_1,
+        MAIN,
+        draw=drawings.knowledge,
+        says=sentences.of_control_1,
+    ),
     exhibit(
         "ctl-13", score_taken_apart.control_13, MAIN, FORMS, WHOLE, says=sentences.of_control_13
     ),
@@ -90,6 +96,7 @@ EXHIBITS = (
         "ctl-3",
         against_references.control_3,
         COMPARED,
+        draw=drawings.own_reference,
         judge=against_references.control_3_judged,
         says=sentences.of_control_3,
     ),
@@ -104,7 +111,13 @@ EXHIBITS = (
         draw=drawn("lines_with_intervals", **_BY_DAMPING),
         says=sentences.of_control_12,
     ),
-    exhibit("ctl-14", clean_game.four, GAMES, says=sentences.of_control_14),
+    exhibit(
+        "ctl-14",
+        clean_game.four,
+        GAMES,
+        draw=drawings.two_by_two,
+        says=sentences.of_control_14,
+    ),
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
     exhibit(
         "ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS, says=sentences.of_control_16

@@ -1,6 +1,7 @@
 """ReLU against GeLU: which leaks more depends on the scale of the kernel and of the inputs."""
 
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from membership.exhibits.rows import share
 from membership.studies.lood import edge, measures
 from membership.studies.lood.experiment import RELU, SETTING
 from membership.studies.lood.leakage import points, sizes_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DEPTHS = (2, 5, 10)
 
@@ -67,6 +71,34 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = sizes_of(activations, relu)
     return table
+
+
+KERNELS = {
+    "repository: both sqrt(2)": "variance 2 for both, as released",
+    "both sqrt(2), same mean variance": "variance 2, rescaled alike",
+    "GeLU 1.9822, as its networks": "GeLU at 1.9822, as its networks",
+    "GeLU 1.9822, same mean variance": "GeLU at 1.9822, rescaled alike",
+}
+"""What the weights' scale is under either activation."""
+
+
+def map_of_shares(table: pd.DataFrame) -> "Figure":
+    """Control 9: where GeLU leaks more, and where ReLU does, by the KL of the process."""
+    from membership import plots
+
+    at = table["metric"].str.extract(r"depth (?P<depth>\d+): KL")["depth"]
+    shown = table.assign(depth=at).dropna(subset="depth")
+    rows, kernels = KERNELS, shown["kernels"]
+    ends = (shown[end].map("{:.0f}".format) for end in ("low", "high"))
+    interval = "\n" + next(ends) + "-" + next(ends)
+    shown = shown.assign(
+        kernels=kernels.map(lambda name: textwrap.fill(rows.get(name, name), 22)),
+        text=shown["value"].map("{:.0f}".format) + interval,
+        panel=shown["inputs"] + " inputs",
+    )
+    return plots.heat_maps(
+        shown, "kernels", "depth", panel="panel", top=100.0, two_sided=True, turned=False
+    )
 
 
 def by_point(each: list[xr.Dataset]) -> pd.DataFrame:

@@ -92,7 +92,13 @@ EXHIBITS = (
     exhibit("fig-13", influenced.figure_13, INFLUENCED, draw=_GRID),
     exhibit("ctl-8", influenced.mean_against_kl, INFLUENCED, settings=True, says=sentences.places),
     exhibit("fig-5", activations.figure_5, *ACTIVATIONS, draw=_BOTH, says=sentences.activations),
-    exhibit("ctl-9", activations.shares, *ACTIVATIONS, says=sentences.shares),
+    exhibit(
+        "ctl-9",
+        activations.shares,
+        *ACTIVATIONS,
+        draw=activations.map_of_shares,
+        says=sentences.shares,
+    ),
     exhibit(
         "ctl-10",
         statements.statements,

@@ -1,0 +1,96 @@
+"""How tables of the chapter's first page are drawn: which rows are compared, and with what."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from membership import plots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FOUND = "TPR(%)@FPR=1%"
+GAINED = {f"{FOUND} gained": "members found at 1% FPR", "AUC(%) gained": "AUC"}
+# By what they need: no reference, one, or several.
+ATTACKS = {
+    "Attack-P": "Attack-P",
+    "QMIA": "QMIA",
+    "difference": "plain difference",
+    "BMIA": "BMIA",
+    "Attack-R": "Attack-R",
+    "LiRA": "LiRA",
+    "RMIA": "RMIA",
+}
+WITHIN = ": FPR (%) at a nominal "
+ACCUSED = "false among those accused at 10% (%)"
+
+
+def posterior_added(table: pd.DataFrame) -> "Figure":
+    """Control 1: what BMIA gains over the plain difference to the same reference."""
+    shown = table[(table["attack"] == "BMIA") & table["metric"].isin(GAINED)]
+    return plots.dots_by_row(
+        shown.assign(metric=shown["metric"].map(GAINED)),
+        "dataset",
+        panel="metric",
+        label="BMIA minus plain difference (points)",
+        baseline=0.0,
+        stems=True,
+        told="+.1f",
+    )
+
+
+def references(table: pd.DataFrame) -> "Figure":
+    """Table 1: members found, an attack a row and its number of references a mark."""
+    shown = table[(table["metric"] == FOUND) & table["attack"].isin(ATTACKS)]
+    order = list(ATTACKS)
+    shown = shown.sort_values("attack", key=lambda attack: attack.map(order.index), kind="stable")
+    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
+    plain = shown[shown["attack"] == "difference"].set_index("dataset")["value"].to_dict()
+    count = shown["n_reference"].astype(int)
+    words = count.map(lambda n: "no reference" if n == 0 else f"{n} reference" + "s" * (n > 1))
+    return plots.dots_by_row(
+        shown.assign(row=shown["attack"].map(ATTACKS), references=words),
+        "row",
+        by="references",
+        panel="dataset",
+        label="members found at 1% FPR (%)",
+        baseline=plain,
+        baseline_label="plain difference",
+        joined=True,
+    )
+
+
+def _place(table: pd.DataFrame) -> dict[str, int]:
+    return {name: place for place, name in enumerate(table["dataset"].unique())}
+
+
+def nominal(table: pd.DataFrame) -> "Figure":
+    """Control 2: the share of non-members below a nominal rate, beside that rate."""
+    panel, rate = table["panel"].str.split(WITHIN, n=1, expand=True, regex=False).T.to_numpy()
+    shown = table.assign(panel=panel)
+    promised = shown.drop_duplicates(["panel", "n_samples"])
+    share = float(rate[0].rstrip("%"))
+    promised = promised.assign(series="promised", value=share, low=share, high=share)
+    return plots.lines_with_intervals(
+        pd.concat([shown[shown["series"] != "published, exact"], promised]),
+        "n_samples",
+        by="series",
+        panel="panel",
+        log_x=True,
+        same_scale=True,
+        x_label="samples",
+    )
+
+
+def accused(table: pd.DataFrame) -> "Figure":
+    """Control 17: how many of those accused are no members, beside the share that was promised."""
+    return plots.dots_by_row(
+        table[table["metric"] == ACCUSED].assign(series="found"),
+        "p_value",
+        by="series",
+        panel="dataset",
+        label="of those accused, no members (%)",
+        baseline=10.0,
+        baseline_label="promised",
+        told=".0f",
+    )

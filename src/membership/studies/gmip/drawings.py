@@ -1,0 +1,101 @@
+"""How tables of the chapter's first page are drawn: which rows are compared, and with what."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from membership import plots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = {
+    "predicted at K = d, d parameters": "predicted at K = d",
+    "rank in the place of d": "rank, not d",
+    "each record's K in the place of its mean": "spread of K",
+    "moments estimated, if normal": "estimated moments",
+    "the rest": "the rest",
+    "found, GLiR": "found, GLiR",
+}
+STARTS = ("predicted", "found")
+LOST = r"accuracy lost to noise for (?P<level>mu = [\d.]+), (?P<C>C .*) \(points\)"
+RATE = "TPR at 10% FPR (%)"
+ASKED = {
+    "all": "all records",
+    "upper twentieth of K": "largest 5% of K",
+    "upper hundredth of K": "largest 1% of K",
+}
+TRAINED = {"fresh": "found, records drawn anew", "fixed": "found, records fixed"}
+QUANTILES = {"0.01": "1% of records", "0.5": "median", "0.99": "99% of records", "1": "largest"}
+
+
+def waterfall(table: pd.DataFrame) -> "Figure":
+    """Control 13, one step: from the predicted AUC down to that found, a bar a reason."""
+    shown = table[table["steps"] == "one step"].copy()
+    is_end = shown["part"].str.startswith(STARTS)
+    shown["kind"] = is_end.map({True: "AUC", False: "what takes it away"})
+    shown["told"] = shown["value"]
+    shown["row"] = shown["part"].map(lambda part: PARTS.get(part, part))
+    for _, part in shown.groupby("data"):
+        above = part["value"].cumsum()
+        # A reason's bar begins where the one above it ends; a level's begins at a coin's.
+        start = above.shift(fill_value=50.0).where(~is_end[part.index], 50.0)
+        moved = start.where(~is_end[part.index], 0.0)
+        shown.loc[part.index, "start"] = start
+        shown.loc[part.index, ["value", "low", "high"]] = part[["value", "low", "high"]].add(
+            moved, axis=0
+        )
+    return plots.dots_by_row(
+        shown, "row", by="kind", panel="data", label="AUC (%)", stems=True, told="z.1f"
+    )
+
+
+def price_of_c(table: pd.DataFrame) -> "Figure":
+    """Control 15: the accuracy that noise costs at either clipping norm, at one promise."""
+    found = table["quantity"].str.extract(LOST)
+    shown = table.join(found).dropna(subset="C")
+    return plots.dots_by_row(
+        shown,
+        "data",
+        by="C",
+        label=f"points of accuracy lost to noise, {shown['level'].iloc[0]}",
+        baseline=0.0,
+        stems=True,
+        told=".1f",
+    )
+
+
+def promise(table: pd.DataFrame) -> "Figure":
+    """Control 17: what is found after all steps, beside what is stated."""
+    rates = table[table["quantity"] == RATE]
+    stated = rates[rates["others"] == "Equation 10"].set_index("data")["value"].to_dict()
+    shown = rates[rates["asked"].isin(ASKED) & rates["others"].isin(TRAINED)]
+    shown = shown.assign(asked=shown["asked"].map(ASKED), others=shown["others"].map(TRAINED))
+    return plots.dots_by_row(
+        shown,
+        "asked",
+        by="others",
+        panel="data",
+        label=RATE,
+        baseline=stated,
+        baseline_label="stated (Equation 10)",
+    )
+
+
+def spread_of_k(table: pd.DataFrame) -> "Figure":
+    """Control 6: the records' K as a strip from the lowest to the largest, beside the law's."""
+    found = table["quantity"].str.extract(r"K / rank, quantile (?P<at>[\d.]+)")
+    shown = table.join(found).dropna(subset="at")
+    row = shown["data"].where(shown["method"] == "measured", shown["data"] + ", if normal")
+    shown = shown.assign(row=row, at=shown["at"].map(QUANTILES)).sort_values(
+        "data", key=lambda names: names.map(list(names.unique()).index), kind="stable"
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="at",
+        label="K over the rank (the average record has 1)",
+        baseline=1.0,
+        log_x=True,
+        joined=True,
+    )

@@ -1,0 +1,89 @@
+"""How tables of the chapter's first page are drawn: which rows are compared, and with what."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from membership import plots
+from membership.studies.iha import against_references
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AREA, RECORD_BY_RECORD = "AUC", "AUC, record by record"
+READINGS = {AREA: "one threshold for all", RECORD_BY_RECORD: "record by record"}
+_KNOWS, _LACKS = "told all other records", "told none"
+# What an attack is called, and whether it is told the others.
+WITH_AND_WITHOUT = {
+    "LOSS": ("LOSS", _LACKS),
+    "IHA": ("IHA", _KNOWS),
+    "IHA, gradient over D for everyone": ("IHA without that knowledge", _LACKS),
+    "residual norm": ("residual norm", _KNOWS),
+    "residual norm, gradient over D for everyone": ("residual norm without it", _LACKS),
+}
+
+
+def two_by_two(table: pd.DataFrame) -> "Figure":
+    """Control 14: what is looked at against whether models are retrained, by colour."""
+    shown = table[table["metric"].isin(READINGS) & table["attack"].str.contains(": ")]
+    split = shown["attack"].str.extract("(?P<sees>.*), (?P<trains>.*): (?P<attack>.*)")
+    shown = shown.drop(columns="attack").join(split)
+    shown["panel"] = shown["dataset"] + ",\n" + shown["metric"].map(READINGS)
+    shown["trains"] = shown["trains"].str.replace(" ", "\n")
+    interval = "[" + shown["low"].map("{:.2f}".format) + ", " + shown["high"].map("{:.2f}".format)
+    shown["text"] = shown["attack"] + "\n" + shown["value"].map("{:.2f}".format)
+    shown["text"] += "\n" + interval + "]"
+    return plots.heat_maps(
+        shown, "sees", "trains", panel="panel", bottom=0.5, top=0.9, turned=False
+    )
+
+
+def knowledge(table: pd.DataFrame) -> "Figure":
+    """Control 1: each attack with what it is told of the other records, and without."""
+    shown = table[(table["metric"] == AREA) & table["attack"].isin(WITH_AND_WITHOUT)]
+    shown = shown.assign(
+        row=[WITH_AND_WITHOUT[attack][0] for attack in shown["attack"]],
+        knowledge=[WITH_AND_WITHOUT[attack][1] for attack in shown["attack"]],
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="knowledge",
+        panel="dataset",
+        baseline=0.5,
+        baseline_label="a coin",
+        label="AUC",
+        stems=True,
+        told=".3f",
+    )
+
+
+# The two ways to choose references, and the printed number that tells which was chosen.
+LEFT_OUT, PRINTED, AMONG = "target left out", "printed in the paper", "target among its references"
+
+
+def own_reference(table: pd.DataFrame) -> "Figure":
+    """Control 3: LiRA without its target, as printed, and with its target among its references."""
+    judged = against_references.control_3_judged(table)
+    area = judged[judged["metric"] == AREA]
+    clean = area[area["attack"] == "LiRA"]
+    among = area[area["attack"] == f"LiRA, {AMONG}"]
+    ends = {
+        "low": clean["published"] - clean["spread"],
+        "high": clean["published"] + clean["spread"],
+    }
+    printed = clean.assign(value=clean["published"], **ends).dropna(subset="value")
+    rows = pd.concat(
+        [clean.assign(row=LEFT_OUT), printed.assign(row=PRINTED), among.assign(row=AMONG)]
+    )
+    return plots.dots_by_row(
+        rows.assign(whose=rows["row"].where(rows["row"] == PRINTED, "this run")),
+        "row",
+        by="whose",
+        panel="dataset",
+        baseline=0.5,
+        baseline_label="a coin",
+        label="AUC of LiRA",
+        stems=True,
+        told=".3f",
+    )

@@ -1,0 +1,39 @@
+"""What the chapter's first pictures set beside each other."""
+
+from membership.exhibits import files
+from membership.studies.iha import drawings
+
+
+def test_the_square_of_four_has_every_attack_in_its_place():
+    table, _ = files.load("iha-ctl-14", "paper")
+    figure = drawings.two_by_two(table)
+    readings = table["dataset"].nunique() * len(drawings.READINGS)
+    assert len(figure.axes) == readings
+    for axis in figure.axes:
+        places = {text.get_position(): text.get_text().split("\n")[0] for text in axis.texts}
+        assert places == {
+            (0.5, 0.5): "LOSS",
+            (1.5, 0.5): "LiRA-L",
+            (0.5, 1.5): "IHA",
+            (1.5, 1.5): "projection",
+        }
+
+
+def test_knowledge_is_a_colour_of_its_own():
+    table, _ = files.load("iha-ctl-1", "paper")
+    figure = drawings.knowledge(table)
+    (legend,) = figure.legends
+    told = {text.get_text() for text in legend.get_texts()}
+    assert told == {"told none", "told all other records", "a coin"}
+    assert len(figure.axes) == table["dataset"].nunique()
+
+
+def test_the_printed_number_stands_between_the_two_that_it_may_be():
+    table, _ = files.load("iha-ctl-3", "paper")
+    figure = drawings.own_reference(table)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [" ".join(label.split()) for label in labels] == [
+        drawings.LEFT_OUT,
+        drawings.PRINTED,
+        drawings.AMONG,
+    ]
