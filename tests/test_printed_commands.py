@@ -17,8 +17,8 @@ from membership.studies.bayes_optimal.imagenet import __main__ as imagenet
 
 ROOT = Path(__file__).parents[1]
 PAGES = (
-    *("README.md", "book/rerun.md", "book/gmip_calculator.md"),
-    *("book/imagenet_recipe.md", "book/new-attack.md", "notebooks/bmia_details.md"),
+    *("README.md", "book/rerun.md", "book/bulk.md", "book/gmip_calculator.md"),
+    *("book/imagenet_recipe.md", "book/add-attack.md", "notebooks/bmia_details.md"),
 )
 # Theirs are run in tests/test_worked_pages.py and tests/audit/test_page.py.
 ELSEWHERE = {"book/own-data.md", "book/audit.md"}

@@ -30,7 +30,8 @@ def test_every_block_of_python_is_run_by_a_test():
     found = {page: len(blocks("python", page)) for page in PAGES}
     # The pages on audits have theirs in tests/audit/test_page.py.
     assert found == {"own-data": 2, "audit-model": 2, "audit": 1, **dict.fromkeys(PAGES[3:], 1)} | {
-        "score-one-record": 2
+        "score-one-record": 2,
+        "add-attack": 3,
     }
 
 
@@ -61,8 +62,8 @@ def test_one_record_is_scored(capsys):
 
 def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     names: dict = {}
-    (block,) = blocks("python", "add-attack")
-    exec(block, names)
+    script, function, _ = blocks("python", "add-attack")
+    exec(script, names)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("above the median")
     assert {"LOSS", "LiRA", "Attack-R"} <= {line[:32].strip() for line in lines}
@@ -70,6 +71,9 @@ def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     assert score.shape == names["seen"].member.shape
     assert attacks.requirements([names["mine"]])["attack"].tolist() == ["above the median"]
     assert "above-median" not in attacks.registry()
+    exec(function, names)
+    gap = names["median_gap"]([1.0, 2.0], [[0.0, 5.0], [1.0, 1.0], [4.0, 0.0]])
+    np.testing.assert_array_equal(gap, [0.0, 1.0])
 
 
 @pytest.fixture

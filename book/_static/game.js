@@ -10,61 +10,13 @@
   };
   // Equal AUC, 0.638: mu / sqrt(1 + sigma^2) is 0.5 / sqrt(2) in both, to the sliders' step.
   const presets = { a: { mu: 0.5, sigma: 1 }, b: { mu: 0.79, sigma: 2 } };
-  const scores = { low: -4, high: 8, left: 14, top: 24, bottom: 205, height: 250 };
   const square = { left: 52, right: 318, top: 30, bottom: 280 };
   const smallestRate = 1e-4;
 
-  function element(name, attributes, text = "") {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    node.textContent = text;
-    return node;
-  }
-
-  function path(points) {
-    return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
-  }
-
-  function percent(rate) {
-    if (rate > 0 && rate < 1e-5) return "under 0.001 %";
-    return `${(100 * rate).toFixed(rate < 0.001 ? 3 : 2)} %`;
-  }
+  const { element, path, percent } = game;
 
   // Every position is exact: a threshold set by a button lies between two steps of its slider.
   let state = { t: Number(inputs.t.value), ...presets.a };
-
-  function drawScores(svg) {
-    const { t, mu, sigma } = state;
-    const { low, high, left, top, bottom, height } = scores;
-    // One unit of the drawing is one pixel, so that its text keeps its size on a phone.
-    const width = Math.max(280, svg.parentElement.clientWidth - 32);
-    const right = width - left;
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const peak = 0.42 * Math.max(1, 1 / sigma);
-    const x = (value) => left + ((value - low) / (high - low)) * (right - left);
-    const y = (value) => bottom - (value / peak) * (bottom - top);
-    const grid = Array.from({ length: 241 }, (_, i) => low + ((high - low) * i) / 240);
-    const curve = (m, s, from) =>
-      grid.filter((v) => v >= from).map((v) => [x(v), y(game.density(v, m, s))]);
-    const area = (m, s) =>
-      `${path([[x(t), bottom], [x(t), y(game.density(t, m, s))], ...curve(m, s, t)])}L${right} ${bottom}Z`;
-    const ticks = [-4, -2, 0, 2, 4, 6, 8].map((v) =>
-      element("text", { x: x(v), y: bottom + 18, class: "game-tick middle" }, String(v).replace("-", "−")),
-    );
-    svg.replaceChildren(
-      element("path", { d: area(0, 1), class: "game-area non-member" }),
-      element("path", { d: area(mu, sigma), class: "game-area member" }),
-      element("path", { d: path(curve(0, 1, low)), class: "game-line non-member" }),
-      element("path", { d: path(curve(mu, sigma, low)), class: "game-line member" }),
-      element("path", { d: path([[left, bottom], [right, bottom]]), class: "game-axis" }),
-      element("path", { d: path([[x(t), top], [x(t), bottom]]), class: "game-threshold" }),
-      ...ticks,
-      element("text", { x: x(t) + (t > 6 ? -6 : 6), y: top + 6, class: `game-tick${t > 6 ? " end" : ""}` }, "t"),
-      element("text", { x: left, y: 14, class: "game-label non-member" }, "╌ non-members"),
-      element("text", { x: right, y: 14, class: "game-label member end" }, "— members"),
-      element("text", { x: (left + right) / 2, y: height - 4, class: "game-tick middle" }, "score (higher: more like a member)"),
-    );
-  }
 
   function drawRoc(svg, onLog) {
     const { left, right, top, bottom } = square;
@@ -115,7 +67,7 @@
       input.value = state[name];
       document.getElementById(`${input.id}-value`).value = state[name].toFixed(2);
     }
-    drawScores(document.getElementById("game-scores"));
+    game.drawScores(document.getElementById("game-scores"), state);
     drawRoc(document.getElementById("game-roc"), false);
     drawRoc(document.getElementById("game-roc-log"), true);
     describe(numbers);
@@ -135,6 +87,7 @@
   for (const button of root.querySelectorAll("[data-fpr]")) {
     button.addEventListener("click", () => change({ t: game.thresholdAt(Number(button.dataset.fpr)) }));
   }
-  window.addEventListener("resize", () => drawScores(document.getElementById("game-scores")));
+  const scores = document.getElementById("game-scores");
+  new ResizeObserver(() => game.drawScores(scores, state)).observe(scores.parentElement);
   show();
 })();

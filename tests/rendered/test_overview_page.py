@@ -36,7 +36,7 @@ def copied(site: Path) -> list[dict[str, str]]:
 
 def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
     page = read("index", viewport={"width": 1366, "height": 768})
-    doors = page.locator(".doors")
+    doors = page.locator(".doors.ways")
     box = doors.bounding_box()
     assert box["y"] + box["height"] <= 768
     for link in page.locator(".landing a.c-word").all():

@@ -202,6 +202,33 @@ def test_the_summary_counts_and_leads_to_the_filtered_list():
     assert "verdicts.html?show=not%20run" in [link["href"] for link in shown.select("a")]
 
 
+def test_the_score_counts_what_was_compared_and_sets_the_formula_apart():
+    rows = [row for row in overview.rows(overview.parts()) if row["kind"] == "number"]
+    compared = [row for row in rows if row["verdict"] in ("agrees", "compatible", "differs")]
+    formula = [row for row in compared if row["id"] == "gmip-tab-5"]
+    words = html(substitutions.score(context("book/index"))).get_text()
+    assert f"Of {len(rows)} printed numbers {len(compared)} could be compared" in words
+    assert f"{len(formula)} of these" in words
+    measured = [row["verdict"] for row in compared if row["id"] != "gmip-tab-5"]
+    assert f"Of the other {len(measured)}: {measured.count('agrees')} agree" in words
+    assert f"{measured.count('differs')} differ." in words
+
+
+def test_bars_share_one_scale_and_begin_where_they_are_told():
+    shown = html(substitutions.bars(50, ("a <b>", "60%"), ("coin", "50%"), ("worse", "49%")))
+    assert [bar["style"] for bar in shown.select("i")] == ["width: 100%", "width: 0%", "width: 0%"]
+    assert [name.get_text() for name in shown.select("dt")] == ["a <b>", "coin", "worse"]
+
+
+def test_a_verdict_is_given_with_its_reason():
+    where = {"dataset": "MNIST-Odd", "metric": "AUC"}
+    assert substitutions.verdict("iha-tab-2", attack="LiRA", **where).startswith(
+        r"differs: difference -0.052 \["
+    )
+    with pytest.raises(InputError, match="singles out 0 rows"):
+        substitutions.verdict("iha-tab-2", attack="none", **where)
+
+
 def test_the_tally_of_a_chapter_counts_its_claims_and_numbers():
     part = next(one for one in overview.parts() if one.chapter == "iha")
     shown = html(substitutions.tally(context("book/index"), "iha"))

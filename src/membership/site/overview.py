@@ -28,6 +28,9 @@ COLUMNS = (
 )
 VERDICTS = (*WORDS, NOT_RUN)
 PAGE = "book/verdicts"
+# Verdicts of numbers that a run could be set against, and the one table of a formula among them.
+COMPARED = ("agrees", "compatible", "differs")
+CLOSED_FORM = "gmip-tab-5"
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,20 @@ def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     found = [row for one in parts() for row in one.claims]
     of_papers, own = (claims.counts(found, origin) for origin in ("paper", "ours"))
     return counted(numbers, VERDICTS), of_papers, own
+
+
+def compared() -> tuple[dict[str, int], dict[str, int]]:
+    """Numbers that could be compared, by verdict: of measurements, and of the one closed form."""
+    of_formula = [
+        number.verdict
+        for one in parts()
+        for entry in one.entries
+        if entry.exhibit.id == CLOSED_FORM
+        for number in entry.numbers
+    ]
+    whole, formula = totals()[0], counted(of_formula, COMPARED)
+    measured = {word: whole.get(word, 0) - formula.get(word, 0) for word in COMPARED}
+    return measured, formula
 
 
 def counted(found: list[str], words: tuple[str, ...]) -> dict[str, int]:

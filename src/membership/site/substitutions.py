@@ -6,6 +6,7 @@ In Markdown, of the paper-size run::
     {{ interval("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
     {{ printed("iha_table2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
     {{ counts("iha-tab-2") }}   {{ says("iha-tab-2") }}   {{ ref("iha-tab-2") }}
+    {{ verdict("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
 
     {{ claim("iha-o01") }}   {{ claim("iha-o01", "said") }}   {{ tally("iha") }}
 
@@ -16,7 +17,8 @@ of the privacy calculator, where a target stands in the place of sigma::
 
 and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
-own_data() }}``: what each chapter asks of a reader's own data.
+own_data() }}``: what each chapter asks of a reader's own data; ``{{ score() }}``: how many printed
+numbers could be compared; ``{{ bars(50, ("LOSS", number(...)), ...) }}``: numbers as bars from 50.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -102,6 +104,13 @@ def printed(name: str, form: str = "", column: str = "value", **where: Any) -> s
 def counts(exhibit_id: str) -> str:
     """The verdicts on an exhibit, "14 agree, 7 differ"."""
     return _panel(exhibit_id).counted or "not judged"
+
+
+def verdict(exhibit_id: str, **where: Any) -> str:
+    """The verdict on one number and its reason, "agrees: difference 0.001 [...]"."""
+    row = lookup.row(_panel(exhibit_id).judged, where, "verdict", "reason")
+    reason = _SPECIAL.sub(r"\\\1", row["reason"])
+    return f"{row['verdict']}: {reason}"
 
 
 def says(exhibit_id: str) -> str:
@@ -197,6 +206,31 @@ def verdicts(context: Any, part: str) -> str:
 
 
 @jinja2.pass_context
+def score(context: Any) -> str:
+    """How many printed numbers could be compared, and what came of them, in a sentence."""
+    measured, formula = overview.compared()
+    whole = sum(overview.totals()[0].values())
+    told = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
+    return (
+        f'<a href="{base(context)}verdicts.html">Of {whole} printed numbers</a> '
+        f"{sum(measured.values()) + sum(formula.values())} could be compared. "
+        f"{sum(formula.values())} of these are one table of a formula, of which "
+        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {told}."
+    )
+
+
+def bars(start: float, *numbers: tuple[str, str]) -> str:
+    """Named numbers as bars that begin at ``start`` and share one scale."""
+    lengths = [float(text.rstrip("%")) - start for _, text in numbers]
+    rows = "".join(
+        f'<dt>{escape(name)}</dt><dd><i style="width: {max(0, length) / max(lengths):.0%}"></i>'
+        f"<b>{escape(text)}</b></dd>"
+        for (name, text), length in zip(numbers, lengths, strict=True)
+    )
+    return raw(f'<dl class="bars">{rows}</dl>')
+
+
+@jinja2.pass_context
 def claim(context: Any, claim_id: str, form: str = "") -> str:
     """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
     part, row = claimed(claim_id)
@@ -249,8 +283,8 @@ def base(context: Any) -> str:
 
 # What pages may call. Sphinx warns of functions in its configuration, and takes partials.
 _CALLED = (
-    *(attacks, calculated, counts, interval, number, printed, ref, says),
-    *(cases, claim, tally, verdicts, own_data),
+    *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
+    *(bars, cases, claim, score, tally, verdicts, own_data),
 )
 SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
 

@@ -1,0 +1,55 @@
+// The picture of two groups of scores and a threshold between them: the game's and the first page's.
+"use strict";
+
+Object.assign(game, {
+  element(name, attributes, text = "") {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.textContent = text;
+    return node;
+  },
+
+  path(points) {
+    return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
+  },
+
+  percent(rate) {
+    if (rate > 0 && rate < 1e-5) return "under 0.001 %";
+    return `${(100 * rate).toFixed(rate < 0.001 ? 3 : 2)} %`;
+  },
+
+  drawScores(svg, { t, mu, sigma }) {
+    const { element, path } = game;
+    const [low, high, left, top] = [-4, 8, 14, 24];
+    const height = Number(svg.dataset.height ?? 250);
+    const bottom = height - 45;
+    // One unit of the drawing is one pixel, so that its text keeps its size on a phone.
+    const width = Math.max(280, svg.parentElement.clientWidth - 32);
+    const right = width - left;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const peak = 0.42 * Math.max(1, 1 / sigma);
+    const x = (value) => left + ((value - low) / (high - low)) * (right - left);
+    const y = (value) => bottom - (value / peak) * (bottom - top);
+    const grid = Array.from({ length: 241 }, (_, i) => low + ((high - low) * i) / 240);
+    const curve = (m, s, from) =>
+      grid.filter((v) => v >= from).map((v) => [x(v), y(game.density(v, m, s))]);
+    const area = (m, s) =>
+      `${path([[x(t), bottom], [x(t), y(game.density(t, m, s))], ...curve(m, s, t)])}L${right} ${bottom}Z`;
+    const ticks = [-4, -2, 0, 2, 4, 6, 8].map((v) =>
+      element("text", { x: x(v), y: bottom + 18, class: "game-tick middle" }, String(v).replace("-", "−")),
+    );
+    svg.replaceChildren(
+      element("path", { d: area(0, 1), class: "game-area non-member" }),
+      element("path", { d: area(mu, sigma), class: "game-area member" }),
+      element("path", { d: path(curve(0, 1, low)), class: "game-line non-member" }),
+      element("path", { d: path(curve(mu, sigma, low)), class: "game-line member" }),
+      element("path", { d: path([[left, bottom], [right, bottom]]), class: "game-axis" }),
+      element("path", { d: path([[x(t), top], [x(t), bottom]]), class: "game-threshold" }),
+      ...ticks,
+      element("text", { x: x(t) + (t > 6 ? -6 : 6), y: top + 6, class: `game-tick${t > 6 ? " end" : ""}` }, "t"),
+      element("text", { x: left, y: 14, class: "game-label non-member" }, "╌ non-members"),
+      element("text", { x: right, y: 14, class: "game-label member end" }, "— members"),
+      element("text", { x: (left + right) / 2, y: height - 4, class: "game-tick middle" }, "score (higher: more like a member)"),
+    );
+  },
+});
