@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from membership.errors import InputError
-from membership.published import Contrast, claim_rules, declared_tests, outcomes, sums
+from membership.published import Contrast, Share, claim_rules, declared_tests, outcomes, sums
+from membership.published.contrasts import Correlation
 from membership.published.outcomes import every, overall
 from membership.published.rows import number
 
@@ -184,6 +185,36 @@ def test_what_is_to_be_zero_is_so_in_every_row(source, holds, word):
     found = outcome(source, label="error", holds=holds, **asked)
     assert (found.word, found.datasets) == (word, ("MNIST", "Adult"))
     assert word != outcomes.SUPPORTED or found.reason == "in all of 2 cases"
+
+
+def test_what_is_exact_needs_no_confirmation(source):
+    asked = {"where": {**WHOLE, "attack": LOSS}, "every": ["dataset"], "label": "error"}
+    found = outcome(source, **asked, holds="row zero 1e-9", exact=True)
+    assert found.word == outcomes.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "expected"),
+    [
+        ("share", {"value": 75.0, "n": 8}, Share.count(6, 8, "x", 0.5)),
+        ("correlation", {"value": 0.9, "n": 39}, Correlation.over(0.9, 39, "x").minus(0.5)),
+        ("mean", {"value": 0.9, "n": 39, "standard_error": 0.1}, Contrast("x", 0.4, 0.1, units=39)),
+    ],
+)
+def test_a_row_has_the_interval_of_its_kind(kind, row, expected):
+    run = SimpleNamespace(table=lambda _: pd.DataFrame([row]))
+    (number,) = outcome(run, label="x", holds="row - 0.5 > 0", kind=kind).numbers
+    assert type(number) is type(expected)
+    assert number.interval() == pytest.approx(expected.interval())
+    assert number.units == expected.units
+
+
+def test_of_many_parts_those_nearest_to_failing_are_shown(source):
+    asked = {"where": WHOLE, "every": ["dataset", "attack"], "label": "{attack}, {dataset}"}
+    whole = outcome(source, **asked, holds="row > 0.5")
+    few = outcome(source, {"shown": 1}, **asked, holds="row > 0.4")
+    assert len(whole.numbers) == 6
+    assert [number.label for number in few.numbers] == ["LOSS, MNIST"]
 
 
 def test_a_run_that_is_too_small_is_not_tested(source):

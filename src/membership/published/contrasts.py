@@ -200,6 +200,32 @@ class Share(Contrast):
         return self.count(self.successes, self.units, label or self.label, self.offset + constant)
 
 
+@dataclass(frozen=True)
+class Correlation(Contrast):
+    """A correlation over independent records, with Fisher's interval.
+
+    Made by `Correlation.over`; ``offset`` has been subtracted from it.
+    """
+
+    offset: float = 0.0
+
+    @classmethod
+    def over(cls, value: float, records: int, label: str) -> Self:
+        """`value` over more than three records."""
+        return cls(label, value, (1 - value**2) / sqrt(records - 3), units=records)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Fisher's limits at a confidence in (0, 1)."""
+        half = stats.norm.ppf((1 + level) / 2) / sqrt(self.units - 3)
+        middle = np.arctanh(np.clip(self.difference + self.offset, -1 + 1e-12, 1 - 1e-12))
+        low, high = (float(np.tanh(middle + sign * half)) for sign in (-1, 1))
+        return low - self.offset, high - self.offset
+
+    def minus(self, constant: float, label: str = "") -> Self:
+        """The same less an exact number."""
+        return replace(super().minus(constant, label), offset=self.offset + constant)
+
+
 def trend(levels: Any, values: Any, label: str) -> Contrast:
     """How much each unit's number grows over the range of levels, on a logarithmic scale.
 

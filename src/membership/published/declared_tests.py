@@ -1,8 +1,9 @@
 """A claim's test as its list declares it: rows of an exhibit, and what is to hold of them.
 
 ``table`` names the exhibit and ``where`` its rows; of exhibits that ``further`` names they are rows
-too. A part takes some of them by name (``rows``, or
-one ``row``) and says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number.
+too. A part takes some of them by name (``rows``, or one ``row``), numbers of one of `KINDS`, and
+says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number; what exceeds a
+``zero`` contradicts it where it is ``exact``.
 ``every`` repeats the parts on each combination of some columns that the rows have, ``each`` on
 every combination of the values that it gives; where such a word is a column it chooses the row,
 and in braces it stands in labels and rows. ``over`` names the column of data sets, each with an
@@ -14,7 +15,7 @@ holds for, where that takes more than words.
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -23,12 +24,13 @@ from membership.errors import InputError
 from membership.published import sums
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.contrasts import Contrast
-from membership.published.outcomes import Outcome, every, overall
-from membership.published.rows import number, rows_at
+from membership.published.outcomes import Outcome, every, overall, summed_up
+from membership.published.rows import correlation, of_row, row_at, rows_at, share
 
 RULES = {">": much_better, "<": chance, "within": about, "better": better}
 ZERO = "zero"
 WORDS = (*RULES, ZERO)
+KINDS = {"mean": of_row, "share": share, "correlation": correlation}
 
 Value = str | int | float
 Row = dict[str, Value]
@@ -42,12 +44,14 @@ class _Declared(BaseModel):
 class Terms(_Declared):
     """What a chapter's tests share: data sets as in `overall`, and what each is called with sizes.
 
-    Of ``on`` the first stands whose words the run has; ``{over}`` is the data set's name.
+    Of ``on`` the first stands whose words the run has; ``{over}`` is the data set's name. Of many
+    parts so many numbers are ``shown``: all if 0.
     """
 
     paper: tuple[str, ...] = ()
     simulated: tuple[str, ...] = ()
     on: tuple[str, ...] = ()
+    shown: int = 0
 
 
 class Part(_Declared):
@@ -58,6 +62,7 @@ class Part(_Declared):
     row: Row = {}
     rows: dict[str, Row] = {}
     table: str = ""
+    kind: Literal["mean", "share", "correlation"] = "mean"
 
     @field_validator("holds")
     @classmethod
@@ -77,7 +82,7 @@ class Part(_Declared):
         """The sum of rows that it is about."""
         at = {name: word for name, word in words.items() if name in table.columns}
         rows = {
-            name: number(table, **{**at, **_filled(row, words)})
+            name: KINDS[self.kind](row_at(table, **{**at, **_filled(row, words)}))
             for name, row in (self.rows or {"row": self.row}).items()
         }
         total, label = sums.total(self.asked[0], {**words, **rows}), self.label.format_map(words)
@@ -101,6 +106,7 @@ class Test(_Declared):
     each: dict[str, list[Value]] = {}
     over: str = ""
     always: bool = False
+    exact: bool = False
     on: tuple[str, ...] = ()
     least: dict[str, int] = {}
     by: str = ""
@@ -109,7 +115,8 @@ class Test(_Declared):
     @model_validator(mode="before")
     @classmethod
     def _one_part(cls, given: dict[str, Any]) -> dict[str, Any]:
-        alone = {name: given[name] for name in given.keys() & {"label", "holds", "row", "rows"}}
+        of_a_part = {"label", "holds", "row", "rows", "kind"}
+        alone = {name: given[name] for name in given.keys() & of_a_part}
         if "parts" in given or not alone:
             return given
         return {"parts": [alone]} | {k: v for k, v in given.items() if k not in alone}
@@ -179,10 +186,13 @@ class Test(_Declared):
         if word == ZERO:
             residual = [contrast.difference for _, contrast, _ in pairs]
             # What is to be 0 without any tolerance is a count.
-            return identity(residual, asked, first.label, exact=asked == 0)
+            return identity(residual, asked, first.label, exact=self.exact or asked == 0)
         parts = times * len(pairs)
         each = [RULES[word](contrast, asked, parts=parts) for word, contrast, asked in pairs]
-        return every(each) if len(each) > 1 else each[0]
+        if len(each) == 1:
+            return each[0]
+        shown = self.terms.shown or len(each)
+        return summed_up(each, shown) if shown < len(each) else every(each)
 
 
 def read(claim: str, declared: Mapping[str, Any], terms: Mapping[str, Any]) -> Test:

@@ -1,6 +1,6 @@
 """What became of a claim, and of one with several parts or on several data sets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from membership.published.contrasts import Contrast
@@ -90,6 +90,28 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
     if set(seen) == {SUPPORTED}:
         instead = SUPPORTED
     return Outcome(UNDECIDED, datasets, numbers, reason, _needed(outcomes), substitute=instead)
+
+
+def summed_up(outcomes: Iterable[Outcome], shown: int = 2) -> Outcome:
+    """All of a claim's many parts, of which those that come nearest to failing are shown.
+
+    Of a contradicted claim the ones that fail by most.
+    """
+    outcomes = list(outcomes)
+    whole = every(outcomes)
+    telling = [part for part in outcomes if part.word == whole.word] or outcomes
+    numbers = sorted((number for part in telling for number in part.numbers), key=_to_spare)
+    return replace(whole, numbers=tuple(numbers[:shown]))
+
+
+def _to_spare(number: Contrast) -> float:
+    """How far its interval stays within what is claimed of it."""
+    (low, high), claimed = number.interval(), number.claimed
+    if claimed is None:
+        return 0.0
+    if claimed.kind == "above":
+        return low - claimed.number
+    return claimed.number - (max(-low, high) if claimed.kind == "within" else high)
 
 
 def overall(

@@ -1,6 +1,7 @@
 """Rows of an exhibit's table as the contrasts that claims are tested on."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ import pandas as pd
 from scipy import stats
 
 from membership.errors import InputError
-from membership.published.contrasts import Contrast
+from membership.published.contrasts import Contrast, Correlation, Share
+
+Row = Mapping[str, Any] | pd.Series
 
 
 def rows_at(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
@@ -22,25 +25,48 @@ def rows_at(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     return found
 
 
+def row_at(table: pd.DataFrame, **where: Any) -> pd.Series:
+    """The one row whose columns hold these values."""
+    rows = rows_at(table, **where)
+    if len(rows) != 1:
+        raise InputError(f"{where} singles out {len(rows)} rows")
+    return rows.iloc[0]
+
+
 def number(table: pd.DataFrame, label: str = "", **where: Any) -> Contrast:
     """The one row's number with its error, of tables with and without a column for it."""
-    found = rows_at(table, **where)
-    if len(found) != 1:
-        raise InputError(f"{where} singles out {len(found)} rows")
-    return of_row(found.iloc[0], label)
+    return of_row(row_at(table, **where), label)
 
 
-def of_row(row: pd.Series, label: str = "") -> Contrast:
-    """A row of a table, or of a curve, as a contrast."""
+def of_row(row: Row, label: str = "") -> Contrast:
+    """A row of a table, or of a curve, as a contrast.
+
+    One with an error and no repeats has a normal interval, over its ``n`` records if it has them.
+    """
     value = float(row["value"] if "value" in row else row["tpr"])
-    repeats, error = int(row.get("n_repeats", 0)), row.get("standard_error", math.nan)
+    repeats, error = row.get("n_repeats", 0), row.get("standard_error", math.nan)
+    repeats = int(repeats) if math.isfinite(repeats) else 0
     if repeats < 2 and not error > 0:
         return Contrast(label, value)
+    if repeats < 2:
+        return Contrast(label, value, float(error), units=int(row["n"]) if "n" in row else None)
     if not math.isfinite(error):
         # An end may be cut at 0, 1 or 100: the longer arm is the interval's.
         arm = max(row["high"] - value, value - row["low"])
         error = arm / stats.t.ppf(0.975, repeats - 1)
     return Contrast(label, value, float(error), repeats - 1.0, repeats)
+
+
+def share(row: Row, label: str = "") -> Contrast:
+    """A row's percents as a share: over repeats, or of ``n`` trials with exact limits."""
+    if row.get("n_repeats", 1) > 1:
+        return of_row(row).scaled(0.01, label)
+    return Share.count(round(row["value"] * row["n"] / 100), int(row["n"]), label)
+
+
+def correlation(row: Row, label: str = "") -> Contrast:
+    """A row's correlation over its ``n`` records."""
+    return Correlation.over(float(row["value"]), int(row["n"]), label)
 
 
 def lead(table: pd.DataFrame, label: str, first: dict, second: dict, **where: Any) -> Contrast:

@@ -11,6 +11,7 @@ from scipy import stats
 from membership.exhibits import declared
 from membership.exhibits.source import Committed
 from membership.published import outcomes
+from membership.published.rows import correlation
 from membership.studies.lood import (
     claim_numbers,
     edge,
@@ -148,8 +149,7 @@ def test_training_sets_are_the_units_of_a_share():
 
 def test_a_correlation_has_fishers_limits():
     row = leakage.ranked(np.arange(12.0), np.r_[1.0, 0.0, np.arange(2.0, 12.0)])
-    found = claim_numbers.Correlation.of(row, "")
-    assert found.interval() == pytest.approx((row["low"], row["high"]))
+    assert correlation(row).interval() == pytest.approx((row["low"], row["high"]))
 
 
 def test_found_queries_count_by_two_paths_and_where_the_variance_stays(committed):

@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from membership import lood
-from membership.exhibits.rows import share
 from membership.studies.lood import edge, measures
 from membership.studies.lood.experiment import RELU, SETTING
 from membership.studies.lood.leakage import points, sizes_of
@@ -31,16 +30,16 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     for depth in DEPTHS:
         pair = [_at(activations, "raw", depth, name).auc() for name in (RELU, SETTING)]
         parts.append(points("process", f"depth {depth}", rows, *pair))
-    found = [measures.network_auc(side) for side in (relu, gelu)]
-    networks = points("networks", "networks", relu["record"].values, found[0][0], found[1][0])
-    networks["low"], networks["high"] = (found[1][0] + sign * found[1][1] for sign in (-1, 1))
+    auc = [measures.network_auc(side) for side in (relu, gelu)]
+    networks = points("networks", "networks", relu["record"].values, auc[0][0], auc[1][0])
+    networks["low"], networks["high"] = (auc[1][0] + sign * auc[1][1] for sign in (-1, 1))
     table = pd.concat([*parts, networks], ignore_index=True)
     right = {"ReLU": measures.accuracy(relu), "GeLU": measures.accuracy(gelu)}
     table.attrs["sizes"] = sizes_of(activations, relu) | {
-        f"Networks right on {asked}": ", ".join(
-            f"{name} {each[asked]['value']:.1f}%" for name, each in right.items()
+        f"Networks right on {records}": ", ".join(
+            f"{name} {each[records]['value']:.1f}%" for name, each in right.items()
         )
-        for asked in right["ReLU"]
+        for records in right["ReLU"]
     }
     return table
 
@@ -63,11 +62,11 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
                 for measure in ("kl", "auc"):
                     more = getattr(above, measure)() > getattr(below, measure)()
                     label = f"depth {depth}: {measure.upper()} (%)"
-                    rows.append({**key, "metric": label, **share(more)})
+                    rows.append({**key, "metric": label, **measures.share(more)})
     more = measures.network_auc(gelu)[0] > measures.network_auc(relu)[0]
     key = {"inputs": "raw", "kernels": "networks"}
     metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
-    rows.append({**key, "metric": metric, **share(more)})
+    rows.append({**key, "metric": metric, **measures.share(more)})
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = sizes_of(activations, relu)
     return table
@@ -104,13 +103,13 @@ def map_of_shares(table: pd.DataFrame) -> "Figure":
 def by_point(each: list[xr.Dataset]) -> pd.DataFrame:
     """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
-    for found in each:
-        label, sets = found.attrs["set"], ("training_set", "set_on_sphere")
-        parts = found["more"].transpose("inputs", "q", "depth", "ratio", sets[0], "record")
+    for cells in each:
+        label, sets = cells.attrs["set"], ("training_set", "set_on_sphere")
+        parts = cells["more"].transpose("inputs", "q", "depth", "ratio", sets[0], "record")
         for inputs in sorted(parts["inputs"].values, reverse=True):  # the sphere first
             rows += _at_points("GeLU", parts.sel(inputs=inputs), dataset=label, inputs=inputs)
         order = ("activation", "q", "depth", "ratio", sets[1], "record")
-        sphere = found["more_on_sphere"].transpose(*order)
+        sphere = cells["more_on_sphere"].transpose(*order)
         for name in sphere["activation"].values:
             rows += _at_points(
                 name, sphere.sel(activation=name), dataset=label, inputs="unit sphere"

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import about, better, much_better
-from membership.published.outcomes import SUPPORTED, every, overall, untested
-from membership.published.rows import rows_at
+from membership.published.claim_rules import about, better, chance, much_better
+from membership.published.declared_tests import Test
+from membership.published.outcomes import SUPPORTED, every, overall, summed_up, untested
+from membership.published.rows import correlation, number, of_row, rows_at
 from membership.studies.lood import (
     evidence,
     influenced,
@@ -23,16 +23,12 @@ from membership.studies.lood.claim_numbers import (
     LEAST_RECORDS,
     PAPER,
     STRONG,
-    Correlation,
-    above,
-    badly_correlated,
-    correlated,
     data_of,
     exceeded,
-    interval,
     judged,
     most,
     most_of_records,
+    near_the_mean,
     noted,
     of_cases,
     of_networks,
@@ -40,13 +36,11 @@ from membership.studies.lood.claim_numbers import (
     over,
     points,
     proved,
-    summed_up,
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
 from membership.studies.lood.evidence import CONSTANT, SEARCHES
 from membership.studies.lood.one_inverse import COSTS, TRAININGS
 
-_SETS = ("kernel", "training_set")
 ATTEMPTS, IN_GROUPS = "process-attempts", "process-groups"
 MARGIN = 0.01
 GROUPS = 20
@@ -58,58 +52,51 @@ EVERY_KERNEL = "every Gaussian process whose kernel and noise do not depend on t
 FAR = 3.7
 
 
-def strong(source: Source) -> Outcome:
-    """c01: KL against the exact AUC, on each training set at each depth."""
-    rows = rows_at(source.table("lood-ctl-14"), metric=leakage.OF_KL, inputs="raw")
-    rows = rows[rows["kernel"].str.startswith("ReLU")]
-    cells = correlated(rows, "rank correlation of KL and AUC", "kernel", "training_set")
-    return over(source, summed_up(cells, STRONG))
+def on_its_data(test: Test, source: Source) -> Outcome:
+    """An outcome on the run's data."""
+    return over(source, test.outcome(source).on())
 
 
-def mean_is_weaker(source: Source) -> Outcome:
-    """c02: by how much KL's correlation exceeds the mean distance's, noise included."""
-    cells = above(_of_sets(source, leakage.LEAD), "rank correlation, KL's less", *_SETS)
-    return over(source, summed_up(cells))
+def on_networks(test: Test, source: Source) -> Outcome:
+    """One on networks: smaller ones than the paper's stand in."""
+    return of_networks(source, test.outcome(source).on())
+
+
+def by_kernel(test: Test, source: Source) -> Outcome:
+    """An outcome for each kernel that the test is about."""
+    return _by_kernel(test, source, {kernel: [kernel] for kernel in test.where["kernel"]})
+
+
+def by_deviation(test: Test, source: Source) -> Outcome:
+    """An outcome for each deviation that the released code has for GeLU."""
+    kernels = source.table(test.table)["kernel"].unique()
+    cases = {
+        f"GeLU at {deviation}": [kernel for kernel in kernels if kernel.startswith(f"{name}, ")]
+        for name, deviation in leakage.RELEASED.items()
+    }
+    return _by_kernel(test, source, cases)
+
+
+def _by_kernel(test: Test, source: Source, cases: dict[str, list[str]]) -> Outcome:
+    outcomes = {
+        f"{data_of(source)}, {case}": test.at(kernel=kernels).outcome(source).on()
+        for case, kernels in cases.items()
+    }
+    return of_cases(source, outcomes)
 
 
 def mean_is_weak(source: Source) -> Outcome:
     """c21: whether the mean distance's own correlation is below what counts as strong."""
-    rows = _of_sets(source, leakage.MEAN_BY_VALUE)
-    cells = badly_correlated(rows, "Pearson's r", *_SETS)
-    below = sum(one.word == SUPPORTED for one in cells)
+    rows = rows_at(source.table("lood-ctl-14"), metric=leakage.MEAN_BY_VALUE, inputs="raw")
+    rows = rows[~rows["kernel"].str.startswith("GeLU")]
+    cells = []
+    for _, row in rows.iterrows():
+        label = f"Pearson's r, {row['kernel']}, set {row['training_set']}"
+        cells.append(chance(correlation(row, label), STRONG, parts=len(rows)))
+    below = sum(cell.word == SUPPORTED for cell in cells)
     ends = f"{rows['value'].min():.2f} to {rows['value'].max():.2f}"
-    whole = over(source, summed_up(cells, STRONG))
+    whole = over(source, summed_up(cells))
     return noted(whole, f"below {STRONG:g} in {below} of {len(cells)} cells, {ends}")
-
-
-def mean_is_weak_by_rank(source: Source) -> Outcome:
-    """c21 as it was: the same of ranks."""
-    cells = badly_correlated(_of_sets(source, leakage.OF_MEAN), "rank correlation", *_SETS)
-    return over(source, summed_up(cells, STRONG))
-
-
-def noise_is_told_apart(source: Source) -> Outcome:
-    """c20: the AUC of noise less that of records with a like mean distance, by kernel.
-
-    Pixels are normalised, as in the released code that has such noise.
-    """
-    rows = _of_sets(source, leakage.APART, "standardised")
-    kernels = {
-        f"{data_of(source)}, {kernel}": summed_up(above(part, "AUC, noise less records", *_SETS))
-        for kernel, part in rows.groupby("kernel", sort=False)
-    }
-    return of_cases(source, kernels)
-
-
-def raw_noise_is_told_apart(source: Source) -> Outcome:
-    """c20 as it was: on pixels in [0, 1], every kernel a part."""
-    cells = above(_of_sets(source, leakage.APART), "AUC, noise less records", *_SETS)
-    return over(source, summed_up(cells))
-
-
-def _of_sets(source: Source, metric: str, inputs: str = "raw") -> pd.DataFrame:
-    rows = rows_at(source.table("lood-ctl-14"), metric=metric, inputs=inputs)
-    return rows[~rows["kernel"].str.startswith("GeLU")]
 
 
 def process_and_networks(source: Source) -> Outcome:
@@ -123,21 +110,10 @@ def process_and_networks(source: Source) -> Outcome:
         return untested(f"it takes more networks: their reliability is {reliability:.2f}")
     row = leakage.ranked(process, measures.network_auc(pairs)[0])
     # Dividing by the root of the reliability asks the same and leaves an interval beyond 1.
-    outcome = much_better(Correlation.of(row, "rank correlation"), STRONG * reliability**0.5)
+    outcome = much_better(correlation(row, "rank correlation"), STRONG * reliability**0.5)
     return noted(
         of_networks(source, outcome), f"reliability of the networks' AUC {reliability:.2f}"
     )
-
-
-def best_estimate(source: Source) -> Outcome:
-    """c04: Pearson's r as released, the mean distance's less each rival's."""
-    rows = rows_at(source.table("lood-ctl-3"), metric=leakage.AHEAD_AS_PLOTTED)
-    rows = rows[rows["estimate"].isin(RIVALS)]
-    parts = []
-    for _, row in rows.iterrows():
-        lead = interval(row, f"Pearson's r, mean distance less {row['estimate']}")
-        parts.append(much_better(replace(lead, units=int(row["n"])), 0.0, parts=len(rows)))
-    return of_networks(source, every(parts))
 
 
 def best_estimate_by_rank(source: Source) -> Outcome:
@@ -148,9 +124,8 @@ def best_estimate_by_rank(source: Source) -> Outcome:
     parts = []
     for rival in RIVALS:
         paired = leakage.lead(x["mean-distance LOOD"], x[rival], truth)
-        lead = interval(paired, f"rank correlation, mean distance less {rival}")
-        counted = replace(lead, units=len(truth))
-        parts.append(much_better(counted, 0.0, parts=2))
+        label = f"rank correlation, mean distance less {rival}"
+        parts.append(much_better(of_row(paired, label), 0.0, parts=2))
     return of_networks(source, every(parts))
 
 
@@ -158,8 +133,8 @@ def cheaper(source: Source) -> Outcome:
     """c05: processor time of 200 trainings of the paper's networks over that of LOOD."""
     if not evidence.at_paper_size(source.settings):
         return untested("it takes timings with 10,000 records of CIFAR-10")
-    row = rows_at(source.table("lood-ctl-2"), quantity=f"{TRAININGS} {COSTS}").iloc[0]
-    ratio = interval(row, "time of 200 trainings over that of LOOD for one record")
+    label = "time of 200 trainings over that of LOOD for one record"
+    ratio = number(source.table("lood-ctl-2"), label, quantity=f"{TRAININGS} {COSTS}")
     return over(source, much_better(ratio, 100.0))
 
 
@@ -197,21 +172,14 @@ def near_the_record(source: Source) -> Outcome:
     )
 
 
-def more_queries(source: Source) -> Outcome:
-    """c09: decided by the theorem, which the search below would contradict."""
-    return proved(_several(source), BEST_QUERY, EVERY_KERNEL)
+def best_alone(test: Test, source: Source) -> Outcome:
+    """One that the theorem decides, and a search beyond the record would contradict."""
+    return proved(test.outcome(source), BEST_QUERY, EVERY_KERNEL)
 
 
-def more_queries_by_search(source: Source) -> Outcome:
-    """c09 as it was: by search alone, for which the run has too few records."""
-    return of_size(source, _several(source), ATTEMPTS, _tried(source))
-
-
-def _several(source: Source) -> Outcome:
-    """What sets of queries have above the record alone."""
-    table = rows_at(source.table("lood-ctl-5"), metric=queries.MEASURES["kl"])
-    excess = table.loc[table["queries"].str.startswith("three"), "value"]
-    return exceeded(excess, "KL of three queries over the record's, less 1")
+def by_search(test: Test, source: Source) -> Outcome:
+    """The same by search alone, for which the run has too few records."""
+    return of_size(source, test.outcome(source).on(), ATTEMPTS, _tried(source))
 
 
 def _tried(source: Source) -> int:
@@ -261,15 +229,10 @@ def whole_groups(source: Source) -> Outcome:
 def normalisation_escapes(source: Source) -> Outcome:
     """c12: decided by the theorem; a query beside the mean for every record, by two paths."""
     table = source.table("lood-ctl-6")
-    near = rows_at(table, case=queries.NEAR_MEAN)
-    near = near[near["query"].str.endswith("from the mean of D'")]
-    least = rows_at(near, metric=queries.SMALLEST_GAIN)["value"].to_numpy()[-1]
-    off = rows_at(near, metric="largest deviation of the second path")["value"].to_numpy()[-1]
-    parts = [
-        much_better(Contrast("least KL beside the mean of D', over the record's", least), 1.05),
-        exceeded([off], "deviation of the second path, over the KL", 1e-3),
-    ]
-    n = int(near["n"].max())
+    rows, least, paths_agree = near_the_mean(source)
+    gain = Contrast("least KL beside the mean of D', over the record's", least[-1])
+    parts = [much_better(gain, queries.LEAST_GAIN), paths_agree]
+    n = int(rows["n"].max())
     outcome = replace(every(parts), reason=f"on {n} records, all with a better query")
     outcome = proved(outcome, NO_BOUND, "every kernel that is 0 at the origin")
     climbs = table[table["query"] == "found from the record"]
@@ -377,53 +340,23 @@ def _on_sphere(source: Source, judge: Callable[..., list[Outcome]]) -> Outcome:
     deep = rows[~rows["metric"].str.startswith("depth 1,")]
     cells = judge(deep, "q", "metric")
     outcome = over(source, summed_up(cells))
-    held = deep[[one.word == SUPPORTED for one in cells]]
+    held = deep[[cell.word == SUPPORTED for cell in cells]]
     if held.empty or len(held) == len(deep):
         return outcome
     ends = f"{held['value'].min():.0f} to {held['value'].max():.0f}%"
     return noted(outcome, f"{len(held)} of {len(deep)} cells hold ({ends} of the records)")
 
 
-def released_settings(source: Source) -> Outcome:
-    """c17: GeLU above ReLU at either released deviation of its weights."""
-    outcomes = {}
+def gap_with_depth(test: Test, source: Source) -> Outcome:
+    """c22: how far apart KL is under GeLU and ReLU, whichever leads, with the means beside it."""
+    rows, ends = rows_at(source.table(test.table), metric=leakage.LOG_RATIO, inputs="raw"), []
     for name, deviation in leakage.RELEASED.items():
-        rows = _released(source, name, leakage.MORE)
-        outcomes[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(most(rows, *_SETS))
-    return of_cases(source, outcomes)
-
-
-def released_setting(source: Source) -> Outcome:
-    """c17 as it was: at the deviation of the released kernel runs alone."""
-    rows = _released(source, leakage.NARROW, leakage.MORE)
-    return over(source, summed_up(most(rows, *_SETS)))
-
-
-def gap_with_depth(source: Source) -> Outcome:
-    """c22: how far apart KL is under GeLU and ReLU, whichever leads, the more the deeper."""
-    outcomes, ends = {}, []
-    for name, deviation in leakage.RELEASED.items():
-        grown = _released(source, name, leakage.GAP)
-        parts = above(grown, "size of the log ratio at depth 10 less 2", *_SETS)
-        outcomes[f"{data_of(source)}, GeLU at {deviation}"] = summed_up(parts)
-        at = _released(source, name, leakage.LOG_RATIO).groupby("kernel")["value"].mean()
-        first, last = (at[f"{name}, depth {depth}"] for depth in (2, 10))
+        first, last = (
+            rows_at(rows, kernel=f"{name}, depth {depth}")["value"].mean() for depth in (2, 10)
+        )
         ends.append(f"from {first:.2f} to {last:.2f} ({deviation})")
-    whole = of_cases(source, outcomes)
-    return noted(whole, f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}")
-
-
-def lead_with_depth(source: Source) -> Outcome:
-    """c22 as it was: GeLU's lead over ReLU at the released kernels' settings."""
-    grown = _released(source, leakage.NARROW, leakage.LOG_RATIO)
-    grown = grown[grown["kernel"].str.endswith(leakage.GROWTH)]
-    return over(source, summed_up(above(grown, "log ratio at depth 10 less 2", "training_set")))
-
-
-def _released(source: Source, name: str, metric: str) -> pd.DataFrame:
-    """The rows of raw pixels at one of the released deviations."""
-    rows = rows_at(source.table("lood-ctl-14"), metric=metric, inputs="raw")
-    return rows[rows["kernel"].str.startswith(f"{name}, ")]
+    said = f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}"
+    return noted(by_deviation(test, source), said)
 
 
 def networks_with_gelu(source: Source) -> Outcome:

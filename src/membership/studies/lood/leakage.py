@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import norm, rankdata
+from scipy.stats import norm, rankdata, sem
 
 from membership import lood
 from membership.arrays import FloatArray
@@ -83,9 +83,9 @@ def correlations(
     cases = {"": measures.contrast(records), ", RBF": measures.contrast(records, "RBF")}
     cases[", uniform noise"] = measures.uniform(records)
     compared = []
-    for name, found in cases.items():
-        for measure, x in (("KL", found.kl()), ("mean distance", found.mean_distance)):
-            compared.append((f"{measure}{name}", "AUC of the process", x, found.auc()))
+    for name, process in cases.items():
+        for measure, x in (("KL", process.kl()), ("mean distance", process.mean_distance)):
+            compared.append((f"{measure}{name}", "AUC of the process", x, process.auc()))
     compared += _of_the_process(records)
     few, auc = measures.contrast(influence).auc(), measures.network_auc(pairs)[0]
     compared.append(("AUC of the process", "AUC of the networks", few, auc))
@@ -96,11 +96,11 @@ def correlations(
     estimates = self_influence(influence)
     for level in noises["level"].values:
         part = noises.sel(level=level).isel(record=pairs["record"].values)
-        found = measures.of_moments(part["variance"].values, part["square"].values, noises, level)
+        process = measures.of_moments(part["variance"].values, part["square"].values, noises, level)
         name = f"AUC of the process, noise {level:g}"
-        compared.append((name, "AUC of the networks", found.auc(), auc))
+        compared.append((name, "AUC of the networks", process.auc(), auc))
         name = f"mean-distance LOOD, noise {level:g}"
-        compared.append((name, "prediction difference", found.mean_distance, truths[DIFFERENCE]))
+        compared.append((name, "prediction difference", process.mean_distance, truths[DIFFERENCE]))
     names = ("LiSSA as released", "influence function")
     compared.append((*names, *(estimates[name] for name in names)))
     for truth, values in truths.items():
@@ -119,8 +119,8 @@ def correlations(
         if truth == DIFFERENCE and estimate in estimates:
             rows += _as_plotted(key, estimates, y)
     rows += [
-        {"estimate": "networks with ReLU", "of": asked, "metric": "right (%)", **found}
-        for asked, found in measures.accuracy(pairs).items()
+        {"estimate": "networks with ReLU", "of": side, "metric": "right (%)", **share}
+        for side, share in measures.accuracy(pairs).items()
     ]
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = sizes_of(records, pairs)
@@ -187,24 +187,24 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
 
 
 def _on_one(part: xr.Dataset, where: dict[str, Any]) -> list[dict[str, Any]]:
-    found = {str(case): measures.contrast(part, case) for case in part["case"].values}
+    by_case = {str(case): measures.contrast(part, case) for case in part["case"].values}
     rows = []
-    for case, own in found.items():
+    for case, own in by_case.items():
         key = {**where, "kernel": case}
         if not case.startswith(WIDE):
             rows += _of_measures(key, own, measures.uniform(part, case))
         if case.startswith("GeLU"):
-            relu = found[f"ReLU, {case.partition(', ')[2]}"]
+            relu = by_case[f"ReLU, {case.partition(', ')[2]}"]
             rows += _beside_relu(key, own.kl(), relu.kl())
     for name in RELEASED if where["inputs"] == "raw" else ():
         deep, shallow = (
-            np.log(found[f"{name}, {depth}"].kl() / found[f"ReLU, {depth}"].kl())
+            np.log(by_case[f"{name}, {depth}"].kl() / by_case[f"ReLU, {depth}"].kl())
             for depth in ("depth 10", "depth 2")
         )
         key = {**where, "kernel": f"{name}, {GROWTH}"}
         rows.append({**key, "metric": LOG_RATIO, **_mean(deep - shallow)})
         # The sign of a gap says whose it is, its size how large.
-        sizes = [np.sign(one.mean()) * one for one in (deep, shallow)]
+        sizes = [np.sign(ratio.mean()) * ratio for ratio in (deep, shallow)]
         rows.append({**key, "metric": GAP, **_mean(sizes[0] - sizes[1])})
     return rows
 
@@ -250,8 +250,13 @@ def lead(
     spread = ((unit[0] - unit[1]) * unit[2]).sum(axis=1).std(ddof=1)
     of = ranked if by_rank else correlation
     value = of(kl, auc)["value"] - of(mean, auc)["value"]
-    half = norm.ppf(0.975) * spread
-    return {"value": value, "low": value - half, "high": value + half, "n": len(kl)}
+    return _normal(value, float(spread), len(kl))
+
+
+def _normal(value: float, error: float, n: int) -> dict[str, float]:
+    half = float(norm.ppf(0.975)) * error
+    ends = {"low": value - half, "high": value + half}
+    return {"value": value, **ends, "n": n, "standard_error": error}
 
 
 def _at_like_distance(own: lood.Contrast, noise: lood.Contrast) -> dict[str, float]:
@@ -270,9 +275,7 @@ def _beside_relu(key: dict[str, Any], gelu: FloatArray, relu: FloatArray) -> lis
 
 
 def _mean(values: FloatArray) -> dict[str, float]:
-    half = norm.ppf(0.975) * values.std(ddof=1) / np.sqrt(len(values))
-    value = float(values.mean())
-    return {"value": value, "low": value - half, "high": value + half, "n": len(values)}
+    return _normal(float(values.mean()), float(sem(values)), len(values))
 
 
 def figure_6(records: xr.Dataset) -> pd.DataFrame:
@@ -289,9 +292,9 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
         ("NNGP, uniform noise", noise, np.arange(len(noise.mean_distance))),
     ]
     parts = [
-        points(panel, name, rows, x[rows], found.auc()[rows])
-        for name, found, rows in cases
-        for panel, x in (("mean distance", found.mean_distance), ("KL", found.kl()))
+        points(panel, name, rows, x[rows], process.auc()[rows])
+        for name, process, rows in cases
+        for panel, x in (("mean distance", process.mean_distance), ("KL", process.kl()))
     ]
     return pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
 

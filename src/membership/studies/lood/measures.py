@@ -12,27 +12,27 @@ from membership.studies.lood.experiment import MAIN
 from membership.studies.lood.networks import fitted_auc
 
 
-def contrast(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
+def contrast(moments: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
     """What each record shows at itself under one of the kernels."""
-    part = found.sel(case=case) if "case" in found.dims else found
-    return of_moments(part["variance"].values, part["square"].values, found)
+    part = moments.sel(case=case) if "case" in moments.dims else moments
+    return of_moments(part["variance"].values, part["square"].values, moments)
 
 
-def uniform(found: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
+def uniform(moments: xr.Dataset, case: Any = MAIN) -> lood.Contrast:
     """The same for the pictures of uniform noise."""
-    part = found.sel(case=case) if "case" in found["noise_variance"].dims else found
-    return of_moments(part["noise_variance"].values, part["noise_square"].values, found)
+    part = moments.sel(case=case) if "case" in moments["noise_variance"].dims else moments
+    return of_moments(part["noise_variance"].values, part["noise_square"].values, moments)
 
 
 def of_moments(
-    variance: FloatArray, square: FloatArray, found: xr.Dataset, noise: float = 0.0
+    variance: FloatArray, square: FloatArray, moments: xr.Dataset, noise: float = 0.0
 ) -> lood.Contrast:
     """From variances and squared residuals, (records,) each, as `lood.leave_one_out` has them."""
-    noise = noise or found.attrs["recipe"]["noise"]
+    noise = noise or moments.attrs["recipe"]["noise"]
     share = variance / (variance + noise)
     excess, shift = variance / noise, square * share / noise
     return lood.Contrast(
-        excess[:, None], shift[:, None], square * share**2 / 2, found.attrs["outputs"]
+        excess[:, None], shift[:, None], square * share**2 / 2, moments.attrs["outputs"]
     )
 
 
@@ -64,14 +64,14 @@ def share_over_sets(hit: FloatArray) -> dict[str, float]:
 
 def accuracy(pairs: xr.Dataset) -> dict[str, dict[str, float]]:
     """How often networks with every record are right, in percent, on their records and others."""
-    found = {}
-    for asked in pairs["asked"].values:
-        values = pairs["accuracy"].sel(asked=asked).values
+    by_records = {}
+    for records in pairs["asked"].values:
+        values = pairs["accuracy"].sel(asked=records).values
         if np.isfinite(values).all():
             several = metrics.summary(values, lowest=0.0, highest=100.0)
             known = {name: several[name] for name in ("value", "low", "high")}
-            found[str(asked)] = known | {"n": several["n_repeats"]}
-    return found
+            by_records[str(records)] = known | {"n": several["n_repeats"]}
+    return by_records
 
 
 def prediction_difference(pairs: xr.Dataset) -> FloatArray:

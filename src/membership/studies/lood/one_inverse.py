@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics, published
+from membership import published
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
 
 README_RECORDS = 10_000
 """Training records in the README's example."""
@@ -57,13 +58,7 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
             f"LOOD with its kernel, {README_RECORDS} records, processor (s)": cost["lood"].values,
             f"{TRAININGS} {COSTS}": ratios(cost),
         }
-        several = [
-            {
-                "quantity": name,
-                **{key: metrics.summary(each)[key] for key in ("value", "low", "high")},
-            }
-            for name, each in rows.items()
-        ]
+        several = of_each({}, "quantity", rows)
         whole = pd.concat([whole, pd.DataFrame(several)], ignore_index=True)
     whole.attrs = {
         "setup": {"networks": times.attrs["setup"]},
@@ -73,14 +68,14 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     return whole
 
 
-def comparison(found: pd.DataFrame) -> pd.DataFrame:
+def comparison(ours: pd.DataFrame) -> pd.DataFrame:
     """The ratio beside that of the README: GPU hours of retraining over GPU minutes of LOOD."""
     text = published.table("lood_text").set_index("quantity")["value"]
     hours = float(text["GPU hours to train 200 models for one differing point"])
     minutes = float(text["GPU minutes to compute LOOD for the same point"])
     reference = pd.DataFrame({"metric": [RATIO], "value": [60 * hours / minutes]})
     reference = published.noted(reference, "lood", decimals=0).assign(quantity=RATIO)
-    return published.compare(found, reference, ["quantity"])
+    return published.compare(ours, reference, ["quantity"])
 
 
 def one_by_one(identity: xr.Dataset) -> pd.DataFrame:
