@@ -9,7 +9,7 @@ import pytest
 from membership import metrics
 from membership.published import claim_rules as rules
 from membership.published.contrasts import Claimed, Contrast
-from membership.published.outcomes import Outcome, every, overall, untested
+from membership.published.outcomes import Outcome, every, overall, summed_up, untested
 
 S, C, U, N = "supported", "contradicted", "undecided", "not tested here"
 M = 0.01
@@ -291,6 +291,16 @@ def test_what_substitutes_alone_say_is_a_mark_of_its_own(outcomes, mark):
     found = overall(outcomes, REAL)
     assert found.mark == mark
     assert found.word == (S if mark == S else U)
+
+
+def test_parts_that_come_nearest_to_failing_are_shown():
+    parts = [
+        rules.chance(Contrast(text, value, 0.01), 0.1, parts=3)
+        for text, value in (("far", -9.0), ("near", 0.05), ("between", -1.0))
+    ]
+    assert [number.label for number in summed_up(parts).numbers] == ["near", "between"]
+    parts = [rules.about(Contrast(str(x), x), 1.0) for x in (0.1, -0.9, 0.8)]
+    assert [number.label for number in summed_up(parts).numbers] == ["-0.9", "0.8"]
 
 
 def test_parts_on_substitute_data_are_summed_up_as_such():

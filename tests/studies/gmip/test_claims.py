@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from membership import privacy
-from membership.published import Contrast, claim_rules, outcomes
+from membership.published import outcomes
 from membership.studies.gmip import audit as auditing
 from membership.studies.gmip import formula_tests
 from membership.studies.gmip.claims import CLAIMS
-from membership.studies.gmip.formula_tests import summed_up
 from tests.studies.altered import Altered, committed_run, moved, swap
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -63,16 +62,6 @@ def test_c18_flips_where_the_two_notions_change_places(committed):
     assert claim.outcome(committed).word == SUPPORTED
     swapped = Altered(committed, "measured-", lambda one: one.assign_coords(notion=["gdp", "mip"]))
     assert claim.outcome(swapped).word == CONTRADICTED
-
-
-def test_parts_that_come_nearest_to_failing_are_shown():
-    parts = [
-        claim_rules.chance(Contrast(text, value, 0.01), 0.1, parts=3)
-        for text, value in (("far", -9.0), ("near", 0.05), ("between", -1.0))
-    ]
-    assert [one.label for one in summed_up(parts).numbers] == ["near", "between"]
-    parts = [claim_rules.about(Contrast(str(x), x), 1.0) for x in (0.1, -0.9, 0.8)]
-    assert [one.label for one in summed_up(parts).numbers] == ["-0.9", "0.8"]
 
 
 def test_the_order_of_another_score_contradicts_the_neyman_pearson_claim(committed, monkeypatch):

@@ -20,6 +20,7 @@ from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed, observed, recipe_of
 
 GRID = np.unique(np.r_[np.logspace(-3, 0, 31), np.linspace(0.02, 1, 50)])
+KNOWN, ONE, FEW, ALL = "one step, moments known", "one step", "few steps", "all steps"
 SUMMARY_RATES = (0.001, 0.01, 0.1)
 SIZES = {"CIFAR-10": (650, 500), "Purchase": (2580, 1970), "Adult": (1026, 790)}
 QUANTILES_OF_K = 100
@@ -121,7 +122,7 @@ def figure_2a(played: xr.Dataset) -> pd.DataFrame:
     """GLiR on simulated gradients with the analytic curve, at the paper's three (d, n)."""
     parts = []
     for name, (d, n) in SIZES.items():
-        key = {"panel": f"{name}: d = {d}, n = {n}", "dataset": name}
+        key = {"panel": f"{name}: d = {d}, n = {n}", "dataset": name, "steps": KNOWN}
         mu = privacy.mip_mu_step(d, n, d)
         parts += [
             _measured(key, played),
@@ -229,8 +230,8 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
     name, n, each = audit.attrs["set"], audit.attrs["batch_size"], glir_scores(audit)
     many = each.shape[1]
     parts = []
-    for steps, text in ((1, "one step"), (many, f"{many} steps, sum of log p")):
-        key = {"panel": f"{name}: {text}", "dataset": name}
+    for steps, text, kind in ((1, ONE, ONE), (many, f"{many} steps, sum of log p", FEW)):
+        key = {"panel": f"{name}: {text}", "dataset": name, "steps": kind}
         summed = list(each[:, :steps].sum(axis=1))
         parts.append(measured_curve({**key, "series": "GLiR"}, summed, members(audit)))
         for d, series in (

@@ -1,6 +1,5 @@
 """The tests of claims on real data, and all claims: what the paper says and what was found."""
 
-import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +18,6 @@ from membership.published.outcomes import every, overall, untested
 from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import formula_tests
 from membership.studies.gmip.audit import SIZES, members, ranks
-from membership.studies.gmip.formula_tests import size_of
 from membership.studies.gmip.moments import MORE_STEPS
 from membership.studies.gmip.noised import LOST
 from membership.studies.gmip.recipes import RECIPES
@@ -28,7 +26,6 @@ from membership.studies.gmip.several_steps import MORE
 PAPER = ("Adult",)
 """Data sets with the paper's records, sizes and features; CIFAR-10 has other features here."""
 UNITS = ("Audited models", "Seeds")
-_LEAST_SHADOWS = 16
 _HALF_OF_PREDICTED, _LIKE_THE_PAPER, _AUC = 0.087, 10_000, 0.01
 POINT = 1.0
 """One point of accuracy, AUC or a nominal rate, in percent."""
@@ -63,23 +60,6 @@ def on_simulation(outcome: Outcome) -> Outcome:
     return overall({"simulation": outcome}, PAPER, simulated=("simulation",))
 
 
-def without_noise(source: Source) -> Outcome:
-    """c03: GLiR's rate after one step less 1.25 times the level's, at d and at the rank."""
-    table = source.table("gmip-fig-2")
-
-    def test(name: str, _: int) -> Outcome:
-        panel = f"{name}: one step"
-        parts = []
-        for k, fpr in itertools.product(("rank", "d"), (0.01, 0.1)):
-            most = 1.25 * _rate(table, panel, f"level at K = {k}", fpr).difference
-            tpr = _rate(table, panel, "GLiR", fpr)
-            label = f"TPR at {100 * fpr:g}% FPR less 1.25 times the level's at K = {k}, {name}"
-            parts.append(chance(tpr.minus(most, label), 0.0, parts=4))
-        return every(parts)
-
-    return over_data(_real(table), test)
-
-
 def five_steps_of_glir(source: Source) -> Outcome:
     """c06: the AUC of five steps' summed log p less that of one."""
     table = source.table("gmip-ctl-2")
@@ -112,23 +92,6 @@ def optimal(source: Source) -> Outcome:
     return replace(real, numbers=(*real.numbers, *simulation.numbers))
 
 
-def beats_losses(source: Source) -> Outcome:
-    """c09: GLiR's TPR at 1% FPR after five steps less the loss attack's."""
-    table = source.table("gmip-fig-6")
-    if size_of(table, "Shadow models") < _LEAST_SHADOWS:
-        return untested(f"it takes {_LEAST_SHADOWS} shadow models")
-
-    def test(name: str, _: int) -> Outcome:
-        part = rows_at(table, dataset=name, series="GLiR")
-        panel = part["panel"].iloc[0]
-        gradient, loss = (_rate(table, panel, s, 0.01) for s in ("GLiR", "loss (LiRA)"))
-        return much_better(
-            gradient.less(loss, f"TPR at 1% FPR of GLiR less the loss attack's, {name}"), 0.0
-        )
-
-    return over_data(table, test)
-
-
 def more_accurate(source: Source) -> Outcome:
     """c18: at how many of the 20 levels GMIP is more accurate than GDP."""
     table = source.table("gmip-fig-3")
@@ -147,18 +110,6 @@ def more_accurate(source: Source) -> Outcome:
         return better(Contrast(label, (low + high) / 2, half), 1.0, parts=count)
 
     return over_data(table, test, always=True)
-
-
-def _real(table: pd.DataFrame) -> pd.DataFrame:
-    found = table[table["panel"].str.endswith("one step")]
-    if found.empty:
-        raise InputError("the run has no audit on real gradients")
-    found.attrs = table.attrs
-    return found
-
-
-def _rate(table: pd.DataFrame, panel: str, series: str, fpr: float) -> Contrast:
-    return number(table, f"{series}, {panel}", panel=panel, series=series, fpr=fpr)
 
 
 def _audits(source: Source) -> dict[str, Any]:

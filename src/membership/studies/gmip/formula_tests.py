@@ -1,6 +1,6 @@
 """The tests of claims on formulas and simulations; thresholds as fixed before the results."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,38 +13,14 @@ from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.exhibits import Source
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
-from membership.published.outcomes import every, untested
+from membership.published.outcomes import every, summed_up, untested
 from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip.audit import ABLATIONS, SIZES
-from membership.studies.gmip.noised import EXCESS
 from membership.studies.gmip.recipes import RECIPES
 from membership.studies.gmip.theory import DATASETS, LOW_RATES
 
-_SHOWN = 2
 AUC = 0.01
 _LEAST_DRAWS = 400_000
-
-
-def summed_up(outcomes: Iterable[Outcome]) -> Outcome:
-    """All of a claim's parts, of which those that come nearest to failing are shown.
-
-    Of a contradicted claim the ones that fail by most.
-    """
-    outcomes = list(outcomes)
-    whole = every(outcomes)
-    telling = [one for one in outcomes if one.word == whole.word] or outcomes
-    numbers = [number for one in telling for number in one.numbers]
-    numbers.sort(key=_to_spare)
-    return replace(whole, numbers=tuple(numbers[:_SHOWN]))
-
-
-def _to_spare(one: Contrast) -> float:
-    """How far the interval stays within what is claimed, less the threshold that all share."""
-    low, high = one.interval()
-    kind = one.claimed.kind if one.claimed else ""
-    if kind in ("below", "at most"):
-        return -high
-    return low if kind == "above" else -max(-low, high)
 
 
 def theorem(source: Source) -> Outcome:
@@ -246,17 +222,6 @@ def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
     half = (row["high"] - row["low"]) / 200
     name = f"numerical {quantity.removesuffix(' (%)')} less Equation 10's, {label}"
     return Contrast(name, (row["value"] - limit) / 100, half / stats.norm.ppf(0.975))
-
-
-def privacy_implies(source: Source) -> Outcome:
-    """c17: the likelihood-ratio attack's TPR less the GDP curve, its greatest excess."""
-    table = rows_at(source.table("gmip-ctl-18"), quantity=EXCESS)
-    parts = []
-    for row in table.itertuples():
-        label = f"greatest TPR less the GDP curve, {row.case}, {row.data}"
-        excess = number(table, data=row.data, case=row.case).scaled(0.01, label)
-        parts.append(chance(excess, 0.005, parts=len(table)))
-    return summed_up(parts).on("simulation")
 
 
 def no_bound(source: Source) -> Outcome:

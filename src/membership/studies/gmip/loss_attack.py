@@ -16,7 +16,7 @@ from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
-from membership.studies.gmip.audit import glir_scores, measured_curve, members
+from membership.studies.gmip.audit import ALL, FEW, glir_scores, measured_curve, members
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
@@ -41,12 +41,17 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
     for audit in audits:
         name = audit.attrs["set"]
         each = glir_scores(audit)
-        key = {"panel": f"{name}: {each.shape[1]} steps", "dataset": name}
-        found = list(each.sum(axis=1))
-        parts.append(measured_curve({**key, "series": "GLiR"}, found, members(audit)))
-        for one in (one for one in outputs if one.attrs["set"] == name):
-            key = {"panel": f"{name}: {one.attrs['steps']} steps", "dataset": name}
-            parts.append(measured_curve({**key, "series": "loss (LiRA)"}, *loss_scores(one)))
+        few = each.shape[1]
+        attacks = [("GLiR", few, list(each.sum(axis=1)), members(audit))]
+        attacks += [
+            ("loss (LiRA)", trained.attrs["steps"], *loss_scores(trained))
+            for trained in outputs
+            if trained.attrs["set"] == name
+        ]
+        for series, steps, scores, member in attacks:
+            key = {"panel": f"{name}: {steps} steps", "dataset": name}
+            key |= {"steps": FEW if steps == few else ALL, "series": series}
+            parts.append(measured_curve(key, scores, member))
     return tidy(parts, observed([*audits, *outputs]))
 
 
