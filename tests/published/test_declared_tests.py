@@ -60,6 +60,7 @@ ON_MNIST = {"where": {**WHOLE, "dataset": "MNIST"}, "on": ["MNIST"], "label": "l
         ("iha - lira within 0.2", claim_rules.about, 0.2),
         ("iha - lira < -0.01", None, None),
         ("iha - lira < 0.3", claim_rules.chance, 0.3),
+        ("iha - lira within exact(lira) / 4", claim_rules.about, 0.1625),
     ],
 )
 def test_a_word_is_its_rule(source, row, holds, rule, asked):
@@ -240,7 +241,8 @@ WRONG = [
     ({"holds": "row > 0 < 1"}, "takes one of the words"),
     ({"holds": "rows > 0"}, "'rows' is no row; there are row"),
     ({"rows": LEAD}, "'row' is no row; there are iha, lira"),
-    ({"holds": "row > margin"}, "'margin' is no row; there are none"),
+    ({"holds": "row > margin"}, "'margin' is no row; there are row"),
+    ({"holds": "row > row / 4"}, r"'row / 4' is no number; take exact\(row\)"),
     ({"holds": "row * row > 0"}, "a test multiplies rows by numbers"),
     ({"holds": "row ** 2 > 0"}, r"'row \*\* 2': a test adds rows, each times a number"),
     ({"holds": "row.value > 0"}, "'row.value': a test adds rows"),

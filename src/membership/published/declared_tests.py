@@ -2,8 +2,8 @@
 
 ``table`` names the exhibit and ``where`` its rows; of exhibits that ``further`` names they are rows
 too. A part takes some of them by name (``rows``, or one ``row``), numbers of one of `KINDS`, and
-says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number; what exceeds a
-``zero`` contradicts it where it is ``exact``.
+says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number, which may be a sum
+of ``exact(row)``; what exceeds a ``zero`` contradicts it where it is ``exact``.
 ``every`` repeats the parts on each combination of some columns that the rows have, ``each`` on
 every combination of the values that it gives; where such a word is a column it chooses the row,
 and in braces it stands in labels and rows. ``over`` names the column of data sets, each with an
@@ -78,19 +78,18 @@ class Part(_Declared):
         left, right = self.holds.split(f" {word} ")
         return left, word, right
 
-    def contrast(self, table: pd.DataFrame, words: Words) -> Contrast:
-        """The sum of rows that it is about."""
+    def of(self, table: pd.DataFrame, words: Words) -> tuple[str, Contrast, float]:
+        """The word, the sum of rows that it is about, and what that is set beside."""
         at = {name: word for name, word in words.items() if name in table.columns}
         rows = {
             name: KINDS[self.kind](row_at(table, **{**at, **_filled(row, words)}))
             for name, row in (self.rows or {"row": self.row}).items()
         }
-        total, label = sums.total(self.asked[0], {**words, **rows}), self.label.format_map(words)
-        return total.minus(0.0, label) if isinstance(total, Contrast) else Contrast(label, total)
-
-    def number(self, words: Words) -> float:
-        """What the sum is set beside."""
-        return sums.total(self.asked[2], words)
+        left, word, right = self.asked
+        total, margin = (sums.total(text, {**words, **rows}) for text in (left, right))
+        label = self.label.format_map(words)
+        total = total.minus(0.0, label) if isinstance(total, Contrast) else Contrast(label, total)
+        return word, total, margin
 
 
 class Test(_Declared):
@@ -126,8 +125,10 @@ class Test(_Declared):
         words = dict.fromkeys((*self.every, *self.each), 1.0)
         for part in self.parts:
             left, word, right = part.asked
-            sums.total(left, words | dict.fromkeys(part.rows or ["row"], Contrast("", 1.0)))
-            sums.total(right, words)
+            known = words | dict.fromkeys(part.rows or ["row"], Contrast("", 1.0))
+            sums.total(left, known)
+            if isinstance(sums.total(right, known), Contrast):
+                raise ValueError(f"{right!r} is no number; take exact(row)")
             if word == ZERO and len(self.parts) > 1:
                 raise ValueError(f"{part.holds!r} stands alone: it takes all of a test's rows")
         return self
@@ -179,7 +180,7 @@ class Test(_Declared):
 
     def _judged(self, tables: Mapping[str, Any], cases: Sequence[Words], times: int) -> Outcome:
         pairs = [
-            (part.asked[1], part.contrast(tables[part.table], words), part.number(words))
+            part.of(tables[part.table], words)
             for words, part in itertools.product(cases, self.parts)
         ]
         word, first, asked = pairs[0]

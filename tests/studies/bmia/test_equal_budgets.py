@@ -77,7 +77,7 @@ def test_what_the_sizes_do_not_reach_ends_at_them(level, end):
 def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
     (variants,) = further(source, "variants")
     asked, pairs = predictive.full_posterior(seen, variants)
-    found = rate(table, equal_budgets.FULL, 1)
+    found = rate(table, scores.FULL, 1)
     assert found[equal_budgets.AUC] == pytest.approx(np.mean(scores.auc(pairs)))
     for name, words in (
         ("bmia", equal_budgets.LESS_BMIA),
@@ -87,14 +87,30 @@ def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
         expected = np.mean(np.subtract(scores.auc(pairs), other))
         assert found[f"{equal_budgets.AUC}, {words}"] == pytest.approx(expected)
     one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]
-    assert one[equal_budgets.FULL, equal_budgets.AUC] == pytest.approx(found[equal_budgets.AUC])
+    assert one[scores.FULL, equal_budgets.AUC] == pytest.approx(found[equal_budgets.AUC])
 
 
-def test_queries_of_the_full_posterior_are_counted_where_they_are_fewer(seen):
+def test_posteriors_are_compared_on_the_same_queries(table, source, seen):
+    (variants,) = further(source, "variants")
+    asked, n = seen.on(variants["record"].values), source.settings.n_samples
+    full, kron, diagonal, few, validated = (
+        np.array(scores.auc(predictive.scored(asked, variants, name)))
+        for name in ("full", f"kron, {n}", f"diag, {n}", "diag, 10", "validation")
+    )
+    for attack, words, less in (
+        (scores.FULL, "less the diagonal's", full - diagonal),
+        ("BMIA, diagonal posterior", "less BMIA's", diagonal - kron),
+        ("BMIA, diagonal posterior", "less its own with the fewest samples", diagonal - few),
+        ("BMIA, prior by validation", "less BMIA's", validated - kron),
+    ):
+        assert rate(table, attack, 1)[f"auc(%), {words}"] == pytest.approx(less.mean())
+
+
+def test_queries_of_other_posteriors_are_counted_where_they_are_fewer(seen):
     some = seen.on(seen.outputs["record"].values[:40])
     assert predictive.asked_less([(seen, seen)]) == ""
     said = predictive.asked_less([(seen, some), (seen, seen)])
-    assert said == f"Queries of the full posterior: digits 40 of {len(seen.hinge[0])}."
+    assert said == f"Queries of other posteriors: digits 40 of {len(seen.hinge[0])}."
     variants = xr.Dataset(coords={"variant": ["mc"], "record": seen.outputs["record"].values})
     assert predictive.full_posterior(seen, variants) is None
 

@@ -1,29 +1,18 @@
 """The tests of the paper's claims, as fixed before the results, over exhibits' numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
 import numpy as np
-import pandas as pd
-import xarray as xr
 
 from membership.errors import InputError
 from membership.exhibits.source import Source
 from membership.published import Contrast, Outcome, Share
-from membership.published.claim_rules import about, best, exists, identity, much_better
-from membership.published.outcomes import every, overall
+from membership.published.claim_rules import exists, identity, much_better
+from membership.published.outcomes import overall
 from membership.published.rows import number, rows_at
-from membership.studies.bmia import (
-    convolutional,
-    equal_budgets,
-    mismatch,
-    predictive,
-    scores,
-    table_1,
-    thresholds,
-)
-from membership.studies.bmia.scores import Pairs, Seen, auc, tpr
+from membership.studies.bmia import equal_budgets, sentences, thresholds
 from membership.studies.bmia.theory import marginal_tpr
 
 PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
@@ -88,10 +77,10 @@ def conditional_wins(source: Source) -> Outcome:
     """c07: how far the marginal rate exceeds the expected conditional one, random mixtures."""
     rng = np.random.default_rng([source.settings.seed, 24])
     drawn = [_mixtures(rng, kinds) for kinds in _KINDS]
-    found = [(part, _excess(*part)) for part in drawn]
-    part, excess = max(found, key=lambda one: one[1].max())
-    worst = [values[excess.argmax()] for values in part]
-    residual = np.concatenate([values.clip(min=0) for _, values in found])
+    excesses = [_excess(*mixtures) for mixtures in drawn]
+    mixtures, excess = max(zip(drawn, excesses, strict=True), key=lambda pair: pair[1].max())
+    worst = [values[excess.argmax()] for values in mixtures]
+    residual = np.concatenate(excesses).clip(min=0)
     label = f"marginal TPR less expected conditional TPR, {residual.size:,} random mixtures"
     return identity(residual, _TOLERANCE, label, confirm=lambda case: _precise_excess(*worst)).on(
         "closed form"
@@ -131,12 +120,11 @@ def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -
 def matched_is_best(source: Source) -> Outcome:
     """c14: the share of target architectures whose own is the best reference."""
     table = source.table("bmia-fig-4")
-    top = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
-    if len(top) < 4:
-        raise InputError(f"{len(top)} architectures; it takes four or more")
-    matched = int((top["target"] == top["reference"]).sum())
-    share = Share.count(matched, len(top), "targets whose own architecture is best, less 1/2", 0.5)
-    name = f"{len(top)} other architectures"
+    matched, targets = sentences.matched(table)
+    if targets < 4:
+        raise InputError(f"{targets} architectures; it takes four or more")
+    share = Share.count(matched, targets, "targets whose own architecture is best, less 1/2", 0.5)
+    name = f"{targets} other architectures"
     return overall({name: much_better(share, 0.0)}, PAPER)
 
 
@@ -145,145 +133,9 @@ def headline(source: Source) -> Outcome:
     table = source.table("bmia-ctl-8")
     where = "introduction: BMIA over LiRA (n=8) at 1% FPR on CIFAR-10"
     row = rows_at(table, where=where).iloc[0]
-    stated, found = (float(str(row[name]).rstrip("%")) for name in ("printed", "computed"))
+    stated, computed = (float(str(row[name]).rstrip("%")) for name in ("printed", "computed"))
     label = "lead (%) that the introduction states less the one that Table 1 prints"
-    return much_better(Contrast(label, stated - found), 1.0).on("the printed table")
-
-
-_TIMINGS = 3
-_MOST = {table_1.SHARE: 0.1, table_1.LIRA: 0.15}
-
-
-def cheap_inference(source: Source) -> Outcome:
-    """c03: the fit and the scores beside one training, and both beside eight trainings."""
-    table = source.table("bmia-ctl-10")
-    rows = table[table["attack"].str.startswith("BMIA, KFAC")]
-
-    def test(name: str) -> Outcome:
-        each = [
-            below(rows, metric, most, len(_MOST), dataset=name) for metric, most in _MOST.items()
-        ]
-        return every(each).on(f"{name} ({_TIMINGS} timings)")
-
-    found = {name: test(name) for name in dict.fromkeys(rows["dataset"])}
-    return overall(found, PAPER, simulated=SIMULATED)
-
-
-def below(table: pd.DataFrame, metric: str, most: float, parts: int, **where: Any) -> Outcome:
-    """A ratio of times wholly below a number, as that number less the ratio."""
-    rows = rows_at(table, metric=metric, **where)
-    timings = int(rows["n_repeats"].min())
-    if timings < _TIMINGS:
-        raise InputError(f"it takes {_TIMINGS} timings; there are {timings}")
-    label = ", ".join([f"{most} less {metric}", *map(str, where.values())])
-    return much_better(number(rows).scaled(-1.0).minus(-most, label), 0.0, parts=parts)
-
-
-def more_samples(source: Source) -> Outcome:
-    """c11: the rate with the most draws less that with ten, and their times; both structures."""
-    costs = source.table("bmia-ctl-10")
-
-    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
-        sizes = predictive.sizes(variants)
-        found = []
-        for structure, words in (("kron", "KFAC"), ("diag", "diagonal")):
-            many, few = (
-                predictive.scored(seen, variants, f"{structure}, {n}") for n in (sizes[-1], 10)
-            )
-            label = f"TPR (%) at 1% FPR, {sizes[-1]} less 10 draws, {words}, {seen.label}"
-            found.append(much_better(_gain(label, many, few), 0.0, parts=4))
-            whose = {"dataset": seen.label, "attack": table_1.posterior_name(words, sizes[-1])}
-            found.append(below(costs, table_1.DRAWS, 1.25, 4, **whose))
-        return every(found)
-
-    return _on_variants(source, test)
-
-
-def structures_alike(source: Source) -> Outcome:
-    """c12: KFAC less the diagonal."""
-    return _alike(source, "KFAC", "diagonal", lambda n: (f"kron, {n}", f"diag, {n}"))
-
-
-def priors_alike(source: Source) -> Outcome:
-    """c16: marginal likelihood less validation."""
-    words = ("marginal likelihood", "validation")
-    return _alike(source, *words, lambda n: (f"kron, {n}", "validation"))
-
-
-def _alike(source: Source, first: str, second: str, names: Callable[[int], tuple]) -> Outcome:
-    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
-        one, two = (
-            predictive.scored(seen, variants, name) for name in names(variants.attrs["n_samples"])
-        )
-        words = f"{first} less {second}, {seen.label}"
-        area = Contrast.of_units(np.subtract(auc(one), auc(two)), f"AUC (%), {words}")
-        rate = _gain(f"TPR (%) at 1% FPR, {words}", one, two)
-        quarter = float(np.mean(tpr(two, 0.01))) / 4
-        return every([about(rate, quarter, parts=2), about(area, 1.0, parts=2)])
-
-    return _on_variants(source, test)
-
-
-def full_is_best(source: Source) -> Outcome:
-    """c13: the full posterior's rate less either structure's."""
-
-    def test(seen: Seen, variants: xr.Dataset) -> Outcome:
-        rivals = {"KFAC": "kron", "diagonal": "diag"}
-        names = [str(name) for name in variants["variant"].values]
-        # Of several numbers of draws the largest stands last.
-        most = {name.partition(",")[0]: name for name in names}
-        full, *others = (
-            predictive.scored(seen, variants, most[name]) for name in ("full", *rivals.values())
-        )
-        return best(
-            [
-                _gain(f"TPR (%) at 1% FPR, full less {words}, {seen.label}", full, other)
-                for words, other in zip(rivals, others, strict=True)
-            ]
-        )
-
-    read = [
-        (seen, variants)
-        for seen, variants in predictive.read_variants(source)
-        if "full" in variants["variant"].values
-    ]
-    return _on_each([*read, convolutional.read_structures(source)], test)
-
-
-def _on_variants(source: Source, test: Callable[[Seen, xr.Dataset], Outcome]) -> Outcome:
-    return _on_each(predictive.read_variants(source), test)
-
-
-def _on_each(
-    read: Sequence[tuple[Seen, xr.Dataset]], test: Callable[[Seen, xr.Dataset], Outcome]
-) -> Outcome:
-    """One outcome from those on each data set."""
-    found = {
-        seen.label: test(seen, variants).on(f"{seen.label} ({len(seen.targets)} targets)")
-        for seen, variants in read
-    }
-    return overall(found, PAPER, simulated=SIMULATED)
-
-
-def against_strangers(source: Source) -> Outcome:
-    """c15: BMIA's rates less each other attack's, members against strangers."""
-    seen = mismatch.read_strangers(source)
-    found = scores.all_scores(seen)
-    ours = found["BMIA", 1]
-    name = seen.outputs.attrs["setup"]["data"]
-    leads = [
-        _gain(f"TPR (%) at {100 * fpr:g}% FPR, BMIA less {other} (n={n})", ours, pairs, fpr)
-        for fpr in (0.01, 0.05)
-        for (other, n), pairs in found.items()
-        if other in ("Attack-P", "QMIA", "Attack-R", "LiRA", "RMIA")
-        and n in (0, mismatch.TABLE_2_SIZE)
-    ]
-    return overall({name: best(leads)}, PAPER)
-
-
-def _gain(label: str, first: Pairs, second: Pairs, fpr: float = 0.01) -> Contrast:
-    """One attack's rate in percent less another's, paired over targets."""
-    return Contrast.of_units(np.subtract(tpr(first, fpr), tpr(second, fpr)), label)
+    return much_better(Contrast(label, stated - computed), 1.0).on("the printed table")
 
 
 _MODELS, _RECORDS = 64, 1000
@@ -297,12 +149,12 @@ def outperformed(source: Source) -> Outcome:
         raise InputError(f"it takes {_MODELS} references; there are {most}")
     if (records := int(sizes[thresholds.RECORDS].replace(",", ""))) < _RECORDS:
         raise InputError(f"it takes {_RECORDS:,} non-members of each target; there are {records:,}")
-    found = {}
+    outcomes = {}
     for name in dict.fromkeys(table["dataset"]):
         rows = rows_at(table, dataset=name, n_reference=most, metric=equal_budgets.RATE_LESS_BMIA)
         gains = [
-            number(rows, f"TPR (%) at 1% FPR, {one} (n={most}) less BMIA, {name}", attack=one)
-            for one in (equal_budgets.LIRA, equal_budgets.ATTACK_R)
+            number(rows, f"TPR (%) at 1% FPR, {attack} (n={most}) less BMIA, {name}", attack=attack)
+            for attack in (equal_budgets.LIRA, equal_budgets.ATTACK_R)
         ]
-        found[name] = exists(None, gains, 0.0).on(f"{name} ({sizes['Target models']} targets)")
-    return overall(found, PAPER, simulated=SIMULATED)
+        outcomes[name] = exists(None, gains, 0.0).on(f"{name} ({sizes['Target models']} targets)")
+    return overall(outcomes, PAPER, simulated=SIMULATED)

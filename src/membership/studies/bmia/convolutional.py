@@ -16,13 +16,13 @@ from scipy.special import expit
 
 from membership import attacks, evidence, metrics, signals, training
 from membership.attacks.bmia import bmia_from_moments
-from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import answers, names, scores
+from membership.studies.bmia.equal_budgets import FPR, GLOBAL, LESS_DIAGONAL, LIRA, PLAIN, RATE
 from membership.studies.bmia.experiment import Recipe, World, world
-from membership.studies.bmia.predictive import asked_less, scored
-from membership.studies.bmia.scores import Pairs, Seen, measured, rate_name, rows
+from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored
+from membership.studies.bmia.scores import LESS_BMIA, Pairs, Seen, less, rows, tpr
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Answers, Trained, moments, train
 from membership.training.config import moved
@@ -44,13 +44,9 @@ VIEWS = [
 ]
 """The image and its four shifts by two pixels, and their mirror images."""
 STRUCTURES = ("kron", "diag", "full")
-RATE, CLEARLY, MOST = rate_name(0.01), 1.25, scores.SIZES[-1]
-LESS, LESS_ONE = "less BMIA's", "less one query's"
-LESS_KFAC, LESS_DIAGONAL = "less KFAC's", "less the diagonal's"
+CLEARLY, MOST, LESS_ONE = 1.25, scores.SIZES[-1], "less one query's"
 LEAD = f"{RATE}, BMIA's less {CLEARLY} times it"
 ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
-DIFFERENCE, LIRA = "hinge difference", "LiRA, a variance a record"
-GLOBAL, DIAGONAL = "LiRA, one variance", "BMIA, diagonal posterior"
 
 
 @dataclass(frozen=True)
@@ -160,43 +156,38 @@ def _trained(settings: Settings) -> Trained:
 GATHERERS = dict(zip(names.CONVOLUTIONAL, (outputs, posterior, structures, views), strict=True))
 
 
-def read_structures(source: Source) -> tuple[Seen, xr.Dataset]:
-    """What is asked of posteriors by structure, and what they predict of it."""
-    one, law, by_structure = (source.evidence(name) for name in names.CONVOLUTIONAL[:3])
-    return Seen(one, law).on(by_structure["record"].values), by_structure
-
-
 def control_18(
     one: xr.Dataset, law: xr.Dataset, by_structure: xr.Dataset, more: xr.Dataset
 ) -> pd.DataFrame:
     """Rates and AUC of every attack, less BMIA's, and of attacks with augmented queries.
 
-    Of the other posteriors less that of KFAC on the same queries; accuracies of the targets.
+    Other posteriors are compared on the queries that they were asked about. Accuracies are of the
+    targets.
     """
     seen, several = Seen(one, law), Seen(more, law)
     found = _alone(seen) | _with_references(seen)
-    base, listed = measured(found["BMIA", 1]), _accuracies(seen)
+    ours, listed = found["BMIA", 1], _accuracies(seen)
     for (name, n), pairs in found.items():
         key = _key_of(seen, name, n)
         listed += rows(key, pairs)
         if name != "BMIA":
-            listed += _less(key, pairs, base, LESS)
+            listed += less(key, pairs, ours, LESS_BMIA)
         if (name, n) == (LIRA, MOST):
-            lead = np.subtract(base[RATE], CLEARLY * np.array(measured(pairs)[RATE]))
+            lead = np.subtract(tpr(ours, FPR), CLEARLY * np.array(tpr(pairs, FPR)))
             listed.append({**key, "metric": LEAD, **metrics.summary(lead)})
     for (name, n), pairs in _with_references(several).items():
         key = _key_of(seen, f"{name}, {len(VIEWS)} queries", n)
         listed += rows(key, pairs)
-        listed += _less(key, pairs, base, LESS)
-        listed += _less(key, pairs, measured(found[name, n]), LESS_ONE)
+        listed += less(key, pairs, ours, LESS_BMIA)
+        listed += less(key, pairs, found[name, n], LESS_ONE)
     asked = seen.on(by_structure["record"].values)
     by = {structure: scored(asked, by_structure, structure) for structure in STRUCTURES}
-    for structure, name in (("full", scores.FULL), ("diag", DIAGONAL)):
-        key = _key_of(seen, name, 1)
+    for structure in ("full", "diag"):
+        key = _key_of(seen, POSTERIORS[structure], 1)
         listed += rows(key, by[structure])
-        listed += _less(key, by[structure], measured(by["kron"]), LESS_KFAC)
+        listed += less(key, by[structure], by["kron"], LESS_BMIA)
         if structure == "full":
-            listed += _less(key, by[structure], measured(by["diag"]), LESS_DIAGONAL)
+            listed += less(key, by[structure], by["diag"], LESS_DIAGONAL)
     return tidy(listed, origin([seen], note=asked_less([(seen, asked)])))
 
 
@@ -230,7 +221,7 @@ def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
     odds, held = (seen.outputs[name].values.astype(float) for name in ("log_odds", "held_log_odds"))
     loss, chance, held_chance = loss_of_log_odds(odds), expit(odds), expit(held)
     functions: dict[str, Any] = {
-        DIFFERENCE: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
+        PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
         "Attack-R": lambda t, r: attacks.attack_r(loss[t], loss[r]),
         "RMIA": lambda t, r: attacks.rmia(chance[t], chance[r], held_chance[t], held_chance[r]),
         LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline"),
@@ -247,14 +238,6 @@ def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
         for name in functions
         if n > 1 or name not in (LIRA, GLOBAL)
     }
-
-
-def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words: str) -> list:
-    """Both rates and the AUC less another attack's, target by target."""
-    return [
-        {**key, "metric": f"{name}, {words}", **metrics.summary(np.subtract(value, base[name]))}
-        for name, value in measured(pairs).items()
-    ]
 
 
 def _accuracies(seen: Seen) -> list[dict[str, Any]]:

@@ -14,15 +14,8 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import scores
-from membership.studies.bmia.predictive import asked_less, full_posterior
-from membership.studies.bmia.scores import (
-    Pairs,
-    Seen,
-    measured,
-    rate_name,
-    rows,
-    tpr,
-)
+from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored, sizes
+from membership.studies.bmia.scores import LESS_BMIA, Pairs, Seen, less, rate_name, rows, tpr
 from membership.studies.bmia.thresholds import RECORDS
 
 if TYPE_CHECKING:
@@ -34,10 +27,11 @@ FPR = 0.01
 RATE, AUC = rate_name(FPR), "auc(%)"
 POSTERIOR, PLAIN = "BMIA, closed form", "hinge difference"
 LOG_ODDS, LOG_LOSS = "log-odds difference", "log-loss difference"
-BMIA, ATTACK_R, FULL = "BMIA", "Attack-R", scores.FULL
+BMIA, ATTACK_R, VALIDATED = "BMIA", "Attack-R", "BMIA, prior by validation"
 LIRA, GLOBAL = "LiRA, a variance a record", "LiRA, one variance"
 DRAWN = (POSTERIOR, PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
-LESS_BMIA, LESS_PLAIN = "less BMIA's", "less the plain difference's"
+LESS_PLAIN, LESS_DIAGONAL = "less the plain difference's", "less the diagonal's"
+LESS_FEWEST = "less its own with the fewest samples"
 WORTH = "references that equal BMIA"
 FEW, MANY = 8, 64
 RATE_LESS_BMIA = f"{RATE}, {LESS_BMIA}"
@@ -54,33 +48,28 @@ def control_12(
     """Rates and AUC of every attack by number of references, and less BMIA's (Control 12).
 
     Mixtures take closed forms, as what they are compared with takes no draws. Which references an
-    attack has grows with their number: the first is the one that BMIA has. Where the full posterior
-    was asked about some queries only, it is compared with others on the same.
+    attack has grows with their number: the first is the one that BMIA has. Other posteriors
+    are compared on the queries that they were asked about.
     """
-    listed, notes, fully = [], [], []
+    listed, notes, asked = [], [], []
     known = {some[-1].label: population[0]}
     for seen, variant, quantiles in zip(some, variants, regressed, strict=True):
         found = _scores(seen, known.get(seen.label))
         upper = quantiles["score"].values.astype(float)
         found["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
-        base = measured(found["BMIA", 1])
+        ours = found[BMIA, 1]
         for (name, n), pairs in found.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
             listed += rows(key, pairs)
-            if name != "BMIA":
-                listed += _less(key, pairs, base, LESS_BMIA)
+            if name != BMIA:
+                listed += less(key, pairs, ours, LESS_BMIA)
             if name == POSTERIOR:
-                listed += _less(key, pairs, measured(found[PLAIN, n]), LESS_PLAIN)
-        listed += _worths(seen.label, found, base[RATE])
-        if full := full_posterior(seen, variant):
-            asked, pairs = full
-            fully.append((seen, asked))
-            key = {"dataset": seen.label, "attack": FULL, "n_reference": 1}
-            listed += rows(key, pairs)
-            listed += _less(key, pairs, measured(asked.attack("bmia")), LESS_BMIA)
-            listed += _less(key, pairs, measured(asked.attack("difference")), LESS_PLAIN)
+                listed += less(key, pairs, found[PLAIN, n], LESS_PLAIN)
+        listed += _worths(seen.label, found, tpr(ours, FPR))
+        asked.append((seen, seen.on(variant["record"].values)))
+        listed += _of_posteriors(asked[-1][1], variant)
         notes.append(_accuracy(seen))
-    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(fully)}"
+    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(asked)}"
     return tidy(listed, origin(some, note=note.strip()))
 
 
@@ -166,17 +155,26 @@ def _tuned(seen: Seen, population: xr.Dataset, odds: FloatArray, held: FloatArra
     return seen.each(score)
 
 
-def _less(key: dict[str, Any], pairs: Pairs, base: dict[str, list[float]], words: str) -> list:
-    """Both rates and the AUC less another attack's, target by target."""
-    found = measured(pairs)
-    return [
-        {
-            **key,
-            "metric": f"{name}, {words}",
-            **metrics.summary(np.subtract(found[name], base[name])),
-        }
-        for name in (rate_name(0.001), RATE, AUC)
-    ]
+def _of_posteriors(seen: Seen, variants: xr.Dataset) -> list[dict[str, Any]]:
+    """BMIA with other posteriors of the same references, and with the most and fewest samples."""
+    few, *_, most = sizes(variants)
+    kron, diagonal, listed = f"kron, {most}", f"diag, {most}", []
+    for name, variant, others in (
+        (BMIA, kron, {LESS_FEWEST: f"kron, {few}"}),
+        (POSTERIORS["diag"], diagonal, {LESS_BMIA: kron, LESS_FEWEST: f"diag, {few}"}),
+        (VALIDATED, "validation", {LESS_BMIA: kron}),
+        (scores.FULL, "full", {LESS_BMIA: kron, LESS_DIAGONAL: diagonal}),
+    ):
+        if variant not in variants["variant"].values:
+            continue
+        key = {"dataset": seen.label, "attack": name, "n_reference": 1}
+        pairs = scored(seen, variants, variant)
+        if name != BMIA:
+            listed += rows(key, pairs)
+            listed += less(key, pairs, seen.attack("difference"), LESS_PLAIN)
+        for words, other in others.items():
+            listed += less(key, pairs, scored(seen, variants, other), words)
+    return listed
 
 
 def _worths(label: str, found: dict[tuple[str, int], Pairs], base: list[float]) -> list[dict]:
@@ -185,7 +183,7 @@ def _worths(label: str, found: dict[tuple[str, int], Pairs], base: list[float]) 
     for name in (PLAIN, LOG_ODDS, LOG_LOSS, "Attack-R", LIRA):
         sizes = [n for attack, n in found if attack == name]
         if len(sizes) > 1:
-            gains = [np.subtract(measured(found[name, n])[RATE], base) for n in sizes]
+            gains = [np.subtract(tpr(found[name, n], FPR), base) for n in sizes]
             key = {"dataset": label, "attack": name, "n_reference": sizes[-1], "metric": WORTH}
             listed.append({**key, **worth(sizes, np.array(gains)), "n_repeats": len(base)})
     return listed

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -11,11 +10,11 @@ from membership import metrics
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
+from membership.studies.bmia import scores
 from membership.studies.bmia.scores import (
     RATES,
     Pairs,
     Seen,
-    auc,
     further,
     moments,
     percent,
@@ -29,6 +28,8 @@ FULL = "full"
 Asked = tuple[Seen, xr.Dataset]
 """What of a data set the other posteriors were asked, and their predictions."""
 STRUCTURES = {FULL: "full", "kron": "KFAC", "diag": "diagonal"}
+POSTERIORS = {FULL: scores.FULL, "kron": "BMIA", "diag": "BMIA, diagonal posterior"}
+"""Attacks with each, as the tables name them."""
 DISTANCE = "Kolmogorov distance from the normal law"
 LLN, MC = "TPR (%) at 1% FPR, LLN", "TPR (%) at 1% FPR, MC"
 LESS = "LLN less MC"
@@ -61,35 +62,18 @@ def figure_3(some: list[Asked]) -> pd.DataFrame:
 
 def figure_5(some: list[Asked]) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
-    parts, left_out, less = [], [], []
+    parts, left_out = [], []
     for seen, variants in some:
         n = variants.attrs["n_samples"]
         chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         there = {series: v for series, v in chosen.items() if v in variants["variant"].values}
         found = {series: scored(seen, variants, variant) for series, variant in there.items()}
         parts += [_curve(seen, series, pairs) for series, pairs in found.items()]
-        if "full" in found:
-            less.append(f"{seen.label} {_less(found['full'], found['KFAC'])}")
-        else:
+        if "full" not in found:
             left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
         parts.append(_plain(seen))
-    note = []
-    if less:
-        each = "; ".join(less)
-        what = "TPR at 1% FPR and AUC, target by target, in points"
-        note.append(f"Full less KFAC, {what}: {each}.")
-    if left_out:
-        note.append(f"The full posterior is left out for {', '.join(left_out)}.")
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs = _origin(some, note=" ".join(note))
-    return table
-
-
-def _less(one: Pairs, other: Pairs) -> str:
-    """One's rate at 1% and AUC less another's, each with its interval over the targets."""
-    gains = np.subtract(tpr(one, 0.01), tpr(other, 0.01)), np.subtract(auc(one), auc(other))
-    found = [metrics.summary(gain, scale=100.0) for gain in gains]
-    return " and ".join(f"{f['value']:.1f} [{f['low']:.1f}, {f['high']:.1f}]" for f in found)
+    note = f"The full posterior is left out for {', '.join(left_out)}." if left_out else ""
+    return tidy(parts, _origin(some, note=note))
 
 
 def figure_6(some: list[Asked]) -> pd.DataFrame:
@@ -143,13 +127,13 @@ def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | Non
 
 
 def asked_less(some: list[tuple[Seen, Seen]]) -> str:
-    """Which data sets' full posteriors were asked about some of the queries, and about how many."""
+    """Which data sets' other posteriors were asked about some of the queries, and how many."""
     few = [
         f"{seen.label} {asked.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
         for seen, asked in some
         if asked.outputs.sizes["record"] < seen.outputs.sizes["record"]
     ]
-    return f"Queries of the full posterior: {', '.join(few)}." if few else ""
+    return f"Queries of other posteriors: {', '.join(few)}." if few else ""
 
 
 def _score(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:

@@ -26,6 +26,7 @@ DIFFERENCE = "difference"
 MIXTURE = "BMIA, mixture"
 CLOSED = "BMIA, closed form"
 CONSTANT = "BMIA, constant sd"
+LESS_BMIA = "less BMIA's"
 FULL = "BMIA, full posterior"
 REGISTERED = {
     "Attack-P": "attack-p",
@@ -69,6 +70,17 @@ def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) ->
         {**key, "metric": name, **percent(values, asked=asked)} for name, values in found.items()
     ]
     return [*listed, {**key, "metric": "auc(%)", **percent(auc(pairs))}]
+
+
+def less(
+    key: dict[str, Any], pairs: Pairs, others: Pairs, words: str, rates: tuple[float, ...] = RATES
+) -> list[dict]:
+    """The same statistics less another attack's, target by target."""
+    base = measured(others, rates)
+    return [
+        {**key, "metric": f"{name}, {words}", **metrics.summary(np.subtract(values, base[name]))}
+        for name, values in measured(pairs, rates).items()
+    ]
 
 
 def percent(values: Any, *, asked: int | None = None) -> dict[str, float]:

@@ -162,12 +162,14 @@ def curves(table: pd.DataFrame) -> str:
 
 def of_figure_4(table: pd.DataFrame) -> str:
     """How often the matched reference is best."""
+    best, targets = matched(table)
+    return f"A reference of the target's own architecture is best for {best} of {targets} targets."
+
+
+def matched(table: pd.DataFrame) -> tuple[int, int]:
+    """For how many targets the matched reference is best, and of how many."""
     best = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
-    matched = int((best["target"] == best["reference"]).sum())
-    return (
-        f"A reference of the target's own architecture is best for {matched} of {len(best)} "
-        "targets."
-    )
+    return int((best["target"] == best["reference"]).sum()), len(best)
 
 
 def of_table_2(table: pd.DataFrame) -> str:
@@ -184,13 +186,11 @@ def of_control_10(table: pd.DataFrame) -> str:
     """The fit and the scores as a share of one reference's training."""
     times = table[(table["attack"] == "BMIA") & (table["metric"] == "time_min")]
     minutes = times.set_index("dataset")["value"]
-    shares = table[
-        (table["metric"] == "inference / training") & table["attack"].str.contains("KFAC")
-    ]
+    shares = table[(table["attack"] == "BMIA") & (table["metric"] == _SHARE)]
     texts = [
         f"{row.dataset} {100 * row.value:.0f}% [{100 * row.low:.0f}, {100 * row.high:.0f}] of "
         f"{60 * minutes[row.dataset]:.0f} s"
         for row in shares.itertuples()
     ]
-    name = shares["attack"].iat[0].removeprefix("BMIA, ")
-    return f"Fit and scores ({name}) beside training one reference: {'; '.join(texts)}."
+    how = f"(KFAC, {table.attrs['sizes']['Draws']} samples)"
+    return f"Fit and scores {how} beside training one reference: {'; '.join(texts)}."

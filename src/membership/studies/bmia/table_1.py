@@ -12,7 +12,7 @@ from membership import metrics, published
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
 from membership.studies.bmia.experiment import LABELS, PUBLISHED
-from membership.studies.bmia.predictive import STRUCTURES, asked_less, full_posterior
+from membership.studies.bmia.predictive import POSTERIORS, STRUCTURES, asked_less, full_posterior
 from membership.studies.bmia.scores import Seen, measured, rows
 
 ON = ["dataset", "attack", "n_reference", "metric"]
@@ -23,7 +23,7 @@ _SETUP = (
 TIME = "time_min"
 SHARE, LIRA = "inference / training", "training and inference / LiRA (n=8)"
 DRAWS = "inference, most / fewest samples"
-REFERENCES = 8
+REFERENCES, TIMINGS = 8, "Timings"
 _TRAINED = (("LiRA", 2), ("LiRA", 4), ("LiRA", REFERENCES), ("BMIA", 1))
 
 
@@ -108,29 +108,27 @@ def control_10(some: list[xr.Dataset]) -> pd.DataFrame:
         listed += [_row(label, attack, n, TIME, n * one / 60) for attack, n in _TRAINED]
         for structure in seconds["structure"].values:
             inference = seconds["inference"].sel(structure=structure)
-            listed += _of_structure(label, STRUCTURES[str(structure)], inference, one)
-    return tidy(listed, origin(some, timing=True))
+            listed += _of_structure(label, str(structure), inference, one)
+    attrs = origin(some, timing=True)
+    timings = {TIMINGS: str(some[0].sizes["timing"])}
+    return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **timings}})
 
 
 def _of_structure(
-    label: str, words: str, inference: xr.DataArray, training: np.ndarray
+    label: str, structure: str, inference: xr.DataArray, training: np.ndarray
 ) -> list[dict[str, Any]]:
     """Seconds by number of samples; three ratios, of quantities of the same timing."""
     sizes = [int(n) for n in inference["draws"].values]
     took = {n: inference.sel(draws=n).values for n in sizes}
-    rows = [_row(label, posterior_name(words, n), 1, "inference(s)", took[n]) for n in sizes]
-    whole, last = posterior_name(words, sizes[-1]), took[sizes[-1]]
+    named = {n: f"BMIA, {STRUCTURES[structure]}, {n} samples" for n in sizes}
+    rows = [_row(label, named[n], 1, "inference(s)", took[n]) for n in sizes]
+    whole, last = POSTERIORS[structure], took[sizes[-1]]
     ratios = {
         SHARE: last / training,
         LIRA: (training + last) / (REFERENCES * training),
         DRAWS: last / took[sizes[0]],
     }
     return rows + [_row(label, whole, 1, metric, ratio) for metric, ratio in ratios.items()]
-
-
-def posterior_name(words: str, n: int) -> str:
-    """What a posterior with so many draws is called in the table."""
-    return f"BMIA, {words}, {n} samples"
 
 
 def control_10_comparison(table: pd.DataFrame) -> pd.DataFrame:
