@@ -1,6 +1,5 @@
 """What the attacks take: seconds and memory (Table 6), and approximate solvers (Table 3)."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from membership.curvature.objective import objective
 from membership.curvature.white_box import views
 from membership.errors import InputError
 from membership.exhibits.tidy import origin, tidy
+from membership.studies.experiment import timed
 from membership.studies.iha import scores, subjects
 from membership.studies.iha.audit import Audit, design, table_of
 from membership.studies.iha.experiment import Trained, halves, scaled_logits
@@ -180,10 +180,8 @@ def _loss(trained: Trained) -> Cost:
 def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
     """What work gives, its seconds, and the bytes that it held more than before (NaN: unknown)."""
     before = memory.reset_peak()
-    started = time.perf_counter()
-    result = work()
-    taken = time.perf_counter() - started
-    return result, taken, memory.peak() - before
+    result, seconds = timed(work)
+    return result, seconds, memory.peak() - before
 
 
 # Records that conjugate gradients are asked about, by profile.
