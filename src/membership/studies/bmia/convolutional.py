@@ -64,13 +64,13 @@ def convolutional(settings: Settings) -> World:
     """The split of the paper, and queries of all that targets may have been trained on."""
     name, network, epochs = SETUPS[settings.profile]
     own = {"architecture": network, "epochs": settings.epochs or epochs}
-    found = world(name, settings.model_copy(update=own))
-    recipe = found.recipe
+    common = world(name, settings.model_copy(update=own))
+    recipe = common.recipe
     if AUGMENTATION[name] != "none":
         half, later = recipe.epochs // 2, 3 * recipe.epochs // 4
         recipe = Augmented(network, recipe.epochs, recipe.batch_size, (half, later))
-    asked, held = np.arange(len(found.pool)), found.validation[:HELD]
-    return replace(found, recipe=recipe, asked=asked, validation=held)
+    queries, held = np.arange(len(common.pool)), common.validation[:HELD]
+    return replace(common, recipe=recipe, asked=queries, validation=held)
 
 
 def outputs(settings: Settings) -> xr.Dataset:
@@ -93,8 +93,10 @@ def structures(settings: Settings) -> xr.Dataset:
     def drawn(model: int, structure: str) -> Any:
         return moments(trained.draws(model, n, structure, queries=some))
 
-    each = np.array([[drawn(model, one) for one in STRUCTURES] for model in trained.firsts])
-    found = evidence.dataset(
+    each = np.array(
+        [[drawn(model, structure) for structure in STRUCTURES] for model in trained.firsts]
+    )
+    predicted = evidence.dataset(
         "posterior",
         {"mean": each[:, :, 0], "sd": each[:, :, 1]},
         {
@@ -104,29 +106,29 @@ def structures(settings: Settings) -> xr.Dataset:
         },
         **answers.about(trained),
     )
-    return _named(trained, found)
+    return _named(trained, predicted)
 
 
 def views(settings: Settings) -> xr.Dataset:
     """What every model answers on average over an image's shifts and mirror images."""
     trained = _trained(settings)
     world, rows = trained.world, trained.world.validation
-    asked = _on_average(trained.ensemble, trained.x, trained.y)
+    queries = _on_average(trained.ensemble, trained.x, trained.y)
     held = _on_average(trained.ensemble, world.dataset.x[rows], world.dataset.y[rows])
-    member = np.zeros(asked.hinge.shape, dtype=bool)
+    member = np.zeros(queries.hinge.shape, dtype=bool)
     member[: trained.n_targets] = trained.member
-    found = evidence.dataset(
+    averaged = evidence.dataset(
         "outputs",
         {
-            "log_odds": asked.log_odds,
-            "hinge": asked.hinge,
+            "log_odds": queries.log_odds,
+            "hinge": queries.hinge,
             "member": member,
             "held_log_odds": held.log_odds,
         },
         {"model": np.arange(len(member)), "record": trained.records},
         **answers.about(trained),
     )
-    return _named(trained, found)
+    return _named(trained, averaged)
 
 
 def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> Answers:
@@ -138,14 +140,14 @@ def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> An
     return Answers(*np.mean(each, axis=0))
 
 
-def _named(trained: Trained, found: xr.Dataset) -> xr.Dataset:
+def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
     """The set is told from others of the same images by the network."""
     recipe = trained.world.recipe
-    said = {"set": f"{found.attrs['set']}, {recipe.architecture}"}
+    said = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
     if recipe.config.augmentation != "none":
-        how = f"{found.attrs['set']}: trained with flips and crops"
-        said["deviations"] = [*found.attrs["deviations"], how]
-    return found.assign_attrs(said)
+        how = f"{gathered.attrs['set']}: trained with flips and crops"
+        said["deviations"] = [*gathered.attrs["deviations"], how]
+    return gathered.assign_attrs(said)
 
 
 @functools.lru_cache(maxsize=1)
@@ -157,17 +159,17 @@ GATHERERS = dict(zip(names.CONVOLUTIONAL, (outputs, posterior, structures, views
 
 
 def control_18(
-    one: xr.Dataset, law: xr.Dataset, by_structure: xr.Dataset, more: xr.Dataset
+    single: xr.Dataset, law: xr.Dataset, by_structure: xr.Dataset, more: xr.Dataset
 ) -> pd.DataFrame:
     """Rates and AUC of every attack, less BMIA's, and of attacks with augmented queries.
 
     Other posteriors are compared on the queries that they were asked about. Accuracies are of the
     targets.
     """
-    seen, several = Seen(one, law), Seen(more, law)
-    found = _alone(seen) | _with_references(seen)
-    ours, listed = found["BMIA", 1], _accuracies(seen)
-    for (name, n), pairs in found.items():
+    seen, several = Seen(single, law), Seen(more, law)
+    attacked = _alone(seen) | _with_references(seen)
+    ours, listed = attacked["BMIA", 1], _accuracies(seen)
+    for (name, n), pairs in attacked.items():
         key = _key_of(seen, name, n)
         listed += rows(key, pairs)
         if name != "BMIA":
@@ -179,16 +181,16 @@ def control_18(
         key = _key_of(seen, f"{name}, {len(VIEWS)} queries", n)
         listed += rows(key, pairs)
         listed += less(key, pairs, ours, LESS_BMIA)
-        listed += less(key, pairs, found[name, n], LESS_ONE)
-    asked = seen.on(by_structure["record"].values)
-    by = {structure: scored(asked, by_structure, structure) for structure in STRUCTURES}
+        listed += less(key, pairs, attacked[name, n], LESS_ONE)
+    queried = seen.on(by_structure["record"].values)
+    by = {structure: scored(queried, by_structure, structure) for structure in STRUCTURES}
     for structure in ("full", "diag"):
         key = _key_of(seen, POSTERIORS[structure], 1)
         listed += rows(key, by[structure])
         listed += less(key, by[structure], by["kron"], LESS_BMIA)
         if structure == "full":
             listed += less(key, by[structure], by["diag"], LESS_DIAGONAL)
-    return tidy(listed, origin([seen], note=asked_less([(seen, asked)])))
+    return tidy(listed, origin([seen], note=asked_less([(seen, queried)])))
 
 
 def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:

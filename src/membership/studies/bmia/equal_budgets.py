@@ -51,25 +51,25 @@ def control_12(
     attack has grows with their number: the first is the one that BMIA has. Other posteriors
     are compared on the queries that they were asked about.
     """
-    listed, notes, asked = [], [], []
+    listed, notes, queried = [], [], []
     known = {some[-1].label: population[0]}
     for seen, variant, quantiles in zip(some, variants, regressed, strict=True):
-        found = _scores(seen, known.get(seen.label))
+        attacked = _scores(seen, known.get(seen.label))
         upper = quantiles["score"].values.astype(float)
-        found["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
-        ours = found[BMIA, 1]
-        for (name, n), pairs in found.items():
+        attacked["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
+        ours = attacked[BMIA, 1]
+        for (name, n), pairs in attacked.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
             listed += rows(key, pairs)
             if name != BMIA:
                 listed += less(key, pairs, ours, LESS_BMIA)
             if name == POSTERIOR:
-                listed += less(key, pairs, found[PLAIN, n], LESS_PLAIN)
-        listed += _worths(seen.label, found, tpr(ours, FPR))
-        asked.append((seen, seen.on(variant["record"].values)))
-        listed += _of_posteriors(asked[-1][1], variant)
+                listed += less(key, pairs, attacked[PLAIN, n], LESS_PLAIN)
+        listed += _worths(seen.label, attacked, tpr(ours, FPR))
+        queried.append((seen, seen.on(variant["record"].values)))
+        listed += _of_posteriors(queried[-1][1], variant)
         notes.append(_accuracy(seen))
-    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(asked)}"
+    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(queried)}"
     return tidy(listed, origin(some, note=note.strip()))
 
 
@@ -89,8 +89,8 @@ def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], 
     """Scores of all attacks by name and number of references."""
     odds = seen.outputs["log_odds"].values.astype(float)
     held = seen.outputs["held_log_odds"].values.astype(float)
-    found = {("BMIA", 1): seen.attack("bmia"), ("Attack-P", 0): seen.attack("attack-p")}
-    found["QMIA, normal", 0] = seen.attack("qmia")
+    attacked = {("BMIA", 1): seen.attack("bmia"), ("Attack-P", 0): seen.attack("attack-p")}
+    attacked["QMIA, normal", 0] = seen.attack("qmia")
     functions = {
         "Attack-R": lambda t, r: attacks.attack_r(_loss(odds[t]), _loss(odds[r])),
         "loss difference": lambda t, r: attacks.difference(-_loss(odds[t]), -_loss(odds[r])),
@@ -107,12 +107,12 @@ def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], 
     for n in (size for size in SIZES if size <= seen.n_reference):
         for name, function in functions.items():
             if n > 1 or name != LIRA:
-                found[name, n] = _each(seen, n, function)
+                attacked[name, n] = _each(seen, n, function)
         if population is not None and 1 < n <= MIXTURES[-1]:
-            found["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held, n)
+            attacked["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held, n)
         if n in MIXTURES:
-            found[POSTERIOR, n] = seen.each(lambda t, n=n: _mixture(seen, t, n))
-    return found
+            attacked[POSTERIOR, n] = seen.each(lambda t, n=n: _mixture(seen, t, n))
+    return attacked
 
 
 def _each(seen: Seen, n: int, function: Any) -> Pairs:
@@ -177,13 +177,13 @@ def _of_posteriors(seen: Seen, variants: xr.Dataset) -> list[dict[str, Any]]:
     return listed
 
 
-def _worths(label: str, found: dict[tuple[str, int], Pairs], base: list[float]) -> list[dict]:
+def _worths(label: str, attacked: dict[tuple[str, int], Pairs], base: list[float]) -> list[dict]:
     """For each attack without a posterior: with how many references it has BMIA's rate."""
     listed = []
     for name in (PLAIN, LOG_ODDS, LOG_LOSS, "Attack-R", LIRA):
-        sizes = [n for attack, n in found if attack == name]
+        sizes = [n for attack, n in attacked if attack == name]
         if len(sizes) > 1:
-            gains = [np.subtract(tpr(found[name, n], FPR), base) for n in sizes]
+            gains = [np.subtract(tpr(attacked[name, n], FPR), base) for n in sizes]
             key = {"dataset": label, "attack": name, "n_reference": sizes[-1], "metric": WORTH}
             listed.append({**key, **worth(sizes, np.array(gains)), "n_repeats": len(base)})
     return listed
@@ -207,7 +207,7 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
         size is one that the sizes do not reach.
     """
     at = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), _STEPS)
-    every = np.stack([np.interp(at, np.log(sizes), one) for one in gains.T])
+    every = np.stack([np.interp(at, np.log(sizes), gain) for gain in gains.T])
     mean, error = every.mean(axis=0), stats.sem(every, axis=0)
     half = stats.t.ppf(0.975, len(every) - 1) * error
     above, open_ = mean >= 0, np.abs(mean) <= half

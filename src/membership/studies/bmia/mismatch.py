@@ -73,9 +73,9 @@ def read_strangers(source: Source) -> Seen:
 
 def table_2(seen: Seen) -> pd.DataFrame:
     """Members against non-members of another source, and less BMIA's (Table 2)."""
-    found, listed = scores.all_scores(seen), []
-    data, ours = seen.attrs["setup"]["data"], found["BMIA", 1]
-    for (name, n), pairs in found.items():
+    attacked, listed = scores.all_scores(seen), []
+    data, ours = seen.attrs["setup"]["data"], attacked["BMIA", 1]
+    for (name, n), pairs in attacked.items():
         if n in (0, 1, TABLE_2_SIZE):
             key = {"data": data, "attack": name, "n_reference": n}
             listed += rows(key, pairs, TABLE_2_RATES)

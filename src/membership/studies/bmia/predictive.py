@@ -67,9 +67,9 @@ def figure_5(some: list[Asked]) -> pd.DataFrame:
         n = variants.attrs["n_samples"]
         chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         there = {series: v for series, v in chosen.items() if v in variants["variant"].values}
-        found = {series: scored(seen, variants, variant) for series, variant in there.items()}
-        parts += [_curve(seen, series, pairs) for series, pairs in found.items()]
-        if "full" not in found:
+        attacked = {series: scored(seen, variants, variant) for series, variant in there.items()}
+        parts += [_curve(seen, series, pairs) for series, pairs in attacked.items()]
+        if "full" not in attacked:
             left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
         parts.append(_plain(seen))
     note = f"The full posterior is left out for {', '.join(left_out)}." if left_out else ""
@@ -83,8 +83,10 @@ def figure_6(some: list[Asked]) -> pd.DataFrame:
         kron = f"kron, {variants.attrs['n_samples']}"
         for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
             parts.append(_curve(seen, words, scored(seen, variants, variant)))
-            found = variants["prior_precision"].sel(variant=variant).values
-            chosen.append(f"{seen.label}, {words}: {found.min():.3g} to {found.max():.3g}")
+            precisions = variants["prior_precision"].sel(variant=variant).values
+            chosen.append(
+                f"{seen.label}, {words}: {precisions.min():.3g} to {precisions.max():.3g}"
+            )
         attrs = variants.attrs
         decay = attrs["recipe"]["weight_decay"] * attrs["reference_members"]
         chosen.append(f"{seen.label}, training's weight decay: {decay:.3g}")
@@ -122,16 +124,16 @@ def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | Non
     """BMIA with the full posterior, and the queries that it was asked about, where there is one."""
     if FULL not in variants["variant"].values:
         return None
-    asked = seen.on(variants["record"].values)
-    return asked, scored(asked, variants, FULL)
+    queried = seen.on(variants["record"].values)
+    return queried, scored(queried, variants, FULL)
 
 
 def asked_less(some: list[tuple[Seen, Seen]]) -> str:
     """Which data sets' other posteriors were asked about some of the queries, and how many."""
     few = [
-        f"{seen.label} {asked.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
-        for seen, asked in some
-        if asked.outputs.sizes["record"] < seen.outputs.sizes["record"]
+        f"{seen.label} {queried.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
+        for seen, queried in some
+        if queried.outputs.sizes["record"] < seen.outputs.sizes["record"]
     ]
     return f"Queries of other posteriors: {', '.join(few)}." if few else ""
 
@@ -165,14 +167,14 @@ def control_13(draws: list[xr.Dataset]) -> pd.DataFrame:
     """
     distances, samplings = draws
     rate = samplings["rate"]
-    found = {DISTANCE: distances["distance"].values.mean(axis=1)}
-    found |= {name: rate.sel(draw=m).mean("sampling").values for name, m in _METHODS.items()}
-    found[LESS] = found[LLN] - found[MC]
+    measured = {DISTANCE: distances["distance"].values.mean(axis=1)}
+    measured |= {name: rate.sel(draw=m).mean("sampling").values for name, m in _METHODS.items()}
+    measured[LESS] = measured[LLN] - measured[MC]
     for name, method in _METHODS.items():
         spread = rate.sel(draw=method).std("sampling", ddof=1)
-        found[f"{name}, {SPREAD}"] = spread.values
+        measured[f"{name}, {SPREAD}"] = spread.values
     key = {"dataset": distances.attrs["set"]}
-    listed = [{**key, "quantity": name, **metrics.summary(v)} for name, v in found.items()]
+    listed = [{**key, "quantity": name, **metrics.summary(v)} for name, v in measured.items()]
     more = {
         "Draws a query for the distance": f"{distances.attrs['draws']:,}",
         "Queries a target for the distance": str(distances.sizes["query"]),

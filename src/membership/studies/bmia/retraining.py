@@ -33,8 +33,8 @@ def control_4(some: list[Seen]) -> pd.DataFrame:
     for seen in some:
         laplace = seen.moments(seen.outputs.attrs["references"][0])[1][:SHOWN]
         over = np.std(retrained(seen), axis=0, ddof=1)[:SHOWN]
-        found = {"dataset": seen.label, "laplace": laplace, "retraining": over}
-        parts.append(pd.DataFrame(found))
+        deviations = {"dataset": seen.label, "laplace": laplace, "retraining": over}
+        parts.append(pd.DataFrame(deviations))
     return tidy(parts, origin(some))
 
 
@@ -76,17 +76,17 @@ def control_5(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
 
 def _summary(name: str, values: list[float], reliability: dict[str, float]) -> dict[str, float]:
     """Over targets; of what was divided by the root of a reliability, with its error, too."""
-    found = metrics.summary(values)
+    summary = metrics.summary(values)
     if not name.startswith(CORRECTED):
-        return found
+        return summary
     error = (reliability["high"] - reliability["low"]) / (2 * stats.norm.ppf(0.975))
-    of_root = found["value"] * error / (2 * reliability["value"])
-    whole = float(np.hypot(found["standard_error"], of_root))
+    of_root = summary["value"] * error / (2 * reliability["value"])
+    whole = float(np.hypot(summary["standard_error"], of_root))
     # Welch and Satterthwaite: the reliability's error is known over thousands of queries.
-    degrees = found["degrees_of_freedom"] * (whole / found["standard_error"]) ** 4
+    degrees = summary["degrees_of_freedom"] * (whole / summary["standard_error"]) ** 4
     half = stats.t.ppf(0.975, degrees) * whole
-    ends = {"low": found["value"] - half, "high": found["value"] + half}
-    return {**found, **ends, "standard_error": whole, "degrees_of_freedom": degrees}
+    ends = {"low": summary["value"] - half, "high": summary["value"] + half}
+    return {**summary, **ends, "standard_error": whole, "degrees_of_freedom": degrees}
 
 
 def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:
@@ -132,12 +132,12 @@ def control_7(some: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
     """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
     listed = []
     for seen, shapes in zip(some, measured, strict=True):
-        found = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
-        found["AUC (%) with draws"] = auc(seen.attack("bmia"))
-        found["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
+        shapes_of = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
+        shapes_of["AUC (%) with draws"] = auc(seen.attack("bmia"))
+        shapes_of["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
         key = {"dataset": seen.label}
         listed += [
-            {**key, "quantity": str(name), **metrics.summary(v)} for name, v in found.items()
+            {**key, "quantity": str(name), **metrics.summary(v)} for name, v in shapes_of.items()
         ]
     return tidy(listed, origin(some))
 
@@ -158,11 +158,11 @@ def reliability(hinge: FloatArray) -> tuple[float, float, float]:
     """Of the log standard deviation of all models, with a 95% interval over the queries."""
     rng, half = np.random.default_rng(0), len(hinge) // 2
     orders = [rng.permutation(len(hinge)) for _ in range(SPLITS)]
-    one = np.stack([_log_sd(hinge[order[:half]]) for order in orders])
-    two = np.stack([_log_sd(hinge[order[half : 2 * half]]) for order in orders])
+    first = np.stack([_log_sd(hinge[order[:half]]) for order in orders])
+    second = np.stack([_log_sd(hinge[order[half : 2 * half]]) for order in orders])
 
     def stepped_up(queries: np.ndarray) -> float:
-        a, b = (stats.zscore(part[:, queries], axis=1) for part in (one, two))
+        a, b = (stats.zscore(part[:, queries], axis=1) for part in (first, second))
         r = float((a * b).mean())
         return 2 * r / (1 + r)
 

@@ -65,9 +65,10 @@ def measured(pairs: Pairs, rates: tuple[float, ...] = RATES) -> dict[str, list[f
 def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) -> list[dict]:
     """One row a statistic: true-positive rates, then the AUC, in percent."""
     asked = sum(int(member.sum()) for _, member in pairs)
-    found = {rate_name(fpr): tpr(pairs, fpr) for fpr in rates}
+    measured_rates = {rate_name(fpr): tpr(pairs, fpr) for fpr in rates}
     listed = [
-        {**key, "metric": name, **percent(values, asked=asked)} for name, values in found.items()
+        {**key, "metric": name, **percent(values, asked=asked)}
+        for name, values in measured_rates.items()
     ]
     return [*listed, {**key, "metric": "auc(%)", **percent(auc(pairs))}]
 
@@ -164,10 +165,10 @@ class Seen:
         table = self.table(n)
         if name not in table.score:
             raise InputError(f"{self.label}: the evidence does not allow {name}; gather it again")
-        asked = ~np.isnan(table.score[name])
+        queried = ~np.isnan(table.score[name])
         return [
-            (score[one], member[one])
-            for score, member, one in zip(table.score[name], table.member, asked, strict=True)
+            (score[queries], member[queries])
+            for score, member, queries in zip(table.score[name], table.member, queried, strict=True)
         ]
 
     def each(self, score: Callable[[int], FloatArray]) -> Pairs:
@@ -198,13 +199,13 @@ def moments(posterior: xr.Dataset, model: int, variant: str) -> Moments:
 
 def read(source: Source) -> list[Seen]:
     """What every attack reads, data set by data set."""
-    found = [source.evidence(name) for name in names.files(names.MAIN, source.settings)]
-    return pairs_of(found)
+    gathered = [source.evidence(name) for name in names.files(names.MAIN, source.settings)]
+    return pairs_of(gathered)
 
 
-def pairs_of(found: Sequence[xr.Dataset]) -> list[Seen]:
+def pairs_of(gathered: Sequence[xr.Dataset]) -> list[Seen]:
     """Outputs and posteriors, given in turns."""
-    return [Seen(*two) for two in zip(found[::2], found[1::2], strict=True)]
+    return [Seen(*two) for two in zip(gathered[::2], gathered[1::2], strict=True)]
 
 
 def further(source: Source, kind: str) -> list[xr.Dataset]:

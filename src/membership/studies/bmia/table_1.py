@@ -31,11 +31,11 @@ def table_1(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """True-positive rates of all attacks (Table 1); times are in `times`."""
     listed, fully = [], []
     for seen, variant in zip(some, variants, strict=True):
-        found = scores.all_scores(seen)
+        attacked = scores.all_scores(seen)
         if full := full_posterior(seen, variant):
             fully.append((seen, full[0]))
-            found[scores.FULL, 1] = full[1]
-        for (name, n), pairs in found.items():
+            attacked[scores.FULL, 1] = full[1]
+        for (name, n), pairs in attacked.items():
             listed += rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
     return tidy(listed, origin(some, _SETUP, note=asked_less(fully)))
 
@@ -47,13 +47,13 @@ def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 def printed_1() -> pd.DataFrame:
     """The published Table 1, a data set's rows under each name that stands for it here."""
-    found = published.reference("bmia_table1")
+    printed = published.reference("bmia_table1")
     parts = [
-        found[found["dataset"] == theirs].assign(dataset=LABELS[ours])
+        printed[printed["dataset"] == theirs].assign(dataset=LABELS[ours])
         for ours, theirs in PUBLISHED.items()
     ]
-    rest = found[~found["dataset"].isin(PUBLISHED.values())]
-    return tidy([*parts, rest], found.attrs)
+    rest = printed[~printed["dataset"].isin(PUBLISHED.values())]
+    return tidy([*parts, rest], printed.attrs)
 
 
 def control_1(some: list[Seen]) -> pd.DataFrame:
@@ -103,12 +103,12 @@ def control_10(some: list[xr.Dataset]) -> pd.DataFrame:
     """
     listed = []
     for seconds in some:
-        label, one = seconds.attrs["set"], seconds["training"].values
+        label, training = seconds.attrs["set"], seconds["training"].values
         listed.append(_row(label, "QMIA", 0, TIME, seconds["qmia"].values / 60))
-        listed += [_row(label, attack, n, TIME, n * one / 60) for attack, n in _TRAINED]
+        listed += [_row(label, attack, n, TIME, n * training / 60) for attack, n in _TRAINED]
         for structure in seconds["structure"].values:
             inference = seconds["inference"].sel(structure=structure)
-            listed += _of_structure(label, str(structure), inference, one)
+            listed += _of_structure(label, str(structure), inference, training)
     attrs = origin(some, timing=True)
     timings = {TIMINGS: str(some[0].sizes["timing"])}
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **timings}})

@@ -77,8 +77,8 @@ def figure_2(some: list[Seen]) -> pd.DataFrame:
 def _above(others: np.ndarray, hinge: FloatArray) -> np.ndarray:
     """The non-members above the 95% quantile; those at it where the largest are all equal."""
     quantile = np.quantile(hinge, 1 - ALPHA)
-    found = others[hinge > quantile]
-    return found if len(found) else others[hinge >= quantile]
+    above = others[hinge > quantile]
+    return above if len(above) else others[hinge >= quantile]
 
 
 def _held(seen: Seen) -> FloatArray:
@@ -115,20 +115,20 @@ def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
     smallest in expectation at the true quantile of each record.
     """
     regressed = quantiles[0]["threshold"].values.astype(float)
-    found: dict[str, list[dict[str, float]]] = {}
+    by_name: dict[str, list[dict[str, float]]] = {}
     for target in seen.targets:
         models, rows = seen.references(target, seen.n_reference), ~seen.member[target]
         laws = thresholds(seen, target, regressed[target])
         ours = laws[BMIA][0][rows]
         for name, (level, used) in laws.items():
-            asked = seen.hinge[models[used:]][:, rows]
-            measured = _measured(asked, level[rows])
+            retrained = seen.hinge[models[used:]][:, rows]
+            measured = _measured(retrained, level[rows])
             if name != BMIA:
                 # Both by the same models: with fewer of them any threshold seems further off.
-                beside = _measured(asked, ours)
+                beside = _measured(retrained, ours)
                 measured |= {LESS_BMIA[key]: measured[key] - beside[key] for key in LESS_BMIA}
-            found.setdefault(name, []).append(measured)
-    listed = [one for name, each in found.items() for one in _rows(seen.label, name, each)]
+            by_name.setdefault(name, []).append(measured)
+    listed = [one for name, each in by_name.items() for one in _rows(seen.label, name, each)]
     n = seen.n_reference - 1
     listed.append({"dataset": seen.label, "threshold": FLOOR, "metric": OFF, **_exact(n)})
     nobody = {OFF: 100 * ALPHA, TRUE: 0.0}
@@ -185,7 +185,7 @@ def _pinball(above: FloatArray) -> float:
 
 
 def _rows(label: str, name: str, each: list[dict[str, float]]) -> list[dict[str, Any]]:
-    over = {key: [one[key] for one in each] for key in each[0]}
+    over = {key: [target[key] for target in each] for key in each[0]}
     key = {"dataset": label, "threshold": name}
     return [
         {**key, "metric": metric, **(percent if metric in (OFF, TRUE) else metrics.summary)(values)}

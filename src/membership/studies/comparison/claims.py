@@ -18,12 +18,12 @@ def bounds_hold(source: Source) -> Outcome:
     if stated.empty:
         return untested("it takes a private target")
     excesses, on = [], []
-    for one in stated.itertuples():
-        where = {"dataset": one.dataset, "target": one.target}
+    for row in stated.itertuples():
+        where = {"dataset": row.dataset, "target": row.target}
         bound = number(table, metric="lower bound on mu", **where)
-        on.append(f"{one.dataset}, {one.target}")
+        on.append(f"{row.dataset}, {row.target}")
         excesses.append(
-            Contrast(f"bound on mu less stated mu, {on[-1]}", bound.difference - one.value)
+            Contrast(f"bound on mu less stated mu, {on[-1]}", bound.difference - row.value)
         )
     return claim_rules.bound(excesses, 0.0).on(*on)
 
@@ -32,13 +32,13 @@ def nulls_hold(source: Source) -> Outcome:
     """o02."""
     rows = rows_at(source.table("comparison-ctl-4"), null="membership permuted")
     label = "share of intervals without one half, less 5%, {}"
-    found = [
+    shares = [
         Share.count(
-            round(one.value / 100 * one.n_repeats), one.n_repeats, label.format(one.attack), LEVEL
+            round(row.value / 100 * row.n_repeats), row.n_repeats, label.format(row.attack), LEVEL
         )
-        for one in rows.itertuples()
+        for row in rows.itertuples()
     ]
-    return claim_rules.bound(found, MOST - LEVEL).on("all cells that were taken")
+    return claim_rules.bound(shares, MOST - LEVEL).on("all cells that were taken")
 
 
 CLAIMS = claims.read("comparison", sys.modules[__name__])

@@ -78,12 +78,15 @@ class Setting:
 
 def exponents(settings: Settings) -> pd.DataFrame:
     """Every attack as the noise's covariance goes through the powers of K."""
-    return _table(settings, {Setting(Noise(exponent=one)): {"exponent": one} for one in EXPONENTS})
+    return _table(
+        settings,
+        {Setting(Noise(exponent=exponent)): {"exponent": exponent} for exponent in EXPONENTS},
+    )
 
 
 def shares(settings: Settings) -> pd.DataFrame:
     """Every attack as SGD's own noise takes the place of the posterior's."""
-    return _table(settings, {Setting(Noise(one)): {"share": one} for one in SHARES})
+    return _table(settings, {Setting(Noise(share)): {"share": share} for share in SHARES})
 
 
 def knowledge(settings: Settings) -> pd.DataFrame:
@@ -98,17 +101,19 @@ def knowledge(settings: Settings) -> pd.DataFrame:
 
 def decays(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the weight decay."""
-    return _swept(settings, DECAY, {one: Recipe(weight_decay=one) for one in DECAYS})
+    return _swept(settings, DECAY, {decay: Recipe(weight_decay=decay) for decay in DECAYS})
 
 
 def conditions(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the condition number of the Hessian."""
-    return _swept(settings, CONDITION, {one: Recipe(condition=one) for one in CONDITIONS})
+    return _swept(
+        settings, CONDITION, {condition: Recipe(condition=condition) for condition in CONDITIONS}
+    )
 
 
 def rates(settings: Settings) -> pd.DataFrame:
     """Every attack under SGD by the size of a step, where the Hessian is ill-conditioned."""
-    return _swept(settings, STEP, {one: Recipe(rate=one, condition=ILL) for one in RATES})
+    return _swept(settings, STEP, {rate: Recipe(rate=rate, condition=ILL) for rate in RATES})
 
 
 def _swept(settings: Settings, name: str, recipes: dict[float, Recipe]) -> pd.DataFrame:
@@ -151,10 +156,10 @@ def _two(
     return rows
 
 
-def contrasts(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def contrasts(areas: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the claims on the two-by-two compare, from AUCs by knowledge and attack."""
-    every, law = found[ALL], found[POPULATION]
-    added, added_all = (one[BEST_PARAMETERS] - one[BEST_LOSS] for one in (law, every))
+    every, law = areas[ALL], areas[POPULATION]
+    added, added_all = (known[BEST_PARAMETERS] - known[BEST_LOSS] for known in (law, every))
     return {
         KNOWLEDGE_LESS_ACCESS: every[BEST_LOSS] - law[BEST_PARAMETERS],
         PARAMETERS_LESS_LOSS: added,
@@ -186,7 +191,9 @@ def played(seed: int, games: int, records: int, draws: int, setting: Setting) ->
 
 def _table(settings: Settings, some: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
     sizes = _sizes(settings)
-    rows = [row for one, told in some.items() for row in _rows(told, played(*sizes, one), sizes)]
+    rows = [
+        row for setting, key in some.items() for row in _rows(key, played(*sizes, setting), sizes)
+    ]
     return tidy(rows, {"sizes": named_sizes(settings), "note": NOTE})
 
 
@@ -202,17 +209,23 @@ def named_sizes(settings: Settings, recipe: Recipe = PLAIN) -> dict[str, str]:
     }
 
 
-def _rows(told: dict[str, Any], found: pd.DataFrame, sizes: tuple) -> list[dict[str, Any]]:
+def _rows(key: dict[str, Any], outcomes: pd.DataFrame, sizes: tuple) -> list[dict[str, Any]]:
     def row(attack: str, metric: str, values: Any) -> dict[str, Any]:
-        return {**told, "attack": attack, "metric": metric} | metrics.summary(np.asarray(values))
+        return {**key, "attack": attack, "metric": metric} | metrics.summary(np.asarray(values))
 
-    names = list(dict.fromkeys(found.columns.get_level_values(0)))
-    best = found[BEST_PARAMETERS, AUC]
-    rows = [row(one, metric, found[one, metric]) for metric in (AUC, RATE) for one in names]
-    rows += [row(one, BEHIND, best - found[one, AUC]) for one in names if one != BEST_PARAMETERS]
-    rows.append(row(CORRECTED, AUC, found[IHA_STAR, AUC] - found[IHA, AUC]))
+    names = list(dict.fromkeys(outcomes.columns.get_level_values(0)))
+    best = outcomes[BEST_PARAMETERS, AUC]
+    rows = [
+        row(attack, metric, outcomes[attack, metric]) for metric in (AUC, RATE) for attack in names
+    ]
+    rows += [
+        row(attack, BEHIND, best - outcomes[attack, AUC])
+        for attack in names
+        if attack != BEST_PARAMETERS
+    ]
+    rows.append(row(CORRECTED, AUC, outcomes[IHA_STAR, AUC] - outcomes[IHA, AUC]))
     half = 100 * _HALF / (sizes[2] * sizes[3])
-    logs = [np.log(found[one, RATE] + half) for one in (BEST_PARAMETERS, BEST_LOSS)]
+    logs = [np.log(outcomes[attack, RATE] + half) for attack in (BEST_PARAMETERS, BEST_LOSS)]
     return [*rows, row(APART, LOG_RATES, logs[0] - logs[1])]
 
 
@@ -249,8 +262,8 @@ def logistic(settings: Settings) -> pd.DataFrame:
     """The logistic regression: every attack, optimiser and knowledge."""
     rows = []
     for optimiser in OPTIMISERS:
-        for others, attack, *found in logistic_rates(settings.grid_points, optimiser):
-            rows += _exact({"optimiser": optimiser, "others": others}, {attack: tuple(found)})
+        for others, attack, *numbers in logistic_rates(settings.grid_points, optimiser):
+            rows += _exact({"optimiser": optimiser, "others": others}, {attack: tuple(numbers)})
     return tidy(rows, {"sizes": _grid(settings), **EXACT})
 
 
@@ -258,16 +271,16 @@ def all_games(settings: Settings) -> pd.DataFrame:
     """Outputs or parameters, population or all others known: the best attack in each cell."""
     rows = _mean_cells() + two_by_two(settings)
     for optimiser in OPTIMISERS:
-        found: dict[str, dict] = {ALL: {}, POPULATION: {}}
+        cells: dict[str, dict] = {ALL: {}, POPULATION: {}}
         for others, attack, *rates in logistic_rates(settings.grid_points, optimiser):
-            found[others][attack] = tuple(rates)
-        rows += _cells({"game": LOGISTIC, "optimiser": optimiser}, found)
+            cells[others][attack] = tuple(rates)
+        rows += _cells({"game": LOGISTIC, "optimiser": optimiser}, cells)
     return tidy(rows, {"sizes": {**named_sizes(settings), **_grid(settings)}, **EXACT})
 
 
 def _mean_cells() -> list[dict[str, Any]]:
-    found = {ALL: mean_rates(1.0, RECORDS - 1), POPULATION: mean_rates(1.0, 0)}
-    return _cells({"game": MEAN, "optimiser": POSTERIOR}, found)
+    cells = {ALL: mean_rates(1.0, RECORDS - 1), POPULATION: mean_rates(1.0, 0)}
+    return _cells({"game": MEAN, "optimiser": POSTERIOR}, cells)
 
 
 def _cells(key: dict[str, str], found: dict[str, dict]) -> list[dict[str, Any]]:

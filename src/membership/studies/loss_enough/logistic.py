@@ -71,12 +71,12 @@ class LogisticGame:
     @cached_property
     def sets(self) -> list[tuple[tuple[int, ...], float]]:
         """Every D' as counts of the kinds, with its probability."""
-        found = []
+        counted = []
         for drawn in combinations_with_replacement(range(len(KINDS)), self.others):
             counts = np.bincount(drawn, minlength=len(KINDS))
             ways = factorial(self.others) / np.prod([float(factorial(c)) for c in counts])
-            found.append((tuple(int(c) for c in counts), float(ways * np.prod(LIKELY**counts))))
-        return found
+            counted.append((tuple(int(c) for c in counts), float(ways * np.prod(LIKELY**counts))))
+        return counted
 
     def law(self, optimiser: str, counts: tuple[int, ...]) -> FloatArray:
         """The probability of each weight after training on such records."""
@@ -164,13 +164,13 @@ class LogisticGame:
 
     def _of_loss(self, out: FloatArray, into: FloatArray) -> FloatArray:
         """The log-likelihood ratio of the record's loss: weights of one loss are one outcome."""
-        found = np.empty_like(into)
+        ratio = np.empty_like(into)
         for kind, loss in enumerate(self.losses):
             _, index = np.unique(np.round(loss, _DIGITS), return_inverse=True)
-            for one in range(len(out)):
-                sums = [np.bincount(index, law) for law in (into[one, kind], out[one])]
-                found[one, kind] = exact_roc.log_ratio(*sums)[index]
-        return found
+            for outcome in range(len(out)):
+                sums = [np.bincount(index, law) for law in (into[outcome, kind], out[outcome])]
+                ratio[outcome, kind] = exact_roc.log_ratio(*sums)[index]
+        return ratio
 
     def _matt(self, reference: FloatArray) -> FloatArray:
         """Against the mean of the models without the record, (sets, 2)."""
@@ -183,17 +183,19 @@ class LogisticGame:
         n, recipe = self.others + 1, (RATE, 0.0, PENALTY / (self.others + 1))
         curvature = expit(KINDS @ self.weights.T) * expit(-KINDS @ self.weights.T)
         outer = KINDS[:, :, None] * KINDS[:, None, :]
-        found = {name: [] for name in (IHA, IHA_STAR, RESIDUAL)}
+        by_attack = {name: [] for name in (IHA, IHA_STAR, RESIDUAL)}
         for count in counts:
             others = np.tensordot(np.array(count), self.gradients, axes=1) / n
             hessian = np.einsum("k,kg,kij->gij", count, curvature, outer) / n
             for kind, gradient in enumerate(self.gradients):
                 seen = (self.weights, self.losses[kind], gradient, others, hessian, n, recipe)
-                found[IHA].append(iha_at(*seen, damping=DAMPING))
-                found[IHA_STAR].append(iha_at(*seen, "regularised", damping=DAMPING))
-                found[RESIDUAL].append(residual_at(self.weights, gradient, others, n, recipe[2]))
+                by_attack[IHA].append(iha_at(*seen, damping=DAMPING))
+                by_attack[IHA_STAR].append(iha_at(*seen, "regularised", damping=DAMPING))
+                by_attack[RESIDUAL].append(
+                    residual_at(self.weights, gradient, others, n, recipe[2])
+                )
         shape = (len(counts), len(KINDS), -1)
-        return {name: np.stack(each).reshape(shape) for name, each in found.items()}
+        return {name: np.stack(each).reshape(shape) for name, each in by_attack.items()}
 
 
 OPTIMISERS = (POSTERIOR, SGD)

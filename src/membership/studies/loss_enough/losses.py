@@ -107,8 +107,8 @@ def all_losses(settings: Settings) -> pd.DataFrame:
     """The parameters of a ridge regression from the losses on D' and z alone."""
     errors, others = zip(
         *(
-            _from_losses(RidgeGame([settings.seed, one], 1, 1), one)
-            for one in range(settings.n_games)
+            _from_losses(RidgeGame([settings.seed, game], 1, 1), game)
+            for game in range(settings.n_games)
         ),
         strict=True,
     )
@@ -130,7 +130,7 @@ def _from_losses(game: RidgeGame, seed: int) -> tuple[float, float]:
     w = np.random.default_rng([seed, 2]).standard_normal(SIZE)
     size = np.abs(x @ w - y)
     signs = np.array(list(product((1.0, -1.0), repeat=SIZE)))
-    found = np.linalg.solve(x[:SIZE], (y[:SIZE] + signs * size[:SIZE]).T).T
-    misfit = np.abs(np.abs(found @ x.T - y) - size).max(axis=1)
+    parameters = np.linalg.solve(x[:SIZE], (y[:SIZE] + signs * size[:SIZE]).T).T
+    misfit = np.abs(np.abs(parameters @ x.T - y) - size).max(axis=1)
     order = np.argsort(misfit)
-    return float(np.abs(found[order[0]] - w).max()), float(misfit[order[1]])
+    return float(np.abs(parameters[order[0]] - w).max()), float(misfit[order[1]])

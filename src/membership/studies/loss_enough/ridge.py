@@ -149,14 +149,14 @@ class RidgeGame:
     def laws(self, noise: Noise, known: float) -> tuple[Law, Law]:
         """Of the parameters without the record, and with it."""
         centre, spread = self.expected(known)
-        found = []
+        laws_of = []
         for member in (False, True):
             total = self.total(member)
             pulled = centre + self.x_z * self.y_z[:, None] / self.n if member else centre
             inverse = np.linalg.inv(total)
             mean = (inverse @ pulled[..., None])[..., 0]
-            found.append(Law(mean, inverse @ spread @ inverse + self.cloud(noise, total)))
-        return found[0], found[1]
+            laws_of.append(Law(mean, inverse @ spread @ inverse + self.cloud(noise, total)))
+        return laws_of[0], laws_of[1]
 
     def play(self, noise: Noise, known: float) -> dict[str, FloatArray]:
         """Each attack's scores, (records, 2 draws): the first half without the record."""
@@ -173,7 +173,7 @@ class RidgeGame:
         seen = [part.reshape(flat) for part in (w, gradient, others)]
         recipe = (self.recipe.rate, 0.0, self.recipe.weight_decay)
         white = (seen[0], error.ravel() ** 2 / 2, *seen[1:], self.hessian, self.n, recipe)
-        found = {
+        ratios = {
             BEST_PARAMETERS: within.log_density(w) - without.log_density(w),
             BEST_LOSS: self._of_loss(error, without, within),
             MALT: -(error**2) / 2,
@@ -183,7 +183,7 @@ class RidgeGame:
             IHA_STAR: iha_at(*white, "regularised"),
             RESIDUAL: residual_at(*seen, self.n, self.recipe.weight_decay),
         }
-        return {name: score.reshape(error.shape) for name, score in found.items()}
+        return {name: score.reshape(error.shape) for name, score in ratios.items()}
 
     def _of_loss(self, error: FloatArray, without: Law, within: Law) -> FloatArray:
         """The log-likelihood ratio of the loss, which hides the sign of the error."""

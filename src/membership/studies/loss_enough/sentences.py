@@ -46,13 +46,13 @@ def of_exponents(table: pd.DataFrame) -> str:
     """The three tests at their own noise, and what the shape leaves to find."""
     area = _areas(table, "exponent")
     best = area.xs(BEST_PARAMETERS, level="attack")
-    told = [
+    texts = [
         f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f} at {at:g}"
         for at, name in ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
     ]
     return (
         f"At one trace of the noise the best attack has an AUC of {best.min():.1f} to "
-        f"{best.max():.1f}%. Three tests at their own noise: {', '.join(told)}."
+        f"{best.max():.1f}%. Three tests at their own noise: {', '.join(texts)}."
     )
 
 
@@ -71,38 +71,40 @@ def of_cells(table: pd.DataFrame) -> str:
 def of_decays(table: pd.DataFrame) -> str:
     """How far IHA and IHA* are behind at the least weight decay and at the largest."""
     area = _areas(table, DECAY, "others").xs(ALL, level="others")
-    told = []
+    texts = []
     for at in (table[DECAY].min(), table[DECAY].max()):
         lacks = [area[at, BEST_PARAMETERS] - area[at, name] for name in (IHA, IHA_STAR)]
-        told.append(f"{lacks[0]:.1f} and {lacks[1]:.1f} at weight decay {at:g}")
-    return f"All others known, {IHA} and {IHA_STAR} are behind the best by {'; '.join(told)} (AUC)."
+        texts.append(f"{lacks[0]:.1f} and {lacks[1]:.1f} at weight decay {at:g}")
+    return (
+        f"All others known, {IHA} and {IHA_STAR} are behind the best by {'; '.join(texts)} (AUC)."
+    )
 
 
 def of_swept(table: pd.DataFrame) -> str:
     """What parameters add, and what the knowledge is worth beside, at both ends of a recipe."""
     name = CONDITION if CONDITION in table else STEP
     row = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
-    told = [
+    texts = [
         f"{row[at, PARAMETERS_LESS_LOSS_ALL]:.1f} at {name} {at:,g} "
         f"({row[at, KNOWLEDGE_LESS_ACCESS]:.1f})"
         for at in (table[name].min(), table[name].max())
     ]
     return (
-        f"All others known, parameters add to the loss, in points of AUC, {' and '.join(told)}; in "
-        "brackets the lead of the loss, all known, over parameters, their law known."
+        f"All others known, parameters add to the loss, in points of AUC, {' and '.join(texts)}; "
+        "in brackets the lead of the loss, all known, over parameters, their law known."
     )
 
 
 def of_knowledge(table: pd.DataFrame) -> str:
     """What knowing half and the rest brings."""
     area = _areas(table, "optimiser", "known")
-    told = []
+    texts = []
     for optimiser in (POSTERIOR, SGD):
         best = [area[optimiser, at, BEST_PARAMETERS] for at in (0.0, 0.5, 1.0)]
-        told.append(f"{optimiser} {best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f}")
+        texts.append(f"{optimiser} {best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f}")
     return (
         f"With none, half and all of the others' labels known the best attack has an AUC (%) of: "
-        f"{'; '.join(told)}."
+        f"{'; '.join(texts)}."
     )
 
 
@@ -110,18 +112,18 @@ def of_temperatures(table: pd.DataFrame) -> str:
     """Both ends, both kinds of knowledge."""
     area = _areas(table, "others", "temperature")
     low, high = table["temperature"].min(), table["temperature"].max()
-    told = []
+    texts = []
     for others, words in ((ALL, "all others known"), (POPULATION, "their law known")):
         best = [area[others, t, BEST_PARAMETERS] for t in (low, high)]
         lack = max(
             abs(area[others, t, BEST_PARAMETERS] - area[others, t, BEST_LOSS])
             for t in table["temperature"].unique()
         )
-        told.append(
+        texts.append(
             f"{words}: {best[0]:.1f}% at T = {low:g}, {best[1]:.1f}% at {high:g}, the loss at most "
             f"{lack:.2f} points behind"
         )
-    return f"AUC of the best attack, {'; '.join(told)}."
+    return f"AUC of the best attack, {'; '.join(texts)}."
 
 
 def of_logistic(table: pd.DataFrame) -> str:
