@@ -13,19 +13,39 @@ const audit = {
 
   report({ score, member, group, record, notRead }, level, delta) {
     const sides = audit.sides(score, member);
+    const area = audit.area(sides, level);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
+    const tests = audit.tests(sides);
+    const tried = audit.places(sides.members.length).length + audit.places(sides.others.length).length;
+    const error = (1 - level) / tried;
+    const mu = audit.bound(tests, (z, value) => game.upperTail(-z - value), error);
+    const shared = { level, delta, tried };
+    const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     return {
       level,
       records: { members: sides.members.length, non_members: sides.others.length },
-      auc: audit.area(sides, level),
+      auc: area,
       tpr_at_fpr: rates,
       positive_predictive_value: rates.flatMap((rate) => audit.priors.map((prior) => audit.predicted(rate, prior))),
-      epsilon_lower_bound: { value: audit.bound(score, member, audit.epsilon(delta), level), level, delta },
-      mu_lower_bound: { value: audit.bound(score, member, audit.mu, level), level },
-      groups: group ? audit.groups({ score, member, group }, sides, level) : [],
+      epsilon_lower_bound: { value: audit.bound(tests, audit.epsilon(delta), error), ...shared },
+      mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared },
+      groups: group ? audit.groups({ score, member, group }, sides, groupLevel) : [],
+      group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record }, sides),
+      meaning: audit.meaning(area, rates[1]),
       warnings: audit.warnings({ score, member, record, notRead }, sides, level),
     };
+  },
+
+  // What the numbers mean for a release, and what they do not.
+  meaning(area, rate) {
+    const percent = (share) => `${(100 * share).toFixed(1)}%`;
+    return [
+      area.low > 0.5
+        ? `Who sees of the released model what this attack saw, and accepts that 1% of non-members are accused, finds ${percent(rate.low)} to ${percent(rate.high)} of members like these.`
+        : "This attack does not tell members from others better than guessing would.",
+      "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
+    ];
   },
 
   // The scores of either side, rising.
@@ -86,28 +106,47 @@ const audit = {
     return (members.length - low) / members.length;
   },
 
-  // Half of the error for the threshold, half for the members counted above it.
+  // How many of the others lie above the threshold is a binomial count; its laws of the TPR are mixed.
   tprInterval({ members, others }, fpr, level) {
-    const error = (1 - level) / 4;
-    const n = others.length;
-    const first = (holds) => {
-      let [low, high] = [1, n + 1];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (holds(beta.cdf(fpr, middle, n - middle + 1))) high = middle;
-        else low = middle + 1;
-      }
-      return low;
-    };
-    const strict = first((p) => p < 1 - error) - 1;
-    const lenient = first((p) => p <= error);
-    const sure = strict ? members.length - audit.below(members, others[n - strict], true) : 0;
-    const possible = lenient <= n ? members.length - audit.below(members, others[n - lenient]) : members.length;
-    const missed = members.length - possible;
-    return [
-      sure ? beta.quantile(error, sure, members.length - sure + 1) : 0,
-      missed ? 1 - beta.quantile(error, missed, possible + 1) : 1,
-    ];
+    const [n, total] = [others.length, members.length];
+    const far = 6 * Math.sqrt(n * fpr * (1 - fpr));
+    const [first, last] = [Math.max(0, Math.floor(n * fpr - far)), Math.min(n, Math.ceil(n * fpr + far) + 12)];
+    const step = Math.max(1, Math.floor((last - first) / 200));
+    const counts = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step);
+    const logs = counts.map(
+      (k) => k * Math.log(fpr) + (n - k) * Math.log1p(-fpr) - beta.logGamma(k + 1) - beta.logGamma(n - k + 1),
+    );
+    const weights = audit.weights(logs);
+    const sure = counts.map((k) => (k ? total - audit.below(members, others[n - k], true) : 0));
+    const missed = counts.map((k) => (k < n ? audit.below(members, others[n - k - 1]) : 0));
+    const error = (1 - level) / 2;
+    return [audit.mixtureQuantile(sure, total, weights, error), 1 - audit.mixtureQuantile(missed, total, weights, error)];
+  },
+
+  // Weights of sum 1 of their logarithms.
+  weights(logs) {
+    const top = logs.reduce((a, b) => Math.max(a, b));
+    const weights = logs.map((log) => Math.exp(log - top));
+    const sum = weights.reduce((a, b) => a + b);
+    return weights.map((weight) => weight / sum);
+  },
+
+  mixtureQuantile(successes, n, weights, probability) {
+    const mixed = new Map();
+    successes.forEach((k, i) => mixed.set(k, (mixed.get(k) ?? 0) + weights[i]));
+    const none = mixed.get(0) ?? 0;
+    if (none >= probability) return 0;
+    mixed.delete(0);
+    let [low, high] = [0, 1];
+    for (let i = 0; i < 100; i += 1) {
+      const middle = (low + high) / 2;
+      let reached = none;
+      mixed.forEach((weight, k) => (reached += weight * beta.cdf(middle, k, n - k + 1)));
+      if (reached < probability) low = middle;
+      else high = middle;
+      if (high - low <= 1e-14 * high) break;
+    }
+    return high;
   },
 
   // The share of members among those accused, where a share `prior` of all are members.
@@ -116,71 +155,77 @@ const audit = {
     return { fpr: rate.fpr, prior, value: at(rate.value), low: at(rate.low), high: at(rate.high) };
   },
 
-  epsilon: (delta) => (detected, alarmed) => Math.log(Math.max(detected - delta, 0)) - Math.log(alarmed),
-  mu: (detected, alarmed) => (detected === 0 || alarmed === 1 ? -Infinity : game.thresholdAt(alarmed) - game.thresholdAt(detected)),
+  // The highest detection rate that a level allows where the false alarm rate is Phi(z).
+  epsilon: (delta) => (z, value) => Math.min(Math.exp(value) * game.upperTail(-z) + delta, 1),
 
-  // The threshold is chosen on one half of the records and judged on the other.
-  bound(score, member, proved, level) {
-    const first = audit.half(member);
-    const pick = (wanted) => {
-      const rows = score.map((_, i) => i).filter((i) => first[i] === wanted);
-      return audit.sides(rows.map((i) => score[i]), rows.map((i) => member[i]));
+  // The epsilon of mu-Gaussian privacy at a delta above 0.
+  epsilonOf(mu, delta) {
+    const excess = (value) => {
+      const tail = game.upperTail(value / mu + mu / 2);
+      return game.upperTail(value / mu - mu / 2) - (tail ? Math.exp(value + Math.log(tail)) : 0) - delta;
     };
-    const [one, two] = [pick(true), pick(false)];
-    const thresholds = [...new Set([...one.members, ...one.others])].sort((a, b) => a - b);
-    const best = audit.best(one, thresholds, proved, 1 - (1 - level) / thresholds.length);
-    const found = audit.provedAt(two, [best.threshold], proved, level);
-    return Math.max(0, found[best.inverted][0]);
+    return mu === 0 || excess(0) <= 0 ? 0 : audit.rising((value) => excess(value) <= 0, 0);
   },
 
-  best(sides, thresholds, proved, level) {
-    const found = audit.provedAt(sides, thresholds, proved, level);
-    let best = { value: -Infinity, threshold: thresholds[0], inverted: 0 };
-    found.forEach((row, inverted) =>
-      row.forEach((value, i) => {
-        if (value > best.value) best = { value, threshold: thresholds[i], inverted };
-      }),
-    );
+  // The least value above one at which something holds from there on.
+  rising(holds, from) {
+    let [low, high] = [from, from + 1];
+    while (!holds(high)) high *= 2;
+    for (let i = 0; i < 60; i += 1) {
+      const middle = (low + high) / 2;
+      if (holds(middle)) high = middle;
+      else low = middle;
+    }
+    return high;
+  },
+
+  // The 1st, 4th, 16th ... highest of n scores, of the upper half, and its last.
+  places(n) {
+    const powers = Array.from({ length: 26 }, (_, i) => 4 ** i).filter((k) => 2 * k <= n);
+    return [...new Set([...powers, Math.floor(n / 2)])];
+  },
+
+  // The largest level that a threshold refutes, each with its share of the error.
+  bound(tests, allowed, error) {
+    let best = 0;
+    tests.forEach(({ z, weight, detected, total }) => {
+      const explained = (value) => {
+        let chance = 0;
+        z.forEach((at, i) => (chance += weight[i] * beta.cdf(allowed(at, value), detected, total - detected + 1)));
+        return chance > error;
+      };
+      if (!explained(best)) best = audit.rising(explained, best);
+    });
     return best;
   },
 
-  // What each threshold proves: by detecting members, and by detecting others.
-  provedAt({ members, others }, thresholds, proved, level) {
-    const error = (1 - level) / 2;
-    const kept = new Map();
-    const least = (count, total) => {
-      const key = count * 1e9 + total;
-      if (!kept.has(key)) kept.set(key, count ? beta.quantile(error, count, total - count + 1) : 0);
-      return kept.get(key);
-    };
-    const most = (count, total) => 1 - least(total - count, total);
-    const [nIn, nOut] = [members.length, others.length];
-    const accepted = thresholds.map((t) => [nIn - audit.below(members, t), nOut - audit.below(others, t)]);
-    return [
-      accepted.map(([inside, outside]) => proved(least(inside, nIn), most(outside, nOut))),
-      accepted.map(([inside, outside]) => proved(least(nOut - outside, nOut), most(nIn - inside, nIn))),
-    ];
+  // Thresholds in detection of members, and in detection of others.
+  tests({ members, others }) {
+    const turned = (side) => side.map((value) => -value).reverse();
+    return [...audit.testsOf(members, others), ...audit.testsOf(turned(others), turned(members))];
   },
 
-  // Half of the members and half of the others, as if at random.
-  half(member) {
-    const key = Uint32Array.from(member, (_, i) => audit.mixed(i));
-    const order = member.map((_, i) => i).sort((a, b) => key[a] - key[b]);
-    const first = new Array(member.length).fill(false);
-    [true, false].forEach((side) => {
-      const rows = order.filter((i) => member[i] === side);
-      rows.slice(0, Math.floor(rows.length / 2)).forEach((i) => {
-        first[i] = true;
-      });
+  testsOf(found, others) {
+    return audit.places(others.length).flatMap((k) => {
+      const threshold = others[others.length - k];
+      // Where others tie there, fewer of them lie above than k - 1.
+      const alarms = others.length - audit.below(others, threshold, true);
+      const detected = found.length - audit.below(found, threshold, true);
+      if (!detected) return [];
+      return [{ ...audit.falseAlarms(alarms, others.length), detected, total: found.length }];
     });
-    return first;
   },
 
-  mixed(number) {
-    let x = number;
-    x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
-    x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
-    return (x ^ (x >>> 16)) >>> 0;
+  // The law of the false alarm rate, Beta(alarms + 1, total - alarms), at z = Phi^-1 of it.
+  falseAlarms(alarms, total) {
+    const [a, b] = [alarms + 1, total - alarms];
+    const low = -game.thresholdAt(beta.quantile(1e-10, a, b));
+    const high = game.thresholdAt(beta.quantile(1e-10, b, a));
+    const z = Array.from({ length: 200 }, (_, i) => low + (i * (high - low)) / 199);
+    const logs = z.map(
+      (at) => (a - 1) * Math.log(game.upperTail(-at)) + (b - 1) * Math.log(game.upperTail(at)) - (at * at) / 2,
+    );
+    return { z, weight: audit.weights(logs) };
   },
 
   // Each group's own AUC, and its rates at the threshold of 1% false positives over all.
@@ -192,10 +237,17 @@ const audit = {
       const sides = audit.sides(rows.map((i) => score[i]), rows.map((i) => member[i]));
       const counts = { members: sides.members.length, non_members: sides.others.length };
       const enough = Math.min(counts.members, counts.non_members) >= audit.leastInGroup;
-      const above = (side) => (side.length ? 1 - audit.below(side, threshold, true) / side.length : null);
+      const above = (side) => audit.share(side.length - audit.below(side, threshold, true), side.length, level);
       const auc = enough ? audit.area(sides, level) : null;
       return { group: name, ...counts, auc, tpr: above(sides.members), fpr: above(sides.others) };
     });
+  },
+
+  // A share with the interval of Clopper and Pearson.
+  share(count, total, level) {
+    if (!total) return null;
+    const least = (k) => (k ? beta.quantile((1 - level) / 2, k, total - k + 1) : 0);
+    return { value: count / total, low: least(count), high: 1 - least(total - count) };
   },
 
   exposed({ score, member, group, record }, { others }) {

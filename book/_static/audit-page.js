@@ -5,7 +5,8 @@
   const root = document.getElementById("audit-page");
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const status = part("status");
-  let held = null;
+  let held = null; // the file: its text, title and digest
+  let shown = null; // its report
 
   const percent = (rate) => `${Number((100 * rate).toPrecision(3))}%`;
   const number = (value) => value.toFixed(3);
@@ -81,11 +82,11 @@
         report.positive_predictive_value.map((one) => [percent(one.fpr), percent(one.prior), ends(one, percent)]),
       ),
     ];
-    const rate = (value) => (value === null ? "" : percent(value));
+    const rate = (share) => (share ? ends(share, percent) : "");
     if (report.groups.length)
       made.push(
         table(
-          "Groups: their own AUC, and their rates at the one threshold that accuses 1% of all non-members",
+          "Groups: their own AUC, and their rates at the one threshold that accuses 1% of all non-members. The intervals of a column hold for all groups at once",
           ["Group", "Members, others", "AUC", "True positives", "False positives"],
           report.groups.map((one) => [
             one.group,
@@ -108,16 +109,21 @@
 
   const show = (report, sides) => {
     const { members, non_members: others } = report.records;
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(report.epsilon_lower_bound.value)} at delta ${report.epsilon_lower_bound.delta}; if it was Gaussian-private, then with mu of at least ${number(report.mu_lower_bound.value)}. Both are lower bounds with a confidence of ${percent(report.level)}, where memberships were drawn independently. 0 proves nothing.`;
+    const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
+    const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership. 0 says that chance could have done as well.`;
+    const [input] = report.provenance.inputs;
     part("report").replaceChildren(
       ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
       element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
       curve(sides, report.level),
       element("p", bounds),
       ...tables(report),
+      ...report.meaning.map((text) => element("p", text)),
+      element("p", `${input.name}, SHA-256 ${input.sha256}. The command gives the same numbers: ${report.provenance.command}`, { class: "audit-made" }),
     );
     part("save").hidden = false;
-    held = report;
+    shown = report;
     root.dataset.report = JSON.stringify(report);
   };
 
@@ -128,29 +134,42 @@
     status.textContent = message;
   };
 
-  let text = null;
-  let title = "";
+  // Where the numbers come from; the page is of no edition of the package.
+  const provenance = (level, delta) => {
+    const name = /^[\w.+-]+$/.test(held.title) ? held.title : `'${held.title.replaceAll("'", `'"'"'`)}'`;
+    return {
+      version: null,
+      date: new Date().toISOString().slice(0, 10),
+      command: `membership audit ${name} --level=${level} --delta=${delta}`,
+      inputs: [{ name: held.title, sha256: held.digest }],
+    };
+  };
+
   const work = () => {
-    if (text === null) return;
+    if (held === null) return;
     root.setAttribute("aria-busy", "true");
-    status.textContent = `Computing from ${title} …`;
+    status.textContent = `Computing from ${held.title} …`;
     // Once the sentence is on the screen.
     setTimeout(() => {
       try {
         const level = Number(part("level").value);
         const delta = Number(part("delta").value);
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
-        const given = scores.read(text, title);
-        show(audit.report(given, level, delta), audit.sides(given.score, given.member));
-        status.textContent = `${title}: ${given.score.length} records.`;
+        const given = scores.read(held.text, held.title);
+        const report = { provenance: provenance(level, delta), ...audit.report(given, level, delta) };
+        show(report, audit.sides(given.score, given.member));
+        status.textContent = `${held.title}: ${given.score.length} records.`;
       } catch (error) {
         failed(error.message);
       }
       root.setAttribute("aria-busy", "false");
     }, 20);
   };
-  const take = (given, name) => {
-    [text, title] = [given, name];
+  const take = async (content, title) => {
+    const text = await scores.text(content, title);
+    // Pages that came over plain HTTP are given no digests.
+    const digest = crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+    held = { text, title, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
     work();
   };
   const open = (file) => {
@@ -158,13 +177,12 @@
     file
       .arrayBuffer()
       .catch(() => Promise.reject(new Error(`${file.name} cannot be read.`)))
-      .then((content) => scores.text(content, file.name))
       .then((content) => take(content, file.name))
       .catch((error) => failed(error.message));
   };
 
   part("file").addEventListener("change", (event) => open(event.target.files[0]));
-  part("example").addEventListener("click", () => take(scores.example(), "example.csv"));
+  part("example").addEventListener("click", () => take(new TextEncoder().encode(scores.example()).buffer, "example.csv"));
   part("level").addEventListener("change", work);
   part("delta").addEventListener("change", work);
   root.addEventListener("dragover", (event) => {
@@ -179,7 +197,7 @@
   });
   part("save").addEventListener("click", () => {
     const link = element("a", "", { download: "audit.json" });
-    link.href = URL.createObjectURL(new Blob([`${JSON.stringify(held, null, 2)}\n`], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([`${JSON.stringify(shown, null, 2)}\n`], { type: "application/json" }));
     link.click();
     URL.revokeObjectURL(link.href);
   });

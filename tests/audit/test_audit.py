@@ -1,6 +1,7 @@
 """The audit of one attack's scores: the file, the numbers, the page, and what is refused."""
 
 import gzip
+import hashlib
 import json
 import os
 import time
@@ -12,9 +13,10 @@ import pandas as pd
 import polars
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
-from membership import metrics
-from membership.audit import Scored, audit, read_scores
+from membership import metrics, privacy
+from membership.audit import Scored, audit, read_scores, write
 from membership.cli import cli
 from membership.errors import InputError
 from tests.audit import odd_scores
@@ -51,12 +53,72 @@ def test_the_command_writes_a_page_and_its_numbers(tmp_path: Path) -> None:
     assert [rate["fpr"] for rate in report["tpr_at_fpr"]] == [0.001, 0.01, 0.1]
     assert report["epsilon_lower_bound"]["level"] == report["mu_lower_bound"]["level"] == 0.95
     assert report["epsilon_lower_bound"]["value"] > 0
+    assert report["epsilon_lower_bound"]["delta"] == 1e-5
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    made = report["provenance"]
+    assert made["inputs"] == [{"name": "scores.csv", "sha256": digest}]
+    assert made["command"] == "membership audit scores.csv --level=0.95 --delta=1e-05"
+    assert digest in page
+    assert all(text.split("%")[0] in page for text in report["meaning"])
     assert {one["group"] for one in report["groups"]} == set(groups)
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "http" not in page.replace("http://www.w3.org", "").replace(
         "http://purl.org", ""
     ).replace("http://creativecommons.org", "").replace("https://matplotlib.org", "")
+
+
+def test_rows_in_another_order_give_the_same_json(tmp_path: Path) -> None:
+    frame = table(record=[f"r{i}" for i in range(2 * N)], group=np.arange(2 * N) % 3)
+    reports = []
+    for i, rows in enumerate((frame, frame, frame.sample(frac=1, random_state=1))):
+        assert run(written(tmp_path, rows), tmp_path / str(i)).exit_code == 0
+        reports.append((tmp_path / str(i) / "audit.json").read_text())
+    assert reports[0] == reports[1]
+    first, last = (json.loads(reports[i]) | {"provenance": None} for i in (0, 2))
+    assert first == last
+
+
+def test_groups_have_intervals_that_hold_for_all_at_once() -> None:
+    rng, covered, g = np.random.default_rng(1), 0, 5
+    for _ in range(100):
+        member = np.arange(400) < 200
+        score, group = rng.normal(size=400), rng.permutation(np.arange(400) % g)
+        report = audit(Scored(score, member, group=group))
+        areas = [one["auc"] for one in report["groups"]]
+        covered += all(one["low"] <= 0.5 <= one["high"] for one in areas)
+    assert report["group_level"] == 1 - 0.05 / g
+    assert covered >= 95 - 3 * 2.2
+    threshold = np.quantile(score[~member], 0.99, method="higher")
+    one, rows = report["groups"][0], (group == 0) & member
+    hits = stats.binomtest(int((score[rows] > threshold).sum()), int(rows.sum()))
+    limits = hits.proportion_ci(report["group_level"], method="exact")
+    assert (one["tpr"]["low"], one["tpr"]["high"]) == pytest.approx(limits)
+
+
+def test_a_group_of_one_has_the_widest_interval_and_no_auc() -> None:
+    group = np.where(np.arange(2 * N) == 0, "one", "rest")
+    report = audit(Scored(table()["score"], table()["member"], group=group))
+    (one,) = (each for each in report["groups"] if each["group"] == "one")
+    assert (one["auc"], one["fpr"]) == (None, None)
+    assert one["tpr"]["high"] - one["tpr"]["low"] > 0.95
+
+
+def test_the_meaning_follows_the_numbers() -> None:
+    leaks = audit(Scored(table()["score"], table()["member"]))
+    assert "finds" in leaks["meaning"][0]
+    guesses = audit(Scored(np.arange(100) // 2, np.arange(100) % 2))
+    assert "does not tell" in guesses["meaning"][0]
+    assert guesses["meaning"][1] == leaks["meaning"][1]
+
+
+def test_at_a_delta_of_0_gaussian_privacy_has_no_epsilon(tmp_path: Path) -> None:
+    scored = Scored(table()["score"], table()["member"])
+    assert audit(scored, delta=0)["mu_lower_bound"]["epsilon"] is None
+    found = audit(scored)["mu_lower_bound"]
+    assert found["epsilon"] == privacy.gaussian_epsilon(found["value"], 1e-5)
+    write(audit(scored, delta=0), scored, tmp_path, "mine")
+    assert "which is an epsilon" not in (tmp_path / "audit.html").read_text()
 
 
 def test_ten_thousand_groups_are_each_judged_by_their_own_records() -> None:

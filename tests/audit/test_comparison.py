@@ -1,5 +1,6 @@
 """Every registered attack on a file of evidence, compared."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -56,8 +57,10 @@ def test_bounds_hold_for_all_attacks_and_targets_at_once() -> None:
         for score in table.score.values()
         for one, truth in zip(score, table.member, strict=True)
     ]
-    expected = {"value": max(bounds), "level": 0.95, "delta": 1e-3}
-    assert report["epsilon_lower_bound"] == expected
+    found = report["epsilon_lower_bound"]
+    assert (found["value"], found["level"], found["delta"]) == (max(bounds), 0.95, 1e-3)
+    # About 200 members and 200 others of each attack and target: 1, 4, 16, 64 and half of both.
+    assert found["tried"] == 3 * len(table.score) * 10
     # Scores with mu = 1.5 between members and others: no bound may lie above what is true of them.
     assert 0.3 < report["mu_lower_bound"]["value"] < 1.5
 
@@ -101,6 +104,9 @@ def test_the_command_takes_evidence(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out/audit.json").read_text())
     assert report["targets"] == 3
+    assert report["provenance"]["seed"] == 0
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert report["provenance"]["inputs"] == [{"name": "mine.evidence", "sha256": digest}]
     page = (tmp_path / "out/audit.html").read_text()
     assert all(one["display"].replace("'", "&#39;") in page for one in report["attacks"])
 

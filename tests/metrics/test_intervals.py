@@ -126,6 +126,13 @@ def test_the_tpr_interval_covers(n: int, m: int, fpr: float) -> None:
     assert np.mean([low <= truth <= high for low, high in found]) >= 0.95 - 0.038
 
 
+@pytest.mark.slow
+def test_the_tpr_interval_covers_no_more_than_it_says() -> None:
+    truth = stats.norm.sf(stats.norm.isf(0.1) - 1)
+    found = [metrics.tpr_interval(*draw(400, 400, s), 0.1) for s in range(RUNS)]
+    assert 0.95 - 0.038 <= np.mean([low <= truth <= high for low, high in found]) <= 0.95 + 0.038
+
+
 def test_the_tpr_interval_shrinks_to_the_truth() -> None:
     low, high = metrics.tpr_interval(*draw(40_000, 40_000, 0), 0.1)
     truth = stats.norm.sf(stats.norm.isf(0.1) - 1)

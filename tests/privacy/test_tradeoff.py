@@ -111,3 +111,12 @@ def test_bad_gaussian_levels_are_named():
         privacy.gaussian_tpr(2.0, 1.0)
     with pytest.raises(InputError, match="mu = '1'"):
         privacy.gaussian_auc("1")
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0, 8.0])
+def test_epsilon_of_gaussian_privacy_gives_delta_back(mu):
+    epsilon = privacy.gaussian_epsilon(mu, 1e-5)
+    at, away = -epsilon / mu + mu / 2, -epsilon / mu - mu / 2
+    delta = stats.norm.cdf(at) - np.exp(epsilon + stats.norm.logcdf(away))
+    assert delta == pytest.approx(1e-5, rel=1e-3)
+    assert privacy.gaussian_epsilon(1e-9, 0.5) == 0

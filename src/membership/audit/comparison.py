@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-import membership
 from membership import attacks, metrics, privacy
+from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of
-from membership.audit.report import CARRIED, RATES
+from membership.audit.provenance import made_from
+from membership.audit.report import CARRIED, DELTA, NO_PROOF_OF_SAFETY, RATES, bounds
 from membership.errors import InputError
-from membership.privacy.lower_bounds import LEAST_RECORDS
+from membership.privacy.lower_bounds import LEAST_RECORDS, n_thresholds
 
 
-def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed: int = 0) -> dict:
+def compare(
+    *evidence: xr.Dataset, level: float = 0.95, delta: float = DELTA, seed: int = 0
+) -> dict:
     """Attack the targets of evidence in every way that it allows.
 
     Parameters
@@ -24,9 +27,9 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed
     level : float
         Confidence of every interval, and of the two bounds, in (0, 1).
     delta : float
-        Of (epsilon, delta)-differential privacy.
+        Of (epsilon, delta)-differential privacy, as in `audit`.
     seed : int
-        Of the resampling, and of the halves that thresholds are chosen and judged on.
+        Of the resampling.
 
     Returns
     -------
@@ -37,7 +40,8 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed
         other attack lacks; ``epsilon_lower_bound`` and ``mu_lower_bound`` as in `audit`, the
         largest over attacks and targets at a level that holds for all of them at once, or None
         where memberships were not drawn (leave-one-out models) or too few records were asked;
-        ``targets``, ``records``, ``level`` and ``warnings``.
+        ``targets``, ``records``, ``level``, ``meaning`` and ``warnings``; ``provenance`` as in
+        `audit`, with the seed and each input's digest, that of `membership.evidence.digest`.
 
     Raises
     ------
@@ -55,6 +59,9 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
     units = _units(evidence, table.targets)
+    inputs = {
+        f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
+    }
     how = {"units": units, "level": level, "seed": seed}
     areas = {
         name: metrics.resampled("auc", score, table.member, seed=seed)
@@ -63,7 +70,7 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed
     found = {name: area.interval(level, units) for name, area in areas.items()}
     order = sorted(found, key=lambda name: -found[name].difference)
     return {
-        "version": membership.__version__,
+        "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
         "level": level,
         "targets": len(table.targets),
@@ -84,13 +91,20 @@ def compare(*evidence: xr.Dataset, level: float = 0.95, delta: float = 0.0, seed
             }
             for name in order
         ],
-        **_bounds(table, level, delta, seed),
+        **_bounds(table, level, delta),
         "left_out": [
             {"name": name, "display": known[name].display, "lacks": lacks}
             for name, lacks in first.lacking.items()
         ],
+        "meaning": [_MEANING, NO_PROOF_OF_SAFETY],
         "warnings": _warnings(evidence, len(set(units))),
     }
+
+
+_MEANING = (
+    "Who knows what a row says under knowledge, and sees of the released model what its attack "
+    "saw, tells members from others as well as the row's interval says."
+)
 
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
@@ -118,7 +132,7 @@ def _behind(
     return _ends(found.difference, found)
 
 
-def _bounds(table: ScoreTable, level: float, delta: float, seed: int) -> dict[str, Any]:
+def _bounds(table: ScoreTable, level: float, delta: float) -> dict[str, Any]:
     """What the strongest attack on any target proves, paid for by Bonferroni's correction."""
     asked = [
         (row[~np.isnan(row)], truth[~np.isnan(row)])
@@ -128,13 +142,10 @@ def _bounds(table: ScoreTable, level: float, delta: float, seed: int) -> dict[st
     twice = np.unique(table.record).size < table.record.size
     if twice or any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in asked):
         return {"epsilon_lower_bound": None, "mu_lower_bound": None}
-    how = {"level": 1 - (1 - level) / len(asked), "seed": seed}
-    epsilon = max(privacy.epsilon_lower_bound(*one, delta=delta, **how) for one in asked)
-    mu = max(privacy.mu_lower_bound(*one, **how) for one in asked)
-    return {
-        "epsilon_lower_bound": {"value": epsilon, "level": level, "delta": delta},
-        "mu_lower_bound": {"value": mu, "level": level},
-    }
+    shared = 1 - (1 - level) / len(asked)
+    epsilon = max(privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in asked)
+    mu = max(privacy.mu_lower_bound(*one, level=shared) for one in asked)
+    return bounds(epsilon, mu, level, delta, sum(n_thresholds(truth) for _, truth in asked))
 
 
 def _ends(value: float, interval: Any) -> dict[str, float]:

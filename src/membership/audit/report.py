@@ -1,17 +1,19 @@
 """What scores prove: the report of an audit as plain values, and as files."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import special
 
-import membership
 from membership import metrics, paths, privacy
-from membership.audit import page, warnings
+from membership.audit import page, provenance, warnings
 from membership.audit.reading import Scored
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
+from membership.privacy.lower_bounds import n_thresholds
 
 RATES = (0.001, 0.01, 0.1)
 PRIORS = (0.5, 0.1, 0.01)
@@ -19,9 +21,12 @@ MOST_EXPOSED = 20
 LEAST_IN_GROUP = 10
 CARRIED = 10
 """False positives that a rate must let one expect before its TPR is called measured."""
+DELTA = 1e-5
+"""The chance that a promise of privacy fails altogether: customary, and below one in the number of
+training records for up to 100,000 of them."""
 
 
-def audit(scored: Scored, *, level: float = 0.95, delta: float = 0.0, seed: int = 0) -> dict:
+def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
     """Say what an attack's scores prove of a model.
 
     Parameters
@@ -31,18 +36,23 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = 0.0, seed: int 
     level : float
         Confidence of every interval and bound, in (0, 1).
     delta : float
-        Of (epsilon, delta)-differential privacy.
-    seed : int
-        Of the halves that thresholds are chosen and judged on.
+        Of (epsilon, delta)-differential privacy, in [0, 1): the chance that its promise fails
+        altogether, to be chosen well below one in the number of training records.
 
     Returns
     -------
     dict
-        Plain JSON values. Rates are fractions in [0, 1]: ``auc`` {value, low, high};
+        Plain JSON values, the same for the same scores in any order but for the date and, where
+        records tie, the names of the most exposed: ``provenance`` {version, date, command, inputs
+        [{name, sha256}]}, where arrays are the float64 scores and then the memberships, a byte
+        each. Rates are fractions in [0, 1]: ``auc`` {value, low, high};
         ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
         ``positive_predictive_value`` [{fpr, prior, value, low, high}];
-        ``epsilon_lower_bound`` {value, level, delta}; ``mu_lower_bound`` {value, level};
-        ``groups`` and ``most_exposed``, lists; ``warnings``, list of str.
+        ``epsilon_lower_bound`` {value, level, delta, tried} and ``mu_lower_bound`` {value, level,
+        tried, delta, epsilon}, where tried counts the thresholds that share the error and epsilon
+        is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
+        whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
+        at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str.
 
     Raises
     ------
@@ -52,28 +62,57 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = 0.0, seed: int 
     score, member = scored.score, scored.member
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    epsilon = privacy.epsilon_lower_bound(score, member, delta=delta, level=level)
+    mu = privacy.mu_lower_bound(score, member, level=level)
+    area = _area(score, member, level)
     rates = [_rate(score, member, fpr, level) for fpr in RATES]
-    chosen = {"level": level, "seed": seed}
+    groups = [] if scored.group is None else np.unique(scored.group)
+    digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
+    group_level = 1 - (1 - level) / max(len(groups), 1)
     return {
-        "version": membership.__version__,
+        "provenance": provenance.made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
-        "auc": _number(metrics.auc(score, member), auc_interval(score, member, level)),
+        "auc": area,
         "tpr_at_fpr": rates,
         "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
-        "epsilon_lower_bound": {
-            "value": privacy.epsilon_lower_bound(score, member, delta=delta, **chosen),
-            "level": level,
-            "delta": delta,
-        },
-        "mu_lower_bound": {
-            "value": privacy.mu_lower_bound(score, member, **chosen),
-            "level": level,
-        },
-        "groups": _groups(scored, level),
+        **bounds(epsilon, mu, level, delta, n_thresholds(member)),
+        "groups": _groups(scored, group_level),
+        "group_level": group_level,
         "most_exposed": _most_exposed(scored),
+        "meaning": _meaning(area, rates[1]),
         "warnings": warnings.of_scores(scored, level),
     }
+
+
+def bounds(
+    epsilon: float, mu: float, level: float, delta: float, tried: int
+) -> dict[str, dict[str, Any]]:
+    """Both bounds as a report has them."""
+    shared = {"level": level, "delta": delta, "tried": tried}
+    meant = privacy.gaussian_epsilon(mu, delta) if delta else None
+    return {
+        "epsilon_lower_bound": {"value": epsilon, **shared},
+        "mu_lower_bound": {"value": mu, "epsilon": meant, **shared},
+    }
+
+
+NO_PROOF_OF_SAFETY = (
+    "No number here says that the model is safe: a stronger attack may find more, other "
+    "records may be more exposed, and another training may leak more."
+)
+
+
+def _meaning(area: dict[str, float], rate: dict[str, Any]) -> list[str]:
+    """What the numbers mean for a release, and what they do not."""
+    found = "This attack does not tell members from others better than guessing would."
+    if area["low"] > 0.5:
+        low, high = f"{100 * rate['low']:.1f}%", f"{100 * rate['high']:.1f}%"
+        found = (
+            "Who sees of the released model what this attack saw, and accepts that 1% of "
+            f"non-members are accused, finds {low} to {high} of members like these."
+        )
+    return [found, NO_PROOF_OF_SAFETY]
 
 
 def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -> list[Path]:
@@ -110,6 +149,13 @@ def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -
     return [folder / name for name in files]
 
 
+def _area(score: np.ndarray, member: np.ndarray, level: float) -> dict[str, float]:
+    # In one order, so that no sum is rounded by that of the file.
+    order = np.lexsort((member, score))
+    score, member = score[order], member[order]
+    return _number(metrics.auc(score, member), auc_interval(score, member, level))
+
+
 def _rate(score: np.ndarray, member: np.ndarray, fpr: float, level: float) -> dict[str, Any]:
     expected = fpr * float((~member).sum())
     return {
@@ -142,11 +188,21 @@ def _groups(scored: Scored, level: float) -> list[dict[str, Any]]:
         counts = {"members": int(member.sum()), "non_members": int((~member).sum())}
         entry: dict[str, Any] = {"group": str(name), **counts, "auc": None}
         if min(counts.values()) >= LEAST_IN_GROUP:
-            entry["auc"] = _number(metrics.auc(score, member), auc_interval(score, member, level))
+            entry["auc"] = _area(score, member, level)
         for rate, side in (("tpr", member), ("fpr", ~member)):
-            entry[rate] = float((score[side] > threshold).mean()) if side.any() else None
+            entry[rate] = _share(int((score[side] > threshold).sum()), int(side.sum()), level)
         found.append(entry)
     return found
+
+
+def _share(count: int, total: int, level: float) -> dict[str, float] | None:
+    """A share with the interval of Clopper and Pearson."""
+    if not total:
+        return None
+    error = (1 - level) / 2
+    low = special.betaincinv(count, total - count + 1, error) if count else 0.0
+    high = special.betainccinv(count + 1, total - count, error) if count < total else 1.0
+    return _number(count / total, (float(low), float(high)))
 
 
 def _most_exposed(scored: Scored) -> list[dict[str, Any]]:

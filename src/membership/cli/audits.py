@@ -16,8 +16,14 @@ EVIDENCE = ".evidence"
     help="Folder for audit.html and audit.json.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="Of (epsilon, delta).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of halves and resampling.")
+@click.option(
+    "--delta",
+    type=float,
+    default=1e-5,
+    show_default=True,
+    help="Of (epsilon, delta): well below one in the number of training records.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of evidence's resampling.")
 def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
@@ -28,13 +34,16 @@ def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> No
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import evidence
+    from membership.audit.provenance import by_command
 
     if file.suffix == EVIDENCE:
         scored = None
-        report = room.compare(evidence.load(file), level=level, delta=delta, seed=seed)
+        options = {"level": level, "delta": delta, "seed": seed}
+        report = room.compare(evidence.load(file), **options)
     else:
-        scored = room.read_scores(file)
-        report = room.audit(scored, level=level, delta=delta, seed=seed)
+        scored, options = room.read_scores(file), {"level": level, "delta": delta}
+        report = room.audit(scored, **options)
+    report = by_command(report, file, options)
     for path in room.write(report, scored, output, file.name):
         click.echo(path)
 

@@ -177,9 +177,9 @@ def auc_interval(score: Any, member: Any, level: float = 0.95) -> tuple[float, f
 def tpr_interval(score: Any, member: Any, fpr: float, level: float = 0.95) -> tuple[float, float]:
     """Confidence interval of the TPR where the *true* false-positive rate is `fpr`.
 
-    Half of the error goes to the threshold, whose true rate follows a beta law whatever the
-    scores' law, and half to the members counted above it (Clopper and Pearson), so that the
-    interval holds for any number of records; with few non-members it is wide.
+    How many of N non-members score above the threshold with that rate is a binomial count, and for
+    each count the members above it give an exact law of the TPR (Clopper and Pearson); the ends
+    are quantiles of these laws' mixture, so that both errors count without being added up.
 
     Parameters
     ----------
@@ -193,28 +193,57 @@ def tpr_interval(score: Any, member: Any, fpr: float, level: float = 0.95) -> tu
     Returns
     -------
     low, high : float
-        In [0, 1]. Ties count against the attacker below and for it above.
+        In [0, 1]. Ties count against the attacker below and for it above. With few non-members
+        the interval is wide.
 
     Raises
     ------
     InputError
         As `roc_curve`; fewer than two records of a class, or a rate or level out of range.
+
+    Notes
+    -----
+    Of normal and of tied scores, 30 to 1,000 of each class, at rates of 0.1% to 10%, it covers the
+    truth in 95% to 100% of draws; the more, the fewer false positives are expected.
     """
     score, member = _two_of_each(score, member, level)
     if not 0.0 < fpr < 1.0:
         raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
-    error = (1 - level) / 4  # two sides, each of a threshold and of a count
-    members, others = score[member], np.sort(score[~member])[::-1]
-    # The true rate above the k-th highest of N non-members: Beta(k, N - k + 1).
-    order = np.arange(1, others.size + 1)
-    below = stats.beta.cdf(fpr, order, others.size - order + 1)
-    strict, lenient = np.flatnonzero(below >= 1 - error), np.flatnonzero(below <= error)
-    sure = int((members > others[strict[-1]]).sum()) if strict.size else 0
-    possible = int((members >= others[lenient[0]]).sum()) if lenient.size else members.size
-    low = stats.beta.ppf(error, sure, members.size - sure + 1) if sure else 0.0
-    missed = members.size - possible
-    high = stats.beta.isf(error, possible + 1, missed) if missed else 1.0
-    return float(low), float(high)
+    members, others = np.sort(score[member]), np.sort(score[~member])
+    count, weight = _likely_counts(others.size, fpr)
+    # The threshold lies below the count-th highest of the others and above the next.
+    upper, lower = np.r_[others, np.inf], np.r_[-np.inf, others]
+    sure = members.size - np.searchsorted(members, upper[others.size - count], "right")
+    missed = np.searchsorted(members, lower[others.size - count])
+    low = _mixture_quantile(sure, members.size, weight, (1 - level) / 2)
+    return low, 1.0 - _mixture_quantile(missed, members.size, weight, (1 - level) / 2)
+
+
+def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, FloatArray]:
+    """Counts of n with their binomial weights: all likely ones, or 200 to 400 spread over them."""
+    far = 6 * math.sqrt(n * rate * (1 - rate))
+    low, high = max(0, math.floor(n * rate - far)), min(n, math.ceil(n * rate + far) + 12)
+    count = np.arange(low, high + 1, max(1, (high - low) // 200))
+    weight = stats.binom.pmf(count, n, rate)
+    return count, weight / weight.sum()
+
+
+def _mixture_quantile(
+    successes: np.ndarray, n: int, weight: FloatArray, probability: float
+) -> float:
+    """Of the lower Clopper-Pearson laws of counts of successes, mixed by weights."""
+    successes, place = np.unique(successes, return_inverse=True)
+    shares = np.bincount(place, weight)
+    none = float(shares[successes == 0].sum())
+    if none >= probability:
+        return 0.0
+    shares, successes = shares[successes > 0], successes[successes > 0]
+    low, high = 0.0, 1.0
+    while high - low > 1e-14 * high and (low + high) / 2 not in (low, high):
+        middle = (low + high) / 2
+        reached = none + shares @ special.betainc(successes, n - successes + 1, middle)
+        low, high = (middle, high) if reached < probability else (low, middle)
+    return high
 
 
 def _two_of_each(score: Any, member: Any, level: float) -> tuple[FloatArray, BoolArray]:

@@ -4,8 +4,8 @@ Leemann, Pawelczyk and Kasneci, *Gaussian Membership Inference Privacy* (2023), 
 counterpart for differential privacy (Dong, Roth and Su 2022).
 
 Trade-off functions
-    `gaussian_tradeoff`, `gaussian_tpr`, `gaussian_auc`, `mip_tradeoff`, `mip_tpr`,
-    `effective_batch_size`
+    `gaussian_tradeoff`, `gaussian_tpr`, `gaussian_auc`, `gaussian_epsilon`, `mip_tradeoff`,
+    `mip_tpr`, `effective_batch_size`
 Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
     `required_noise`; from one notion to the other: `mip_mu_of_gdp`, `gdp_mu_of_mip`
@@ -57,6 +57,7 @@ from membership.privacy.numerical import (
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
+    gaussian_epsilon,
     gaussian_tpr,
     gaussian_tradeoff,
     mip_tpr,
@@ -82,6 +83,7 @@ __all__ = [
     "epsilon_lower_bound",
     "established",
     "gaussian_auc",
+    "gaussian_epsilon",
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
     "gaussian_tradeoff",

@@ -1,32 +1,36 @@
 """What an attack's scores prove of a training run: lower bounds on its privacy levels.
 
-A level bounds every attack, so an attack that does well refutes small levels. The bounds hold
-although the threshold is chosen on the scores: it is chosen on one half of the records, and the
-rates are counted on the other.
+A level bounds every attack, so an attack that does well refutes small levels. Thresholds are the
+1st, 4th, 16th ... highest scores of one class, and its median, and they share the error: nothing
+is drawn, and neither the order of the records nor the scale of the scores counts.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special
 
 from membership.arrays import BoolArray, FloatArray, as_scored
 from membership.errors import InputError
 
 LEAST_RECORDS = 4
-Level = Callable[[FloatArray, FloatArray], FloatArray]
-"""From a detection rate that is at least so high and a false alarm rate at most so high."""
+SPACING = 4
+NODES = 200
+_LOST = 1e-10
+Power = Callable[[FloatArray, float], FloatArray]
+"""The highest detection rate that a level allows where the false alarm rate is Phi(z), of z."""
 
 
 def epsilon_lower_bound(
-    score: Any, member: Any, *, delta: float = 0.0, level: float = 0.95, seed: int = 0
+    score: Any, member: Any, *, delta: float = 0.0, level: float = 0.95
 ) -> float:
     """Lower confidence bound on epsilon of (epsilon, delta)-differential privacy.
 
     Under differential privacy TPR <= exp(epsilon) FPR + delta, and TNR <= exp(epsilon) FNR +
-    delta, for every test (Kairouz, Oh and Viswanath 2015). Rates are replaced by Clopper-Pearson
-    limits (Nasr et al. 2021), on records that had no part in the choice of the threshold.
+    delta, for every test (Kairouz, Oh and Viswanath 2015). Above the k-th highest of N
+    non-members' scores the FPR follows Beta(k, N - k + 1), whatever the scores' law, and the
+    members there are a binomial count: an epsilon is refuted where so many are too unlikely.
 
     Parameters
     ----------
@@ -38,8 +42,6 @@ def epsilon_lower_bound(
         In [0, 1).
     level : float
         Confidence that the true epsilon is at least the bound, in (0, 1).
-    seed : int
-        Of the halves.
 
     Returns
     -------
@@ -54,21 +56,20 @@ def epsilon_lower_bound(
 
     Notes
     -----
-    The records' memberships must have been drawn independently of each other; with one model and
-    many records that is the one-run audit without its correction, which bounds each record's
-    level only where records do not influence each other's scores.
+    The records must be independent trials: memberships drawn independently of each other, and no
+    record's score moved by another's membership. With one model and many records the second is an
+    approximation.
     """
     if not 0.0 <= delta < 1.0:
         raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
 
-    def proved(detected: FloatArray, alarmed: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore"):
-            return np.log(np.maximum(detected - delta, 0.0)) - np.log(alarmed)
+    def allowed(z: FloatArray, epsilon: float) -> FloatArray:
+        return np.minimum(np.exp(epsilon) * special.ndtr(z) + delta, 1.0)
 
-    return _bound(score, member, proved, level, seed)
+    return _bound(score, member, allowed, level)
 
 
-def mu_lower_bound(score: Any, member: Any, *, level: float = 0.95, seed: int = 0) -> float:
+def mu_lower_bound(score: Any, member: Any, *, level: float = 0.95) -> float:
     """Lower confidence bound on mu of Gaussian differential or membership-inference privacy.
 
     Under mu every test has Phi^-1(TPR) - Phi^-1(FPR) <= mu (Dong, Roth and Su 2022; Leemann et
@@ -81,14 +82,35 @@ def mu_lower_bound(score: Any, member: Any, *, level: float = 0.95, seed: int = 
     float
         At least 0.
     """
-
-    def proved(detected: FloatArray, alarmed: FloatArray) -> FloatArray:
-        return stats.norm.ppf(detected) - stats.norm.ppf(alarmed)
-
-    return _bound(score, member, proved, level, seed)
+    return _bound(score, member, lambda z, mu: special.ndtr(z + mu), level)
 
 
-def _bound(score: Any, member: Any, proved: Level, level: float, seed: int) -> float:
+class Test(NamedTuple):
+    """One threshold: what its false alarm rate may be, as weights of z, and what it detects."""
+
+    z: FloatArray
+    weight: FloatArray
+    detected: int
+    total: int
+
+    def chance(self, allowed: Power, value: float) -> float:
+        """The chance to detect so many at a level."""
+        rest = self.total - self.detected + 1
+        return float(self.weight @ special.betainc(self.detected, rest, allowed(self.z, value)))
+
+
+def places(n: int) -> list[int]:
+    """Which highest scores of n are thresholds: 1, 4, 16 ... of the upper half, and its last."""
+    return sorted({SPACING**i for i in range(n.bit_length()) if 2 * SPACING**i <= n} | {n // 2})
+
+
+def n_thresholds(member: BoolArray) -> int:
+    """Among how many thresholds, of both classes, a bound's error is shared."""
+    n_in = int(member.sum())
+    return len(places(n_in)) + len(places(member.size - n_in))
+
+
+def _bound(score: Any, member: Any, allowed: Power, level: float) -> float:
     score, member = as_scored(score, member)
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
@@ -97,52 +119,40 @@ def _bound(score: Any, member: Any, proved: Level, level: float, seed: int) -> f
         raise InputError(
             f"member: {fewest} records of one class; a bound needs at least {LEAST_RECORDS}"
         )
-    first = _half(member, seed)
-    thresholds = np.unique(score[first])
-    # Limits that hold for all thresholds at once: else the choice falls on a lucky extreme one.
-    sure = 1 - (1 - level) / thresholds.size
-    candidates = _proved(score[first], member[first], thresholds, proved, sure)
-    inverted, best = divmod(int(np.argmax(candidates)), thresholds.size)
-    final = _proved(score[~first], member[~first], thresholds[[best]], proved, level)
-    return max(0.0, float(final[inverted, 0]))
+    error, best = (1 - level) / n_thresholds(member), 0.0
+    for test in (*_tests(score, member), *_tests(-score, ~member)):
+        if test.chance(allowed, best) > error:
+            continue
+        above = best + 1.0
+        while test.chance(allowed, above) <= error:
+            above *= 2
+        found = optimize.root_scalar(
+            lambda value, test=test: test.chance(allowed, value) - error,
+            bracket=(best, above),
+            xtol=1e-12,
+        )
+        best = float(found.root)
+    return best
 
 
-def _half(member: BoolArray, seed: int) -> BoolArray:
-    """Half of the members and half of the others, as if at random."""
-    order = np.argsort(_mixed(np.arange(member.size, dtype=np.uint32), seed), kind="stable")
-    first = np.zeros(member.size, dtype=bool)
-    for rows in (order[member[order]], order[~member[order]]):
-        first[rows[: rows.size // 2]] = True
-    return first
+def _tests(score: FloatArray, target: BoolArray) -> list[Test]:
+    """Thresholds at high scores of the others, in detection of the target."""
+    found, others = np.sort(score[target]), np.sort(score[~target])
+    tests = []
+    for k in places(others.size):
+        # Where others tie there, fewer of them lie above than k - 1.
+        first = np.searchsorted(others, others[-k], "right")
+        detected = found.size - int(np.searchsorted(found, others[-k], "right"))
+        if detected:
+            tests.append(Test(*_rate(others.size - int(first), others.size), detected, found.size))
+    return tests
 
 
-def _mixed(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """A hash of 32 bits (C. Wellons' lowbias32): the page that audits in a browser has it too."""
-    x = numbers + np.uint32(seed * 0x9E3779B9 % 2**32)
-    for factor, shift in ((0x7FEB352D, 16), (0x846CA68B, 15)):
-        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
-    return x ^ (x >> np.uint32(16))
-
-
-def _proved(
-    score: FloatArray, member: BoolArray, thresholds: FloatArray, proved: Level, level: float
-) -> FloatArray:
-    """What each threshold proves: by detecting members (row 0), and by detecting others (row 1)."""
-    n_in, n_out = int(member.sum()), int((~member).sum())
-    accepted_in = n_in - np.searchsorted(np.sort(score[member]), thresholds)
-    accepted_out = n_out - np.searchsorted(np.sort(score[~member]), thresholds)
-    error = (1 - level) / 2  # one side of each of two rates
-
-    def least(count: np.ndarray, total: int) -> FloatArray:
-        limit = stats.beta.ppf(error, np.maximum(count, 1), total - count + 1)
-        return np.where(count == 0, 0.0, limit)
-
-    def most(count: np.ndarray, total: int) -> FloatArray:
-        return 1.0 - least(total - count, total)
-
-    return np.stack(
-        [
-            proved(least(accepted_in, n_in), most(accepted_out, n_out)),
-            proved(least(n_out - accepted_out, n_out), most(n_in - accepted_in, n_in)),
-        ]
-    )
+def _rate(alarms: int, total: int) -> tuple[FloatArray, FloatArray]:
+    """The law of the false alarm rate, Beta(alarms + 1, total - alarms), at z = Phi^-1 of it."""
+    a, b = alarms + 1, total - alarms
+    ends = special.ndtri([special.betaincinv(a, b, _LOST), special.betainccinv(a, b, _LOST)])
+    z = np.linspace(ends[0], ends[1], NODES)
+    log = (a - 1) * special.log_ndtr(z) + (b - 1) * special.log_ndtr(-z) - z**2 / 2
+    weight = np.exp(log - log.max())
+    return z, weight / weight.sum()

@@ -6,9 +6,11 @@ H0 is "the record was not in the batch", H1 "it was"; alpha is the FPR, TPR = 1 
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.optimize import root_scalar
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from membership.arrays import FloatArray
+from membership.errors import InputError
 from membership.privacy import checks, chi2
 
 
@@ -48,6 +50,40 @@ def gaussian_tpr(alpha: Any, mu: float) -> FloatArray:
 def gaussian_auc(mu: float) -> float:
     """Return the area under the ROC curve of the best test at level mu: Phi(mu / sqrt 2)."""
     return float(ndtr(checks.number("mu", mu, "reached level") / np.sqrt(2)))
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the epsilon that mu-Gaussian differential privacy has at a delta.
+
+    The least epsilon of 0 or more with Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 -
+    epsilon/mu) <= delta (Dong, Roth and Su 2022, Corollary 2.13).
+
+    Parameters
+    ----------
+    mu : float
+        0 or more.
+    delta : float
+        Above 0 and below 1: at a delta of 0 there is no such epsilon.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+    """
+    mu = checks.number("mu", mu, "reached level")
+    if not 0.0 < delta < 1.0:
+        raise InputError(f"delta is {delta}; give a number above 0 and below 1")
+
+    def excess(epsilon: float) -> float:
+        second = np.exp(epsilon + log_ndtr(-epsilon / mu - mu / 2))
+        return float(ndtr(mu / 2 - epsilon / mu) - second - delta)
+
+    if mu == 0 or excess(0.0) <= 0:
+        return 0.0
+    top = 1.0
+    while excess(top) > 0:
+        top *= 2
+    return float(root_scalar(excess, bracket=(0.0, top), xtol=1e-12).root)
 
 
 def effective_batch_size(n: float, tau: float = 0.0, clip: float | None = None) -> float:

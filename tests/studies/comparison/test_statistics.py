@@ -105,9 +105,7 @@ def covered(levels, repeats, seed):
             one: rng.normal(size=member.shape) + mu * member
             for one, mu in zip(name, levels, strict=True)
         }
-        held += bounds.best(score, member, int(rng.integers(2**31)))[1][bounds.BOUND_MU] <= max(
-            levels
-        )
+        held += bounds.best(score, member)[1][bounds.BOUND_MU] <= max(levels)
     return held / repeats
 
 
@@ -122,18 +120,10 @@ def test_a_bound_finds_a_strong_attack():
     member = np.random.default_rng(2).random((4, 2000)) < 0.5
     score = {"loss": np.zeros(member.shape), "lira": 2.0 * member}
     score["lira"] = score["lira"] + np.random.default_rng(3).normal(size=member.shape)
-    chosen, found = bounds.best(score, member, 0)
+    chosen, found = bounds.best(score, member)
     assert chosen == "lira"
-    assert 1.0 < found[bounds.BOUND_MU] < 2.0
-
-
-@pytest.mark.parametrize("mu", [0.5, 2.0, 8.0])
-def test_epsilon_of_gaussian_privacy_gives_delta_back(mu):
-    epsilon = bounds.epsilon_of(mu, 1e-5)
-    at, away = -epsilon / mu + mu / 2, -epsilon / mu - mu / 2
-    delta = stats.norm.cdf(at) - np.exp(epsilon + stats.norm.logcdf(away))
-    assert delta == pytest.approx(1e-5, rel=1e-3)
-    assert bounds.epsilon_of(1e-9, 0.5) == 0
+    # That a bound is at most the truth, in 19 of 20 draws, is tested above.
+    assert found[bounds.BOUND_MU] > 1.8
 
 
 def test_levels_are_stated_of_private_targets_only():

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from membership import attacks, metrics, privacy
 from membership.arrays import BoolArray, FloatArray
@@ -28,7 +26,7 @@ def lower_bounds(source: Source) -> pd.DataFrame:
     """The best attack's bounds in every cell, and beside the private target's the stated levels."""
     some, rows = read(source), []
     for one in some:
-        chosen, found = best(one.table.score, one.table.member, source.settings.seed)
+        chosen, found = best(one.table.score, one.table.member)
         key = {**one.key, "attack": attacks.registry()[chosen].display}
         found |= stated(one.outputs.attrs["recipe"])
         for metric, value in found.items():
@@ -37,14 +35,12 @@ def lower_bounds(source: Source) -> pd.DataFrame:
 
 
 _NOTE = (
-    "Attack and threshold are chosen on one half of the targets and records, and the bounds are "
-    "counted on the other; 95% confidence for pairs of target and record as independent trials."
+    "The attack is chosen on one half of the targets, and the bounds are counted on the other, for "
+    "all thresholds at once; 95% confidence for pairs of target and record as independent trials."
 )
 
 
-def best(
-    score: Mapping[str, FloatArray], member: BoolArray, seed: int
-) -> tuple[str, dict[str, float]]:
+def best(score: Mapping[str, FloatArray], member: BoolArray) -> tuple[str, dict[str, float]]:
     """Which attack proves most on half of the targets, and what it proves on the others.
 
     Attacks of all panels but those of another game.
@@ -52,17 +48,14 @@ def best(
     known = attacks.registry()
     some = [name for name in score if panel(known[name]) != names.ANOTHER]
     half = len(member) // 2
-    first = {name: _mu(score[name][:half], member[:half], seed) for name in some}
-    chosen = max(some, key=lambda name: first[name])
+    chosen = max(
+        some, key=lambda name: privacy.mu_lower_bound(*pooled(score[name][:half], member[:half]))
+    )
     rest = pooled(score[chosen][half:], member[half:])
     return chosen, {
-        BOUND_MU: privacy.mu_lower_bound(*rest, seed=seed),
-        BOUND_EPSILON: privacy.epsilon_lower_bound(*rest, delta=DELTA, seed=seed),
+        BOUND_MU: privacy.mu_lower_bound(*rest),
+        BOUND_EPSILON: privacy.epsilon_lower_bound(*rest, delta=DELTA),
     }
-
-
-def _mu(score: FloatArray, member: BoolArray, seed: int) -> float:
-    return privacy.mu_lower_bound(*pooled(score, member), seed=seed)
 
 
 def pooled(score: FloatArray, member: BoolArray) -> tuple[FloatArray, BoolArray]:
@@ -86,23 +79,6 @@ def stated(recipe: Mapping[str, Any]) -> dict[str, float]:
     membership = privacy.mip_mu_step(d, n, d, own["noise"], own["clip"])
     return {
         STATED_MU: mu,
-        STATED_EPSILON: epsilon_of(mu, DELTA),
+        STATED_EPSILON: privacy.gaussian_epsilon(mu, DELTA),
         MEMBERSHIP_MU: privacy.composed_mu(membership, epochs),
     }
-
-
-def epsilon_of(mu: float, delta: float) -> float:
-    """The epsilon of mu-Gaussian privacy at a delta (Dong, Roth and Su 2022, Corollary 2.13)."""
-    from scipy.optimize import brentq
-
-    def excess(epsilon: float) -> float:
-        first = stats.norm.cdf(-epsilon / mu + mu / 2)
-        second = stats.norm.logcdf(-epsilon / mu - mu / 2)
-        return float(first - np.exp(epsilon + second) - delta)
-
-    if excess(0.0) <= 0:
-        return 0.0
-    top = 1.0
-    while excess(top) > 0:
-        top *= 2
-    return float(brentq(excess, 0.0, top))
