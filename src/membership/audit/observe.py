@@ -77,53 +77,73 @@ def gather(
         Arrays do not fit, `member` is missing, a model answers probabilities where logits are
         asked or fewer classes than there are, or `train` gives different models with one seed.
     """
-    x, y = _records("x, y", x, y)
+    parts = _parts(x, y, held)
+    x, y = parts[0]
     if model is None and member is not None:
         raise InputError("member is given without model; give the model that was trained on them")
     own = None if model is None else _truth(member, len(y))
-    for what, number, least in (
-        ("n_reference", n_reference, 2),
-        ("n_targets", n_targets, 1),
-        ("seed", seed, 0),
-    ):
+    counts = {"n_reference": (n_reference, 2), "n_targets": (n_targets, 1), "seed": (seed, 0)}
+    for what, (number, least) in counts.items():
         whole(what, number, least)
-    parts = [(x, y)]
-    if held is not None:
-        if not isinstance(held, tuple | list) or len(held) != 2:
-            raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
-        parts.append(_records("held", *held))
-        if parts[1][0].shape[1:] != x.shape[1:]:
-            raise InputError(
-                f"held: records of shape {parts[1][0].shape[1:]}; those of x are {x.shape[1:]}"
-            )
-    first = n_targets if own is None else 1
     targets = data.random_halves(n_targets, len(y), seed + 1) if own is None else own[None]
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
-    # In the order of the masks; the audited model, if there is one, is not trained.
-    models = [] if model is None else [_seen(model, parts)]
-    _check_repeats(train, x[masks[-1]], y[masks[-1]], seed + len(masks) - 1)
-    for at in tqdm(range(len(models), len(masks)), desc="training", unit="model"):
-        models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts))
-    each = {key: np.stack([found[key] for found in models]) for key in models[0]}
+    answers = _answers(train, parts, masks, [] if model is None else [model], seed)
     labels = {"label": y} if held is None else {"label": y, "held_label": parts[1][1]}
-    said = warnings.of_records(x, y, own, None if held is None else parts[1])
-    if np.ptp(each["log_odds"], axis=0).max() == 0:
-        said.append(
-            "All models answer the same, whatever they were trained on: does `train` start a new "
-            "model and train it on the records that it is given?"
-        )
+    accuracy = _accuracy(answers["correct"], masks)
     return evidence.dataset(
         "outputs",
-        {**each, **labels, "member": masks, "train_accuracy": _accuracy(each["correct"], masks)},
+        {**answers, **labels, "member": masks, "train_accuracy": accuracy},
         {"record": np.arange(len(y))},
         set=name,
         data={name: data.record_digest(x, y)},
         recipe={"train": getattr(train, "__qualname__", type(train).__name__)},
-        targets=list(range(first)),
-        references=list(range(first, len(masks))),
+        targets=list(range(len(targets))),
+        references=list(range(len(targets), len(masks))),
         seed=seed,
-        warnings=said,
+        warnings=_warnings(parts, own, answers["log_odds"]),
     )
+
+
+def _parts(x: Any, y: Any, held: tuple[Any, Any] | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The records with their labels and, where there are some, those that no model has seen."""
+    parts = [_records("x, y", x, y)]
+    if held is not None:
+        if not isinstance(held, tuple | list) or len(held) != 2:
+            raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
+        parts.append(_records("held", *held))
+        shape, asked = parts[1][0].shape[1:], parts[0][0].shape[1:]
+        if shape != asked:
+            raise InputError(f"held: records of shape {shape}; those of x are {asked}")
+    return parts
+
+
+def _answers(
+    train: Train,
+    parts: list[tuple[np.ndarray, np.ndarray]],
+    masks: BoolArray,
+    given: list[Any],
+    seed: int,
+) -> dict[str, FloatArray]:
+    """What each mask's model answers: those that are given come first and are not trained."""
+    x, y = parts[0]
+    models = [_seen(model, parts) for model in given]
+    _check_repeats(train, x[masks[-1]], y[masks[-1]], seed + len(masks) - 1)
+    for at in tqdm(range(len(models), len(masks)), desc="training", unit="model"):
+        models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts))
+    return {key: np.stack([signals_of[key] for signals_of in models]) for key in models[0]}
+
+
+def _warnings(
+    parts: list[tuple[np.ndarray, np.ndarray]], own: BoolArray | None, log_odds: FloatArray
+) -> list[str]:
+    """What about the data, and about models that all answer alike, bends an audit."""
+    listed = warnings.of_records(*parts[0], own, parts[1] if len(parts) > 1 else None)
+    if np.ptp(log_odds, axis=0).max() == 0:
+        listed.append(
+            "All models answer the same, whatever they were trained on: does `train` start a new "
+            "model and train it on the records that it is given?"
+        )
+    return listed
 
 
 def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
