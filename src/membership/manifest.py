@@ -180,20 +180,7 @@ def digest_of(path: Path) -> str | None:
 
 @contextmanager
 def held(folder: Path, patience: float = 0.0) -> Iterator[None]:
-    """Keep every other run from writing to a folder of results.
-
-    Parameters
-    ----------
-    folder : Path
-        A chapter's results at one profile; the lock lies beside it.
-    patience : float
-        Seconds to wait for another.
-
-    Raises
-    ------
-    InputError
-        Another run is at work there, or the lock cannot be written.
-    """
+    """Keep every other run from writing to a folder of results; the lock lies beside it."""
     real = folder.resolve()
     file = real.with_name(f".{real.name}.lock")
     busy = (

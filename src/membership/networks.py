@@ -124,13 +124,7 @@ def require_shapes(model: nn.Module) -> None:
 
 
 def as_logits(answer: Any) -> torch.Tensor:
-    """What a model answered, if that is a tensor.
-
-    Raises
-    ------
-    InputError
-        It is a tuple, a dictionary or anything else.
-    """
+    """What a model answered, if that is a tensor."""
     if isinstance(answer, torch.Tensor):
         return answer
     raise InputError(

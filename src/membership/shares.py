@@ -12,13 +12,7 @@ Item = TypeVar("Item")
 
 
 def parse(text: str) -> tuple[int, int]:
-    """Read a share such as ``2/4``, the second of four.
-
-    Raises
-    ------
-    InputError
-        It is none, or beyond what can be shared.
-    """
+    """Read a share such as ``2/4``, the second of four."""
     part, _, of = text.partition("/")
     if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of) <= MOST):
         raise InputError(f"share = {text!r}: give K/N, such as 2/4, with N at most {MOST:,}")

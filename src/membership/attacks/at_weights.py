@@ -21,26 +21,7 @@ def iha_at(
     stationarity: str = "published",
     damping: float = 0.0,
 ) -> FloatArray:
-    """The score of `iha_terms` at each w.
-
-    Parameters
-    ----------
-    w, gradient, others : array of shape (draws, p)
-        Parameters, the record's gradient there, and the mean gradient over the others, as one of
-        n records.
-    loss : array of shape (draws,)
-        The record's.
-    hessian : array of shape (p, p) or (draws, p, p)
-        Of the mean loss, regulariser left out.
-    n_train : int
-    recipe : (learning rate, momentum, weight decay)
-    stationarity, damping
-        As for `iha`.
-
-    Returns
-    -------
-    array of shape (draws,)
-    """
+    """The score of `iha_terms` at each w of shape (draws, p), with that w's loss and gradients."""
     decay = recipe[2] if stationarity == "regularised" else 0.0
     one = np.eye(hessian.shape[-1])
     inverse = np.linalg.inv(hessian + (decay + damping) * one)

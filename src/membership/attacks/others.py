@@ -36,19 +36,6 @@ def check_marks(train: tuple, query: tuple, member: BoolArray, knowledge: str) -
 
     A member occurs among the training records; another record does not, unless as a copy of one
     that is queried as a member.
-
-    Parameters
-    ----------
-    train, query : (torch.Tensor, torch.Tensor)
-        Records and targets, as an `Objective` reads them.
-    member : ndarray of bool, shape (records,)
-    knowledge : str
-        As for `iha`; its controls do not read the mark.
-
-    Raises
-    ------
-    InputError
-        Names the first such record.
     """
     if knowledge != "leave-one-out":
         return

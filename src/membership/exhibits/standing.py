@@ -26,15 +26,7 @@ DECLARED = (AS_PAPER, SMALLER, OTHER, UNKNOWN, SUBSTITUTE)
 
 
 def standing(exhibit: Exhibit, run: Panel | None) -> tuple[str, ...]:
-    """The words of `WORDS` that hold, in their order; several where its data sets differ in it.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        Says in ``standing`` how its committed run compares with the paper's.
-    run : Panel or None
-        The committed one.
-    """
+    """The words of `WORDS` that hold, in their order; several where its data sets differ in it."""
     if run is None:
         return (RECIPE if recipe(exhibit.id) else NOT_RUN,)
     if not run.about["data"]:

@@ -15,13 +15,7 @@ MOST_STEPS = 1e24
 
 
 def rates(name: str, values: Any) -> FloatArray:
-    """Return rates as float64 in their own shape.
-
-    Raises
-    ------
-    InputError
-        A value is no number in [0, 1].
-    """
+    """Rates as float64 in their own shape; an InputError where one is no number in [0, 1]."""
     array = as_real(name, values).astype(np.float64, copy=False)
     if not ((array >= 0) & (array <= 1)).all():
         wrong = array[~((array >= 0) & (array <= 1))][0]

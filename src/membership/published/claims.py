@@ -114,26 +114,9 @@ def _made_of(test: Callable[[Any], Outcome], source: Any) -> Outcome:
 def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """The claims listed in ``<chapter>_claims.toml``, each with its test out of some modules.
 
-    Parameters
-    ----------
-    chapter : str
-        Such as ``"iha"``.
-    *modules : module
-        What holds the functions that the list names under ``test`` and, where another test was
-        fixed beforehand, under ``former``. A test that is declared there, see `declared_tests`, is
-        a table in the place of the name. A claim that no run here can test says under
-        ``untested`` what it would take. Words in braces stand for those that the list gives under
-        ``[words]``.
-
-    Returns
-    -------
-    tuple of Claim
-        In the order of the list.
-
-    Raises
-    ------
-    ValueError
-        A claim names both, neither, or a function that is in none of the modules, or in two.
+    ``test``, and ``former`` where another was fixed beforehand, name a function of the modules or
+    declare a test (see `declared_tests`); a claim that no run here can test says under
+    ``untested`` what it would take. Words in braces stand for those under ``[words]``.
     """
     path = files("membership.published") / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -229,23 +229,8 @@ class Correlation(Contrast):
 def trend(levels: Any, values: Any, label: str) -> Contrast:
     """How much each unit's number grows over the range of levels, on a logarithmic scale.
 
-    Parameters
-    ----------
-    levels : array of shape (levels,)
-        Positive, three different ones or more.
-    values : array of shape (units, levels)
-        Two units or more.
-    label : str
-
-    Returns
-    -------
-    Contrast
-        The mean over units of the least-squares slope on log(level), times the range of the logs.
-
-    Raises
-    ------
-    InputError
-        Fewer levels or units, a level that is not positive, or shapes that do not fit.
+    The mean over units (values are (units, levels)) of the least-squares slope on log(level), times
+    the range of the logs.
     """
     at, values = as_float64("levels", levels, 1), as_float64("values", values, 2)
     if np.unique(at).size < 3 or (at <= 0).any():

@@ -10,21 +10,7 @@ from membership.published.tables import table
 
 
 def pairs(chapter: str) -> pd.DataFrame:
-    """The pairs that a chapter's notes list, a row each.
-
-    Parameters
-    ----------
-    chapter : str
-        Such as ``"iha"``. Its notes have under ``[[misprints]]`` what should be one number, or in
-        another order, and under ``one`` and ``other`` a table of the paper with the values of its
-        key columns; what both share stands beside.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``quantity``, ``one place``, ``printed``, ``other place``, ``printed there`` and
-        ``difference``.
-    """
+    """The pairs of printed numbers that a chapter's notes have under ``[[misprints]]``."""
     return pd.DataFrame([_pair(chapter, **pair) for pair in notes_of(chapter)["misprints"]])
 
 

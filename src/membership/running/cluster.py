@@ -73,21 +73,8 @@ def plan(
 ) -> list[Piece]:
     """Every piece of evidence of some chapters, in an order in which they can be gathered.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of chapters.
-    strings : mapping of str to str
-        Parameters as typed at the command line.
-    measured : Path
-        A CSV file of what pieces took; see `remember`. It need not be there.
-    shares : int
-        Jobs a piece that can be shared; 0: one for each ten minutes it was measured to take.
-
-    Raises
-    ------
-    InputError
-        A name or a value cannot be used, or the file is none of ours.
+    `measured` is the file of `remember`, if it is there; 0 `shares`: one for each ten minutes that
+    a piece was measured to take.
     """
     known = costs(measured)
     return [
@@ -129,13 +116,7 @@ def _after(name: str, every: Mapping[str, object]) -> str:
 
 
 def gatherer(settings: ChapterSettings, name: str) -> Source:
-    """The source of one file of evidence.
-
-    Raises
-    ------
-    InputError
-        The chapter gathers no such evidence; the nearest name is suggested.
-    """
+    """The source of one file of evidence."""
     found = source(settings)
     if name not in found.gatherers():
         known = list(found.gatherers())

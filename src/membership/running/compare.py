@@ -28,24 +28,9 @@ _SHOWN = ("commit", "code_sha256", "versions", "device", "data")
 
 
 def numbers(chapter: str, profile: str, root: Path | str) -> pd.DataFrame:
-    """Every single number that a run saved, one a row.
+    """Every single number that a run saved, one a row: `NUMBER`, ``value``, ``low`` and ``high``.
 
-    Parameters
-    ----------
-    chapter, profile : str
-    root : Path or str
-        The run's results folder.
-
-    Returns
-    -------
-    DataFrame
-        Columns of `NUMBER`, then ``value``, ``low`` and ``high``. Exhibits whose tables are not one
-        number a row, such as curves, are left out, and so are those that the run did not save.
-
-    Raises
-    ------
-    InputError
-        A file is not the one that its run wrote.
+    Exhibits whose tables are not one number a row, such as curves, are left out.
     """
     rows: list[tuple[Any, ...]] = []
     for exhibit in declared(chapter):
@@ -67,20 +52,8 @@ def merged(runs: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFra
 def spread(table: pd.DataFrame, varied: Sequence[str]) -> pd.DataFrame:
     """What the seeds make of each number, for every combination of the other parameters.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `merged` made it.
-    varied : sequence of str
-        The varied parameters, ``seed`` among them or not.
-
-    Returns
-    -------
-    DataFrame
-        The other parameters, `NUMBER`, then ``runs``, ``mean``, ``sd`` (over the runs, with
-        ``runs - 1``), ``low`` and ``high`` (Student's interval of the mean at 95%, over seeds, with
-        the data as they are; it knows of no bounds and may end above 1 for a correlation),
-        ``least`` and ``most``. With one run ``sd`` and the interval are NaN.
+    The interval is Student's of the mean over seeds, with the data as they are; it knows of no
+    bounds and may end above 1 for a correlation.
     """
     keys = [name for name in varied if name != SEED] + NUMBER
     grouped = table.groupby(keys, sort=False, dropna=False)["value"]
@@ -143,13 +116,7 @@ def saved(path: Path) -> Saved:
 
 
 def asked(first: Saved, second: Saved) -> pd.DataFrame:
-    """What was asked of the two runs and what they ran on, where it is not the same.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``what``, ``first`` and ``second``; no row where nothing is known to differ.
-    """
+    """What was asked of the two runs and what they ran on, where it is not the same."""
     told = [_told(run) for run in (first, second)]
     names = list(dict.fromkeys([*told[0], *told[1]]))
     rows = [(name, told[0].get(name, ""), told[1].get(name, "")) for name in names]

@@ -22,12 +22,7 @@ def own_data(parameters: Mapping[str, Any]) -> list[str]:
 def hidden(whole: Any, parameters: Mapping[str, Any]) -> Any:
     """Plain JSON values with this machine's folders cut from every string.
 
-    Parameters
-    ----------
-    whole : Any
-        A notebook's or a record's content, as ``json.loads`` gives it.
-    parameters : mapping of str to Any
-        Of the run: what they place absolutely is shown by its name alone.
+    What the run's parameters place absolutely is shown by its name alone.
     """
     return _walk(whole, [*_own(parameters), *_machine()])
 

@@ -103,28 +103,10 @@ def run_jobs(
     within_memory: bool = False,
     on_end: Callable[[Running], None] = lambda _: None,
 ) -> list[Running]:
-    """Start jobs in their order, at most so many at a time.
+    """Start jobs in their order, at most so many at a time; returns those that failed.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-    at_once : int
-    go_on : bool
-        Whether to start further jobs after a failure.
-    within_memory : bool
-        Whether to start a second job only where there is memory for it; see `_fits`.
-    on_end : callable
-        Called with each job that has ended.
-
-    Returns
-    -------
-    list of Running
-        Those that failed.
-
-    Raises
-    ------
-    RunError
-        It was interrupted; no job is left running.
+    After an interruption, a RunError, no job is left running. `go_on`: also after a failure.
+    `within_memory`: a second job only where there is memory for it, see `_fits`.
     """
     try:
         with processes.supervised() as run:

@@ -39,19 +39,7 @@ def counts(models: int) -> list[int]:
 def of_others(score: np.ndarray, member: np.ndarray, count: int) -> FloatArray:
     """The threshold that is best for the next ``count`` models pooled, for each model in turn.
 
-    Parameters
-    ----------
-    score : numpy.ndarray, shape (models, records)
-        Higher means member.
-    member : numpy.ndarray of bool, shape (models, records)
-        Half of every model's records.
-    count : int
-        Of other models, at least 1; after the last comes the first.
-
-    Returns
-    -------
-    numpy.ndarray, shape (models,)
-        As `metrics.best_threshold` of the pooled scores, which are sorted once for all models.
+    As `metrics.best_threshold` of their scores (models, records), sorted once for all models.
     """
     models, records = score.shape
     order = np.argsort(-score, axis=None, kind="stable")

@@ -192,19 +192,9 @@ def _worths(label: str, attacked: dict[tuple[str, int], Pairs], base: list[float
 def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
     """The number of references at which a gain over one posterior is 0, with its 95% interval.
 
-    Parameters
-    ----------
-    sizes : list of int
-        Rising.
-    gains : array of shape (sizes, targets)
-        What the attack has more than the posterior, linear between sizes in their logarithm.
-
-    Returns
-    -------
-    dict
-        value, the least number with a mean gain of 0 or more; low and high, the least and largest
-        number at which 0 lies in Student's interval of the gain. An end at the least or largest
-        size is one that the sizes do not reach.
+    Gains are (sizes, targets) and linear between rising sizes in their logarithm; the interval is
+    where 0 lies in Student's interval of the gain. An end at the least or largest size is one that
+    the sizes do not reach.
     """
     at = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), _STEPS)
     every = np.stack([np.interp(at, np.log(sizes), gain) for gain in gains.T])

@@ -32,17 +32,7 @@ def marginal_tpr(mean_member, mean_other, sd_member, sd_other, alpha: float):
 def exact_tprs(others: Any, members: Any, alpha: float) -> tuple[float, FloatArray]:
     """True rates of the marginal attack, and of the one that spends ``alpha`` on each kind.
 
-    Parameters
-    ----------
-    others, members : sequence of (mean, standard deviation)
-        The normal law of the score of non-members and members, a pair each kind of record; the
-        kinds are equally frequent.
-    alpha : float
-        False-positive rate, in (0, 1).
-
-    Returns
-    -------
-    tuple of float and ndarray, shape (kinds,)
+    A kind is the (mean, sd) of the normal law of its score; kinds are equally frequent.
     """
     (mean, sd), (mean_in, sd_in) = np.transpose(others), np.transpose(members)
     ends = mean.min() - 20 * sd.max(), mean.max() + 20 * sd.max()

@@ -278,19 +278,7 @@ def contrast(
 ) -> dict[str, float]:
     """A weighted sum of attacks' statistics, averaged over data sets, as columns of a tidy row.
 
-    Parameters
-    ----------
-    tables : sequence of (str, Table)
-        The data set and the scores of each cell, with all of the attacks.
-    weights : mapping of str to float
-        By the attack's name: one attack, or 1 and -1 for a difference.
-    statistic : {"auc", "tpr_at_fpr"}
-    settings : Settings
-        Uses ``resamples`` and ``seed``.
-    scale : float
-        100 for percent.
-    **arguments
-        Of the statistic.
+    Weights go by the attack's name: one attack, or 1 and -1 for a difference.
     """
     by_set: dict[str, list[Table]] = {}
     for name, table in tables:

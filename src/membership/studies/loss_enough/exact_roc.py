@@ -22,15 +22,7 @@ _ROUNDING = 1e-13
 
 
 def weights_of(form: FloatArray, loadings: FloatArray) -> FloatArray:
-    """The weights of x'Ax for x = Lg, g standard normal: the eigenvalues of L'AL.
-
-    Parameters
-    ----------
-    form : array of shape (k, k)
-        A; only its symmetric part matters.
-    loadings : array of shape (k, j)
-        L.
-    """
+    """The weights of x'Ax for x = Lg, g standard normal: the eigenvalues of L'AL."""
     inner = loadings.T @ form @ loadings
     return np.linalg.eigvalsh((inner + inner.T) / 2)
 
