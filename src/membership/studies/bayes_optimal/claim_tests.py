@@ -182,8 +182,7 @@ def on_pictures(test: Test, source: Source) -> Outcome:
 def threshold_is_free(test: Test, source: Source) -> Outcome:
     """A part at each of Table 1's sizes, and one at Table 2's."""
     part, large_part = test.parts
-    margin = part.number({})
-    lead = large_part.contrast(source.table(TABLE_2), {})
+    _, lead, margin = large_part.of(source.table(TABLE_2), {})
 
     def judge(sizes: list[int]) -> Outcome:
         some = test.model_copy(update={"parts": (part,)}).at(n=sizes).outcome(source).numbers
