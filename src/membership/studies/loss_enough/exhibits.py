@@ -30,7 +30,7 @@ from membership.studies.loss_enough.names import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-games, losses = later(__package__, "games", "losses")
+games, losses, price = later(__package__, "games", "losses", "price")
 
 KNOWN = "others known"
 """What stands for an attack's knowledge where it is drawn along an axis."""
@@ -70,6 +70,17 @@ def _lines(
         return plots.lines_with_intervals(shown, x=x, panel="panel", x_label=x_label, log_x=log)
 
     return draw
+
+
+def _shares(table: pd.DataFrame) -> "Figure":
+    """Control 5: the bound and the games' records, a panel an exponent."""
+    from membership import plots
+
+    names = "share kept, exponent " + table["exponent"].map("{:g}".format)
+    shown = table.assign(panel=names)
+    return plots.lines_with_intervals(
+        shown, x=CONDITION, by="of", panel="panel", log_x=True, same_scale=True
+    )
 
 
 _declare = exhibits_of(__package__)
@@ -146,4 +157,5 @@ EXHIBITS = (
     _swept("fig-6", games.conditions, CONDITION),
     _swept("fig-7", games.rates, STEP),
     exhibit("ctl-2", losses.all_losses),
+    exhibit("ctl-5", price.of_one_loss, draw=_shares, says=sentences.of_shares),
 )

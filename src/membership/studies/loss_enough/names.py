@@ -30,3 +30,6 @@ SPREAD = "largest spread of log-ratio + loss / T"
 UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"
 ERROR, SECOND = "largest error of the parameters", "smallest misfit of another solution"
 APART_BY = "difference in AUC (points)"
+
+SHARE = "share of the squared signal that the error keeps"
+LEAST, MEDIAN = "least of any record", "median record of the ridge games"

@@ -13,7 +13,9 @@ from membership.studies.loss_enough.names import (
     IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
+    LEAST,
     MALT,
+    MEDIAN,
     PARAMETERS_LESS_LOSS,
     PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
@@ -135,4 +137,17 @@ def of_logistic(table: pd.DataFrame) -> str:
     return (
         f"All others known, AUC (%) under SGD: {each}. For a draw from the posterior the best "
         f"attack on the loss lacks {lack:.2f} points."
+    )
+
+
+def of_shares(table: pd.DataFrame) -> str:
+    """The bound and the games' records at both ends, for noise like the Hessian."""
+    share = table[table["exponent"] == 1].set_index([CONDITION, "of"])["value"]
+    texts = [
+        f"{share[at, MEDIAN]:.2f} at {CONDITION} {at:,g} (bound {share[at, LEAST]:.2g})"
+        for at in (table[CONDITION].min(), table[CONDITION].max())
+    ]
+    return (
+        f"With noise like the Hessian the error on the median record keeps {' and '.join(texts)} "
+        "of the squared signal."
     )

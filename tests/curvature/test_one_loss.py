@@ -1,0 +1,120 @@
+"""The price of one loss: the share against dense matrices and draws, its bounds and their ends."""
+
+import numpy as np
+import pytest
+from scipy.linalg import fractional_matrix_power, solve_continuous_lyapunov
+from scipy.stats import norm
+
+from membership import curvature, metrics
+from membership.errors import InputError
+
+EXPONENTS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
+
+
+def random_problem(seed, size=5, records=20, condition=50.0):
+    """Eigenvalues with a condition number, an eigenbasis, and gradients in it."""
+    rng = np.random.default_rng(seed)
+    inner = np.exp(rng.uniform(0, np.log(condition), size - 2))
+    values = rng.uniform(0.1, 10) * np.concatenate([[1.0, condition], inner])
+    basis, _ = np.linalg.qr(rng.standard_normal((size, size)))
+    return values, basis, rng.standard_normal((records, size)) * 10 ** rng.uniform(-2, 2)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_share_is_that_of_two_normal_laws_in_any_basis(seed, exponent):
+    values, basis, turned = random_problem(seed)
+    found = curvature.loss_share(values, turned, exponent)
+    total = basis @ np.diag(values) @ basis.T
+    # SGD's law for small steps and noise K^exponent, solved for without a common basis.
+    noise = np.real(fractional_matrix_power(total, exponent))
+    covariance = solve_continuous_lyapunov(total, noise)
+    for share, gradient in zip(found, turned @ basis.T, strict=True):
+        shift = np.linalg.solve(total, gradient)
+        parameters = shift @ np.linalg.solve(covariance, shift)
+        error = (gradient @ shift) ** 2 / (gradient @ covariance @ gradient)
+        assert share == pytest.approx(error / parameters, rel=1e-7)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_no_record_leaves_the_bounds(seed, exponent):
+    condition = 10.0 ** (seed / 4)
+    values, _, gradient = random_problem([seed, 1], size=3 + seed, records=500, condition=condition)
+    found = curvature.loss_share(values, gradient, exponent)
+    least = curvature.least_loss_share([condition], exponent)
+    assert (found >= least * (1 - 1e-9)).all()
+    assert (found <= 1).all()
+    opposite = curvature.loss_share(values, gradient, -exponent)
+    np.testing.assert_allclose(opposite, found, rtol=1e-9)
+    if exponent == 0:
+        np.testing.assert_allclose(found, 1.0, rtol=1e-12)
+    elif condition > 1:
+        # A record with parts along two curvatures is no eigenvector.
+        assert (found < 1).all()
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_both_bounds_are_attained_by_the_records_that_are_said_to(exponent):
+    values, _, _ = random_problem(3)
+    along = curvature.loss_share(values, np.eye(len(values)), exponent)
+    np.testing.assert_allclose(along, 1.0, rtol=1e-12)
+    worst = np.where((values == values.min()) | (values == values.max()), np.sqrt(values), 0.0)
+    least = curvature.least_loss_share([values.max() / values.min()], exponent)
+    np.testing.assert_allclose(curvature.loss_share(values, worst[None], exponent), least)
+    # Unequal parts along the same two keep more.
+    if exponent:
+        uneven = worst * np.where(values == values.max(), 2.0, 1.0)
+        assert curvature.loss_share(values, uneven[None], exponent)[0] > least * 1.01
+
+
+def test_the_bound_is_the_one_in_closed_form():
+    for condition in (1.0, 3.0, 3300.0):
+        for exponent in EXPONENTS:
+            c = condition ** abs(exponent)
+            (found,) = curvature.least_loss_share([condition], exponent)
+            assert found == pytest.approx(4 * c / (1 + c) ** 2, rel=1e-9)
+
+
+def test_curvature_without_a_shape_costs_nothing():
+    gradient = np.random.default_rng(0).standard_normal((7, 4))
+    np.testing.assert_allclose(curvature.loss_share(np.full(4, 0.3), gradient, 1.0), 1.0)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 1.0])
+def test_attacks_on_draws_have_the_aucs_that_it_says(exponent):
+    values, _, gradient = random_problem(8, records=1)
+    rng, draws = np.random.default_rng(9), 40_000
+    law = values ** (exponent - 1)
+    shift = gradient[0] / values
+    shift *= 1.2 / np.sqrt(shift**2 @ (1 / law))  # d = 1.2
+    w = rng.standard_normal((2 * draws, len(values))) * np.sqrt(law)
+    w[draws:] += shift
+    member = np.arange(2 * draws) >= draws
+    share = curvature.loss_share(values, gradient, exponent)[0]
+    for score, squared in ((w @ (shift / law), 1.0), (w @ gradient[0], share)):
+        expected = norm.cdf(1.2 * np.sqrt(squared / 2))
+        # Four standard errors of an AUC from so many draws, at most sqrt(1 / (12 draws)) * 2.
+        assert metrics.auc(score, member) == pytest.approx(expected, abs=4 / np.sqrt(6 * draws))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([0.0, 1.0], [[1.0, 1.0]], 1.0), "curvature has the eigenvalue 0"),
+        (([1.0, 2.0], [[1.0, 1.0, 1.0]], 1.0), "gradient has 3 columns"),
+        (([1.0, 2.0], [[0.0, 0.0]], 1.0), "row of zeros"),
+        (([1.0, 2.0], [[1.0, 1.0]], np.inf), "exponent = inf"),
+    ],
+)
+def test_what_it_refuses(given, message):
+    with pytest.raises(InputError, match=message):
+        curvature.loss_share(*given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"), [(([0.5], 1.0), "condition has 0.5"), (([2.0], np.nan), "exponent = nan")]
+)
+def test_what_the_bound_refuses(given, message):
+    with pytest.raises(InputError, match=message):
+        curvature.least_loss_share(*given)
