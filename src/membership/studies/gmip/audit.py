@@ -128,11 +128,12 @@ def figure_2a(played: xr.Dataset) -> pd.DataFrame:
             _measured(key, played),
             gaussian_curve({**key, "series": "level at K = d"}, mu),
         ]
-    note = (
-        "The level is mu = 1.14 in all three simulations. The authors' notebook has "
-        "(1026, 970), for which mu is 1.03, and 2560 in the place of 2580."
+    level = (
+        "mu = 1.14 in all three (the authors' notebook has (1026, 970), for which mu is 1.03, and "
+        "2560 in the place of 2580)"
     )
-    return tidy(parts, computed(sizes=played.attrs["sizes"], note=note))
+    sizes = played.attrs["sizes"] | {"Simulated level": level}
+    return tidy(parts, computed(sizes=sizes))
 
 
 def figure_4(played: xr.Dataset) -> pd.DataFrame:
@@ -221,7 +222,7 @@ def figure_2(audits: Audits, played: xr.Dataset) -> pd.DataFrame:
     """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones."""
     simulated = figure_2a(played)
     table = pd.concat([simulated, *map(_roc, audits)], ignore_index=True)
-    table.attrs = observed(audits, note=simulated.attrs["note"])
+    table.attrs = observed(audits)
     table.attrs["sizes"] = simulated.attrs["sizes"] | table.attrs["sizes"]
     return table
 

@@ -230,8 +230,7 @@ def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFr
             key = {"data": audit.attrs["set"], "steps": text}
             for part, values in _parts(audit, cost, steps):
                 rows.append({**key, "part": part, **metrics.summary(100 * values)})
-    note = "AUC in percent, and its change in points. Intervals over models."
-    return tidy(rows, observed(audits, note=note))
+    return tidy(rows, observed(audits))
 
 
 def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[str, FloatArray]]:

@@ -15,14 +15,14 @@ def of_figure_1(table: pd.DataFrame) -> str:
     gap = (wide["Theorem 5.1"] - wide["Gaussian limit"]).abs().groupby("panel", sort=False).max()
     first, last = gap.index[0], gap.index[-1]
     return (
-        f"The exact curve and its limit differ by at most {number(gap.iloc[0])} for {first} and by "
-        f"{number(gap.iloc[-1])} for {last}."
+        f"The two curves are at most {100 * gap.iloc[0]:.1f} points apart for {first}, and "
+        f"{100 * gap.iloc[-1]:.2f} points for {last}."
     )
 
 
 def of_control_1(table: pd.DataFrame) -> str:
     """The greatest deviation of all."""
-    return f"No simulated error rate is off by more than {number(table['value'].max())}."
+    return f"No simulated error rate is off by more than {100 * table['value'].max():.2f} points."
 
 
 def of_figure_2(table: pd.DataFrame) -> str:
@@ -58,31 +58,33 @@ def of_figure_5(table: pd.DataFrame) -> str:
 
 
 def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
-    real = table[table["panel"].str.endswith(": one step")]
-    return said.each(
-        real.assign(name=real["panel"].str.removesuffix(": one step"), tpr=100 * real["tpr"]),
-        "name",
-        "{name} {glir:.0f}% where the level at K = d gives {by_d:.0f}% ({by_rank:.0f}% at the "
-        "rank)",
-        f"TPR at {100 * fpr:.0f}% FPR after one step: {{}}.",
-        glir={"fpr": fpr, "series": "GLiR"},
-        by_d={"fpr": fpr, "series": "level at K = d"},
-        by_rank={"fpr": fpr, "series": "level at K = rank"},
+    at = table[table["panel"].str.endswith(": one step") & ((table["fpr"] - fpr).abs() < 1e-9)]
+    found, stated = (
+        100 * at.loc[at["series"] == series, "tpr"] for series in ("GLiR", "level at K = d")
+    )
+    if found.empty:
+        return ""
+    return (
+        f"After one step GLiR finds {_range(found)} of members at {100 * fpr:.0f}% FPR. The level "
+        f"at K = d is {_range(stated)}."
     )
 
 
+def _range(shares: pd.Series) -> str:
+    """From the least to the largest of some shares in percent."""
+    least, most = (f"{end:.0f}" for end in (shares.min(), shares.max()))
+    return f"{most}%" if least == most else f"{least} to {most}%"
+
+
 def of_control_2(table: pd.DataFrame) -> str:
-    """Parameters, rank, and the level with either."""
+    """The rank beside the number of parameters."""
     return said.each(
         table,
         "dataset",
-        "{dataset}: rank {rank:.0f} of {d:.0f} parameters, level {by_d:.2f} with d and "
-        "{by_rank:.2f} with the rank",
-        "{}.",
+        "{dataset} {rank:,.0f} of {d:,.0f}",
+        "Dimensions that gradients fill, of those that the parameters have: {}.",
         rank={"quantity": "rank, least of all models"},
         d={"quantity": "parameters d"},
-        by_d={"quantity": "mu with d"},
-        by_rank={"quantity": "mu with the rank"},
     )
 
 
@@ -133,11 +135,11 @@ def of_control_6(table: pd.DataFrame) -> str:
     """The median and the upper percent of K over the rank."""
     measured = table[table["method"] == "measured"].set_index(["data", "quantity"])["value"]
     found = [
-        f"{name}: median K {number(measured[name, 'K / rank, quantile 0.5'])} times the rank, "
-        f"upper percent from {number(measured[name, 'K / rank, quantile 0.99'])} times"
+        f"{name} {measured[name, 'K / rank, quantile 0.5']:.2f} and "
+        f"{measured[name, 'K / rank, quantile 0.99']:.1f}"
         for name in dict.fromkeys(measured.index.get_level_values(0))
     ]
-    return f"{'; '.join(found)}."
+    return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(found)}."
 
 
 def of_control_7(table: pd.DataFrame) -> str:
@@ -167,13 +169,13 @@ def of_control_9(table: pd.DataFrame) -> str:
     """Equation 10 and the numerical rate at 0.1% FPR, at the paper's sizes and in the example."""
     rates = table[table["quantity"] == "TPR at 0.1% FPR (%)"]
     found = [
-        f"{name} {number(part['Equation 10'])} and {number(part['numerical'])}"
+        f"{name} {part['Equation 10']:.1f} and {part['numerical']:.1f}"
         for name, part in (
             (name, rows.set_index("method")["value"])
             for name, rows in rates.groupby("data", sort=False)
         )
     ]
-    return f"TPR (%) at 0.1% FPR by Equation 10 and, numerically, in truth: {'; '.join(found)}."
+    return f"TPR (%) at 0.1% FPR by Equation 10, and composed numerically: {'; '.join(found)}."
 
 
 def of_figure_3(table: pd.DataFrame) -> str:
@@ -182,35 +184,33 @@ def of_figure_3(table: pd.DataFrame) -> str:
     wide = own.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
     gain = (wide["GMIP"] - wide["GDP"]).groupby("dataset", sort=False).max()
     each = "; ".join(f"{name} {value:.1f} points" for name, value in gain.items())
-    return f"GMIP over GDP, at the level where it gains most: {each}."
+    return f"The most that GMIP gains over GDP: {each}."
 
 
 def of_control_10(table: pd.DataFrame) -> str:
-    """Accuracy with either noise under plain SGD."""
-    return said.each(
-        table[table["optimiser"] == "sgd"],
-        "dataset",
-        "{dataset} {none:.1f}% without noise, {shared:.1f}% with shared, {independent:.1f}% with "
-        "independent noise",
-        "Test accuracy with plain SGD: {}.",
-        none={"noise": "none"},
-        shared={"noise": "shared"},
-        independent={"noise": "independent"},
+    """What either noise costs under plain SGD, over all data sets."""
+    plain = table[table["optimiser"] == "sgd"].pivot(
+        index="dataset", columns="noise", values="value"
+    )
+    if not {"none", "shared", "independent"} <= set(plain.columns):
+        return ""
+    shared, own = (plain["none"] - plain[noise] for noise in ("shared", "independent"))
+    return (
+        f"With plain SGD shared noise costs at most {shared.max():z.1f} points of accuracy, and "
+        f"independent noise at least {own.min():z.1f}."
     )
 
 
 def of_control_11(table: pd.DataFrame) -> str:
-    """The level of one step of the median record and of the upper percent, beside the paper's."""
+    """The level of one step, of the median record and of the upper percent."""
     at = table[table["quantity"] == "mu of one step"]
     return said.each(
         at,
         "data",
-        "{data}: {median:.2f} for the median record, {upper:.2f} at the 99% quantile of K, where "
-        "the level at K = d is {stated:.2f}",
-        "mu of one step. {}.",
+        "{data} {median:.2f} and {upper:.2f}",
+        "Level of one step, of the median record and at the 99% quantile of K: {}.",
         median={"record": "median"},
         upper={"record": "99% quantile"},
-        stated={"record": "K = d (Equation 10)"},
     )
 
 
@@ -220,21 +220,34 @@ def of_control_12(table: pd.DataFrame) -> str:
     return said.each(
         table,
         "data",
-        "{data} {area:+.1f} and {rate:+.1f}",
-        "Likelihood ratio less GLiR, points of AUC and of TPR at 1% FPR, all records: {}.",
+        "{data} {area:+z.1f} and {rate:+z.1f}",
+        "Points that the likelihood ratio gains over GLiR, in AUC and in TPR at 1% FPR: {}.",
         area={**less, "quantity": "AUC (%)"},
         rate={**less, "quantity": "TPR at 1% FPR (%)"},
     )
 
 
 def of_control_13(table: pd.DataFrame) -> str:
-    """The parts after one step, in points of AUC."""
+    """The AUC after one step, predicted and found."""
     return said.each(
         table[table["steps"] == "one step"],
         "data",
-        "{data} from {predicted:.1f} to {found:.1f}: rank {rank:+.1f}, spread of K {spread:+.1f}, "
-        "background {background:+.1f}, the rest {rest:+.1f}",
-        "AUC after one step, in percent and points: {}.",
+        "{data} {predicted:.1f} and {found:.1f}",
+        "AUC of one step, predicted at K = d and found by GLiR (%): {}.",
+        predicted={"part": "predicted at K = d, d parameters"},
+        found={"part": "found, GLiR"},
+    )
+
+
+def of_the_gap(table: pd.DataFrame) -> str:
+    """Control 13 in words: the parts after one step, in points of AUC."""
+    return said.each(
+        table[table["steps"] == "one step"],
+        "data",
+        "{data} from {predicted:.1f} to {found:.1f}: rank {rank:+z.1f}, spread of K "
+        "{spread:+z.1f}, estimated moments {background:+z.1f}, the rest {rest:+z.1f}",
+        "A panel a data set: bars lead from the predicted AUC through four reasons to the AUC "
+        "that is found. In percent and points: {}.",
         predicted={"part": "predicted at K = d, d parameters"},
         found={"part": "found, GLiR"},
         rank={"part": "rank in the place of d"},
@@ -245,7 +258,20 @@ def of_control_13(table: pd.DataFrame) -> str:
 
 
 def of_control_17(table: pd.DataFrame) -> str:
-    """The lowest rate that all groups have: stated, and found where the records are fixed."""
+    """What is found of all members, and what is stated, at 10% false positives."""
+    rates = table[table["quantity"] == "TPR at 10% FPR (%)"]
+    return said.each(
+        rates,
+        "data",
+        "{found:.0f}% of members where {stated:.0f}% are stated ({data})",
+        "At 10% FPR the attack finds {}.",
+        found={"asked": "all", "others": "fixed"},
+        stated={"others": "Equation 10"},
+    )
+
+
+def of_the_promise(table: pd.DataFrame) -> str:
+    """Control 17 in words: stated, and found of each group where the records are fixed."""
     found = []
     for name, part in table.groupby("data", sort=False):
         groups = part.groupby("quantity", sort=False)["asked"].nunique()
@@ -261,7 +287,10 @@ def of_control_17(table: pd.DataFrame) -> str:
         )
         stated = f"stated {at.iloc[0]:.1f}%, found {each}"
         found.append(f"{name}, {quantity.removesuffix(' (%)')}: {stated}")
-    return f"The attack on all steps. {'; '.join(found)}."
+    return (
+        "A panel a data set, rows for all records and for those with the largest K: what an "
+        f"attack finds, and a line where the promise stands. {'; '.join(found)}."
+    )
 
 
 def of_control_18(table: pd.DataFrame) -> str:
@@ -299,23 +328,20 @@ def of_control_14(table: pd.DataFrame) -> str:
     return said.each(
         table[table["mu"] == lowest],
         "dataset",
-        "{dataset} {wide:.1f}% with the C of Table 4 and {fitting:.1f}% with the median norm",
-        f"Test accuracy under differential privacy at mu = {lowest:g}: {{}}.",
+        "{dataset} {wide:.1f} and {fitting:.1f}%",
+        f"Accuracy under GDP at mu = {lowest:g}, with Table 4's C and with the median norm: {{}}.",
         wide={"series": "GDP, C of Table 4"},
         fitting={"series": "GDP, C at the median norm"},
     )
 
 
 def of_control_15(table: pd.DataFrame) -> str:
-    """Points of accuracy lost to C alone and to noise with either C."""
+    """Points of accuracy lost to noise with either C."""
     found = []
     for name, part in table.groupby("data", sort=False):
-        clip, wide, fitting = part[part["quantity"].str.endswith("(points)")]["value"]
-        found.append(f"{name} {clip:.1f}, {wide:.1f} and {fitting:.1f}")
-    return (
-        "Points of accuracy lost to the smaller C alone, to noise with Table 4's C, and to noise "
-        f"with the smaller: {'; '.join(found)}."
-    )
+        _, wide, fitting = part[part["quantity"].str.endswith("(points)")]["value"]
+        found.append(f"{name} {wide:.1f} and {fitting:.1f}")
+    return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(found)}."
 
 
 def of_control_16(table: pd.DataFrame) -> str:
@@ -323,9 +349,8 @@ def of_control_16(table: pd.DataFrame) -> str:
     return said.each(
         table[table["quantity"] == "TPR at 1% FPR (%)"],
         "data",
-        "{data} {shared:.1f}% and {own:.1f}%",
-        "TPR at 1% FPR of the loss-based attack where models share their start, and where each "
-        "has its own: {}.",
+        "{data} {shared:.1f} and {own:.1f}%",
+        "Members that the loss finds at 1% FPR, with a shared start and with own starts: {}.",
         shared={"start": "shared"},
         own={"start": "own"},
     )
@@ -333,11 +358,12 @@ def of_control_16(table: pd.DataFrame) -> str:
 
 def of_figure_6(table: pd.DataFrame) -> str:
     """Both attacks after the few steps, at 1% false positives."""
+    both = table[table["panel"].isin(table.loc[table["series"] == "GLiR", "panel"])]
     return said.each(
-        table.assign(tpr=100 * table["tpr"]),
-        "panel",
-        "{panel}: GLiR {glir:.1f}%, loss {loss:.1f}%",
-        "TPR at 1% FPR after {}.",
+        both.assign(tpr=100 * both["tpr"]),
+        "dataset",
+        "{dataset} {glir:.1f} and {loss:.1f}%",
+        "Members found at 1% FPR after a few steps, by GLiR and by the loss: {}.",
         glir={"fpr": 0.01, "series": "GLiR"},
         loss={"fpr": 0.01, "series": "loss (LiRA)"},
     )

@@ -38,7 +38,7 @@ def figure_1() -> pd.DataFrame:
         ):
             key = {"panel": f"d = {d}, n = {n}", "series": series}
             parts.append(pd.DataFrame({**key, "fpr": alpha, "fnr": fnr}))
-    return tidy(parts, computed(note="Dimensions are chosen here."))
+    return tidy(parts, computed(note="These dimensions are ours."))
 
 
 def table_5() -> pd.DataFrame:

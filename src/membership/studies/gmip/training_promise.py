@@ -184,8 +184,4 @@ def attack_table(some: Sequence[xr.Dataset]) -> pd.DataFrame:
             if not np.isnan(fresh - fixed).any():
                 less = metrics.summary(fresh - fixed)
                 rows.append({**key, "asked": "all", "others": PAIRED, **less})
-    note = (
-        "The attacker sees every step's mean gradient, knows each step's moments of the law, and "
-        "adds up the log-likelihood ratios of the mixture."
-    )
-    return tidy(rows, observed(some, note=note))
+    return tidy(rows, observed(some))
