@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from membership.studies.lood.experiment import MATCHED, SETTING
 from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
-from membership.studies.lood.one_inverse import COSTS, RATIO
+from membership.studies.lood.one_inverse import COSTS
 from membership.studies.lood.queries import IN_LEVELS
 from membership.studies.lood.reconstruction import (
     ELSEWHERE,
@@ -29,8 +30,8 @@ def speed(table: pd.DataFrame) -> str:
     times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
     sentence = (
         f"Retraining for a record takes {times:,.0f} times as long as the closed form for it alone "
-        f"({with_kernel:,.0f} with the kernel), and {value[RATIO]:,.0f} times its share of all at "
-        f"once; one by one the records take {one_by_one:,.0f} times as long as that."
+        f"({with_kernel:,.0f} with the kernel). One by one the records take {one_by_one:,.0f} "
+        "times as long as all at once."
     )
     paper = value[value.index.str.endswith(COSTS)]
     if not paper.empty:
@@ -59,9 +60,9 @@ def statements(table: pd.DataFrame) -> str:
     apart = (gradient["formula"] - gradient["differences"]).abs() / gradient.abs().max().max()
     ratio = by["Appendix C.2"]["value"].min()
     return (
-        f"At the record the slope of KL is at most {slope:.0e} of that away from it; KL(D, D') is "
-        f"at least {ratio:.2f} times KL(D', D); the gradient of Proposition 5.1 and differences "
-        f"are at most {apart.max():.0e} of the largest apart."
+        f"At the record the slope of KL is at most {slope:.0e} of that away from it. KL(D, D') is "
+        f"at least {ratio:.2f} times KL(D', D). Proposition 5.1 and differences are at most "
+        f"{apart.max():.0e} of the largest gradient apart."
     )
 
 
@@ -72,9 +73,8 @@ def correlations(table: pd.DataFrame) -> str:
     values = table[table["metric"] == BY_VALUE].set_index(["estimate", "of"])["value"]
     by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
     return (
-        f"On the process, ranks of KL and of the best attack's AUC correlate at {kl:.3f}, those of "
-        f"the mean distance at {mean:.3f}; by Pearson's r it is "
-        f"{' and '.join(f'{one:.3f}' for one in by_value)}."
+        f"Rank correlation with the best attack's AUC on the process: KL {kl:.3f}, mean distance "
+        f"{mean:.3f}. Pearson's r: {' and '.join(f'{one:.3f}' for one in by_value)}."
     )
 
 
@@ -88,43 +88,36 @@ def over_sets(table: pd.DataFrame) -> str:
     shares = []
     for name, deviation in RELEASED.items():
         value = more.loc[more["kernel"].str.startswith(f"{name}, "), "value"]
-        shares.append(f"{value.min():.0f} to {value.max():.0f}% at {deviation}")
+        shares.append(f"{_range(value)} at {deviation}")
     return (
-        f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for "
-        f"{' and '.join(shares)} of the records, by depth and training set."
+        f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for this share of "
+        f"records, by depth and training set: {', '.join(shares)}."
     )
+
+
+def _range(shares: pd.Series) -> str:
+    """From the least to the largest of some shares in percent."""
+    least, most = (f"{end:.0f}" for end in (shares.min(), shares.max()))
+    return f"{most}%" if least == most else f"{least} to {most}%"
 
 
 def rates(table: pd.DataFrame) -> str:
     """Which of GeLU's fixed points are stable."""
     chi = table[(table["metric"] == "chi_var") & (table["activation"] == "GeLU")]
     stable = chi.loc[chi["value"] < 1, "q"].tolist()
-    return f"Of GeLU's fixed points those at q = {', '.join(stable)} keep their variance stably."
+    return f"GeLU's fixed points are stable at q = {', '.join(stable)}."
 
 
 def by_point(table: pd.DataFrame) -> str:
-    """Shares on the sphere at an unstable and at stable points, shallow and deep."""
-    parts = []
-    part = table[(table["inputs"] == "unit sphere") & table["q"].isin([0.5, 4, 16])]
-    part = part[part["activation"] == "GeLU"]
-    for name, own in part.groupby("dataset", sort=False):
-        shares = []
-        for q, at in own.groupby("q"):
-            ends = (
-                at.loc[at["metric"].str.startswith(f"depth {depth},"), "value"].mean()
-                for depth in (2, 10)
-            )
-            shares.append("{:.0f} and {:.0f}%".format(*ends) + f" (q = {q:g})")
-        parts.append(f"{', '.join(shares)} of {name}")
+    """In how many cells at stable points GeLU leads, and in which it does not."""
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
     deep = deep[~deep["metric"].str.startswith("depth 1,")]
     behind = deep[deep["value"] <= 50]
     where = [f"q = {q:g}, {metric.removesuffix(' (%)')}" for q, metric in _cells(behind)]
     but = f" (not at {'; '.join(where)})" if 0 < len(where) < 4 else ""
     return (
-        f"On the sphere, at depths 2 and 10 (means of both noises), GeLU leaks more for "
-        f"{'; for '.join(parts)}. At its stable points, with two layers or more, it leads in "
-        f"{len(deep) - len(behind)} of {len(deep)} cells of data, inputs, depth and noise{but}."
+        "At its stable points, with two layers or more, GeLU leaks more for most records in "
+        f"{len(deep) - len(behind)} of {len(deep)} cells{but}."
     )
 
 
@@ -139,8 +132,8 @@ def measures(table: pd.DataFrame) -> str:
         part = table[(table["panel"] == panel) & table["series"].str.startswith("NNGP, records")]
         most[panel] = part.loc[part["x"] < part["x"].median(), "y"].max()
     return (
-        "The half of the NNGP's records with the smallest mean distance has an AUC of up to "
-        f"{most['mean distance']:.2f}, that with the smallest KL of up to {most['KL']:.2f}."
+        "The largest AUC among the half of records with the smallest mean distance is "
+        f"{most['mean distance']:.2f}; with the smallest KL, {most['KL']:.2f}."
     )
 
 
@@ -176,10 +169,10 @@ def escapes(table: pd.DataFrame) -> str:
     ].iloc[-1]
     others = rows[rows.index.str.startswith("the mean of D',")].max()
     return (
-        f"Where the data normalise, climbing finds up to {' and '.join(parts)} the record's KL. "
-        f"Beside the mean each of {least['n']:.0f} records has {least['value']:,.3g} times its KL "
-        f"or more; in 256 grey levels at most {rows[IN_LEVELS]:.2g} times, and under kernels that "
-        f"are not zero there at most {others:.1g}."
+        f"Climbing finds up to {' and '.join(parts)} the record's KL. Beside the mean each of "
+        f"{least['n']:.0f} records has {least['value']:,.3g} times its KL or more. In 256 grey "
+        f"levels it is at most {rows[IN_LEVELS]:.2g} times, and under kernels that are not zero "
+        f"there {others:.1g}."
     )
 
 
@@ -189,8 +182,7 @@ def recovered(table: pd.DataFrame) -> str:
     count, kernels = int((shown["correlation"] > SUCCESS).sum()), shown["kernel"].unique()
     under = f" under {kernels[0]}" if len(kernels) == 1 else ""
     return (
-        f"{count} of {len(shown)} queries{under} have a correlation above {SUCCESS} with their "
-        "record."
+        f"{count} of {len(shown)} queries{under} found their record (correlation above {SUCCESS})."
     )
 
 
@@ -198,26 +190,13 @@ def success(table: pd.DataFrame) -> str:
     """Control 7: rates over kernels, by the best start and by any, and where others end."""
     parts = []
     for name, own in table.groupby("dataset", sort=False):
-        best = own[own["metric"] == RECOVERED].sort_values("value")
-        ends = [
-            f"{row.value:.0f}% [{row.low:.0f}, {row.high:.0f}] ({row.kernel})"
-            for row in best.iloc[sorted({0, len(best) - 1})].itertuples()
-        ]
-        starts = own.loc[own["metric"] == OF_STARTS, "value"]
-        of = (
-            f"{starts.min():.0f} to {starts.max():.0f}"
-            if len(starts) > 1
-            else f"{starts.min():.0f}"
-        )
-        parts.append(f"{' to '.join(ends)} of {name}, {of}% of single starts")
+        best, starts = (own.loc[own["metric"] == of, "value"] for of in (RECOVERED, OF_STARTS))
+        parts.append(f"{_range(best)} of {name} (single starts {_range(starts)})")
+    sentence = f"The best start recovers, by kernel, {'; '.join(parts)}."
     elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
-    sentence = f"The best start recovers {'; '.join(parts)}."
     if elsewhere.empty:
         return sentence
-    return (
-        f"{sentence} Of the others {elsewhere.min():.0f} to {elsewhere.max():.0f}% end nearer to "
-        "another record."
-    )
+    return f"{sentence} Of failed starts {_range(elsewhere)} end nearer to another record."
 
 
 def groups(table: pd.DataFrame) -> str:
@@ -229,9 +208,8 @@ def groups(table: pd.DataFrame) -> str:
     whole = rates["whole"]
     return (
         f"Of {rates['members'][0]['n']} single searches {by_rank}% recover the most, the second "
-        f"and the least exposed member. Three queries together reach {share.min():.0f} to "
-        f"{share.max():.0f}% of the KL of all three; all searches of a group together recover all "
-        f"three in {whole['value']:.0f}% [{whole['low']:.0f}, {whole['high']:.0f}] of "
+        f"and the least exposed member. Three queries together reach {_range(share)} of the KL of "
+        f"all three. All searches of a group recover all three members in {whole['value']:.0f}% of "
         f"{whole['n']} groups."
     )
 
@@ -265,18 +243,18 @@ def activations(table: pd.DataFrame) -> str:
     parts = []
     for series, part in table.groupby("series", sort=False):
         share = 100 * (part["y"] > part["x"]).mean()
-        parts.append(f"{share:.0f}% of {len(part):,} records ({series})")
-    return f"GeLU leaks more for {', '.join(parts)}."
+        parts.append(f"{share:.0f}% ({series})")
+    return f"Records for which GeLU leaks more: {', '.join(parts)}."
 
 
 def shares(table: pd.DataFrame) -> str:
-    """Control 9: how far apart the settings lie."""
-    of_kl = table[(table["kernels"] != "networks") & table["metric"].str.endswith("KL (%)")]
-    parts = [
-        f"{rows['value'].min():.0f} to {rows['value'].max():.0f}% ({name})"
-        for name, rows in of_kl.groupby("kernels", sort=False)
-    ]
-    return f"By inputs and depth GeLU has more KL for {', '.join(parts)} of the records."
+    """Control 9: the released weights, and the same at equal mean variance."""
+    of_kl = table[table["metric"].str.endswith("KL (%)")].set_index("kernels")["value"]
+    released, alike = (_range(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
+    return (
+        f"By input and depth GeLU leaks more for {released} of records at the released weights, "
+        f"and for {alike} at the same mean variance."
+    )
 
 
 def slips(table: pd.DataFrame) -> str:
