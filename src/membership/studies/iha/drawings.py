@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from membership import plots
@@ -86,4 +87,17 @@ def own_reference(table: pd.DataFrame) -> "Figure":
         label="AUC of LiRA",
         stems=True,
         told=".3f",
+    )
+
+
+def kept_by_one_loss(table: pd.DataFrame) -> "Figure":
+    """Control 17: the bound and the networks' records against the condition number."""
+    shown = table.rename(columns={"of": "series"})
+    # Two digits: these are the places of marks on an axis.
+    number = shown["condition number"]
+    scale = 10.0 ** (np.floor(np.log10(number)) - 1)
+    shown = shown.assign(**{"condition number": np.round(number / scale) * scale})
+    panel = "share kept, " + shown["dataset"]
+    return plots.lines_with_intervals(
+        shown.assign(panel=panel), "condition number", by="series", panel="panel", log_x=True
     )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 against_references, audit, clean_game, cost, damping, leave_one_out = later(
     __package__, "against_references", "audit", "clean_game", "cost", "damping", "leave_one_out"
 )
-drawings, score_taken_apart, small_game, theory = later(
-    __package__, "drawings", "score_taken_apart", "small_game", "theory"
+drawings, one_loss, score_taken_apart, small_game, theory = later(
+    __package__, "drawings", "one_loss", "score_taken_apart", "small_game", "theory"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -180,5 +180,13 @@ EXHIBITS = (
     ),
     exhibit("ctl-6", theory.control_6, settings=True, says=sentences.of_control_6),
     exhibit("ctl-9", theory.control_9, settings=True, says=sentences.of_control_9),
+    exhibit(
+        "ctl-17",
+        one_loss.control_17,
+        FORMS_OF_DECOMPOSED,
+        SWEEPS,
+        draw=drawings.kept_by_one_loss,
+        says=sentences.of_control_17,
+    ),
     exhibit("ctl-7", functools.partial(misprints.pairs, "iha"), says=sentences.of_control_7),
 )

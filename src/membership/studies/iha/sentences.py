@@ -271,3 +271,15 @@ def of_curves(table: pd.DataFrame) -> str:
         "One panel a data set: true against false positive rate on logarithmic axes, with curves "
         f"of {series} and the line of random scores. {of_figure_1(table)}"
     )
+
+
+def of_control_17(table: pd.DataFrame) -> str:
+    """The median record at the smallest damping and at the largest."""
+    parts = []
+    for name, rows in table[table["of"] == "median record"].groupby("dataset", sort=False):
+        first, last = rows.iloc[0], rows.iloc[-1]
+        parts.append(
+            f"{first['value']:.2g} on {name} at damping {first['damping']:g} and "
+            f"{last['value']:.2g} at {last['damping']:g}"
+        )
+    return f"Of the median record's squared signal the loss keeps {'; '.join(parts)}."
