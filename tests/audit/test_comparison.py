@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import attacks, evidence, metrics, privacy
-from membership.audit import compare
+from membership.audit import Scored, audit, compare
 from membership.cli import cli
 from membership.errors import InputError
 
@@ -17,16 +17,25 @@ ORIGIN = {"set": "Digits", "data": {"digits": "ab12"}, "recipe": {"loss": "cross
 
 
 def outputs(
-    targets: list[int] | None = None, records: int = 400, models: int = 24, leak: float = 1.5
+    targets: list[int] | None = None,
+    records: int = 400,
+    models: int = 24,
+    leak: float = 1.5,
+    seed: int = 2,
+    **further,
 ):
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(seed)
     member = rng.random((models, records)) < 0.5
     hard = rng.normal(0, 2, records)
     log_odds = hard + leak * member + rng.normal(0, 1, member.shape)
     labels = {"record": np.arange(records)}
     named = [0, 1, 2] if targets is None else targets
     return evidence.dataset(
-        "outputs", {"log_odds": log_odds, "member": member}, labels, targets=named, **ORIGIN
+        "outputs",
+        {"log_odds": log_odds, "member": member, **further},
+        labels,
+        targets=named,
+        **ORIGIN,
     )
 
 
@@ -44,8 +53,51 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
     last = report["attacks"][-1]
     assert last["behind_best"]["value"] == pytest.approx(areas[-1] - areas[0])
     best = table.score[report["attacks"][0]["name"]]
-    paired = metrics.paired_interval("auc", table.score[last["name"]], best, table.member)
+    paired = metrics.paired_interval(
+        "auc", table.score[last["name"]], best, table.member, level=report["pair_level"]
+    )
+    assert report["pair_level"] == 1 - 0.05 / (len(areas) * (len(areas) - 1) / 2)
     assert last["behind_best"]["low"] == pytest.approx(paired.low, abs=1e-12)
+
+
+def test_the_strongest_is_told_as_scores_are_at_a_level_that_pays_for_the_choice() -> None:
+    seen = outputs(label=np.arange(400) % 3)
+    report, table = compare(seen), attacks.score_table(seen)
+    name, level = report["attacks"][0]["name"], 1 - 0.05 / len(report["attacks"])
+    one = Scored(table.score[name][0], table.member[0], group=np.arange(400) % 3)
+    alone, found = audit(one, level=level), report["strongest"]
+    assert (found["attack"], found["target"], found["level"]) == (name, 0, level)
+    same = ("auc", "tpr_at_fpr", "positive_predictive_value", "groups", "group_level", "records")
+    assert {key: found[key] for key in same} == {key: alone[key] for key in same}
+    assert len(found["groups"]) == 3
+    counts = {"models_without", "as_high"}
+    told = [{k: v for k, v in one.items() if k not in counts} for one in found["most_exposed"]]
+    assert told == alone["most_exposed"]
+    assert all(point["low"] <= point["tpr"] <= point["high"] for point in found["roc"])
+    assert any("chosen on the records" in text for text in report["meaning"])
+
+
+def test_an_exposed_record_is_counted_in_every_model_trained_without_it() -> None:
+    seen = outputs(models=20)
+    found = compare(seen)["strongest"]
+    for one in found["most_exposed"][:5]:
+        row, without, high = int(one["record"]), 0, 0
+        for model in range(1, 20):
+            scores = attacks.scores(seen, target=model)
+            if not scores.member[row]:
+                without += 1
+                high += bool(scores.score[found["attack"]][row] >= one["score"])
+        assert (one["models_without"], one["as_high"]) == (without, high)
+
+
+@pytest.mark.slow
+def test_the_chosen_attack_on_nothing_is_said_to_guess() -> None:
+    """At most 5% of audits of guessing exclude it, though the best of the attacks is taken."""
+    wrong, runs = 0, 60
+    for seed in range(runs):
+        found = compare(outputs([0], 100, 8, leak=0.0, seed=seed))["strongest"]["auc"]
+        wrong += not found["low"] <= 0.5 <= found["high"]
+    assert wrong <= 0.05 * runs + 3 * (0.05 * 0.95 * runs) ** 0.5
 
 
 def test_bounds_hold_for_all_attacks_and_targets_at_once() -> None:
