@@ -28,6 +28,23 @@ BROKEN_IMAGES = """() => [...document.querySelectorAll('img')]
     .filter(i => i.complete && !i.naturalWidth).map(i => i.getAttribute('src'))"""
 TOO_WIDE = """() => document.documentElement.scrollWidth
     - document.documentElement.clientWidth"""
+# What hides a part of itself on a phone, and no shadow at its edge says so.
+UNSIGNED = """() => [...document.querySelectorAll(
+        'mjx-container[display="true"], .bd-content :has(> table)')]
+    .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 2)
+    .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
+    .map(e => `${e.tagName} ${e.textContent.trim().slice(0, 40)}`)"""
+# In pixels of a phone; letters of a drawing at the size that they are drawn at.
+LEAST_LETTERS = 8
+TOO_SMALL = """least => [...document.querySelectorAll('body *')]
+    .filter(e => !e.closest('mjx-container') && e.getClientRects().length)
+    .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+    .filter(e => {
+        const drawn = e.ownerSVGElement && e.getScreenCTM();
+        const scale = drawn ? Math.sqrt(Math.abs(drawn.a * drawn.d - drawn.b * drawn.c)) : 1;
+        return parseFloat(getComputedStyle(e).fontSize) * scale < least;
+    })
+    .map(e => e.textContent.trim().slice(0, 40))"""
 
 # Preloading fetches style sheets by addresses that axe itself resolves wrongly.
 # What passes is not looked at, and writing it down takes axe as long as finding it.
@@ -50,6 +67,8 @@ class Findings:
     images: list[str] = field(default_factory=list)
     axe: list[str] = field(default_factory=list)
     too_wide: list[str] = field(default_factory=list)
+    unsigned: list[str] = field(default_factory=list)
+    too_small: list[str] = field(default_factory=list)
 
 
 def violations(page: Page, context: dict | None = None) -> list[str]:
@@ -75,6 +94,9 @@ def visit(page: Page, address: str, found: Findings, turn: int) -> None:
         ]
         if (excess := page.evaluate(TOO_WIDE)) > 0:
             found.too_wide.append(f"{name}: {excess} pixels")
+    # The last look is a phone's.
+    found.unsigned += [f"{name}: {text}" for text in page.evaluate(UNSIGNED)]
+    found.too_small += [f"{name}: {text}" for text in page.evaluate(TOO_SMALL, LEAST_LETTERS)]
     found.formulas += page.locator("mjx-container").count()
     found.unrendered += [f"{name}: {text}" for text in page.evaluate(UNRENDERED)]
     found.images += [f"{name}: no alt: {src}" for src in page.evaluate(WITHOUT_ALT)]
@@ -137,6 +159,14 @@ def test_no_accessibility_violation_of_any_severity(findings: Findings) -> None:
 
 def test_no_page_scrolls_sideways(findings: Findings) -> None:
     assert findings.too_wide == []
+
+
+def test_what_scrolls_sideways_on_a_phone_has_a_shadow_at_its_edge(findings: Findings) -> None:
+    assert findings.unsigned == []
+
+
+def test_no_letters_are_too_small_on_a_phone(findings: Findings) -> None:
+    assert findings.too_small == []
 
 
 def test_the_address_leads_to_the_first_page(open_page: Callable[..., Page], address: str) -> None:
