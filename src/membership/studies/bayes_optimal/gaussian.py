@@ -61,8 +61,8 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     attrs = _attrs(settings)
     table.attrs = attrs | {
         "sizes": attrs["sizes"] | {"Games": "1"},
-        "note": f"One game with n' = {n_members} members and |theta - mu|^2 = {r2:.2f}; "
-        "the curves are the exact densities given both.",
+        "note": f"One game, in which {n_members} of the records are members. The curves are exact "
+        "for the mean that it releases.",
     }
     return table
 

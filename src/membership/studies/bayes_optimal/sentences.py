@@ -131,9 +131,8 @@ def of_information(table: pd.DataFrame) -> str:
     value = table[table["attack"] == posterior.DIFFERENCE]["value"].abs().max()
     auc = table[table["attack"] == "loss"]["value"]
     return (
-        f"The best attack on all parameters and the best on the record and its loss differ by at "
-        f"most {value:.2f} points of AUC, in games where that is {auc.min():.0f}% to "
-        f"{auc.max():.0f}%."
+        f"The best attack on all parameters and the best on one loss differ by at most {value:.2f} "
+        f"points of AUC. The AUCs of these games go from {auc.min():.0f}% to {auc.max():.0f}%."
     )
 
 
@@ -144,8 +143,8 @@ def of_histograms(table: pd.DataFrame) -> str:
     start = each(
         fullest.assign(quantity=fullest["quantity"].map(NAMED)),
         "quantity",
-        "{bin:.0f}% of the {quantity} about {bin.nats:.1g} nats",
-        "The fullest bins have {}. Of the records with",
+        "{quantity} about {bin.nats:.1g} nats ({bin:.0f}% of them)",
+        "Most frequent are {}. Of the records with",
         " and ",
         bin={},
     )

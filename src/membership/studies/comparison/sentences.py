@@ -49,25 +49,18 @@ def of_references(table: pd.DataFrame) -> str:
 
 
 def of_cells(table: pd.DataFrame) -> str:
-    """Which attack leads how many cells, the extremes, and what references add to the loss."""
+    """The extremes, which attack leads how many cells, and where references add to the loss."""
     area, gained = _picked(table, AREA), _picked(table, "AUC gained")
     best = area.loc[area.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
     counts = best["attack"].value_counts()
     told = [f"{name} in {count}" for name, count in counts.items()]
     high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
     return (
-        f"Of {len(best)} cells, {_listed(told)} has the largest AUC: from {low['value']:.3f} "
-        f"({low['dataset']}, {low['target']}) to {high['value']:.3f} "
-        f"({high['dataset']}, {high['target']}). LiRA's AUC less LOSS's is "
-        f"{_led(gained, 'idxmin')} to {_led(gained, 'idxmax')}, clearly above 0 in "
+        f"The largest AUC goes from {low['value']:.3f} ({low['dataset']}, {low['target']}) to "
+        f"{high['value']:.3f} ({high['dataset']}, {high['target']}). Of {len(best)} rows "
+        f"{_listed(told)} has it. LiRA is clearly ahead of LOSS in "
         f"{int((gained['low'] > 0).sum())}."
     )
-
-
-def _led(gained: pd.DataFrame, which: str) -> str:
-    one = gained.loc[getattr(gained["value"], which)()]
-    ends = f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
-    return f"{ends} ({one['dataset']}, {one['target']})"
 
 
 def of_others(table: pd.DataFrame) -> str:
@@ -95,9 +88,11 @@ def of_power(table: pd.DataFrame) -> str:
     """Which attack leads with how many references, and how the attacks fare with few."""
     area = _picked(table, AREA)
     first = area.loc[area.groupby("references")["value"].idxmax()]
+    ends = sorted({first["references"].min(), first["references"].max()})
+    first = first[first["references"].isin(ends)]
     told = [f"{row.attack} {row.value:.3f} with {row.references}" for row in first.itertuples()]
     loss = area_of_loss(table)
-    return f"Largest AUC: {_listed(told)}; LOSS, with none, {loss:.3f}.{_of_few(table)}"
+    return f"Largest AUC: {_listed(told)}. LOSS, with none, has {loss:.3f}.{_of_few(table)}"
 
 
 def _of_few(table: pd.DataFrame) -> str:
@@ -128,12 +123,12 @@ def of_gains(table: pd.DataFrame) -> str:
     """Ranges of both gains."""
     told = []
     for metric, words in (
-        ("gain in TPR at 1% FPR (points)", "of TPR at 1% FPR"),
-        ("gain in accuracy (points)", "of accuracy"),
+        ("gain in TPR at 1% FPR (points)", "in TPR at 1% FPR"),
+        ("gain in accuracy (points)", "in accuracy"),
     ):
         rows = _picked(table, metric)["value"]
-        told.append(f"{rows.min():.1f} to {rows.max():.1f} points {words}")
-    return f"With eight references MAST, LiRA and Attack-R gain {_listed(told)} over the loss."
+        told.append(f"{words} {rows.min():.1f} to {rows.max():.1f} points")
+    return f"MAST, LiRA and Attack-R gain over the loss: {_listed(told)}."
 
 
 def of_records(table: pd.DataFrame) -> str:
@@ -145,8 +140,7 @@ def of_records(table: pd.DataFrame) -> str:
     ]
     chance = _picked(table, "the same by chance (%)")["value"].mean()
     return (
-        f"At a threshold of 5% for all records, those with a rate above 20% of their own: "
-        f"{_listed(told)} on average; {chance:.1f}% by chance."
+        f"On average that is {_listed(told)} of the records, where chance would give {chance:.1f}%."
     )
 
 
@@ -159,9 +153,8 @@ def of_thresholds(table: pd.DataFrame) -> str:
         table, **{"nominal FPR": "1%"}, attack="LiRA", metric="PPV where 1% are members (%)"
     )
     return (
-        f"At nominal 1% the realised rate is {low['value']:.2f}% ({low['attack']}) to "
-        f"{high['value']:.2f}% ({high['attack']}). Where 1% are members, {rare:.0f}% of those that "
-        "LiRA flags are."
+        f"Asked for 1%, attacks get {low['value']:.2f}% ({low['attack']}) to {high['value']:.2f}% "
+        f"({high['attack']}). Where 1% are members, {rare:.0f}% of those that LiRA flags are."
     )
 
 
@@ -171,9 +164,9 @@ def of_agreement(table: pd.DataFrame) -> str:
     rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains(OTHER)]
     high, low = rows.loc[rows["value"].idxmax()], rows.loc[rows["value"].idxmin()]
     return (
-        "Of the members that either of two attacks flags at 5% FPR, both flag "
-        f"{100 * high['value']:.0f}% "
-        f"({high['attacks']}) to {100 * low['value']:.0f}% ({low['attacks']})."
+        "Of the members that either of two attacks flags at 5% FPR, both flag from "
+        f"{100 * low['value']:.0f}% ({low['attacks']}) to {100 * high['value']:.0f}% "
+        f"({high['attacks']})."
     )
 
 

@@ -59,10 +59,6 @@ RATES = (0.005, 0.05, 0.2, 0.5)
 ILL = 1000.0
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
 EXACT = {"residue": 1e-6}
-NOTE = (
-    "Intervals are over games, each with its own other records; attacks are compared on the same "
-    "draws. One threshold for all records."
-)
 # A rate of 0 in a game has no logarithm: half a member is added to both.
 _HALF = 0.5
 
@@ -122,7 +118,7 @@ def _swept(settings: Settings, name: str, recipes: dict[float, Recipe]) -> pd.Da
         rows += _two(settings, {name: value}, Noise(ENDS[SGD]), recipe, (*DRAWN, MALT, MAST))
     one = next(iter(recipes.values()))
     sizes = {k: v for k, v in named_sizes(settings, one).items() if k != name.capitalize()}
-    return tidy(rows, {"sizes": sizes, "note": NOTE})
+    return tidy(rows, {"sizes": sizes})
 
 
 def two_by_two(settings: Settings) -> list[dict[str, Any]]:
@@ -194,7 +190,7 @@ def _table(settings: Settings, some: dict[Setting, dict[str, Any]]) -> pd.DataFr
     rows = [
         row for setting, key in some.items() for row in _rows(key, played(*sizes, setting), sizes)
     ]
-    return tidy(rows, {"sizes": named_sizes(settings), "note": NOTE})
+    return tidy(rows, {"sizes": named_sizes(settings)})
 
 
 def named_sizes(settings: Settings, recipe: Recipe = PLAIN) -> dict[str, str]:

@@ -39,8 +39,8 @@ def of_sufficiency(table: pd.DataFrame) -> str:
     left = table[(table["metric"] == UNEXPLAINED) & (table["optimiser"] == SGD)]
     each = " and ".join(f"{row.value:.0f}% in {row.game}" for row in left.itertuples())
     return (
-        f"For draws from the posterior log-ratio + loss / T is one number up to rounding "
-        f"({spread:.0e}); under SGD a line in the loss leaves {each} of the log-ratio's variance."
+        "For draws from the posterior the log-ratio is a line in the loss, up to rounding "
+        f"({spread:.0e}). Under SGD such a line leaves part of its variance unexplained: {each}."
     )
 
 
@@ -49,12 +49,12 @@ def of_exponents(table: pd.DataFrame) -> str:
     area = _areas(table, "exponent")
     best = area.xs(BEST_PARAMETERS, level="attack")
     texts = [
-        f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f} at {at:g}"
+        f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f}"
         for at, name in ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
     ]
     return (
-        f"At one trace of the noise the best attack has an AUC of {best.min():.1f} to "
-        f"{best.max():.1f}%. Three tests at their own noise: {', '.join(texts)}."
+        f"The best attack has an AUC of {best.min():.1f} to {best.max():.1f}%. At its own exponent "
+        f"(-1, 0 and 1) each test has nearly all of it: {', '.join(texts)}."
     )
 
 
@@ -64,9 +64,9 @@ def of_cells(table: pd.DataFrame) -> str:
     known = rows[rows["attack"] == KNOWLEDGE_LESS_ACCESS]["value"]
     access = rows[rows["attack"] == PARAMETERS_LESS_LOSS]["value"]
     return (
-        "The loss, to who knows all others, is ahead of the parameters, to who knows their law, by "
-        f"{known.min():.1f} to {known.max():.1f} points of AUC; to the latter the parameters add "
-        f"{access.min():.1f} to {access.max():.1f} points to the loss."
+        "Knowing all others and seeing one loss beats knowing a law and seeing all parameters, by "
+        f"{known.min():.1f} to {known.max():.1f} points of AUC. For a posterior draw, with only a "
+        f"law known, parameters add {access.min():.1f} to {access.max():.1f} points to the loss."
     )
 
 
@@ -76,9 +76,10 @@ def of_decays(table: pd.DataFrame) -> str:
     texts = []
     for at in (table[DECAY].min(), table[DECAY].max()):
         lacks = [area[at, BEST_PARAMETERS] - area[at, name] for name in (IHA, IHA_STAR)]
-        texts.append(f"{lacks[0]:.1f} and {lacks[1]:.1f} at weight decay {at:g}")
+        texts.append(f"at weight decay {at:g} by {lacks[0]:.1f} and {lacks[1]:.1f}")
     return (
-        f"All others known, {IHA} and {IHA_STAR} are behind the best by {'; '.join(texts)} (AUC)."
+        f"All others known, {IHA} and {IHA_STAR} are behind the best {', '.join(texts)} points of "
+        "AUC."
     )
 
 
@@ -87,14 +88,12 @@ def of_swept(table: pd.DataFrame) -> str:
     name = CONDITION if CONDITION in table else STEP
     row = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
     texts = [
-        f"{row[at, PARAMETERS_LESS_LOSS_ALL]:.1f} at {name} {at:,g} "
-        f"({row[at, KNOWLEDGE_LESS_ACCESS]:.1f})"
+        f"At {name} {at:,g} parameters add {row[at, PARAMETERS_LESS_LOSS_ALL]:.1f} points of AUC "
+        "to the loss (all others known), and one loss with that knowledge is "
+        f"{row[at, KNOWLEDGE_LESS_ACCESS]:.1f} ahead of parameters without."
         for at in (table[name].min(), table[name].max())
     ]
-    return (
-        f"All others known, parameters add to the loss, in points of AUC, {' and '.join(texts)}; "
-        "in brackets the lead of the loss, all known, over parameters, their law known."
-    )
+    return " ".join(texts)
 
 
 def of_knowledge(table: pd.DataFrame) -> str:
@@ -103,10 +102,10 @@ def of_knowledge(table: pd.DataFrame) -> str:
     texts = []
     for optimiser in (POSTERIOR, SGD):
         best = [area[optimiser, at, BEST_PARAMETERS] for at in (0.0, 0.5, 1.0)]
-        texts.append(f"{optimiser} {best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f}")
+        texts.append(f"{best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f} ({optimiser})")
     return (
-        f"With none, half and all of the others' labels known the best attack has an AUC (%) of: "
-        f"{'; '.join(texts)}."
+        "AUC (%) of the best attack with none, half and all of the others' labels known: "
+        f"{' and '.join(texts)}."
     )
 
 
