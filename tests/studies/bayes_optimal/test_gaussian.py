@@ -28,7 +28,8 @@ def test_figure_1_pairs_scores_with_densities():
     for _, curve in table[table.series == "exact"].groupby(["attack", "member"]):
         assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, abs=0.02)
     assert table.attrs["deviations"] == []
-    assert "n' = " in table.attrs["note"]
+    members = records[records.attack == "MALT"]["member"].sum()
+    assert f"in which {members} of the records are members" in table.attrs["note"]
 
 
 def test_figure_1_scores_lie_where_the_densities_put_them():
