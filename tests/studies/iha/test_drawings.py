@@ -37,3 +37,21 @@ def test_the_printed_number_stands_between_the_two_that_it_may_be():
         drawings.PRINTED,
         drawings.AMONG,
     ]
+
+
+def test_the_weight_decay_has_a_bar_beside_the_published_score():
+    table, _ = files.load("iha-ctl-4", "paper")
+    figure = drawings.weight_decay(table)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["IHA", "IHA*"]
+    areas = table[table["quantity"].isin(["AUC of IHA", "AUC of IHA*"])]["value"]
+    assert [text.get_text() for text in figure.axes[0].texts] == [f"{area:.3f}" for area in areas]
+
+
+def test_what_is_ahead_where_sgd_ran_has_a_panel_a_claim():
+    table, _ = files.load("iha-ctl-9", "paper")
+    figure = drawings.over_the_loss(table)
+    assert len(figure.axes) == len(drawings.LEADS)
+    for axis, metric in zip(figure.axes, drawings.LEADS, strict=True):
+        leads = table[table["metric"] == metric]["value"]
+        assert [text.get_text() for text in axis.texts] == [f"{lead:+.2f}" for lead in leads]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
+from membership.studies.bmia import table_1
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,4 +94,33 @@ def accused(table: pd.DataFrame) -> "Figure":
         baseline=10.0,
         baseline_label="promised",
         told=".0f",
+    )
+
+
+# Three attacks of one name.
+VARIANCES = {
+    "a record, one-sided": "a variance a record",
+    "a record, two-sided": "the same, two-sided",
+    "global, one-sided": "one variance for all",
+}
+
+
+def three_liras(table: pd.DataFrame) -> "Figure":
+    """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
+    rates = table[table["metric"] == FOUND]
+    ours = rates[rates["variance"] == table_1.OURS].set_index("dataset")["value"].to_dict()
+    shown = pd.concat([rates[rates["variance"] == variance] for variance in VARIANCES])
+    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
+    return plots.dots_by_row(
+        shown.assign(
+            row=shown["variance"].map(VARIANCES),
+            references=shown["n_reference"].astype(int).map("{} references".format),
+        ),
+        "row",
+        by="references",
+        panel="dataset",
+        label="members that LiRA finds at 1% FPR (%)",
+        baseline=ours,
+        baseline_label="BMIA, one reference",
+        joined=True,
     )

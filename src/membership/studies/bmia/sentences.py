@@ -3,64 +3,53 @@
 import numpy as np
 import pandas as pd
 
-from membership.exhibits.numbers import number
+from membership.exhibits.sentences import joined
 
 RATE = "TPR(%)@FPR=1%"
 _SHARE = "inference / training"
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
-    """Each band's width in the middle and where the records are."""
+    """Each band's width in the middle, over that where the records are."""
     texts = []
     for name, part in table[table["series"] != "data"].groupby("series", sort=False):
         width, x = part["high"] - part["low"], part["x"].abs()
-        middle, near = (number(width[place].mean()) for place in (x < 1, (x - 3).abs() < 1))
-        texts.append(f"{name} {middle} in the middle and {near} near the records")
-    return f"Mean width of the 90% band: {'; '.join(texts)}."
+        middle, near = (width[place].mean() for place in (x < 1, (x - 3).abs() < 1))
+        texts.append(f"{name} {middle / near:.1f}")
+    return f"Width of the band in the middle over that near the records: {'; '.join(texts)}."
 
 
 def of_table_1(table: pd.DataFrame) -> str:
-    """BMIA, the difference, and the best of the attacks without a posterior, at 1%."""
-    texts = []
-    for name, part in table[table["metric"] == RATE].groupby("dataset", sort=False):
-        plain = part[~part["attack"].str.startswith("BMIA")]
-        best, rate = plain.loc[plain["value"].idxmax()], part.set_index("attack")["value"]
-        texts.append(
-            f"{name} {rate['BMIA']:.1f}% for BMIA, {rate['difference']:.1f}% for the plain "
-            f"difference and {best['value']:.1f}% for {best['attack']} with {best['n_reference']} "
-            "references, the best without a posterior"
-        )
-    return f"TPR at 1% FPR: {'; '.join(texts)}."
+    """BMIA beside the plain difference at 1%, over all data sets."""
+    rates = table[table["metric"] == RATE].set_index("attack")["value"]
+    return (
+        f"At 1% false positives BMIA finds {_range(rates[['BMIA']], 1)} of members, and the plain "
+        f"difference to the same reference {_range(rates[['difference']], 1)}."
+    )
+
+
+def _range(shares: pd.Series, digits: int = 0) -> str:
+    """From the least to the largest of some shares in percent."""
+    least, most = f"{shares.min():.{digits}f}%", f"{shares.max():.{digits}f}%"
+    return least if least == most else f"{least} to {most}"
 
 
 def of_control_16(table: pd.DataFrame) -> str:
-    """The networks where the rate at 1% gains clearly, and how many where it does not."""
-    rows = table[table["metric"] == f"{RATE} gained"].sort_values("test accuracy (%)")
-    clear = rows["low"] > 0
-    texts = [
-        f"{row['value']:+.1f} points [{row['low']:+.1f}, {row['high']:+.1f}] on {row['dataset']} "
-        f"({row['network']}, {row['members']:,} members, {row['test accuracy (%)']:.0f}% right on "
-        "other records)"
-        for _, row in rows[clear].iterrows()
-    ]
-    rest = rows[~clear]["test accuracy (%)"]
-    texts += [
-        f"no clear gain with the {len(rest)} other networks, which are right on {rest.min():.0f}% "
-        f"to {rest.max():.0f}%"
-    ] * (len(rest) > 0)
-    return f"TPR at 1% FPR, BMIA less the plain difference: {'; '.join(texts)}."
+    """With how many networks the rate at 1% gains clearly, and how good those networks are."""
+    rows = table[table["metric"] == f"{RATE} gained"]
+    clear, right = rows["low"] > 0, rows["test accuracy (%)"]
+    said = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly"
+    said += f", right on {_range(right[clear])} of other records" if clear.any() else ""
+    said += f"; the others are right on {_range(right[~clear])}" if not clear.all() else ""
+    return f"{said}."
 
 
 def of_control_12(table: pd.DataFrame) -> str:
-    """What one posterior is worth in plain differences, LiRA's and Attack-R's references."""
-    rows, texts = table[table["metric"] == "references that equal BMIA"], []
-    rows = rows[~rows["attack"].str.startswith("log-")]  # their like, in the card's table
-    for name, part in rows.groupby("dataset", sort=False):
-        each = [
-            f"{r.value:.1f} [{r.low:.1f}, {r.high:.1f}] of {r.attack}" for r in part.itertuples()
-        ]
-        texts.append(f"{name} {', '.join(each)}")
-    start = f"References, of 1 to {rows['n_reference'].max()}, with one posterior's TPR at 1% FPR"
+    """How many of LiRA's references one posterior is worth; of others, see the table."""
+    rows = table[table["metric"] == "references that equal BMIA"]
+    rows = rows[rows["attack"] == "LiRA, a variance a record"]
+    texts = [f"{row.dataset} {row.value:.1f}" for row in rows.itertuples()]
+    start = "References of LiRA, with a variance a record, that do what one posterior does"
     return f"{start}: {'; '.join(texts)}." if texts else ""
 
 
@@ -92,19 +81,21 @@ def of_control_2(table: pd.DataFrame) -> str:
     rate = perfect.set_index(["series", "n_samples"])["value"]
     few, many = perfect["n_samples"].min(), perfect["n_samples"].max()
     return (
-        f"With a perfect predictive a nominal 1% is {rate['published, exact', few]:.0f}% at "
-        f"{few} draws and {rate['published, exact', many]:.0f}% at {many:,} as published, and "
-        f"{rate['corrected', few]:.1f}% and {rate['corrected', many]:.1f}% once corrected."
+        f"With a perfect prediction the published p-value accuses "
+        f"{rate['published, exact', few]:.0f}% at {few} draws and "
+        f"{rate['published, exact', many]:.0f}% at {many:,}; the corrected one "
+        f"{_range(rate['corrected'][[few, many]], 1)}."
     )
 
 
 def of_control_17(table: pd.DataFrame) -> str:
-    """The share of false accusations by each p-value."""
-    rows, texts = table[table["metric"].str.startswith("false among")], []
-    for name, part in rows.groupby("dataset", sort=False):
-        each = [f"{row.value:.0f}% by the {row.p_value} p-value" for row in part.itertuples()]
-        texts.append(f"{name} {', '.join(each)}")
-    return f"Of those accused at 10% false discoveries, not members are: {'; '.join(texts)}."
+    """The share of false accusations by each p-value, over all data sets."""
+    rows = table[table["metric"].str.startswith("false among")]
+    texts = [
+        f"{_range(part['value'])} by the {name}"
+        for name, part in rows.groupby("p_value", sort=False)
+    ]
+    return f"Of those accused at a promise of 10%, no members are {joined(texts)} p-value."
 
 
 def of_control_4(table: pd.DataFrame) -> str:
@@ -126,18 +117,14 @@ def of_control_5(table: pd.DataFrame) -> str:
 
 
 def of_control_6(table: pd.DataFrame) -> str:
-    """LiRA's rate at 1% with the fewest and the most references, either variance."""
-    rows, texts = table[table["metric"] == RATE], []
-    for name, part in rows.groupby("dataset", sort=False):
-        rate = part.set_index(["variance", "n_reference"])["value"]
-        few, many = part["n_reference"].min(), part["n_reference"].max()
-        own, shared = "a record, one-sided", "global, one-sided"
-        texts.append(
-            f"{name} {rate[own, few]:.1f}% and {rate[own, many]:.1f}% with {few} and {many} "
-            f"references and a variance a record, {rate[shared, few]:.1f}% and "
-            f"{rate[shared, many]:.1f}% with one variance"
-        )
-    return f"TPR at 1% FPR: {'; '.join(texts)}."
+    """LiRA's rate at 1% with the fewest references, either variance, over all data sets."""
+    rows = table[(table["metric"] == RATE) & table["variance"].str.endswith("one-sided")]
+    few = rows["n_reference"].min()
+    rate = rows[rows["n_reference"] == few].set_index("variance")["value"]
+    return (
+        f"With {few} references LiRA finds {_range(rate[['a record, one-sided']], 1)} of members "
+        f"by a variance a record, and {_range(rate[['global, one-sided']], 1)} by one for all."
+    )
 
 
 def by_samples(table: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import plots
-from membership.studies.iha import against_references
+from membership.studies.iha import against_references, theory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,4 +100,42 @@ def kept_by_one_loss(table: pd.DataFrame) -> "Figure":
     panel = "share kept, " + shown["dataset"]
     return plots.lines_with_intervals(
         shown.assign(panel=panel), "condition number", by="series", panel="panel", log_x=True
+    )
+
+
+def weight_decay(table: pd.DataFrame) -> "Figure":
+    """Control 4: the published score beside the one with the weight decay."""
+    scores = {f"{AREA} of {score}": score for score in ("IHA", "IHA*")}
+    shown = table[table["quantity"].isin(scores)]
+    return plots.dots_by_row(
+        shown.assign(score=shown["quantity"].map(scores)),
+        "dataset",
+        by="score",
+        baseline=0.5,
+        baseline_label="a coin",
+        label="AUC",
+        stems=True,
+        told=".3f",
+    )
+
+
+# Each paired difference in words: what stands in front, and what is taken away.
+LEADS = {
+    theory.LEAD: "AUC: IHA minus the best use of the loss",
+    theory.GAIN: "log-density: Theorem 3.1 minus Boltzmann's law",
+}
+
+
+def over_the_loss(table: pd.DataFrame) -> "Figure":
+    """Control 9: how far parameters are ahead of the loss where SGD ran, and the paper's law."""
+    shown = table[table["metric"].isin(LEADS)]
+    return plots.dots_by_row(
+        shown.assign(metric=shown["metric"].map(LEADS), series="ahead by"),
+        "case",
+        by="series",
+        panel="metric",
+        baseline=0.0,
+        label="paired difference",
+        stems=True,
+        told="+.2f",
     )

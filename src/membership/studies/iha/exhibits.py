@@ -100,7 +100,14 @@ EXHIBITS = (
         judge=against_references.control_3_judged,
         says=sentences.of_control_3,
     ),
-    exhibit("ctl-4", score_taken_apart.control_4, MAIN, settings=True, says=sentences.of_control_4),
+    exhibit(
+        "ctl-4",
+        score_taken_apart.control_4,
+        MAIN,
+        settings=True,
+        draw=drawings.weight_decay,
+        says=sentences.of_control_4,
+    ),
     exhibit("ctl-11", score_taken_apart.control_11, MAIN, FORMS, says=sentences.of_control_11),
     exhibit(
         "ctl-12",
@@ -179,7 +186,13 @@ EXHIBITS = (
         says=sentences.of_table_7,
     ),
     exhibit("ctl-6", theory.control_6, settings=True, says=sentences.of_control_6),
-    exhibit("ctl-9", theory.control_9, settings=True, says=sentences.of_control_9),
+    exhibit(
+        "ctl-9",
+        theory.control_9,
+        settings=True,
+        draw=drawings.over_the_loss,
+        says=sentences.of_control_9,
+    ),
     exhibit(
         "ctl-17",
         one_loss.control_17,
