@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from membership.exhibits.sentences import joined
-
 RATE = "TPR(%)@FPR=1%"
 _SHARE = "inference / training"
 
@@ -92,10 +90,9 @@ def of_control_17(table: pd.DataFrame) -> str:
     """The share of false accusations by each p-value, over all data sets."""
     rows = table[table["metric"].str.startswith("false among")]
     texts = [
-        f"{_range(part['value'])} by the {name}"
-        for name, part in rows.groupby("p_value", sort=False)
+        f"{name} {_range(part['value'])}" for name, part in rows.groupby("p_value", sort=False)
     ]
-    return f"Of those accused at a promise of 10%, no members are {joined(texts)} p-value."
+    return f"False among those accused, at a promised 10%, by p-value: {', '.join(texts)}."
 
 
 def of_control_4(table: pd.DataFrame) -> str:
