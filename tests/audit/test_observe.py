@@ -131,10 +131,35 @@ def test_models_that_all_answer_the_same_are_told_of():
     assert "All models answer the same" in said
 
 
-def test_a_training_that_does_not_repeat_is_refused():
+def test_a_training_that_does_not_repeat_is_measured_and_told_of():
     state = iter(range(100))
-    with pytest.raises(InputError, match=r"train: two trainings with seed = 4 .* apart"):
-        audit.gather(X, Y, lambda x, y, seed: linear(x, y, next(state)), **SMALL)
+    found = audit.gather(X, Y, lambda x, y, seed: linear(x, y, next(state)), **SMALL)
+    (said,) = found.attrs["warnings"]
+    # The first two trainings are the ones that are compared.
+    half = found["member"].values[-1]
+    one, two = (linear(X[half], Y[half], i) for i in range(2))
+    with torch.no_grad():
+        records = torch.as_tensor(X[half])
+        apart = float((one(records) - two(records)).abs().max())
+    assert f"Two trainings with seed = 4 answer up to {apart:.2g} apart" in said
+
+
+def test_a_model_that_is_trained_further_at_each_call_is_refused():
+    model = linear(X, Y, 0)
+
+    def further(x, y, seed):
+        with torch.no_grad():
+            next(model.parameters()).add_(1.0)
+        return model
+
+    with pytest.raises(InputError, match="start a new one at each call"):
+        audit.gather(X, Y, further, **SMALL)
+
+
+def test_the_cost_is_said_before_the_other_trainings(capsys: pytest.CaptureFixture):
+    audit.gather(X, Y, linear, **SMALL)
+    models = SMALL["n_reference"] + SMALL["n_targets"]
+    assert f"{models} trainings, about 0." in capsys.readouterr().err
 
 
 def test_copies_and_another_source_are_warned_of():
