@@ -17,7 +17,7 @@ QUERIES = {
     "Control 5": "book/chapters/lood_details.html#lood-ctl-5",
     "Theorem 3.2": "book/chapters/iha_details.html#iha-c01",
     "LiRA": "book/glossary.html#term-LiRA",
-    "LiRA's references in detail": "book/chapters/iha_details.html#lira-s-references-in-detail",
+    "models may LiRA refer to": "book/chapters/iha_details.html#which-models-may-lira-refer-to",
     "privacy budget": "book/gmip_calculator.html",
     "leakage": "book/chapters/lood.html",
     "MIA": "book/which-attack.html",
