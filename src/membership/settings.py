@@ -132,7 +132,7 @@ class ChapterSettings(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Make `profiles` and `least` from the rows, where a class does not write them out."""
-        rows = {
+        rows: dict[str, Any] = {
             name: extra
             for name, field in cls.model_fields.items()
             if isinstance(extra := field.json_schema_extra, dict) and "sizes" in extra

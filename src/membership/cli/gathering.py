@@ -53,8 +53,9 @@ def plan(
     measured = paths.project_root() / MEASURED
     found = cluster.plan(names, collect(given, profile), measured, shares)
     if written is not None:
-        told = {"chapters": names, "cache": str(paths.cache_dir().absolute())}
-        told["pieces"] = [asdict(one) for one in found]
+        pieces = [asdict(one) for one in found]
+        cache = str(paths.cache_dir().absolute())
+        told = {"chapters": names, "cache": cache, "pieces": pieces}
         paths.atomic_write(paths.own_path(str(written)), json.dumps(told, indent=1))
     rows = [
         [

@@ -177,7 +177,7 @@ def _header(dataset: xr.Dataset) -> dict[str, Any]:
 
 
 def _arrays(dataset: xr.Dataset) -> list[str]:
-    return [str(n) for n in sorted(dataset.variables) if dataset[n].dtype.kind not in "UOT"]
+    return sorted(str(n) for n in dataset.variables if dataset[n].dtype.kind not in "UOT")
 
 
 def _read(archive: zipfile.ZipFile) -> xr.Dataset:

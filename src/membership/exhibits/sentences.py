@@ -79,7 +79,15 @@ def declared(said: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.Da
     """
     if not isinstance(said, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in said)))
-    given = {"over": [], "rows": {}, "where": {}, "order": "", "at": "", "of": "n"} | dict(said)
+    defaults: dict[str, Any] = {
+        "over": [],
+        "rows": {},
+        "where": {},
+        "order": "",
+        "at": "",
+        "of": "n",
+    }
+    given = defaults | dict(said)
     rows, where, order, at, of = (given.pop(k) for k in ("rows", "where", "order", "at", "of"))
     try:
         found = rows_at(table, **where)

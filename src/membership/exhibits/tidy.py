@@ -17,9 +17,9 @@ class Gathered(Protocol):
 
 def tidy(rows: Iterable[dict[str, Any]] | Iterable[pd.DataFrame], attrs: Any) -> pd.DataFrame:
     """Rows, or tables below one another, as one table that says where it comes from."""
-    rows = list(rows)
-    whole = bool(rows) and isinstance(rows[0], pd.DataFrame)
-    table = pd.concat(rows, ignore_index=True) if whole else pd.DataFrame(rows)
+    parts: list[Any] = list(rows)
+    whole = bool(parts) and isinstance(parts[0], pd.DataFrame)
+    table = pd.concat(parts, ignore_index=True) if whole else pd.DataFrame(parts)
     table.attrs = attrs
     return table
 

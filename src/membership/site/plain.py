@@ -87,7 +87,7 @@ def _jinja(page: str) -> jinja2.Environment:
     of_words = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed")
     for name in (*of_words, "says"):
         environment.globals[name] = _if_run(substitutions.SUBSTITUTIONS[name])
-    environment.globals |= {"ref": ref, "claim": _claim, "tally": _tally}
+    environment.globals.update(ref=ref, claim=_claim, tally=_tally)
     return environment
 
 

@@ -4,6 +4,7 @@ import functools
 import re
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,7 +55,7 @@ class Features:
     y: np.ndarray
     digests: dict[str, str]
     deviations: tuple[str, ...]
-    setup: dict
+    setup: dict[str, Any]
     device: str = "cpu"
 
 
@@ -68,7 +69,7 @@ def two_classes(settings: Settings) -> Features:
     deviations = [] if same else [f"{both.name} instead of CIFAR-10's trucks and ships"]
     if same and len(both.y) < PAPER_RECORDS:
         deviations.append(f"{len(both.y):,} trucks and ships (CIFAR-10 has {PAPER_RECORDS:,})")
-    setup = {"data": "CIFAR-10 trucks and ships" if same else both.name}
+    setup: dict[str, Any] = {"data": "CIFAR-10 trucks and ships" if same else both.name}
     if settings.feature_network == "raw":
         deviations.append("no feature network: the records as they are")
         values, device = x.reshape(len(x), -1).astype(float), "cpu"
@@ -138,7 +139,7 @@ def trained(name: str, epochs: int, x: np.ndarray, settings) -> Learnt:
         f"{name} trained {epochs} epochs on {source.name}, right on {100 * accuracy:.0f}% of those "
         "of its records that it has not seen"
     )
-    values = _last_hidden(ensemble.module(0), x)
+    values = _last_hidden(ensemble.module(0).get_submodule("features"), x)
     return Learnt(values, words, {source.name: source.digest}, str(ensemble.device))
 
 
@@ -152,10 +153,10 @@ def _seen(source: data.Dataset, seed: int) -> np.ndarray:
     return seen
 
 
-def _last_hidden(network: torch.nn.Module, x: np.ndarray) -> np.ndarray:
+def _last_hidden(features: torch.nn.Module, x: np.ndarray) -> np.ndarray:
     try:
         with torch.no_grad():
-            parts = [network.features(part) for part in torch.tensor(x).split(512)]
+            parts = [features(part) for part in torch.tensor(x).split(512)]
     except RuntimeError as error:
         raise InputError(
             f"feature_network: it was trained on other shapes than {tuple(x.shape[1:])} records; "

@@ -143,7 +143,7 @@ def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> An
 def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
     """The set is told from others of the same images by the network."""
     recipe = trained.world.recipe
-    said = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
+    said: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
     if recipe.config.augmentation != "none":
         how = f"{gathered.attrs['set']}: trained with flips and crops"
         said["deviations"] = [*gathered.attrs["deviations"], how]

@@ -254,7 +254,7 @@ def pictures(cell: Cell, settings: Settings) -> xr.Dataset:
 def about(found: World) -> dict[str, Any]:
     """The attributes of evidence gathered from one cell."""
     config, kind = found.config, found.cell.kind
-    recipe = {
+    recipe: dict[str, Any] = {
         "kind": kind,
         "display": names.RECIPES[kind].display,
         "members": found.n_members,

@@ -42,7 +42,7 @@ def cast(task: Task, run: int, seed: int) -> Cast:
     return Cast(order[:m], order[m : m + s], order[m + s :])
 
 
-def attacked(task: Task, run: int, others: str, seed: int) -> dict[str, FloatArray]:
+def attacked(task: Task, run: int, others: str, seed: int) -> dict[str, np.ndarray]:
     """Train once at Table 4's sizes; each asked record's score, K and truth.
 
     The law of the records is that of a large part of the data, whose moments the attacker knows.

@@ -363,7 +363,7 @@ def observe_all(trained: Trained, target: int, damping: float) -> dict[str, Floa
             products = np.empty((len(loss), 4 * len(asked)))
         loss[at] = view.loss
         products[at] = np.hstack([np.square(view.gradient) @ own, view.gradient @ along])
-    found = {"LOSS": -loss}
+    found: dict[str, FloatArray] = {"LOSS": -loss}
     for place, name in enumerate(asked):
         own2, own3 = products[:, 2 * place : 2 * place + 2].T
         first = 2 * (len(asked) + place)

@@ -291,7 +291,7 @@ def constant_leaks_little(source: Source) -> Outcome:
     """c14: the largest KL by distance from a constant, and the bound on it."""
     table = rows_at(source.table("lood-ctl-10"), statement="Proposition 6.1")
     words = table["case"].str.extract(r"^(?P<set>.*), kernel within (?P<distance>\S+) of")
-    wide = table.assign(**words).dropna(subset=["distance"])
+    wide = table.join(words).dropna(subset=["distance"])
     wide = wide.astype({"distance": float})
     if wide.empty or wide["distance"].min() > 1.1e-4:
         return untested("it takes distances down to 1e-4 on CIFAR-10 and digits")

@@ -85,9 +85,9 @@ def figure_11(algorithm: xr.Dataset, settings: Settings) -> pd.DataFrame:
     value = found.measure(GRID[:, None], "mean")
     table = _table([(WORST, "mean distance", value)])
     curve = {"panel": PLACE, "series": "gradient at S", "x": SWEPT, "value": slopes}
-    point = {"series": "Algorithm 1", "x": [worst, worst], "panel": [PLACE, WORST]}
-    point["value"] = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
-    parts = [pd.DataFrame(curve), table, pd.DataFrame(point)[["panel", "series", "x", "value"]]]
+    heights = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
+    point = {"panel": [PLACE, WORST], "series": "Algorithm 1", "x": worst, "value": heights}
+    parts = [pd.DataFrame(curve), table, pd.DataFrame(point)]
     joined = pd.concat(parts, ignore_index=True)
     joined.attrs = table.attrs | {"note": f"Algorithm 1 finds x_S = {worst:.4f}."}
     return joined

@@ -168,8 +168,11 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
             level = found["original"].values[place] if group < PICTURED else None
             rows.append({**key, "kl": kl, "correlation": 1.0, **cells(level)})
         three = len(found["joint_correlation"])
-        kinds = {"one query": ("single", found["single_kl"].values)}
-        kinds["three queries"] = ("joint", [found["joint_kl"].values.max()] * three)
+        joint = np.full(three, found["joint_kl"].values.max())
+        kinds = {
+            "one query": ("single", found["single_kl"].values),
+            "three queries": ("joint", joint),
+        }
         for kind, (key, values) in kinds.items():
             for place, kl in enumerate(values):
                 near = found[f"{key}_correlation"].values[place]

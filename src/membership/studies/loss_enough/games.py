@@ -1,5 +1,6 @@
 """The three games, played or summed: one AUC and one rate an attack, game and setting."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -258,8 +259,8 @@ def logistic(settings: Settings) -> pd.DataFrame:
     """The logistic regression: every attack, optimiser and knowledge."""
     rows = []
     for optimiser in OPTIMISERS:
-        for others, attack, *numbers in logistic_rates(settings.grid_points, optimiser):
-            rows += _exact({"optimiser": optimiser, "others": others}, {attack: tuple(numbers)})
+        for others, attack, *pair in logistic_rates(settings.grid_points, optimiser):
+            rows += _exact({"optimiser": optimiser, "others": others}, {attack: pair})
     return tidy(rows, {"sizes": _grid(settings), **EXACT})
 
 
@@ -295,7 +296,7 @@ def _cells(key: dict[str, str], found: dict[str, dict]) -> list[dict[str, Any]]:
     return rows
 
 
-def _exact(key: dict[str, Any], rates: dict[str, tuple[float, float]]) -> list[dict[str, Any]]:
+def _exact(key: dict[str, Any], rates: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
     return [
         {**key, "attack": attack, "metric": metric} | exactly(100 * value)
         for attack, pair in rates.items()
