@@ -4,7 +4,6 @@ GLiR does not change when all gradients are multiplied by one invertible matrix,
 covariance I stand for any other where the covariance is known.
 """
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -194,18 +193,13 @@ def glir_scores(audit: xr.Dataset) -> FloatArray:
 
 def released_scores(audit: xr.Dataset) -> FloatArray:
     """The same at the first step as the released code computes it, (models, records)."""
-    pair = (audit["released_distance"], audit["released_susceptibility"])
-    n, d = audit.attrs["batch_size"], recipe_of(audit).dimension
-    return _released(
-        *(part.values.astype(np.float64).tobytes() for part in pair), len(pair[0]), n, d
+    distance, susceptibility = (
+        audit[name].values.astype(np.float64)
+        for name in ("released_distance", "released_susceptibility")
     )
-
-
-# Two controls read it, and SciPy takes a millisecond a record.
-@functools.lru_cache(maxsize=8)
-def _released(distance: bytes, susceptibility: bytes, models: int, n: int, d: int) -> FloatArray:
-    pairs = (np.frombuffer(part).reshape(models, -1) for part in (distance, susceptibility))
-    return np.array([released_score(*pair, n, d) for pair in zip(*pairs, strict=True)])
+    return released_score(
+        distance, susceptibility, audit.attrs["batch_size"], recipe_of(audit).dimension
+    )
 
 
 def ranks(audit: xr.Dataset) -> np.ndarray:
