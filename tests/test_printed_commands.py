@@ -20,8 +20,8 @@ PAGES = (
     *("README.md", "book/rerun.md", "book/bulk.md", "book/gmip_calculator.md"),
     *("book/imagenet_recipe.md", "book/add-attack.md", "notebooks/bmia_details.md"),
 )
-# Theirs are run in tests/test_worked_pages.py and tests/audit/test_page.py.
-ELSEWHERE = {"book/own-data.md", "book/audit.md"}
+# Run in tests/test_worked_pages.py, tests/audit/test_page.py and tests/test_bring_paper.py.
+ELSEWHERE = {"book/own-data.md", "book/audit.md", "book/bring-paper.md"}
 # What a reader's shell does by itself, or what needs a browser.
 SHELL = ("source", "sha256sum", "docker", "cp")
 

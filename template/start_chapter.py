@@ -1,0 +1,82 @@
+"""Start a chapter from this template: ``python template/start_chapter.py KEY NAME``.
+
+KEY is the paper's in src/membership/published/references.bib, NAME that of the chapter, such as
+``my_paper``. Nothing is written unless all of it can be.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TEMPLATE = Path(__file__).parent
+PACKAGE = Path("src/membership")
+OURS, KEY = "my_paper", "yeom2018"
+GOES_TO = {
+    "study": "src/membership/studies/{}",
+    "published": "src/membership/published",
+    "notebook.md": "notebooks/{}.md",
+    "tests": "tests/studies/{}",
+}
+"""Where each part of the template goes; a file's own name has the chapter's in it."""
+LINES = {
+    "src/membership/published/bibliography.py": (
+        '    "lood": "ye2024",\n',
+        '    "{name}": "{key}",\n',
+    ),
+    "_toc.yml": (
+        "  - caption: Use it\n",
+        "      - file: book/chapters/{name}\n",
+    ),
+}
+"""The two files that list the chapters, what stands beside the new line, and the line."""
+
+
+def files(name: str) -> dict[Path, str]:
+    """What is to be written, by its place below the project's root."""
+    written = {}
+    for part, place in GOES_TO.items():
+        source = TEMPLATE / part
+        for file in [source] if source.is_file() else sorted(source.iterdir()):
+            target = Path(place.format(name))
+            if source.is_dir():
+                target = target / file.name.replace(OURS, name)
+            written[target] = _renamed(file.read_text(encoding="utf-8"), name)
+    return written
+
+
+def _renamed(text: str, name: str) -> str:
+    return text.replace(OURS, name).replace(OURS.replace("_", "-"), name.replace("_", "-"))
+
+
+def start(root: Path, key: str, name: str) -> list[Path]:
+    """Write the chapter below a root and list it; the files that are new."""
+    if not re.fullmatch("[a-z]+(_[a-z]+)*", name):
+        raise SystemExit(f"NAME is {name!r}: give small letters with _ between words, as my_paper")
+    bibliography = (root / PACKAGE / "published/references.bib").read_text(encoding="utf-8")
+    found = re.search(rf"^@\w+\{{{re.escape(key)},\n(.*?)^\}}", bibliography, re.M | re.S)
+    if found is None:
+        raise SystemExit(f"KEY is {key!r}: enter the paper in references.bib first")
+    lacking = [field for field in ("eprint", "url") if f"  {field} = " not in found[1]]
+    if lacking:
+        raise SystemExit(f"KEY is {key!r}: its entry lacks {' and '.join(lacking)}")
+    new = files(name)
+    there = [str(place) for place in new if (root / place).exists()]
+    if there:
+        raise SystemExit(f"NAME is {name!r}: {there[0]} is there already; choose another")
+    written = {place: text.replace(KEY, key) for place, text in new.items()}
+    for place, (beside, line) in LINES.items():
+        text = (root / place).read_text(encoding="utf-8")
+        line = line.format(name=name, key=key)
+        both = line + beside if beside.startswith("  - caption") else beside + line
+        written[Path(place)] = text.replace(beside, both, 1)
+    for place, text in written.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text, encoding="utf-8")
+    return list(new)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    for new in start(Path.cwd(), *sys.argv[1:]):
+        print(new)
