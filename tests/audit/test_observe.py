@@ -144,6 +144,25 @@ def test_a_training_that_does_not_repeat_is_measured_and_told_of():
     assert f"Two trainings with seed = 4 answer up to {apart:.2g} apart" in said
 
 
+@pytest.mark.parametrize("model", [None, linear(X, Y, 77)])
+def test_each_model_is_trained_once_and_one_once_more_whose_first_training_is_kept(model):
+    trained = []
+
+    def counted(x, y, seed):
+        trained.append((seed, linear(x, y, 100 + len(trained))))
+        return trained[-1][1]
+
+    given = {} if model is None else {"model": model, "member": MEMBER}
+    found = audit.gather(X, Y, counted, **given, **SMALL)
+    masks, own = len(found["member"]), int(model is not None)
+    assert sorted(seed for seed, _ in trained) == [*range(own, masks), masks - 1]
+    assert [seed for seed, _ in trained[:2]] == [masks - 1] * 2
+    kept = {seed: one for seed, one in reversed(trained)} | ({0: model} if own else {})
+    for i in range(masks):
+        expected = signals.scaled_logit(kept[i], X, Y)[0]
+        np.testing.assert_allclose(found["log_odds"][i], expected, rtol=1e-6)
+
+
 def test_a_model_that_is_trained_further_at_each_call_is_refused():
     model = linear(X, Y, 0)
 
@@ -159,7 +178,7 @@ def test_a_model_that_is_trained_further_at_each_call_is_refused():
 def test_the_cost_is_said_before_the_other_trainings(capsys: pytest.CaptureFixture):
     audit.gather(X, Y, linear, **SMALL)
     models = SMALL["n_reference"] + SMALL["n_targets"]
-    assert f"{models} trainings, about 0." in capsys.readouterr().err
+    assert f"{models - 1} more trainings, about 0." in capsys.readouterr().err
 
 
 def test_copies_and_another_source_are_warned_of():

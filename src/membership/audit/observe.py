@@ -81,8 +81,9 @@ def gather(
 
     Notes
     -----
-    `train` is called twice with one seed first. How far the two answer apart is a warning where
-    it is more than rounding; how long they took is said before the other trainings begin.
+    The last reference model is trained twice with one seed first. How far the two answer apart is
+    a warning where it is more than rounding, and the first of them is kept; how long they took is
+    said before the other trainings begin.
     """
     parts = _parts(x, y, held)
     x, y = parts[0]
@@ -132,22 +133,22 @@ def _answers(
     seed: int,
 ) -> tuple[dict[str, FloatArray], list[str]]:
     """What each mask's model answers, the given ones first; and how far one seed's are apart."""
-    x, y = parts[0]
     models = [_seen(model, parts) for model in given]
     began = time.monotonic()
-    apart = _apart(train, x[masks[-1]], y[masks[-1]], seed + len(masks) - 1)
-    _announce(len(masks) - len(models), (time.monotonic() - began) / 2, masks.nbytes)
-    for at in tqdm(range(len(models), len(masks)), desc="training", unit="model"):
+    last, apart = _twice(train, parts, masks[-1], seed + len(masks) - 1)
+    _announce(len(masks) - len(models) - 1, (time.monotonic() - began) / 2, masks.nbytes)
+    (x, y), further = parts[0], range(len(models), len(masks) - 1)
+    for at in tqdm(further, desc="training", unit="model"):
         models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts))
-    found = {key: np.stack([signals_of[key] for signals_of in models]) for key in models[0]}
-    return found, apart
+    models.append(last)
+    return {key: np.stack([one[key] for one in models]) for key in last}, apart
 
 
 def _announce(trainings: int, seconds: float, answers: int) -> None:
-    """What the trainings will cost, by the two that were measured."""
+    """What the other trainings will cost, by the two that were measured."""
     size = answers * 17 / 1e6  # Two numbers and a truth of each record and model.
     tqdm.write(
-        f"{trainings} trainings, about {trainings * seconds / 60:.1f} minutes by the first two, "
+        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first two, "
         f"and {size:.1f} MB of answers",
         file=sys.stderr,
     )
@@ -264,19 +265,23 @@ def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
     return np.log(np.clip(probability, SURE, 1 - SURE))
 
 
-def _apart(train: Train, x: np.ndarray, y: np.ndarray, seed: int) -> list[str]:
-    """How far two trainings with one seed answer apart, in a sentence, where they do."""
+def _twice(
+    train: Train, parts: list[tuple[np.ndarray, np.ndarray]], mask: BoolArray, seed: int
+) -> tuple[dict[str, FloatArray], list[str]]:
+    """What a model shows; and in a sentence how far its like with one seed answers apart, if so."""
+    x, y = (part[mask] for part in parts[0])
     classes = int(y.max()) + 1
     first = train(x, y, seed)
-    one = _logits(first, x, classes)
+    # Before the second training, which may be of the same object.
+    seen, one = _seen(first, parts), _logits(first, x, classes)
     second = train(x, y, seed)
     two = _logits(second, x, classes)
     apart = float(np.abs(one - two).max())
     if apart <= 1e-3 * max(1.0, float(np.abs(one).max())):
-        return []
+        return seen, []
     if first is second:
         raise InputError("train: it trained one model further; start a new one at each call")
-    return [
+    return seen, [
         f"Two trainings with seed = {seed} answer up to {apart:.2g} apart. The numbers hold where "
         "`train` starts a new model each time, since each is one draw of the training; another "
         "gathering gives others, and only the saved evidence gives these numbers again."
