@@ -3,12 +3,13 @@
 
 const scores = {
   required: ["score", "member"],
-  optional: ["group", "record"],
+  optional: ["group", "record", "target"],
   least: 20,
   truth: { true: 1, yes: 1, false: 0, no: 0 },
 
   separators: [",", ";", "\t", "|"],
   longest: 131072,
+  index: /^(Unnamed:|__index_level_)/,
   number: /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/,
   withComma: /^[+-]?([0-9]+,?[0-9]*|,[0-9]+)([eE][+-]?[0-9]+)?$/,
   grouped: /^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+$/,
@@ -133,8 +134,12 @@ const scores = {
         `${name}, line ${rows[i][0]}: ${header[columns[title]]} is '${brief}'${kind ? `, ${kind[1]}` : ""}; give ${accepted}.`,
       );
     };
+    if ("target" in columns && new Set(column("target")).size > 1)
+      throw new Error(`${name} holds several target models, which the command tells apart and this page does not.`);
     const score = scores.numbers(column("score"), separator);
-    score.forEach((value, i) => Number.isFinite(value) || refuse("score", i, "a finite number"));
+    const own = header[columns.score].toLowerCase() !== "score";
+    const number = `a finite number${own ? "; where the column is no score, `--attack COLUMN` names those that are" : ""}`;
+    score.forEach((value, i) => Number.isFinite(value) || refuse("score", i, number));
     const words = column("member").map((cell) => scores.truth[cell.toLowerCase()]);
     const member = scores.numbers(column("member"), separator).map((value, i) => {
       const truth = words[i] ?? value;
@@ -159,7 +164,7 @@ const scores = {
     return cells.map((cell) => (form.test(cell) ? Number(cell.replace(",", ".")) : NaN));
   },
 
-  // Where the columns of an audit are.
+  // Where the columns of an audit are. Of a file without a column score the one other column is it.
   columns(header, named, name) {
     const titles = named.map((i) => header[i]);
     const twice = titles.find((title, i) => titles.indexOf(title) !== i);
@@ -168,11 +173,21 @@ const scores = {
       throw new Error(`${name}: ${count} columns ${twice ? `are named '${twice}'` : "have no name"}; name each column once.`);
     }
     const found = {};
+    const seen = {};
     named.forEach((i) => {
       const plain = header[i].toLowerCase();
-      if (plain in found) throw new Error(`${name}: columns '${header[found[plain]]}' and '${header[i]}' are both ${plain}.`);
+      if (plain in seen) throw new Error(`${name}: columns '${seen[plain]}' and '${header[i]}' are both ${plain}.`);
+      seen[plain] = header[i];
       if ([...scores.required, ...scores.optional].includes(plain)) found[plain] = i;
     });
+    if ("member" in found && !("score" in found)) {
+      const own = named.filter((i) => !Object.values(found).includes(i) && header[i] && !scores.index.test(header[i]));
+      if (own.length > 1)
+        throw new Error(
+          `${name} holds several attacks, ${scores.listed(own.map((i) => header[i]))}, which the command compares and this page does not.`,
+        );
+      if (own.length) [found.score] = own;
+    }
     const missing = scores.required.filter((title) => !(title in found));
     if (missing.length)
       throw new Error(

@@ -12,7 +12,7 @@ import itertools
 import re
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +159,56 @@ def read(path: Path) -> Table:
         raise InputError(f"{path} is empty; give a file with a line of column names")
     frame, lines = _cells(path, [name.strip(BLANKS) for name in names], rows)
     return Table(path, frame, lines, comma=separator != ",")
+
+
+def of_columns(columns: Any) -> Table:
+    """A table of a pandas or polars data frame, or of arrays by their names.
+
+    Raises
+    ------
+    InputError
+        It is something else, a column has not one value a record, or two have one name.
+    """
+    import polars
+
+    if isinstance(columns, Mapping):
+        name, parts = "the arrays", [(str(key), values) for key, values in columns.items()]
+    elif isinstance(columns, polars.DataFrame):
+        name, parts = "the data frame", list(zip(columns.columns, columns, strict=True))
+    elif hasattr(columns, "iloc") and hasattr(columns, "columns"):
+        named = enumerate(map(str, columns.columns))
+        name, parts = "the data frame", [(title, columns.iloc[:, i]) for i, title in named]
+    else:
+        raise InputError(
+            f"the table is a {type(columns).__name__}; give a path, a data frame, or arrays by "
+            "their names"
+        )
+    path = Path(name)
+    _require_different(path, [title.strip(BLANKS) for title, _ in parts])
+    series = {title.strip(BLANKS): _series(title, values) for title, values in parts}
+    lengths = {len(cells) for cells in series.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        told = {title: len(cells) for title, cells in series.items()}
+        raise InputError(f"{name}: {brief(told, most=200)} records; give one value a record")
+    return Table(path, polars.DataFrame(series))
+
+
+def _series(name: str, values: Any) -> "polars.Series":
+    """A column as numbers, or as words that may be missing."""
+    import pandas
+    import polars
+
+    if isinstance(values, polars.Series):
+        words = not (values.dtype.is_numeric() or values.dtype == polars.Boolean)
+        return values.cast(polars.String).str.strip_chars(BLANKS) if words else values
+    array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    if array.ndim != 1:
+        raise InputError(f"column {name!r} has shape {array.shape}; give one value a record")
+    if array.dtype.kind in "biuf":
+        return polars.Series(array.astype(array.dtype.newbyteorder("=")))
+    missing = pandas.isna(array)
+    words = [None if no else str(v).strip(BLANKS) for v, no in zip(array, missing, strict=True)]
+    return polars.Series(words, dtype=polars.String)
 
 
 def _content(path: Path) -> bytes:

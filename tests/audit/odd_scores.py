@@ -46,6 +46,8 @@ READ = {
     "answers.csv": written("no Yes"),
     "further.csv": table(row="x,{},{},0.5\n", head="id,score,member,loss\n"),
     "index.csv": table(row="7,{},{}\n", head=",score,member\n"),
+    "own_name.csv": PLAIN.replace("score", "Loss"),
+    "one_target.csv": table(row="m1,{},{}\n", head="target,score,member\n"),
     "broken_cell.csv": table(row='"a\n""b"", c",{},{}\n', head="note,score,member\n"),
 }
 ROW = "0.5,1\n"
@@ -54,6 +56,12 @@ REFUSED = {
     "header_only.csv": ("score,member\n", "holds a line of column names and no records"),
     "no_header.csv": (PLAIN.split("\n", 1)[1], "lacks score, member; its columns are '-4.0, 0'"),
     "other_name.csv": ("score,truth\n1,0\n", "lacks member; its columns are 'score, truth'"),
+    "own_words.csv": (
+        PLAIN.replace("score", "loss") + "high,1\n",
+        "line 42: loss is 'high'; give a finite number; where the column is no score, `--attack",
+    ),
+    "no_scores.csv": ("member,record\n1,a\n0,b\n", "lacks score; its columns are 'member, record'"),
+    "both_other.csv": ("score,member,x,X\n1,0,2,3\n", "columns 'x' and 'X' are both x"),
     "comment.csv": (
         "# of run 3\n" + PLAIN,
         "line 2: 2 cells; its first line names 1: '# of run 3'",
@@ -104,6 +112,18 @@ REFUSED = {
     "few.csv": ("score,member\n" + ROW * 3, "members only"),
     "members.csv": ("score,member\n" + "1,1\n" * 30, "members only"),
     "tied.csv": ("score,member\n" + "1,1\n" * 20 + "1,0\n" * 20, "nothing to rank"),
+}
+
+# What the command compares and the page says that it does not.
+COMPARED = {
+    "attacks.csv": (
+        table(row="{0},{1},{0}\n", head="loss,member,lira\n"),
+        "holds several attacks, 'loss, lira', which the command compares and this page does not",
+    ),
+    "targets.csv": (
+        table(head="score,member,target,record\n", row="{0},{1},m{1},{0}\n"),
+        "holds several target models, which the command tells apart and this page does not",
+    ),
 }
 
 

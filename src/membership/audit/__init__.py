@@ -2,7 +2,8 @@
 
 from membership.audit.comparison import compare
 from membership.audit.observe import gather
-from membership.audit.reading import Scored, read_scores
-from membership.audit.report import audit, write
+from membership.audit.reading import Scored, Several, read_scores
+from membership.audit.report import write
+from membership.audit.several import audit
 
-__all__ = ["Scored", "audit", "compare", "gather", "read_scores", "write"]
+__all__ = ["Scored", "Several", "audit", "compare", "gather", "read_scores", "write"]

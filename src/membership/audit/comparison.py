@@ -1,25 +1,21 @@
 """Every registered attack that a file of evidence allows, compared on its targets."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
-from membership import attacks, metrics, privacy
+from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
-from membership.audit import page
 from membership.audit.provenance import made_from
+from membership.audit.ranking import CHOSEN, ranked, strongest
 from membership.audit.reading import Scored
-from membership.audit.report import CARRIED, DELTA, NO_PROOF_OF_SAFETY, RATES, audit, bounds
+from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY, check
+from membership.audit.warnings import ONE_TARGET
 from membership.errors import InputError
-from membership.privacy.lower_bounds import LEAST_RECORDS, n_thresholds
 
 MOST_MODELS = 64
 """Models whose scores say how often a record looks like a member without being one."""
-OF_SCORES = ("auc", "tpr_at_fpr", "positive_predictive_value", "groups", "group_level")
-"""What the strongest attack is told of as in `audit`, beside its most exposed members."""
 
 
 def compare(
@@ -64,10 +60,7 @@ def compare(
     InputError
         The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+    check(level, delta)
     table = attacks.score_table(*evidence)
     known = attacks.registry()
     first = attacks.scores(*evidence, target=table.targets[0])
@@ -78,39 +71,33 @@ def compare(
     inputs = {
         f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
     }
-    how = {"units": units, "level": level, "seed": seed}
-    areas = {
-        name: metrics.resampled("auc", score, table.member, seed=seed)
-        for name, score in table.score.items()
-    }
-    found = {name: area.interval(level, units) for name, area in areas.items()}
-    order = sorted(found, key=lambda name: -found[name].difference)
-    pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
+    found = ranked(table, [*table.targets], units, level, delta, seed)
+    best, target = found["attacks"][0]["name"], table.targets[0]
+    scored = _first_target(evidence, table, best)
+    close = strongest(scored, best, target, len(table.score), level)
+    if close is not None and scored is not None:
+        exposed = np.array([int(one["record"]) for one in close["most_exposed"]])
+        counts = _without(evidence, best, target, exposed, scored)
+        close["most_exposed"] = [
+            one | {"models_without": without, "as_high": high}
+            for one, (without, high) in zip(close["most_exposed"], counts, strict=True)
+        ]
+        close["display"] = known[best].display
     return {
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
-        "level": level,
-        "targets": len(table.targets),
-        "independent_units": len(set(units)),
-        "records": int(table.record.size),
+        **found,
         "attacks": [
             {
-                "name": name,
-                "display": known[name].display,
-                "knowledge": list(known[name].knowledge),
-                "references": known[name].references,
-                "paper": known[name].paper,
-                "auc": _ends(found[name].difference, found[name]),
-                "tpr_at_fpr": _rates(table, name, how),
-                "behind_best": None
-                if name == order[0]
-                else _behind(areas[order[0]], areas[name], pair_level, units),
+                **one,
+                "display": known[one["name"]].display,
+                "knowledge": list(known[one["name"]].knowledge),
+                "references": known[one["name"]].references,
+                "paper": known[one["name"]].paper,
             }
-            for name in order
+            for one in found["attacks"]
         ],
-        "pair_level": pair_level,
-        "strongest": _strongest(evidence, table, order[0], level),
-        **_bounds(table, level, delta),
+        "strongest": close,
         "left_out": [
             {"name": name, "display": known[name].display, "lacks": lacks}
             for name, lacks in first.lacking.items()
@@ -124,11 +111,6 @@ _MEANING = (
     "Who knows what a row says under knowledge, and sees of the released model what its attack "
     "saw, tells members from others as well as the row's interval says."
 )
-CHOSEN = (
-    "The first attack was chosen on the records that it is judged on. The lower bounds, the "
-    "differences to it and what is said of it alone hold for all attacks at once, so that the "
-    "choice is paid for; a row's own AUC and rates hold for an attack chosen beforehand."
-)
 
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
@@ -137,48 +119,17 @@ def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[i
     return [min(kin[target]) for target in targets]
 
 
-def _rates(table: ScoreTable, name: str, how: dict[str, Any]) -> list[dict[str, Any]]:
-    score = table.score[name]
-    fewest = int((~table.member & np.isfinite(score)).sum(axis=1).min())
-    found = []
-    for fpr in RATES:
-        if fpr * fewest < CARRIED:
-            continue
-        rate = metrics.crossed_interval("tpr_at_fpr", score, table.member, fpr=fpr, **how)
-        found.append({"fpr": fpr, **_ends(rate.value, rate)})
-    return found
-
-
-def _strongest(
-    evidence: tuple[xr.Dataset, ...], table: ScoreTable, name: str, level: float
-) -> dict[str, Any] | None:
-    """The first attack on the first target as `audit` has it, paid for by the attacks' number."""
-    score, target = table.score[name][0], table.targets[0]
+def _first_target(evidence: tuple[xr.Dataset, ...], table: ScoreTable, name: str) -> Scored | None:
+    """An attack's scores of the first target, where an audit of scores takes them."""
+    score = table.score[name][0]
     asked = ~np.isnan(score)
     record, member = table.record[asked], table.member[0, asked]
     if np.unique(record).size < record.size:
         return None
     try:
-        group = _labels(evidence, record)
-        scored = Scored(score[asked], member, group=group, record=record)
-        found = audit(scored, level=1 - (1 - level) / len(table.score))
+        return Scored(score[asked], member, group=_labels(evidence, record), record=record)
     except InputError:  # Too few records, or one score for all of them.
         return None
-    exposed = [int(one["record"]) for one in found["most_exposed"]]
-    counts = _without(evidence, name, target, np.array(exposed), scored)
-    return {
-        "attack": name,
-        "display": attacks.registry()[name].display,
-        "target": int(target),
-        "records": found["records"],
-        "level": found["level"],
-        **{key: found[key] for key in OF_SCORES},
-        "roc": page.curve(scored, found["level"]).to_dict("records"),
-        "most_exposed": [
-            one | {"models_without": without, "as_high": high}
-            for one, (without, high) in zip(found["most_exposed"], counts, strict=True)
-        ],
-    }
 
 
 def _labels(evidence: tuple[xr.Dataset, ...], record: np.ndarray) -> np.ndarray | None:
@@ -213,38 +164,6 @@ def _without(
     return [(int(without), int(as_high)) for without, as_high in counts]
 
 
-def _behind(
-    best: metrics.Resampled, other: metrics.Resampled, level: float, units: list[int]
-) -> dict[str, float]:
-    found = (other + best * -1.0).interval(level, units)
-    return _ends(found.difference, found)
-
-
-def _bounds(table: ScoreTable, level: float, delta: float) -> dict[str, Any]:
-    """What the strongest attack on any target proves, paid for by Bonferroni's correction."""
-    asked = [
-        (row[~np.isnan(row)], truth[~np.isnan(row)])
-        for score in table.score.values()
-        for row, truth in zip(score, table.member, strict=True)
-    ]
-    twice = np.unique(table.record).size < table.record.size
-    if twice or any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in asked):
-        return {"epsilon_lower_bound": None, "mu_lower_bound": None}
-    shared = 1 - (1 - level) / len(asked)
-    epsilon = max(privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in asked)
-    mu = max(privacy.mu_lower_bound(*one, level=shared) for one in asked)
-    return bounds(epsilon, mu, level, delta, sum(n_thresholds(truth) for _, truth in asked))
-
-
-def _ends(value: float, interval: Any) -> dict[str, float]:
-    return {"value": value, "low": interval.low, "high": interval.high}
-
-
 def _warnings(evidence: tuple[xr.Dataset, ...], units: int) -> list[str]:
     said = [text for one in evidence for text in one.attrs.get("warnings", [])]
-    if units > 1:
-        return said
-    return [
-        *said,
-        "One target: the intervals are of this model, and say nothing of another training.",
-    ]
+    return said if units > 1 else [*said, ONE_TARGET]

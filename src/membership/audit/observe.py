@@ -148,8 +148,8 @@ def _announce(trainings: int, seconds: float, answers: int) -> None:
     """What the other trainings will cost, by the two that were measured."""
     size = answers * 17 / 1e6  # Two numbers and a truth of each record and model.
     tqdm.write(
-        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first two, "
-        f"and {size:.1f} MB of answers",
+        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first "
+        f"two, and {size:.1f} MB of answers",
         file=sys.stderr,
     )
 

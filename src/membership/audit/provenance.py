@@ -23,7 +23,11 @@ def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
 def by_command(report: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The report with the file and the command, without its folders, in its provenance."""
     name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
-    given = [f"--{option}={value}" for option, value in options.items()]
+    given = [
+        f"--{option}={one}"
+        for option, value in options.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    ]
     made = {
         "command": shlex.join(["membership", "audit", name, *given]),
         "inputs": [{"name": name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],

@@ -1,5 +1,6 @@
-"""The scores of an attack, as a file or as arrays: checked before anything is computed."""
+"""The scores of attacks, as a file or as arrays: checked before anything is computed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,12 @@ from membership.arrays import BoolArray, FloatArray, as_scored
 from membership.errors import InputError
 from membership.settings import brief
 
-REQUIRED, OPTIONAL = ("score", "member"), ("group", "record")
+REQUIRED, OPTIONAL = ("score", "member"), ("group", "record", "target")
+INDEX = ("Unnamed:", "__index_level_")
+"""How pandas names a column that holds its index."""
 LEAST_RECORDS = 20
+LEAST_OF_TARGET = 4
+"""Members and non-members that each of several targets was asked."""
 TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -47,56 +52,157 @@ class Scored:
     not_read: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        score, member = as_scored(self.score, self.member, finite=True)
-        if score.size < LEAST_RECORDS:
-            raise InputError(
-                f"score: {score.size} records; an audit needs at least {LEAST_RECORDS}"
-            )
-        if min(member.sum(), (~member).sum()) < 2:
-            raise InputError("member: a single record of one class; give at least two of each")
-        if np.unique(score).size == 1:
-            raise InputError(f"score: all {score.size} records have {score[0]:g}; nothing to rank")
+        score, member = _checked("score", self.score, self.member)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "member", member)
         if self.record is None:
             object.__setattr__(self, "record", range(score.size))
-        for name in OPTIONAL:
+        for name in ("group", "record"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _named(name, given, score.size))
 
 
-def read_scores(path: Path | str) -> Scored:
-    """Read a table with the columns score and member, and perhaps group and record.
+@dataclass(frozen=True)
+class Several:
+    """What several attacks said, or one attack of several target models.
 
     Parameters
     ----------
-    path : Path or str
-        Text with a line of column names, in capitals or not, and cells between commas, semicolons,
-        tabs or bars, packed by gzip or not; or Parquet. In member 1, true or yes is a member; 0,
-        false or no none. Other columns are not read, and the report says so.
+    score : dict of str to array of shape (rows,)
+        By the attack's name; higher means member, finite.
+    member : bool array of shape (rows,)
+        The truth of each row: a record that a target was asked.
+    group, record : array of str, shape (rows,), optional
+        As in `Scored`.
+    target : array of str, shape (rows,), optional
+        Which model was asked; one for all rows unless given. With several, `record` tells which
+        records they share.
+    not_read : tuple of str
+        As in `Scored`.
+
+    Raises
+    ------
+    InputError
+        As `Scored`, for any attack; a target has fewer than four members or non-members, or a
+        record twice; or records have no names although there are several targets.
+    """
+
+    score: dict[str, FloatArray]
+    member: BoolArray
+    group: np.ndarray | None = None
+    record: np.ndarray | None = None
+    target: np.ndarray | None = None
+    not_read: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.score:
+            raise InputError("score holds no attack; give one array an attack, by its name")
+        checked = {name: _checked(name, one, self.member) for name, one in self.score.items()}
+        object.__setattr__(self, "score", {name: score for name, (score, _) in checked.items()})
+        object.__setattr__(self, "member", next(iter(checked.values()))[1])
+        size = self.member.size
+        targets = np.full(size, "the model") if self.target is None else self.target
+        object.__setattr__(self, "target", _named("target", targets, size))
+        if self.group is not None:
+            object.__setattr__(self, "group", _named("group", self.group, size))
+        several = len(self.targets) > 1
+        if several and self.record is None:
+            raise InputError(
+                f"target: {len(self.targets)} targets and no column record; name the records, so "
+                "that those which several targets were asked are known"
+            )
+        record = range(size) if self.record is None else self.record
+        object.__setattr__(self, "record", _named("record", record, size))
+        for target in self.targets if several else ():
+            self._require_design(target)
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets' names, in their order."""
+        return sorted(set(self.target if self.target is not None else ()))
+
+    def of(self, attack: str, target: str) -> Scored:
+        """One attack on one target."""
+        rows = self.target == target
+        assert self.record is not None
+        group = None if self.group is None else self.group[rows]
+        return Scored(self.score[attack][rows], self.member[rows], group, self.record[rows])
+
+    def _require_design(self, target: str) -> None:
+        rows = self.target == target
+        n_in, n_out = int(self.member[rows].sum()), int((~self.member[rows]).sum())
+        if min(n_in, n_out) < LEAST_OF_TARGET:
+            raise InputError(
+                f"target {brief(target)}: {n_in} members and {n_out} non-members; give at least "
+                f"{LEAST_OF_TARGET} of each, or leave out the column target where each model was "
+                "asked one record"
+            )
+        assert self.record is not None
+        names, counts = np.unique(self.record[rows], return_counts=True)
+        if counts.max() > 1:
+            raise InputError(
+                f"target {brief(target)}: record {brief(names[counts.argmax()])} is there "
+                f"{counts.max()} times; give each record once a target"
+            )
+
+
+def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
+    """Read a table of members, scores and perhaps groups, records and targets.
+
+    Parameters
+    ----------
+    source : Path, str, data frame or mapping
+        Of a file: text with a line of column names, in capitals or not, and cells between commas,
+        semicolons, tabs or bars, packed by gzip or not; or Parquet. Of Python: a pandas or polars
+        data frame, or arrays by their names. In ``member`` 1, true or yes is a member; 0, false or
+        no none. ``group``, ``record`` and ``target`` may be there.
+    attacks : sequence of str
+        The columns that are scores, one an attack. None named: ``score``, or where there is no
+        such column all but those above. The report says which columns were not read.
 
     Returns
     -------
-    Scored
+    Scored or Several
+        Several where there are several attacks or targets.
 
     Raises
     ------
     InputError
         The file cannot be read, a column is missing or there twice, a row has more or fewer cells
-        than there are names, or a cell cannot be used; its line is named. Else as `Scored`.
+        than there are names, or a cell cannot be used; its line is named. Else as `Scored` and
+        `Several`.
     """
-    table = tables.read(Path(path))
-    columns = _columns(table)
-    score, wrong = table.numbers(columns["score"])
-    table.refuse(columns["score"], wrong | ~np.isfinite(score), "a finite number")
+    is_path = isinstance(source, str | Path)
+    table = tables.read(Path(source)) if is_path else tables.of_columns(source)
+    columns, scores = _columns(table, attacks)
+    accepted = "a finite number"
+    if not attacks and "score" not in columns:
+        accepted += "; where the column is no score, `--attack COLUMN` names those that are"
+    score = {}
+    for name in scores:
+        score[name], wrong = table.numbers(name)
+        table.refuse(name, wrong | ~np.isfinite(score[name]), accepted)
     member = _truth(table, columns["member"])
-    further = {name: table.words(columns[name]) for name in OPTIONAL if name in columns}
-    left = tuple(name for name in table.frame.columns if name not in columns.values())
-    return Scored(score, member, **further, not_read=left)
+    further: dict[str, Any] = {
+        name: table.words(columns[name]) for name in OPTIONAL if name in columns
+    }
+    targets = np.array(further.pop("target", [""] * member.size), dtype=object)
+    used = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
+    left = tuple(name for name in table.frame.columns if name not in used)
+    if len(set(targets)) == len(scores) == 1:
+        return Scored(score[scores[0]], member, **further, not_read=left)
+    if "target" in columns:
+        table.refuse(columns["target"], targets == "", "the target's name")
+    if len(set(targets)) == 1:
+        return Several(score, member, **further, not_read=left)
+    if "record" in columns:
+        names = np.array(further["record"], dtype=object)
+        table.refuse(columns["record"], names == "", "the record's name")
+    return Several(score, member, **further, target=targets, not_read=left)
 
 
-def _columns(table: tables.Table) -> dict[str, str]:
-    """The columns of an audit by their plain names."""
+def _columns(table: tables.Table, attacks: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The columns of an audit by their plain names, and those that are scores."""
     found: dict[str, str] = {}
     for name in table.frame.columns:
         plain = name.lower()
@@ -104,16 +210,39 @@ def _columns(table: tables.Table) -> dict[str, str]:
             raise InputError(
                 f"{table.path}: columns {found[plain]!r} and {name!r} are both {plain}"
             )
-        if plain in (*REQUIRED, *OPTIONAL):
-            found[plain] = name
-    missing = [name for name in REQUIRED if name not in found]
-    if missing:
+        found[plain] = name
+    scores = _scores(table, found, attacks)
+    there = {"score": bool(scores), "member": "member" in found}
+    if missing := [name for name in REQUIRED if not there[name]]:
         raise InputError(
             f"{table.path} lacks {', '.join(missing)}; its columns are "
             f"{brief(', '.join(table.frame.columns), most=200)}; those of an audit are "
             f"{', '.join(REQUIRED)} and, if wanted, {', '.join(OPTIONAL)}"
         )
-    return found
+    return found, scores
+
+
+def _scores(table: tables.Table, found: dict[str, str], attacks: Sequence[str]) -> list[str]:
+    """The columns of scores, in the table's order."""
+    if not attacks:
+        if "score" in found:
+            return [found["score"]]
+        if "member" not in found:
+            return []
+        other = (*OPTIONAL, "member")
+        return [
+            name
+            for plain, name in found.items()
+            if plain not in other and name and not name.startswith(INDEX)
+        ]
+    for name in attacks:
+        if name.lower() not in found or name.lower() in (*OPTIONAL, "member"):
+            raise InputError(
+                f"{table.path}: attack {brief(name)} is no column of scores; its columns are "
+                f"{brief(', '.join(table.frame.columns), most=200)}"
+            )
+    wanted = {name.lower() for name in attacks}
+    return [name for plain, name in found.items() if plain in wanted]
 
 
 def _truth(table: tables.Table, name: str) -> BoolArray:
@@ -122,6 +251,18 @@ def _truth(table: tables.Table, name: str) -> BoolArray:
     truth = np.where(np.isnan(words), numbers, words)
     table.refuse(name, ~np.isin(truth, (0.0, 1.0)), "0 or 1, false or true, no or yes")
     return truth == 1.0
+
+
+def _checked(name: str, score: Any, member: Any) -> tuple[FloatArray, BoolArray]:
+    """An attack's scores and the truth, refused where they do not do for an audit."""
+    score, member = as_scored(score, member, finite=True)
+    if score.size < LEAST_RECORDS:
+        raise InputError(f"{name}: {score.size} records; an audit needs at least {LEAST_RECORDS}")
+    if min(member.sum(), (~member).sum()) < 2:
+        raise InputError("member: a single record of one class; give at least two of each")
+    if np.unique(score).size == 1:
+        raise InputError(f"{name}: all {score.size} records have {score[0]:g}; nothing to rank")
+    return score, member
 
 
 def _named(name: str, given: Any, size: int) -> np.ndarray:

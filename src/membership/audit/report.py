@@ -10,7 +10,7 @@ from scipy import special
 
 from membership import metrics, paths, privacy
 from membership.audit import page, provenance, warnings
-from membership.audit.reading import Scored
+from membership.audit.reading import Scored, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
 from membership.privacy.lower_bounds import n_thresholds
@@ -27,45 +27,13 @@ training records for up to 100,000 of them."""
 
 
 def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
-    """Say what an attack's scores prove of a model.
-
-    Parameters
-    ----------
-    scored : Scored
-        From `read_scores`, or made of arrays.
-    level : float
-        Confidence of every interval and bound, in (0, 1).
-    delta : float
-        Of (epsilon, delta)-differential privacy, in [0, 1): the chance that its promise fails
-        altogether, to be chosen well below one in the number of training records.
-
-    Returns
-    -------
-    dict
-        Plain JSON values, the same for the same scores in any order but for the date and, where
-        records tie, the names of the most exposed: ``provenance`` {version, date, command, inputs
-        [{name, sha256}]}, where arrays are the float64 scores and then the memberships, a byte
-        each. Rates are fractions in [0, 1]: ``auc`` {value, low, high};
-        ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
-        ``positive_predictive_value`` [{fpr, prior, value, low, high}];
-        ``epsilon_lower_bound`` {value, level, delta, tried} and ``mu_lower_bound`` {value, level,
-        tried, delta, epsilon}, where tried counts the thresholds that share the error and epsilon
-        is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
-        whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
-        at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str.
-
-    Raises
-    ------
-    InputError
-        `level` or `delta` is out of range, or there are too few records.
-    """
+    """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    check(level, delta)
     epsilon = privacy.epsilon_lower_bound(score, member, delta=delta, level=level)
     mu = privacy.mu_lower_bound(score, member, level=level)
-    area = _area(score, member, level)
-    rates = [_rate(score, member, fpr, level) for fpr in RATES]
+    found = area(score, member, level)
+    rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
@@ -73,16 +41,24 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
         "provenance": provenance.made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
-        "auc": area,
+        "auc": found,
         "tpr_at_fpr": rates,
         "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
         **bounds(epsilon, mu, level, delta, n_thresholds(member)),
         "groups": _groups(scored, group_level),
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": _meaning(area, rates[1]),
+        "meaning": _meaning(found, rates[1]),
         "warnings": warnings.of_scores(scored, level),
     }
+
+
+def check(level: float, delta: float) -> None:
+    """Raise an InputError unless confidence and delta are in their ranges."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    if not 0.0 <= delta < 1.0:
+        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
 
 
 def bounds(
@@ -115,15 +91,15 @@ def _meaning(area: dict[str, float], rate: dict[str, Any]) -> list[str]:
     return [found, NO_PROOF_OF_SAFETY]
 
 
-def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -> list[Path]:
+def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Path]:
     """Write a report as ``audit.html``, which needs nothing beside it, and ``audit.json``.
 
     Parameters
     ----------
     report : dict
         From `audit` or `compare`.
-    scored : Scored or None
-        What it is of, for the ROC curve; None where the report is a comparison.
+    scored : Scored, Several, data frame, mapping or None
+        What `audit` took, for the ROC curve; None where the report is of evidence.
     folder : Path or str
         Made where it is missing.
     title : str
@@ -140,6 +116,10 @@ def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -
         The folder cannot be written to, or the disk is full.
     """
     folder = Path(folder)
+    if "attacks" in report:
+        scored = None  # The report has the curves.
+    elif not isinstance(scored, Scored):
+        scored = read_scores(scored)
     paths.require_writable(folder)
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     files = {"audit.html": page.html(report, scored, title), "audit.json": text}
@@ -149,14 +129,14 @@ def write(report: dict, scored: Scored | None, folder: Path | str, title: str) -
     return [folder / name for name in files]
 
 
-def _area(score: np.ndarray, member: np.ndarray, level: float) -> dict[str, float]:
+def area(score: np.ndarray, member: np.ndarray, level: float) -> dict[str, float]:
     # In one order, so that no sum is rounded by that of the file.
     order = np.lexsort((member, score))
     score, member = score[order], member[order]
     return _number(metrics.auc(score, member), auc_interval(score, member, level))
 
 
-def _rate(score: np.ndarray, member: np.ndarray, fpr: float, level: float) -> dict[str, Any]:
+def rate(score: np.ndarray, member: np.ndarray, fpr: float, level: float) -> dict[str, Any]:
     expected = fpr * float((~member).sum())
     return {
         "fpr": fpr,
@@ -188,7 +168,7 @@ def _groups(scored: Scored, level: float) -> list[dict[str, Any]]:
         counts = {"members": int(member.sum()), "non_members": int((~member).sum())}
         entry: dict[str, Any] = {"group": str(name), **counts, "auc": None}
         if min(counts.values()) >= LEAST_IN_GROUP:
-            entry["auc"] = _area(score, member, level)
+            entry["auc"] = area(score, member, level)
         for rate, side in (("tpr", member), ("fpr", ~member)):
             entry[rate] = _share(int((score[side] > threshold).sum()), int(side.sum()), level)
         found.append(entry)

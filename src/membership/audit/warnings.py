@@ -1,5 +1,7 @@
 """What is wrong with an audit's data as far as the data show it."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -12,37 +14,55 @@ from membership.data.dataset import record_hashes
 from membership.metrics import auc, auc_interval
 
 TIED = 0.05
+ONE_TARGET = "One target: the intervals are of this model, and say nothing of another training."
 LOOKED_AT = 4000
 """Records that a classifier is shown which never sees the model."""
 
 
 def of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
+    found = not_read(scored.not_read)
+    found += of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
+    return found + of_rows(scored.record, scored.member)
+
+
+def not_read(columns: tuple[str, ...]) -> list[str]:
+    """What was left of a file, where anything was."""
+    if not columns:
+        return []
+    listed = ", ".join(name or "one without a name" for name in columns[:10])
+    more = ", ..." if len(columns) > 10 else ""
+    return [f"Columns of the file that an audit does not read: {listed}{more}."]
+
+
+def of_attack(score: np.ndarray, highest: float) -> list[str]:
+    """Warnings about one attack whose AUC is at most so high."""
     found = []
-    if scored.not_read:
-        listed = ", ".join(name or "one without a name" for name in scored.not_read[:10])
-        more = ", ..." if len(scored.not_read) > 10 else ""
-        found.append(f"Columns of the file that an audit does not read: {listed}{more}.")
-    _, high = auc_interval(scored.score, scored.member, level)
-    if high < 0.5:
+    if highest < 0.5:
         found.append(
             "Members score lower than non-members: higher must mean member. Was a loss passed in "
             "the place of its negative?"
         )
-    _, counts = np.unique(scored.score, return_counts=True)
-    if counts.max() > TIED * scored.score.size:
+    _, counts = np.unique(score, return_counts=True)
+    if counts.max() > TIED * score.size:
         found.append(
-            f"{counts.max()} of {scored.score.size} records share one score. Ties count against "
+            f"{counts.max()} of {score.size} records share one score. Ties count against "
             "the attack at low false-positive rates."
         )
-    names, counts = np.unique(scored.record, return_counts=True)
+    return found
+
+
+def of_rows(record: Any, member: BoolArray) -> list[str]:
+    """Warnings about the records that were asked."""
+    found = []
+    names, counts = np.unique(record, return_counts=True)
     if counts.max() > 1:
         found.append(
             f"{int((counts > 1).sum())} records occur more than once ({names[counts.argmax()]}, "
             "for example). Copies are no independent trials: the intervals are too narrow, and a "
             "record that is both member and non-member has no truth."
         )
-    share = scored.member.mean()
+    share = member.mean()
     if not 0.05 <= share <= 0.95:
         found.append(
             f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."

@@ -1,8 +1,11 @@
 """``membership audit`` and ``membership bench``: what scores or evidence prove; an attack's row."""
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from membership.errors import InputError
 
 EVIDENCE = ".evidence"
 
@@ -23,26 +26,47 @@ EVIDENCE = ".evidence"
     show_default=True,
     help="Of (epsilon, delta): well below one in the number of training records.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of evidence's resampling.")
-def audit(file: Path, output: Path, level: float, delta: float, seed: int) -> None:
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Of the resampling that compares attacks.",
+)
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of scores, one an attack; may be given several times.",
+)
+def audit(
+    file: Path, output: Path, level: float, delta: float, seed: int, attacks: tuple[str, ...]
+) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
-    Columns of scores: score (higher means member), member (0 or 1) and, if wanted, group and
-    record. Evidence is what a run or `membership.evidence` has saved; every attack it allows is
-    tried.
+    Columns of scores: member (0 or 1), score (higher means member) or one column an attack under
+    any names, which are then compared, and, if wanted, group, record and target (which of several
+    models was asked). Evidence is what a run or `membership.evidence` has saved; every attack it
+    allows is tried.
     """
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import evidence
     from membership.audit.provenance import by_command
 
+    options: dict[str, Any] = {"level": level, "delta": delta}
     if file.suffix == EVIDENCE:
-        scored = None
-        options = {"level": level, "delta": delta, "seed": seed}
+        if attacks:
+            raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")
+        scored, options = None, options | {"seed": seed}
         report = room.compare(evidence.load(file), **options)
     else:
-        scored, options = room.read_scores(file), {"level": level, "delta": delta}
+        scored = room.read_scores(file, attacks)
+        options |= {} if isinstance(scored, room.Scored) else {"seed": seed}
         report = room.audit(scored, **options)
+    if attacks:
+        options["attack"] = attacks
     report = by_command(report, file, options)
     for path in room.write(report, scored, output, file.name):
         click.echo(path)

@@ -1,0 +1,136 @@
+"""An audit of scores: of one attack on one model, or of several attacks and targets."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from membership import memory
+from membership.arrays import BoolArray, FloatArray
+from membership.attacks import ScoreTable
+from membership.audit import provenance, report, warnings
+from membership.audit.ranking import CHOSEN, ranked, strongest
+from membership.audit.reading import Scored, Several, read_scores
+from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY
+from membership.errors import InputError
+
+_MEANING = (
+    "Who sees of the released model what an attack saw tells members from others as well as the "
+    "interval of the attack's row says."
+)
+
+
+def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int = 0) -> dict:
+    """Say what attacks' scores prove of a model, or of several.
+
+    Parameters
+    ----------
+    scored : Scored, Several, data frame or mapping
+        From `read_scores`, made of arrays, or what `read_scores` takes of Python.
+    level : float
+        Confidence of every interval and bound, in (0, 1).
+    delta : float
+        Of (epsilon, delta)-differential privacy, in [0, 1): the chance that its promise fails
+        altogether, to be chosen well below one in the number of training records.
+    seed : int
+        Of the resampling that compares several attacks or targets; one attack's audit draws
+        nothing.
+
+    Returns
+    -------
+    dict
+        Plain JSON values, the same for the same scores in any order but for the date and, where
+        records tie, the names of the most exposed: ``provenance`` {version, date, command, inputs
+        [{name, sha256}]}, where arrays are the float64 scores and then the memberships, a byte
+        each. Rates are fractions in [0, 1].
+
+        Of one attack on one target: ``auc`` {value, low, high};
+        ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
+        ``positive_predictive_value`` [{fpr, prior, value, low, high}];
+        ``epsilon_lower_bound`` {value, level, delta, tried} and ``mu_lower_bound`` {value, level,
+        tried, delta, epsilon}, where tried counts the thresholds that share the error and epsilon
+        is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
+        whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
+        at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str.
+
+        Of several: what `compare` returns of evidence, without what only evidence tells.
+
+    Raises
+    ------
+    InputError
+        `level` or `delta` is out of range, or there are too few records.
+    """
+    if not isinstance(scored, Scored | Several):
+        scored = read_scores(scored)
+    if isinstance(scored, Scored):
+        return report.audit(scored, level=level, delta=delta)
+    report.check(level, delta)
+    table = _table(scored)
+    found = ranked(table, scored.targets, _units(table), level, delta, seed)
+    best, first = found["attacks"][0]["name"], scored.targets[0]
+    digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
+    return {
+        "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
+        **found,
+        "strongest": strongest(_scored(scored, best, first), best, first, len(table.score), level),
+        "left_out": [],
+        "meaning": [_MEANING, *([CHOSEN] if len(table.score) > 1 else []), NO_PROOF_OF_SAFETY],
+        "warnings": _warnings(scored, found["attacks"], table),
+    }
+
+
+def _table(scored: Several) -> ScoreTable:
+    """Targets crossed with records, in an order that is not that of the rows."""
+    names, targets = list(scored.score), scored.targets
+    if len(targets) == 1:
+        order = np.lexsort((*scored.score.values(), scored.member))
+        score = {name: scored.score[name][order][None] for name in names}
+        return ScoreTable(np.arange(order.size), scored.member[order][None], score, (0,))
+    record, column = np.unique(scored.record, return_inverse=True)
+    row = np.searchsorted(targets, scored.target)
+    shape = (len(targets), record.size)
+    memory.require(
+        4.0 * 8 * shape[0] * shape[1] * (len(names) + 1),
+        f"the table of {shape[0]} targets and {shape[1]} records",
+        "give fewer targets at once",
+    )
+
+    def placed(values: FloatArray | BoolArray, empty: Any) -> np.ndarray:
+        whole = np.full(shape, empty)
+        whole[row, column] = values
+        return whole
+
+    score = {name: placed(scored.score[name], np.nan) for name in names}
+    member = placed(scored.member, False)
+    return ScoreTable(np.arange(record.size), member, score, tuple(range(len(targets))))
+
+
+def _units(table: ScoreTable) -> list[int]:
+    """One label for a target and its complement, which are no independent trials."""
+    asked = ~np.isnan(next(iter(table.score.values())))
+    of_design: dict[bytes, int] = {}
+    units = []
+    for target, (use, member) in enumerate(zip(asked, table.member, strict=True)):
+        opposite = of_design.get(bytes(use) + bytes(use & ~member), target)
+        of_design.setdefault(bytes(use) + bytes(member), opposite)
+        units.append(opposite)
+    return units
+
+
+def _scored(scored: Several, attack: str, target: str) -> Scored | None:
+    try:
+        return scored.of(attack, target)
+    except InputError:  # Too few records for an audit, or one score for all of them.
+        return None
+
+
+def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
+    found = warnings.not_read(scored.not_read)
+    for one in ranking:
+        score = scored.score[one["name"]]
+        found += [
+            f"{one['name']}: {text}" for text in warnings.of_attack(score, one["auc"]["high"])
+        ]
+    if len(table.targets) > 1:
+        return found + warnings.of_rows(np.arange(scored.member.size), scored.member)
+    return [*found, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
