@@ -11,7 +11,7 @@ const audit = {
   carried: 10,
   tied: 0.05,
 
-  report({ score, member, group, record, notRead }, level, delta) {
+  report({ score, member, group, record, named, notRead }, level, delta) {
     const sides = audit.sides(score, member);
     const area = audit.area(sides, level);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
@@ -22,6 +22,7 @@ const audit = {
     const shared = { level, delta, tried };
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     return {
+      format: "membership-audit-1",
       level,
       records: { members: sides.members.length, non_members: sides.others.length },
       auc: area,
@@ -33,6 +34,7 @@ const audit = {
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record }, sides),
       meaning: audit.meaning(area, rates[1]),
+      checklist: audit.checklist(named, Boolean(group)),
       warnings: audit.warnings({ score, member, record, notRead }, sides, level),
     };
   },
@@ -45,6 +47,30 @@ const audit = {
         ? `Who sees of the released model what this attack saw, and accepts that 1% of non-members are accused, finds ${percent(rate.low)} to ${percent(rate.high)} of members like these.`
         : "This attack does not tell members from others better than guessing would.",
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
+    ];
+  },
+
+  // What was assumed, tested and not tested, in the words of membership.audit.checklist.
+  checklist(named, grouped) {
+    const items = (status, texts) => texts.map((text) => ({ status, text }));
+    return [
+      ...items("assumed", [
+        "The truth is right: members are the records that the model was trained on, no others are.",
+        "Memberships were drawn independently, record by record. The bounds rest on it.",
+        "No record's score moves with another record's membership. The bounds rest on it.",
+        "Members and non-members differ in membership alone. Scores do not show it.",
+        "The attack and its settings were not chosen on these records.",
+      ]),
+      ...items("tested", [
+        `Higher scores mean member, and few records tie${named ? ", and none is there twice" : ""}. A note says where it was found otherwise.`,
+      ]),
+      ...items("not tested", [
+        "Stronger attacks. What sees more of the model, of its training or of other models may find more.",
+        "Records more exposed than these, such as outliers and inserted canaries.",
+        "Another training. The next model trained in this way may leak more.",
+        ...(named ? [] : ["Copies of records. The records have no names."]),
+        ...(grouped ? [] : ["Groups. Nothing says which records belong together."]),
+      ]),
     ];
   },
 

@@ -120,6 +120,11 @@
       element("p", bounds),
       ...tables(report),
       ...report.meaning.map((text) => element("p", text)),
+      table(
+        "What was assumed, and what was not tested: read each line before you sign",
+        ["Status", "What"],
+        report.checklist.map((one) => [one.status, one.text]),
+      ),
       element("p", `${input.name}, SHA-256 ${input.sha256}. The command gives the same numbers: ${report.provenance.command}`, { class: "audit-made" }),
     );
     part("save").hidden = false;

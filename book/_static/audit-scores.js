@@ -109,7 +109,7 @@ const scores = {
     return rows;
   },
 
-  // {score, member, group, record, notRead} of a file; throws what is wrong with it, in a sentence.
+  // {score, member, group, record, named, notRead} of a file; throws what is wrong with it, in a sentence.
   read(text, name) {
     const source = text.replace(/\r\n?/g, "\n");
     const separator = scores.separator(source);
@@ -148,7 +148,7 @@ const scores = {
     const given = (title) => (title in columns ? column(title) : null);
     const used = Object.values(columns);
     const notRead = named.filter((i) => !used.includes(i)).map((i) => header[i] || "one without a name");
-    const found = { score, member, group: given("group"), record: given("record") ?? score.map((_, i) => String(i)), notRead };
+    const found = { score, member, group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), notRead };
     scores.check(found);
     return found;
   },

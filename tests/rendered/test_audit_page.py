@@ -94,12 +94,13 @@ def drawn(seed: int) -> audit.Scored:
 
 
 def as_csv(scored: audit.Scored) -> str:
-    titles = ["score", "member", *(["group"] if scored.group is not None else []), "record"]
+    further = {"group": scored.group, "record": scored.record if scored.named else None}
+    there = [name for name, column in further.items() if column is not None]
+    titles = ["score", "member", *there]
     columns = [
         [repr(float(value)) for value in scored.score],
         [str(int(value)) for value in scored.member],
-        *([scored.group] if scored.group is not None else []),
-        scored.record,
+        *(further[name] for name in there),
     ]
     quoted = [[f'"{str(cell).replace(chr(34), 2 * chr(34))}"' for cell in each] for each in columns]
     return "\r\n".join([",".join(titles), *map(",".join, zip(*quoted, strict=True))])
@@ -119,7 +120,7 @@ def test_the_page_reports_what_the_package_does(auditor: Page) -> None:
 def test_the_example_shows_every_part_and_is_saved(auditor: Page) -> None:
     auditor.get_by_role("button", name="Try an example").click()
     auditor.locator("#audit-page table").last.wait_for()
-    assert auditor.locator("#audit-page table").count() == 4
+    assert auditor.locator("#audit-page table").count() == 5
     report = reported(auditor)
     assert report["auc"]["low"] < 0.76 < report["auc"]["high"]  # Phi(1 / sqrt 2)
     assert 0 < report["mu_lower_bound"]["value"] < 1

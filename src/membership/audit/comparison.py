@@ -7,6 +7,7 @@ from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
+from membership.audit import checklist
 from membership.audit.provenance import made_from
 from membership.audit.ranking import CHOSEN, ranked, strongest
 from membership.audit.reading import Scored
@@ -40,8 +41,11 @@ def compare(
         Plain JSON values: ``attacks``, a list sorted by AUC, each with ``name``, ``display``,
         ``knowledge``, ``references``, ``paper``, ``auc`` and ``tpr_at_fpr`` as in `audit`, and
         ``behind_best``, the paired difference of the AUC to the first, whose intervals hold for
-        all pairs of attacks at once, at ``pair_level`` each; ``strongest``, what `audit` says of
-        the first attack on the first target, or None where that target was asked too few records:
+        all pairs of attacks at once, at ``pair_level`` each, and ``roc`` [{fpr, tpr}], the mean
+        over targets; ``pairs`` {first, second, auc, tpr_at_fpr}, every pair's paired differences
+        at that level; ``by_target``, each target's own AUCs at ``target_level`` each where there
+        are several, so that an attack's hold for all targets at once; ``strongest``, what `audit`
+        says of the first attack on the first target, or None where that was asked too few records:
         ``attack``, ``display``, ``target``, ``records``, ``level`` of each interval, so that
         whichever attack is first they hold at the level of the report, ``auc``, ``tpr_at_fpr``,
         ``positive_predictive_value``, ``groups`` (by the records' label), ``group_level``,
@@ -51,8 +55,10 @@ def compare(
         ``left_out``, what each other attack lacks; ``epsilon_lower_bound`` and
         ``mu_lower_bound`` as in `audit`, the largest over attacks and targets at a level that holds
         for all of them at once, or None where memberships were not drawn (leave-one-out models)
-        or too few records were asked;
-        ``targets``, ``records``, ``level``, ``meaning`` and ``warnings``; ``provenance`` as in
+        or too few records were asked; where no record was asked of two targets, the records of
+        all are trials together, and ``bounds_design`` {trials, reason} says so;
+        ``targets``, ``independent_units``, ``records``, ``level``, ``meaning``, ``checklist`` and
+        ``warnings``; ``format`` and ``provenance`` as in
         `audit`, with the seed and each input's digest, that of `membership.evidence.digest`.
 
     Raises
@@ -84,6 +90,7 @@ def compare(
         ]
         close["display"] = known[best].display
     return {
+        "format": checklist.FORMAT,
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
         **found,
@@ -103,6 +110,11 @@ def compare(
             for name, lacks in first.lacking.items()
         ],
         "meaning": [_MEANING, CHOSEN, NO_PROOF_OF_SAFETY],
+        "checklist": checklist.of_evidence(
+            looked_at=all("warnings" in one.attrs for one in evidence),
+            grouped=bool(close and close["groups"]),
+            units=len(set(units)),
+        ),
         "warnings": _warnings(evidence, len(set(units))),
     }
 

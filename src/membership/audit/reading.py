@@ -1,7 +1,7 @@
 """The scores of attacks, as a file or as arrays: checked before anything is computed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,11 @@ class Scored:
     not_read : tuple of str
         Columns of the file that an audit has no use for.
 
+    Attributes
+    ----------
+    named : bool
+        Whether `record` was given.
+
     Raises
     ------
     InputError
@@ -50,8 +55,10 @@ class Scored:
     group: np.ndarray | None = None
     record: np.ndarray | None = None
     not_read: tuple[str, ...] = ()
+    named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "named", self.record is not None)
         score, member = _checked("score", self.score, self.member)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "member", member)
@@ -80,6 +87,11 @@ class Several:
     not_read : tuple of str
         As in `Scored`.
 
+    Attributes
+    ----------
+    named : bool
+        As in `Scored`.
+
     Raises
     ------
     InputError
@@ -93,8 +105,10 @@ class Several:
     record: np.ndarray | None = None
     target: np.ndarray | None = None
     not_read: tuple[str, ...] = ()
+    named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "named", self.record is not None)
         if not self.score:
             raise InputError("score holds no attack; give one array an attack, by its name")
         checked = {name: _checked(name, one, self.member) for name, one in self.score.items()}

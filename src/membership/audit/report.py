@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from membership import metrics, paths, privacy
-from membership.audit import page, provenance, warnings
+from membership.audit import checklist, page, provenance, warnings
 from membership.audit.reading import Scored, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
@@ -38,6 +38,7 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
     return {
+        "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
@@ -49,6 +50,7 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
         "meaning": _meaning(found, rates[1]),
+        "checklist": checklist.of_scores(named=scored.named, grouped=scored.group is not None),
         "warnings": warnings.of_scores(scored, level),
     }
 

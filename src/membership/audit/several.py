@@ -8,7 +8,7 @@ import numpy as np
 from membership import memory
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks import ScoreTable
-from membership.audit import provenance, report, warnings
+from membership.audit import checklist, provenance, report, warnings
 from membership.audit.ranking import CHOSEN, ranked, strongest
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY
@@ -51,9 +51,12 @@ def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int =
         tried, delta, epsilon}, where tried counts the thresholds that share the error and epsilon
         is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
-        at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str.
+        at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
+        ``checklist``, what was assumed, tested and not tested [{status, text}].
+        `audit.schema.json`, published with the book, has the whole form, and ``format`` names it.
 
-        Of several: what `compare` returns of evidence, without what only evidence tells.
+        Of several: what `compare` returns of evidence, without ``set``, ``left_out`` empty, and
+        without what the registry and evidence tell of an attack and of an exposed record.
 
     Raises
     ------
@@ -69,12 +72,17 @@ def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int =
     found = ranked(table, scored.targets, _units(table), level, delta, seed)
     best, first = found["attacks"][0]["name"], scored.targets[0]
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
+    told = {"named": scored.named, "grouped": scored.group is not None}
     return {
+        "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
         **found,
         "strongest": strongest(_scored(scored, best, first), best, first, len(table.score), level),
         "left_out": [],
         "meaning": [_MEANING, *([CHOSEN] if len(table.score) > 1 else []), NO_PROOF_OF_SAFETY],
+        "checklist": checklist.of_scores(
+            **told, attacks=len(scored.score), targets=found["independent_units"]
+        ),
         "warnings": _warnings(scored, found["attacks"], table),
     }
 
