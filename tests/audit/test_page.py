@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import paths
+from membership import audit, paths
 from membership.cli import cli
 
 PAGE = paths.project_root() / "book" / "audit.md"
@@ -35,6 +35,13 @@ def test_the_command_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (tmp_path / "report" / "audit.html").is_file()
 
 
+def test_the_attacks_on_the_page_are_compared(tmp_path: Path) -> None:
+    head, *lines = blocks("text")[1].splitlines()
+    (tmp_path / "scores.csv").write_text("\n".join([head, *lines * 20]) + "\n")
+    found = audit.read_scores(tmp_path / "scores.csv")
+    assert list(found.score) == ["loss", "lira", "rmia"]
+
+
 def test_the_python_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
@@ -46,6 +53,8 @@ def test_the_python_on_the_page(
     assert "epsilon" not in capsys.readouterr().err
     assert (tmp_path / "report" / "audit.json").is_file()
     assert names["report"]["auc"]["value"] > 0.5
+    exec(blocks("python")[1], names)
+    assert capsys.readouterr().out.startswith("lira {'value': ")
 
 
 @pytest.mark.slow
