@@ -67,7 +67,8 @@ def test_the_page_on_a_model_of_ones_own(
     names: dict = {}
     for block in code:
         exec(block, names)
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 4
+    assert {"loss", "attack-p"} <= {one["name"] for one in names["alone"]["attacks"]}
     report = names["report"]
     found = {one["name"]: one["auc"]["value"] for one in report["attacks"]}
     assert {"loss", "lira", "rmia", "attack-p"} <= set(found)

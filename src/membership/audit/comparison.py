@@ -73,7 +73,7 @@ def compare(
     if not table.score:
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
-    units = _units(evidence, table.targets)
+    units, tasks = _units(evidence, table.targets), {one.attrs.get("task") for one in evidence}
     inputs = {
         f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
     }
@@ -106,7 +106,7 @@ def compare(
         ],
         "strongest": close,
         "left_out": [
-            {"name": name, "display": known[name].display, "lacks": lacks}
+            {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
             for name, lacks in first.lacking.items()
         ],
         "meaning": [_MEANING, CHOSEN, NO_PROOF_OF_SAFETY],
@@ -174,6 +174,12 @@ def _without(
         out = ~seen.member[at]
         counts += np.c_[out, out & (score[at] >= high)]
     return [(int(without), int(as_high)) for without, as_high in counts]
+
+
+def _why(lacks: str, tasks: set[str | None]) -> str:
+    """Why a regression's evidence lacks what only classes have."""
+    of_classes = {"hinge", "correct", "halved_log_odds", "shokri"} & set(lacks.split(", "))
+    return ": a regression answers no classes" if "regression" in tasks and of_classes else ""
 
 
 def _warnings(evidence: tuple[xr.Dataset, ...], units: int) -> list[str]:

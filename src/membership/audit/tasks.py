@@ -1,0 +1,192 @@
+"""What a model of classes, or of numbers, answers, and what of that can show membership."""
+
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from membership import networks, signals
+from membership.arrays import BoolArray, FloatArray, as_real, one_of
+from membership.audit.reading import LEAST_RECORDS
+from membership.errors import InputError
+
+Records = tuple[np.ndarray, np.ndarray]
+Arrays = dict[str, np.ndarray]
+
+MOST_CLASSES = 10**6
+SURE = 1e-9
+"""A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
+
+
+class Classification:
+    """Labels 0 to classes - 1, and models that answer logits or probabilities."""
+
+    def labels(self, what: str, y: Any) -> np.ndarray:
+        return _labels(what, y)
+
+    def answers(self, model: Any, x: np.ndarray, y: np.ndarray) -> FloatArray:
+        return _logits(model, x, int(y.max()) + 1)
+
+    def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
+        return {
+            "log_odds": signals.scaled_logit(answers, None, y)[0],
+            "hinge": signals.hinge(answers, None, y)[0],
+            "correct": signals.correct(answers, None, y)[0].astype(bool),
+        }
+
+    def observed(
+        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+    ) -> Arrays:
+        """Variables of evidence, from the signals of all models."""
+        correct = found["correct"]
+        further = {"label": parts[0][1]}
+        if len(parts) > 1:
+            further["held_label"] = parts[1][1]
+        accuracy = 100 * (correct & masks).sum(axis=1) / masks.sum(axis=1)
+        return found | further | {"train_accuracy": accuracy}
+
+    def hashed(self, part: Records) -> Records:
+        """Records and whole labels that are equal where the records are."""
+        return part
+
+
+class Regression:
+    """Numbers to predict, and models that answer as many; the squared error is the loss.
+
+    A record's error e, summed over outputs, is stored as the log-odds of the likelihood
+    exp(-e / (2 s)) of a Gaussian noise of variance s, of which the cross-entropy is e / (2 s). So
+    attacks that rank losses rank errors, and likelihood ratios are those of that noise; s is the
+    mean error of reference models on records that they were not trained on.
+    """
+
+    def labels(self, what: str, y: Any) -> np.ndarray:
+        y = as_real(f"{what}: what is predicted", y).astype(np.float64)
+        if y.ndim not in (1, 2) or not np.isfinite(y).all():
+            raise InputError(
+                f"{what}: what is predicted has shape {y.shape}; give finite numbers, (records,) "
+                "or (records, outputs)"
+            )
+        return y.reshape(len(y), -1)
+
+    def answers(self, model: Any, x: np.ndarray, y: np.ndarray) -> FloatArray:
+        if isinstance(model, nn.Module):
+            answers = signals.answers(model, x).numpy()
+        elif hasattr(model, "predict") or callable(model):
+            predict = model.predict if hasattr(model, "predict") else model
+            answers = as_real("model: what it answers", predict(x.copy())).astype(np.float64)
+        else:
+            raise InputError(
+                f"model is of type {type(model).__name__}; give a torch.nn.Module, a regression "
+                "with predict, or a function from records to numbers"
+            )
+        if answers.shape != y.shape and answers.shape != (len(y),) * (y.shape[1] == 1):
+            raise InputError(
+                f"model answers {answers.shape} for {len(x)} records; give {y.shape}, a number "
+                "for each that is predicted"
+            )
+        return _finite(answers.reshape(y.shape))
+
+    def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
+        return {"log_odds": ((answers - y) ** 2).sum(axis=1)}
+
+    def observed(
+        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+    ) -> Arrays:
+        """The errors, of which `signals` speaks so far, as log-odds."""
+        errors = found["log_odds"]
+        unseen = errors[references][~masks[references]] if references else errors
+        scale = 2 * float(unseen.mean())
+        if scale == 0:
+            raise InputError("model: every record is answered exactly; nothing to rank")
+        loss = {name: np.maximum(error / scale, SURE) for name, error in found.items()}
+        # Far out expm1 overflows, and the log-odds are -loss.
+        return {name: -(u + np.log(-np.expm1(-u))) for name, u in loss.items()}
+
+    def hashed(self, part: Records) -> Records:
+        x, y = part
+        return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
+
+
+Task = Classification | Regression
+TASKS: dict[str, type[Task]] = {"classification": Classification, "regression": Regression}
+
+
+def task_of(name: str) -> Task:
+    one_of("task", name, TASKS)
+    return TASKS[name]()
+
+
+def records_of(what: str, x: Any, y: Any, task: Task) -> Records:
+    """Records and what is told of them, checked."""
+    x, y = as_real(f"{what}: the records", x), task.labels(what, y)
+    if x.ndim < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
+        raise InputError(
+            f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
+            "shape (records, ...) with one label each"
+        )
+    if not np.isfinite(x).all():
+        raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
+    return x, y
+
+
+def _labels(what: str, y: Any) -> np.ndarray:
+    """Labels as whole numbers; words are refused with what makes numbers of them."""
+    try:
+        y = as_real(f"{what}: the labels", y)
+    except InputError as error:
+        raise InputError(
+            f"{error}; numpy.unique(y, return_inverse=True)[1] numbers classes from 0"
+        ) from None
+    if y.ndim == 2:
+        form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
+        raise InputError(f"{what}: labels of shape {y.shape}; give one a record, as y.{form} has")
+    if y.ndim == 1 and y.size and not ((y >= 0) & (y == np.floor(y)) & (y <= MOST_CLASSES)).all():
+        raise InputError(
+            f"{what}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "
+            'task="regression"'
+        )
+    return y.astype(np.int64)
+
+
+def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
+    """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
+    if hasattr(model, "predict_proba"):
+        return _of_classifier(model, x, n_classes)
+    if isinstance(model, nn.Module):
+        answers = signals.answers(model, x).numpy()
+    elif callable(model):
+        answers = as_real("model: what it answers", model(x.copy())).astype(np.float64)
+    else:
+        raise InputError(
+            f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier with "
+            "predict_proba, or a function from records to logits"
+        )
+    if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
+        raise InputError(
+            f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
+            "(records, 1) where there is one logit"
+        )
+    networks.require_logits(_finite(answers))
+    return answers
+
+
+def _finite(answers: FloatArray) -> FloatArray:
+    if not np.isfinite(answers).all():
+        raise InputError("model answers numbers that are not finite; has its training diverged?")
+    return answers
+
+
+def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
+    classes = np.asarray(model.classes_)
+    if (
+        classes.ndim != 1
+        or classes.dtype.kind not in "iuf"
+        or (classes != classes.astype(int)).any()
+    ):
+        raise InputError(
+            f"model: its classes are {str(classes[:3].tolist())[1:-1]}; train it on the labels "
+            "that it is given, whole numbers from 0"
+        )
+    probability = np.full((len(x), max(n_classes, int(max(classes)) + 1)), SURE)
+    probability[:, classes.astype(int)] = model.predict_proba(x)
+    return np.log(np.clip(probability, SURE, 1 - SURE))

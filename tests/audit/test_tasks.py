@@ -1,0 +1,111 @@
+"""A regression's evidence, and a model that cannot be trained again."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from torch import nn
+
+from membership import attacks, audit
+from membership.errors import InputError
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(200, 8))
+Y = X[:, 0] - X[:, 1] ** 2 + RNG.normal(size=200)
+MEMBER = RNG.permutation(200) < 100
+HELD = (RNG.normal(size=(40, 8)), RNG.normal(size=40))
+
+
+def forest(x, y, seed):
+    return RandomForestRegressor(5, random_state=seed).fit(x, y.ravel())
+
+
+def least_squares(x, y, seed):
+    return LinearRegression().fit(x, y)
+
+
+def regress(train=least_squares, y=Y, **further):
+    given = {"n_reference": 6, "n_targets": 2, "task": "regression", **further}
+    return audit.gather(X, y, train, **given)
+
+
+def test_the_loss_of_a_regression_is_its_squared_error() -> None:
+    model = least_squares(X[MEMBER], Y[MEMBER], 0)
+    found = regress(model=model, member=MEMBER, held=HELD)
+    error = (model.predict(X) - Y) ** 2
+    masks = found["member"].values
+    unseen = []
+    for mask in masks[1:]:
+        fitted = least_squares(X[mask], Y[mask], 0)
+        unseen.append((fitted.predict(X[~mask]) - Y[~mask]) ** 2)
+    scale = 2 * np.concatenate(unseen).mean()
+    loss = attacks.registry()["loss"].on(found)
+    np.testing.assert_allclose(-loss, error / scale, rtol=1e-5)
+    population = (model.predict(HELD[0]) - HELD[1]) ** 2
+    share = attacks.registry()["attack-p"].on(found)
+    below = (population[None] > error[:, None]).mean(axis=1)
+    assert len(np.unique(below)) > 20
+    np.testing.assert_allclose(share, below)
+
+
+def test_several_outputs_are_summed_and_every_kind_of_model_agrees() -> None:
+    y = np.c_[Y, 2 * Y + X[:, 2]]
+    fitted = least_squares(X, y, 0)
+    module = nn.Linear(8, 2).double()
+    module.weight.data = torch.tensor(fitted.coef_)
+    module.bias.data = torch.tensor(fitted.intercept_)
+    each = [
+        regress(y=y, model=one, member=MEMBER, n_reference=2)
+        for one in (fitted, module, lambda x: fitted.predict(x))
+    ]
+    for one in each[1:]:
+        np.testing.assert_allclose(one["log_odds"], each[0]["log_odds"], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_forest_that_overfits_is_found_out_and_what_asks_for_classes_is_left_out() -> None:
+    report = audit.compare(regress(forest, n_reference=8))
+    areas = {one["name"]: one["auc"]["value"] for one in report["attacks"]}
+    assert {"loss", "lira", "rmia", "attack-r"} <= set(areas)
+    assert areas["loss"] > 0.6
+    lacks = {one["name"]: one["lacks"] for one in report["left_out"]}
+    for name in ("zero-one", "qmia", "bmia"):
+        assert lacks[name].endswith("a regression answers no classes"), name
+    assert "regression" not in lacks["glir"]
+
+
+def test_errors_far_out_and_of_nothing_stay_finite() -> None:
+    y = Y.copy()
+    y[3] = 1e6
+    found = regress(lambda x, y, seed: RandomForestRegressor(1, bootstrap=False).fit(x, y.ravel()),
+                    y=y)  # fmt: skip
+    assert np.isfinite(found["log_odds"]).all()
+
+
+def test_nothing_to_rank_and_what_does_not_fit_are_refused() -> None:
+    for change, said in (
+        ({"y": X[:, 0] * 0, "train": lambda x, y, seed: lambda x: 0 * x[:, :1]}, "exactly"),
+        ({"y": np.zeros((200, 2, 2))}, r"has shape \(200, 2, 2\)"),
+        ({"y": np.where(Y > 2, np.nan, Y)}, "give finite numbers"),
+        ({"model": 3, "member": MEMBER}, "model is of type int; give a torch.nn.Module, a regre"),
+        ({"model": lambda x: x, "member": MEMBER}, r"answers \(200, 8\) .* give \(200, 1\)"),
+        ({"task": "ranking"}, "task = 'ranking': expected one of classification, regression"),
+    ):
+        with pytest.raises(InputError, match=said):
+            regress(**change)
+    with pytest.raises(InputError, match=r'labels .* or task="regression"'):
+        audit.gather(X, Y, least_squares)
+
+
+def test_a_model_that_cannot_be_trained_again_is_attacked_without_references() -> None:
+    model = forest(X[MEMBER], Y[MEMBER], 0)
+    given = {"model": model, "member": MEMBER, "held": HELD, "task": "regression"}
+    found = audit.gather(X, Y, None, **given)
+    assert (found.sizes["model"], found.attrs["references"]) == (1, [])
+    report = audit.compare(found)
+    assert {one["name"] for one in report["attacks"]} >= {"loss", "attack-p"}
+    lacks = {one["name"]: one["lacks"] for one in report["left_out"]}
+    assert "references" in lacks["lira"]
+    with pytest.raises(InputError, match="train is None and so is model"):
+        audit.gather(X, Y, None, task="regression")
