@@ -34,6 +34,26 @@ UNSIGNED = """() => [...document.querySelectorAll(
     .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 2)
     .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
     .map(e => `${e.tagName} ${e.textContent.trim().slice(0, 40)}`)"""
+# What hides the shadow of something that scrolls, in another colour than what it lies on.
+PATCHES = """() => {
+    const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const painted = (...colours) => {  // one above the other
+        paint.clearRect(0, 0, 1, 1);
+        for (const colour of colours) {
+            paint.fillStyle = colour;
+            paint.fillRect(0, 0, 1, 1);
+        }
+        return [...paint.getImageData(0, 0, 1, 1).data].join();
+    };
+    const below = e => e ? [...below(e.parentElement), getComputedStyle(e).backgroundColor] : [];
+    const hiding = e => getComputedStyle(e).backgroundImage.match(/(?:[a-z]+)\\([^()]*\\)/)[0];
+    return [...document.querySelectorAll('.bd-content *')]
+        .filter(e => getComputedStyle(e).backgroundAttachment.includes('local'))
+        .map(e => [e, hiding(e), below(e.parentElement)])
+        .filter(([, ground, places]) => painted(...places, ground) !== painted(...places))
+        .map(([e, ground, places]) =>
+            `${e.className} in ${e.parentElement.className}: ${ground} on ${places}`);
+}"""
 # In pixels of a phone; letters of a drawing at the size that they are drawn at.
 LEAST_LETTERS = 8
 TOO_SMALL = """least => [...document.querySelectorAll('body *')]
@@ -68,6 +88,7 @@ class Findings:
     axe: list[str] = field(default_factory=list)
     too_wide: list[str] = field(default_factory=list)
     unsigned: list[str] = field(default_factory=list)
+    patches: list[str] = field(default_factory=list)
     too_small: list[str] = field(default_factory=list)
 
 
@@ -92,6 +113,7 @@ def visit(page: Page, address: str, found: Findings, turn: int) -> None:
         found.axe += [
             f"{name}: {text}" for text in violations(page, None if whole else WITHOUT_FORMULAS)
         ]
+        found.patches += [f"{name}: {text}" for text in page.evaluate(PATCHES)]
         if (excess := page.evaluate(TOO_WIDE)) > 0:
             found.too_wide.append(f"{name}: {excess} pixels")
     # The last look is a phone's.
@@ -163,6 +185,10 @@ def test_no_page_scrolls_sideways(findings: Findings) -> None:
 
 def test_what_scrolls_sideways_on_a_phone_has_a_shadow_at_its_edge(findings: Findings) -> None:
     assert findings.unsigned == []
+
+
+def test_what_hides_a_shadow_has_the_colour_of_its_place(findings: Findings) -> None:
+    assert findings.patches == []
 
 
 def test_no_letters_are_too_small_on_a_phone(findings: Findings) -> None:
