@@ -22,7 +22,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book cluster archive dist notebooks lab bench test test-fast test-faults test-slurm check-gpu browser \
+.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm check-gpu browser \
 	lint format clean
 
 help: ## List the targets
@@ -45,6 +45,9 @@ $(STAMP): requirements.lock pyproject.toml
 book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
 	@$(BIN)/membership run --profile $(PROFILE) --at-once $(AT_ONCE)
 	@$(BIN)/membership build
+
+pdf: setup browser ## Print the built site as one PDF, _build/membership.pdf, and link it there
+	@$(BIN)/python -m workflow.print_book
 
 # Add SNAKEMAKE=--dry-run to see the jobs, or whatever else Snakemake takes.
 cluster: setup notebooks $(VENV)/.cluster ## Make the book as a Snakemake workflow (CLUSTER=laptop or slurm)

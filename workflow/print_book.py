@@ -3,30 +3,32 @@
 import re
 import runpy
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 import membership
 from membership import paths
 from membership.errors import InputError
+from membership.site.build import PDF
 
-NAME = "membership.pdf"
 PLACE = "the-book-as-pdf"  # of the link to it, in the first page
 ROOT = Path(__file__).resolve().parent.parent
+ADDRESS = "http://book.invalid/"
 LEFT_OUT = "book/api/"
-# What a sheet of paper cannot do, or what stands on it elsewhere. Of a card's folds the only one
-# that stays is the one that holds its exhibit.
+# What a sheet of paper cannot do, or what stands elsewhere on it: tests and numbers of the overview
+# stand in the chapters. Of several runs of an exhibit the first stays, the one of paper size.
 DROPPED = (
-    ".toctree-wrapper, .headerlink, .copybtn, .visually-hidden, [hidden], script, style, link, "
-    "source, button, noscript, div.cell_input:has(details), details.hide, .forest-measures, "
-    ".only-dark, .exhibit-id a, .exhibit-fold, .exhibit-run ~ .exhibit-run"
+    ".toctree-wrapper, .copybtn, .visually-hidden, [hidden], script, style, link, source, button, "
+    "noscript, div.cell_input:has(details), details.hide, .forest-measures, .only-dark, "
+    ".exhibit-id a, .exhibit-fold, .exhibit-run ~ .exhibit-run, .claims-own, .o-table details"
 )
-# Two passes: the first tells on which page each part begins.
 SCALE = 0.8
 WIDTH = 822  # pixels of CSS that this scale leaves between the margins of print.css
 LOADED = "() => MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)"
@@ -47,15 +49,16 @@ CHROMIUM_ARGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-s
 
 def main() -> int:
     """Print the site of this project and link the file from its first page."""
-    site = paths.project_root() / "_build" / "html"
+    folder = paths.project_root() / "_build"
     try:
         book = listed(yaml.safe_load((ROOT / "_toc.yml").read_text()))
-        pages = print_site(site, book, site / NAME)
+        with chromium() as browser:
+            pages = print_site(folder / "html", book, folder / PDF, browser)
     except InputError as error:
         print(error, file=sys.stderr)
         return 1
-    link(site)
-    print(f"{site / NAME} ({pages} pages)")
+    publish(folder / PDF, folder / "html")
+    print(f"{folder / PDF} ({pages} pages)")
     return 0
 
 
@@ -72,18 +75,27 @@ def listed(toc: dict) -> list[tuple[str, list[str]]]:
     return [("", [toc["root"]]), *parts]
 
 
-def print_site(site: Path, book: list[tuple[str, list[str]]], target: Path) -> int:
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser to print with."""
+    program = runpy.run_path(str(ROOT / "tests" / "chromium.py"))["find"]()
+    if program is None:
+        raise InputError("no Chromium to print with; get one with: make browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGS))
+        yield browser
+        browser.close()
+
+
+def print_site(
+    site: Path, book: list[tuple[str, list[str]]], target: Path, browser: Browser
+) -> int:
     """Write the pages of a built site to one PDF; return how many sheets there are."""
     names = [name for _, pages in book for name in pages]
     missing = [name for name in names if not (site / f"{name}.html").is_file()]
     if missing:
         raise InputError(f"the built site has no page {missing[0]}; build it with: make book")
-    whole = site / "print.html"
-    try:
-        whole.write_text(assembled(site, book))
-        printed = from_browser(whole)
-    finally:
-        whole.unlink(missing_ok=True)
+    printed = from_browser(assembled(site, book), site, browser)
     paths.atomic_write(target, dated(printed))
     return len(sheets(printed))
 
@@ -153,16 +165,16 @@ def article(site: Path, name: str, names: list[str]) -> Tag:
     """A page's article, fit for paper: open, without controls, its links within the book."""
     soup = BeautifulSoup((site / f"{name}.html").read_text(), "html.parser")
     found = soup.select_one("article.bd-article")
+    for mark in found.select(".headerlink"):
+        mark.decompose()
     title = title_of(found)
     for widget in found.select(".game"):
         words = f"This part of “{title}” moves, and is alive on the site: {name}.html"
         widget.replace_with(BeautifulSoup(f'<p class="print-live">{words}</p>', "html.parser"))
     for fold in found.select(".exhibit-fold"):
-        if fold.summary.get_text(strip=True) == "The numbers behind it":
-            fold["class"] = ["exhibit-behind"]
-            for other in fold.select(".exhibit-heading ~ .exhibit-heading"):
-                for rest in [*other.find_next_siblings(), other]:
-                    rest.decompose()
+        keep_exhibit(fold)
+    for row in found.select(".claims tr:has(details)"):
+        set_test_below(row)
     for one in found.select(DROPPED):
         one.decompose()
     for fold in found.find_all("details"):
@@ -181,6 +193,33 @@ def article(site: Path, name: str, names: list[str]) -> Tag:
     found.name, found["id"] = "section", anchor(name)
     found["class"] = ["print-page"]
     return found
+
+
+def keep_exhibit(fold: Tag) -> None:
+    """Lay open a fold that holds the card's exhibit, with its notes; other folds stay as they are."""
+    if fold.summary.get_text(strip=True) != "The numbers behind it":
+        return
+    kept = []
+    for part in fold.select(":scope > :not(summary, .exhibit-heading)"):
+        classes = part.get("class", [])
+        if any("exhibit-scroll" in one.get("class", []) or one.name == "figure" for one in kept):
+            if "exhibit-note" not in classes:
+                break
+        kept.append(part)
+    for part in kept:
+        fold.insert_before(part.extract())
+
+
+def set_test_below(row: Tag) -> None:
+    """Give the test of a claim the width of the sheet, in a row of its own."""
+    test = row.find("details").extract()
+    test.summary.decompose()
+    for said in test.find_all("p"):
+        if said.get_text().startswith("Your run:"):
+            said.decompose()
+    below = BeautifulSoup('<tr class="print-test"><td colspan="3"></td></tr>', "html.parser").tr
+    below.td.extend(test.find_all("p"))
+    row.insert_after(below)
 
 
 def anchor(name: str) -> str:
@@ -212,25 +251,35 @@ def address(link: str, name: str, names: list[str]) -> str | None:
     return f"#{anchor(target)}--{unquote(place)}" if place else f"#{anchor(target)}"
 
 
-def from_browser(whole: Path) -> bytes:
-    """Print a page with its formulas and pictures, and page numbers in its contents."""
-    program = runpy.run_path(str(ROOT / "tests" / "chromium.py"))["find"]()
-    if program is None:
-        raise InputError("no Chromium to print with; get one with: make browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGS))
-        page = browser.new_page(viewport={"width": WIDTH, "height": 1100}, color_scheme="light")
+def from_browser(whole: str, site: Path, browser: Browser) -> bytes:
+    """Print a page that takes pictures and styles from a site, page numbers in its contents."""
+
+    def answer(route: Route) -> None:
+        path = unquote(urlsplit(route.request.url).path)
+        if not route.request.url.startswith(ADDRESS):
+            route.abort()
+        elif path == "/":
+            route.fulfill(body=whole, content_type="text/html")
+        elif (file := site / path.removeprefix("/")).is_file():
+            route.fulfill(path=file)
+        else:
+            route.fulfill(status=404)
+
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1100}, color_scheme="light")
+    try:
         page.set_default_timeout(600_000)  # milliseconds: hundreds of formulas, on a busy machine
         page.emulate_media(media="print")
-        page.goto(whole.as_uri())
+        page.route("**/*", answer)
+        page.goto(ADDRESS)
         page.wait_for_function(LOADED)
         if lost := page.evaluate(PICTURES):
             raise InputError(f"the site lacks the picture {lost[0].rpartition('/')[2]}")
         page.evaluate(FIT)
+        # Two passes: the first tells on which sheet each page begins.
         page.evaluate(NUMBER, places(sheet(page)))
-        printed = sheet(page)
-        browser.close()
-    return printed
+        return sheet(page)
+    finally:
+        page.close()
 
 
 def sheet(page: Page) -> bytes:
@@ -265,17 +314,14 @@ def dated(pdf: bytes) -> bytes:
     return re.sub(rb"\(D:\d{14}", b"(D:" + day + b"000000", pdf)
 
 
-def link(site: Path) -> None:
-    """Name the file on the site's first page."""
+def publish(printed: Path, site: Path) -> None:
+    """Lay the file beside the site's pages and link it from the first."""
+    paths.atomic_write(site / PDF, printed.read_bytes())
     first = site / "book" / "index.html"
-    text = first.read_text()
-    words = f'<a href="../{NAME}">The whole book as a PDF</a>'
-    paths.atomic_write(
-        first,
-        re.sub(
-            rf'(<span id="{PLACE}">).*?(</span>)', rf"\g<1>{words}\g<2>", text, flags=re.S
-        ).encode(),
-    )
+    size = f"{printed.stat().st_size / 1e6:.0f} MB"
+    made = rf'\g<1><a href="../{PDF}">The whole book as a PDF</a>, {size}.\g<2>'
+    text = re.sub(rf'(<p id="{PLACE}">).*?(</p>)', made, first.read_text(), flags=re.S)
+    paths.atomic_write(first, text)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from membership import paths
 from membership.errors import InputError
 from membership.site import build_site
+from membership.site.build import PDF
 from membership.site.statistics import run_statistics
 
 pytestmark = pytest.mark.slow
@@ -40,9 +41,11 @@ def test_a_site_is_built_with_the_results_of_its_pages_beside_them(book):
     toc.write_text(toc.read_text() + "- file: book/chapters/demo\n")
     assert book.run("run", "demo").returncode == 0
     paths.atomic_write(book.root / "results" / "tiny" / "demo" / "of-no-page.csv", "n\n1\n")
+    site = book.root / "_build" / "html"
+    paths.atomic_write(site / PDF, "of the pages before")
     done = book.run("build")
     assert done.returncode == 0, done.stderr
-    site = book.root / "_build" / "html"
+    assert not (site / PDF).exists()
     assert done.stdout.splitlines()[-1] == str(site / "index.html")
     assert (site / "index.html").is_file()
     copied = {p.relative_to(site).as_posix() for p in (site / "results").rglob("*") if p.is_file()}

@@ -13,6 +13,8 @@ from membership.exhibits.homes import chapter_of_page, pages_of
 from membership.running.chapter_files import executed_path
 from membership.site import check_results, statistics
 
+PDF = "membership.pdf"  # in the site, of all its pages; workflow/print_book.py makes it
+
 
 def build_site(*, quiet: bool = False) -> Path:
     """Build the site with every warning an error.
@@ -82,6 +84,7 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
         raise RunError("a chapter was run while the site was built; build it again")
     shutil.rmtree(site / "results", ignore_errors=True)
     check_results.copy(results, site / "results")
+    (site / PDF).unlink(missing_ok=True)  # of the pages before
     return site / "index.html"
 
 
