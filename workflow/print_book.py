@@ -27,7 +27,8 @@ LEFT_OUT = "book/api/"
 DROPPED = (
     ".toctree-wrapper, .copybtn, .visually-hidden, [hidden], script, style, link, source, button, "
     "noscript, div.cell_input:has(details), details.hide, .forest-measures, .only-dark, "
-    ".exhibit-id a, .exhibit-fold, .exhibit-run ~ .exhibit-run, .claims-own, .o-table details"
+    ".exhibit-id a, .exhibit-fold, .exhibit-run ~ .exhibit-run, .claims-own, .o-table details, "
+    ".claims thead th:nth-of-type(4)"
 )
 SCALE = 0.8
 WIDTH = 822  # pixels of CSS that this scale leaves between the margins of print.css
@@ -37,7 +38,9 @@ PICTURES = """() => Promise.all([...document.images].map(i => i.decode().catch((
 # What is wider than the sheet is set smaller, since paper does not scroll.
 FIT = """() => {
     for (const each of document.querySelectorAll('mjx-container[display="true"], table, pre')) {
-        const room = each.parentElement.clientWidth, wide = each.scrollWidth;
+        const room = each.parentElement.clientWidth;
+        each.classList.toggle('print-tight', each.scrollWidth > 1.3 * room);
+        const wide = each.scrollWidth;
         if (room && wide > room + 1) each.style.zoom = Math.max(0.5, room / wide - 0.005);
     }
 }"""
