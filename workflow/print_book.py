@@ -199,17 +199,15 @@ def article(site: Path, name: str, names: list[str]) -> Tag:
 
 
 def keep_exhibit(fold: Tag) -> None:
-    """Lay open a fold that holds the card's exhibit, with its notes; other folds stay as they are."""
+    """Lay open a fold that holds the card's exhibit, with its notes; leave other folds."""
     if fold.summary.get_text(strip=True) != "The numbers behind it":
         return
-    kept = []
+    is_there = False
     for part in fold.select(":scope > :not(summary, .exhibit-heading)"):
         classes = part.get("class", [])
-        if any("exhibit-scroll" in one.get("class", []) or one.name == "figure" for one in kept):
-            if "exhibit-note" not in classes:
-                break
-        kept.append(part)
-    for part in kept:
+        if is_there and "exhibit-note" not in classes:
+            break
+        is_there = is_there or part.name == "figure" or "exhibit-scroll" in classes
         fold.insert_before(part.extract())
 
 

@@ -100,7 +100,9 @@ def test_the_contents_know_on_which_sheet_a_page_begins(printed: Path) -> None:
 def test_what_is_printed_reads_as_the_pages_do(printed: Path) -> None:
     if shutil.which("pdftotext") is None:
         pytest.skip("no pdftotext to read a PDF with; install the package 'poppler-utils'")
-    done = subprocess.run(["pdftotext", printed, "-"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["pdftotext", "-layout", printed, "-"], capture_output=True, text=True, check=True
+    )
     sheets = done.stdout.split("\f")[:-1]
     begins = print_book.places(printed.read_bytes())
     assert len(sheets) == len(print_book.sheets(printed.read_bytes()))
