@@ -39,7 +39,43 @@ function openTarget() {
   target.scrollIntoView();
 }
 
+// Tables as a phone shows them. One of sentences becomes blocks: each cell says its column's name, and roles keep
+// what a screen reader is told of rows and cells. One of numbers scrolls, and its long cells get room.
+const ROLES = { THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+
+function countWords(cell) {
+  return cell.textContent.trim().split(/\s+/).length;
+}
+
+function keepRoles(table) {
+  table.setAttribute("role", "table");
+  for (const part of table.querySelectorAll(":scope > :is(thead, tbody), :scope > * > tr, :scope > * > tr > :is(th, td)")) {
+    const head = part.scope?.startsWith("row") ? "rowheader" : "columnheader";
+    part.setAttribute("role", part.tagName === "TH" ? head : ROLES[part.tagName]);
+  }
+}
+
+function nameCells(table) {
+  const names = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent.trim());
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => row.cells.length === names.length);
+  const cells = rows.flatMap((row) => [...row.cells].slice(1));
+  const numbers = cells.filter((cell) => /^[-−+±]?[\d.]/.test(cell.textContent.trim())).length;
+  if (names.length < 3 || numbers >= cells.length / 2 || Math.max(...cells.map(countWords)) < 8) return;
+  table.classList.add("sentences");
+  keepRoles(table);
+  for (const row of rows) [...row.cells].forEach((cell, i) => (cell.dataset.label = names[i]));
+}
+
+function fitTables() {
+  document.querySelectorAll(".bd-content .pst-scrollable-table-container > table").forEach(nameCells);
+  document.querySelectorAll(".claims table, .o-table, .o-wall, .landing table").forEach(keepRoles);
+  for (const cell of document.querySelectorAll(".bd-content table:not(.forest) > tbody > tr > :is(th, td)")) {
+    if (countWords(cell) >= 10) cell.classList.add("wordy");
+  }
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  fitTables();
   openTarget();
   window.addEventListener("hashchange", openTarget);
   connectMenu("primary");

@@ -34,6 +34,22 @@ UNSIGNED = """() => [...document.querySelectorAll(
     .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 2)
     .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
     .map(e => `${e.tagName} ${e.textContent.trim().slice(0, 40)}`)"""
+# Cells of ten words or more on a phone, folds open, in less than half of its width and no block with
+# a name. Plots have rows of one height, with room for three lines.
+SQUEEZED = """() => {
+    for (const fold of document.querySelectorAll('.bd-content details')) fold.open = true;
+    const words = c => c.textContent.trim().split(/\\s+/).length;
+    return [...document.querySelectorAll('.bd-content table:not(.forest) > tbody > tr > :is(td, th)')]
+        .filter(c => c.getClientRects().length && words(c) >= 10 && c.offsetWidth < 195)
+        .map(c => `${c.offsetWidth} pixels: ${c.textContent.trim().slice(0, 40)}`);
+}"""
+# Tables that became blocks, and have lost the name of a cell or a role.
+UNNAMED = """() => [...document.querySelectorAll('table.sentences')]
+    .filter(t => t.getClientRects().length)
+    .filter(t => t.getAttribute('role') !== 'table'
+        || [...t.querySelectorAll('tbody :is(td, th)')].some(c =>
+            getComputedStyle(c).display !== 'block' || !c.dataset.label || !c.role))
+    .map(t => t.textContent.trim().slice(0, 40))"""
 # What hides the shadow of something that scrolls, in another colour than what it lies on.
 PATCHES = """() => {
     const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -89,6 +105,9 @@ class Findings:
     too_wide: list[str] = field(default_factory=list)
     unsigned: list[str] = field(default_factory=list)
     patches: list[str] = field(default_factory=list)
+    squeezed: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    blocks: int = 0
     too_small: list[str] = field(default_factory=list)
 
 
@@ -119,10 +138,15 @@ def visit(page: Page, address: str, found: Findings, turn: int) -> None:
     # The last look is a phone's.
     found.unsigned += [f"{name}: {text}" for text in page.evaluate(UNSIGNED)]
     found.too_small += [f"{name}: {text}" for text in page.evaluate(TOO_SMALL, LEAST_LETTERS)]
+    found.unnamed += [f"{name}: {text}" for text in page.evaluate(UNNAMED)]
+    found.blocks += page.locator("table.sentences").count()
     found.formulas += page.locator("mjx-container").count()
     found.unrendered += [f"{name}: {text}" for text in page.evaluate(UNRENDERED)]
     found.images += [f"{name}: no alt: {src}" for src in page.evaluate(WITHOUT_ALT)]
     found.images += [f"{name}: broken: {src}" for src in page.evaluate(BROKEN_IMAGES)]
+    found.squeezed += [f"{name}: {text}" for text in page.evaluate(SQUEEZED)]  # opens the folds
+    if (excess := page.evaluate(TOO_WIDE)) > 0:
+        found.too_wide.append(f"{name}, folds open: {excess} pixels")
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +213,15 @@ def test_what_scrolls_sideways_on_a_phone_has_a_shadow_at_its_edge(findings: Fin
 
 def test_what_hides_a_shadow_has_the_colour_of_its_place(findings: Findings) -> None:
     assert findings.patches == []
+
+
+def test_words_in_a_table_have_room_on_a_phone(findings: Findings) -> None:
+    assert findings.squeezed == []
+
+
+def test_a_table_of_sentences_is_blocks_with_names_on_a_phone(findings: Findings) -> None:
+    assert findings.blocks > 5
+    assert findings.unnamed == []
 
 
 def test_no_letters_are_too_small_on_a_phone(findings: Findings) -> None:
