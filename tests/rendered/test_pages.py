@@ -34,12 +34,13 @@ UNSIGNED = """() => [...document.querySelectorAll(
     .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 2)
     .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
     .map(e => `${e.tagName} ${e.textContent.trim().slice(0, 40)}`)"""
-# Cells of ten words or more on a phone, folds open, in less than half of its width and no block with
-# a name. Plots have rows of one height, with room for three lines.
+# Cells of ten words or more that have less than half of a phone's width, folds open. The names in a
+# plot are left out: its rows have room for three lines.
 SQUEEZED = """() => {
     for (const fold of document.querySelectorAll('.bd-content details')) fold.open = true;
     const words = c => c.textContent.trim().split(/\\s+/).length;
-    return [...document.querySelectorAll('.bd-content table:not(.forest) > tbody > tr > :is(td, th)')]
+    const tables = '.bd-content table:not(.forest)';
+    return [...document.querySelectorAll(`${tables} > tbody > tr > :is(td, th)`)]
         .filter(c => c.getClientRects().length && words(c) >= 10 && c.offsetWidth < 195)
         .map(c => `${c.offsetWidth} pixels: ${c.textContent.trim().slice(0, 40)}`);
 }"""
