@@ -28,6 +28,9 @@ CHROMIUM_ARGS = (
 )
 NOT_COPIED = ("_build", "logs", "runs", "chapters", "generated", "*.ipynb", "__pycache__", ".*")
 COPIED = ("_config.yml", "_toc.yml", "book", "notebooks", "results/paper", "src")
+# Old addresses, which forward to where a page is now.
+_FORWARDS = paths.project_root() / "book" / "_moved"
+MOVED = sorted(p.relative_to(_FORWARDS).as_posix() for p in _FORWARDS.rglob("*.html"))
 DESCRIPTIONS_OF_DATA = ("*.csv", "*.md", "*.toml")
 BUILD = """
 import sys
@@ -84,7 +87,7 @@ def build(root: Path) -> None:
 @pytest.fixture(scope="session")
 def pages(site: Path) -> list[str]:
     """Every page of the site, as a path relative to it; the theme's own templates left out."""
-    found = [p.relative_to(site) for p in site.rglob("*.html")]
+    found = {p.relative_to(site) for p in site.rglob("*.html")} - {Path(old) for old in MOVED}
     return sorted(p.as_posix() for p in found if p.parts[0] not in ("_static", "results"))
 
 

@@ -11,7 +11,8 @@ from playwright.sync_api import Page
 from membership import running
 from membership.exhibits.homes import pages_of
 
-MOVED = ("iha.html#iha-ctl-2", "iha.html#iha-c15", "gmip.html#gmip-tab-2")
+# Pages that the second edition had.
+MOVED = {"new-attack": "add-attack", "api/pipeline": "api/running"}
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
 SOURCES = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src"}
 
@@ -78,3 +79,14 @@ def test_an_old_address_of_what_moved_to_the_details_leads_there(
     page.goto(f"{address}/book/chapters/{moved}")
     page.wait_for_url(f"**/{moved.replace('.html', '_details.html')}")
     assert page.locator(f"#{moved.partition('#')[2]}").count() == 1
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_old_page_leads_to_its_new_one(
+    old: str, new: str, scripts: bool, address: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(java_script_enabled=scripts)
+    page.goto(f"{address}/book/{old}.html")
+    page.wait_for_url(f"**/book/{new}.html")
+    assert page.locator("h1").count() == 1
