@@ -8,6 +8,7 @@ import jupytext
 import pytest
 
 from membership import published
+from membership.site import exercises
 
 FOLDER = Path(__file__).parents[1] / "book" / "exercises"
 SOLUTIONS = [
@@ -26,6 +27,16 @@ def test_every_chapter_has_three_to_five_exercises_with_solutions(chapter):
     code = [one for one in cells if one.cell_type == "code"]
     assert 3 <= len(asked) == len(code) <= 5
     assert all(one.metadata["tags"] == ["hide-input"] for one in code)
+
+
+@pytest.mark.parametrize("chapter", sorted(published.papers))
+def test_every_exercise_says_how_hard_it_is_and_each_level_has_one(chapter):
+    text = (FOLDER / f"{chapter}.md").read_text(encoding="utf-8")
+    lines = exercises.levels(chapter).splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["- *Easy*", "- *Medium*", "- *Hard*"]
+    assert all(f"exercises/{chapter}.md#" in line for line in lines)
+    titles = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert sum(f"[{title}]" in line for line in lines for title in titles) == len(titles)
 
 
 @pytest.mark.slow

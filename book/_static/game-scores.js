@@ -23,8 +23,10 @@ Object.assign(game, {
     const [low, high, left, top] = [-4, 8, 14, 24];
     const height = Number(svg.dataset.height ?? 250);
     const bottom = height - 45;
-    // One unit of the drawing is one pixel, so that its text keeps its size on a phone.
-    const width = Math.max(280, svg.parentElement.clientWidth - 32);
+    // One unit of the drawing is one pixel, so that its text keeps its size on a phone; in full screen
+    // it is more.
+    const scale = Number(getComputedStyle(svg).getPropertyValue("--scale")) || 1;
+    const width = Math.max(280, svg.getBoundingClientRect().width / scale);
     const right = width - left;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const peak = 0.42 * Math.max(1, 1 / sigma);

@@ -8,6 +8,7 @@
   );
   const status = document.getElementById("gmip-status");
   const note = document.getElementById("gmip-note");
+  const point = document.getElementById("gmip-point");
   const paper = { sampling: "fixed", adjacency: "replace-one", start: "sigma", value: 0, k: "" };
   const presets = {
     example: { n: 256, records: 60000, epochs: 60, sampling: "poisson", adjacency: "add-remove", start: "epsilon-differential", value: 2, delta: 1e-5, clip: 1, d: "", k: "" },
@@ -96,8 +97,22 @@
       .join(" ");
   }
 
+  // What the two bars show, in words.
+  function compared({ membership, differential }) {
+    const typical = fields.d.value.trim() !== "" && fields.k.value.trim() === "";
+    const times = differential.tpr[1] / membership.tpr[1];
+    if (!Number.isFinite(membership.mu)) return "Neither promises anything.";
+    if (times < 1.005) return "Both promise the same.";
+    const allows = Number.isFinite(differential.mu)
+      ? `Differential privacy allows ${times.toPrecision(2)} times as many: its adversary chose all records but one.`
+      : "Differential privacy promises nothing here.";
+    return typical ? `${allows} Membership inference speaks of a typical member.` : allows;
+  }
+
   function empty(problem) {
     status.textContent = problem;
+    point.textContent = "";
+    for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = 0;
     note.textContent = "";
     for (const output of root.querySelectorAll("[data-number]")) {
       output.textContent = "–";
@@ -119,6 +134,8 @@
       output.textContent = text(output.dataset.number, value);
       output.dataset.value = value;
     }
+    for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = `${100 * numbers[bar.dataset.bar].tpr[1]}%`;
+    point.textContent = compared(numbers);
     note.textContent = remarks(numbers);
     draw(document.getElementById("gmip-roc"), false, numbers);
     draw(document.getElementById("gmip-roc-log"), true, numbers);
@@ -150,5 +167,6 @@
       show();
     });
   }
+  document.getElementById("gmip-run").addEventListener("reset", () => setTimeout(show));
   show();
 })();

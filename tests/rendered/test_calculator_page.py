@@ -41,19 +41,31 @@ def page_file(folder: Path, theme: str = "light") -> str:
     return page.as_uri()
 
 
+# The run that most tests start from: that of the page's example, its noise given.
+RUN = {"n": 256, "records": 60_000, "epochs": 60, "sampling": "poisson", "clip": 1}
+RUN |= {"adjacency": "add-remove", "d": "", "k": "", "start": "sigma", "value": 1.1}
+
+
 @pytest.fixture
-def calculator(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
+def opened(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
     page = open_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text))
     page.goto(page_file(tmp_path))
+    page.locator("#gmip-calculator[aria-busy=false]").wait_for()
     yield page
     assert problems == []
 
 
+@pytest.fixture
+def calculator(opened: Page) -> Page:
+    fill(opened, **RUN)
+    return opened
+
+
 def fill(page: Page, **given: object) -> None:
-    """Fill in fields and wait for the numbers."""
+    """Fill in fields and wait for the numbers, or for what is wrong."""
     for name, value in given.items():
         field = page.locator(f"#gmip-calculator [name={name}]")
         if name in ("sampling", "adjacency", "start", "fpr"):
@@ -220,11 +232,45 @@ def test_the_fields_are_what_is_calculated(calculator: Page) -> None:
     assert shown(calculator)["differential.tpr.1"] == pytest.approx(0.05, abs=1e-6)
 
 
-def test_the_page_opens_with_the_example_and_takes_its_target(calculator: Page) -> None:
-    calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
-    opened = shown(calculator)
-    found = privacy.assess(256, 60_000, 60, sigma=1.1)
-    assert opened["epsilon"] == pytest.approx(found.epsilon, abs=1e-6)
+OPENING = ["--alone", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "-C", "500"]
+OPENING += ["--sigma", "1", "--sampling", "fixed", "--adjacency", "replace-one"]
+
+
+def test_the_page_opens_where_the_two_promises_differ(opened: Page) -> None:
+    result = CliRunner().invoke(calculate, ["gmip", *OPENING])
+    numbers = printed(result.output)
+    assert shown(opened) == pytest.approx(numbers, abs=1e-6, rel=1e-6)
+    times = numbers["differential.tpr.1"] / numbers["membership.tpr.1"]
+    assert times > 3
+    assert f"allows {times:.1f} times as many" in opened.locator("#gmip-point").inner_text()
+    lengths = {
+        name: opened.locator(f"[data-bar={name}]").bounding_box()["width"]
+        for name in ("membership", "differential")
+    }
+    assert lengths["differential"] / lengths["membership"] == pytest.approx(times, rel=0.05)
+    fill(opened, **RUN)
+    assert opened.locator("#gmip-point").inner_text() == "Both promise the same."
+    opened.get_by_role("button", name="where the two differ").click()
+    opened.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    assert shown(opened) == pytest.approx(numbers, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"value": 0}, "Differential privacy promises nothing here."),
+        ({"value": 0, "d": ""}, "Neither promises anything."),
+        ({"k": 650}, "its adversary chose all records but one."),
+    ],
+)
+def test_the_bars_are_put_into_words(opened: Page, given: dict, said: str) -> None:
+    fill(opened, **given)
+    told = opened.locator("#gmip-point").inner_text()
+    assert told.removesuffix(" Membership inference speaks of a typical member.").endswith(said)
+    assert told.endswith("typical member.") == (given.get("d") != "" and "k" not in given)
+
+
+def test_the_example_takes_its_target(calculator: Page) -> None:
     calculator.get_by_role("button", name="the example below").click()
     calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
     sigma = privacy.required_sigma("epsilon", 2, 256, 60_000, 60)
@@ -315,7 +361,8 @@ def test_it_is_accessible_and_fits(
     assert found.violations_count == 0, found.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     labels = [s.get_attribute("aria-label") for s in page.locator("svg").all()]
-    most = 100 * privacy.assess(256, 60_000, 60, sigma=1.1).differential.tpr[1]
+    drawing = {"sampling": "fixed", "adjacency": "replace-one"}
+    most = 100 * privacy.assess(400, 48_000, 10, 650, sigma=1, **drawing).membership.tpr[1]
     assert all(f"At 1 % FPR the TPR is at most {most:.3f} %" in label for label in labels)
 
 

@@ -53,6 +53,24 @@ def test_a_table_of_ones_own_leaves_the_kept_one_alone_and_is_shown_instead(tmp_
     assert "10,000" not in page
 
 
+def test_what_a_chapter_took_is_that_of_its_least_profile_timed_here(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
+    words = dict.fromkeys(("title", "machine", "python", "started"), "")
+    for profile, seconds in (("paper", 900), ("quick", 120.4), ("tiny", 31)):
+        assert "31 " not in statistics.lasted("iha")
+        record = {"chapter": "iha", "profile": profile, "seconds": seconds, "cpus": 2}
+        paths.atomic_write(
+            tmp_path / "runs" / profile / "iha.json",
+            json.dumps({**words, **record, "sections": []}),
+        )
+        if profile == "quick":
+            assert statistics.lasted("iha") == (
+                "`membership run iha --profile quick`: 120 seconds with 2 CPUs"
+            )
+    assert statistics.lasted("iha").endswith("--profile tiny`: 31 seconds with 2 CPUs")
+    assert statistics.lasted("lood") == "`membership run lood --profile tiny`: not timed here"
+
+
 def test_git_does_not_see_a_table_of_ones_own():
     ignored = (paths.project_root() / ".gitignore").read_text().splitlines()
     assert "/runs/*" in ignored

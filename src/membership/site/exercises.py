@@ -1,4 +1,4 @@
-"""The pages of exercises: what their solutions print, and each page as a notebook too."""
+"""The pages of exercises: their levels, what solutions print, and each page as a notebook too."""
 
 import io
 import re
@@ -8,6 +8,8 @@ from typing import Any
 from membership import paths
 
 PAGES = "book/exercises/"
+LEVELS = ("Easy", "Medium", "Hard")
+_LEVEL = re.compile(rf"^## (.+)\n\n\*({'|'.join(LEVELS)})\.\* ", re.M)
 _SOLUTION = re.compile(
     r"^```\{code-cell\} ipython3\n(?::tags:[^\n]*\n)?\n?(.*?)^```\n", re.M | re.S
 )
@@ -27,6 +29,17 @@ def with_outputs(text: str) -> str:
         return f"{found[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
 
     return _SOLUTION.sub(shown, text)
+
+
+def levels(*chapters: str) -> str:
+    """The exercises of chapters as a Markdown list, a level a line, for a page beside theirs."""
+    found: dict[str, list[str]] = {level: [] for level in LEVELS}
+    for chapter in chapters:
+        text = paths.text_of(paths.project_root() / PAGES / f"{chapter}.md")
+        for title, level in _LEVEL.findall(text):
+            anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            found[level].append(f"[{title}](exercises/{chapter}.md#{anchor})")
+    return "\n".join(f"- *{level}*: {', '.join(links)}" for level, links in found.items())
 
 
 def printed(solution: str) -> str:

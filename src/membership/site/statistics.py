@@ -106,6 +106,16 @@ def _of_run(record: dict[str, Any]) -> str:
     return row(cells)
 
 
+def lasted(chapter: str) -> str:
+    """The command that runs a chapter at its least profile that was timed, and what it took."""
+    timed = {record["profile"]: record for record in read_all() if record.get("chapter") == chapter}
+    profile = next((one for one in ("tiny", "quick") if one in timed), "tiny")
+    took = "not timed here"
+    if profile in timed:
+        took = f"{timed[profile]['seconds']:.0f} seconds with {timed[profile]['cpus']} CPUs"
+    return f"`membership run {chapter} --profile {profile}`: {took}"
+
+
 def write_benchmarks(name: str, table: "pd.DataFrame", *, keep: bool = False) -> Path:
     """Leave one table of measurements where the page of run times finds it.
 

@@ -9,6 +9,7 @@ In Markdown, of the paper-size run::
     {{ verdict("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
 
     {{ claim("iha-o01") }}   {{ claim("iha-o01", "said") }}   {{ tally("iha") }}
+    {{ lasted("iha") }}
 
 of the privacy calculator, where a target stands in the place of sigma::
 
@@ -17,8 +18,9 @@ of the privacy calculator, where a target stands in the place of sigma::
 
 and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
-own_data() }}``: what each chapter asks of a reader's own data; ``{{ score() }}``: how many printed
-numbers could be compared; ``{{ bars(50, ("LOSS", number(...)), ...) }}``: numbers as bars from 50.
+own_data() }}``: what each chapter asks of a reader's own data; ``{{ levels("iha") }}``: chapters'
+exercises by level; ``{{ score() }}``: how many printed numbers could be compared; ``{{ bars(50,
+("LOSS", number(...)), ...) }}``: numbers as bars from 50.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -45,7 +47,7 @@ from membership.exhibits.panels import PLURALS, Panel
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
-from membership.site import exercises, opened, overview
+from membership.site import exercises, opened, overview, statistics
 from membership.site.attack_finder import COSTS, IMPLIED
 from membership.site.attack_finder import cases as every_case
 
@@ -285,6 +287,7 @@ def base(context: Any) -> str:
 _CALLED = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
     *(bars, cases, claim, score, tally, verdicts, own_data),
+    *(exercises.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
 
