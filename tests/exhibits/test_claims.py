@@ -138,8 +138,25 @@ def test_a_claim_of_likeness_is_drawn_in_its_band():
     (wide,) = about(Contrast("a", 0.001, 0.01, 9), 0.01).numbers
     assert claims._lane(wide, claims._reach(wide), "contradicted").word == "undecided"
     # Of an identity no side is claimed.
-    exact = claims._lane(Contrast("a", 1.0), 1.0, "contradicted")
-    assert (exact.interval, exact.word) == ("exact", "contradicted")
+    assert claims._lane(Contrast("a", 1.0), 1.0, "contradicted").word == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "sure"),
+    [
+        (Contrast("a", 0.0), "0", "(computed, no sampling)"),
+        (Contrast("a", 0.25), "+0.25", "(computed, no sampling)"),
+        (Contrast("a", 0.25, is_limit=True), "+0.25", "(itself an interval's end)"),
+        (Contrast("a", 0.0, units=12), "0", "(the same in each of 12 games)"),
+        (Contrast("a", 1e-6, 0.001, 9, 10), "0.000", "[-0.002, +0.002]"),
+        (Contrast("a", -1e-6, 0.001, 9, 10), "0.000", "[-0.002, +0.002]"),
+        (Contrast("a", -0.2, 0.01, 9, 10), "-0.20", "[-0.22, -0.18]"),
+    ],
+)
+def test_a_number_says_how_sure_it_is_and_a_zero_has_no_sign(number, value, sure):
+    lane = claims._lane(number, 1.0, "undecided", "games")
+    minus = "\N{MINUS SIGN}"
+    assert (lane.value, lane.sure) == (value.replace("-", minus), sure.replace("-", minus))
 
 
 def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(

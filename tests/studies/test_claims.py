@@ -76,6 +76,8 @@ def test_every_claim_has_an_outcome_on_what_is_committed(chapter):
         else:
             assert found.numbers, claim.id
             assert found.datasets, claim.id
+        # "About 521 would decide it" says 521 what.
+        assert claim.units or not found.units_needed, claim.id
 
 
 # Claims on formulas: what they are made of, and what stands in for it.

@@ -25,13 +25,14 @@ FINDINGS = "This book's"
 class Lane:
     """One contrast about its threshold, in percent; what speaks for the claim is on the right.
 
-    ``band`` are the ends of the margin where the claim is that two things are alike; ``word`` is
-    what this contrast alone would make of it.
+    ``sure`` is its interval, or in words why it has none. ``band`` are the ends of the margin
+    where the claim is that two things are alike; ``word`` is what this contrast alone would make
+    of it.
     """
 
     text: str
     value: str
-    interval: str
+    sure: str
     point: float
     ends: tuple[float, float]
     threshold: float
@@ -160,7 +161,7 @@ def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | N
     most = max((_reach(one) for one in shown), default=0.0) or 1.0
     shared, labels = _shared([one.label for one in shown])
     lanes = [
-        replace(_lane(x, most, outcome.word), text=label)
+        replace(_lane(x, most, outcome.word, claim.units), text=label)
         for x, label in zip(shown, labels, strict=True)
     ]
     rests_on = [named[name] for name in claim.exhibits if name in named]
@@ -195,21 +196,22 @@ def _reach(one: Contrast) -> float:
     return max(margin, *(abs(x - threshold) for x in (one.difference, one.low, one.high)))
 
 
-def _lane(one: Contrast, most: float, outcome: str) -> Lane:
+def _lane(one: Contrast, most: float, outcome: str, units: str = "") -> Lane:
     threshold, margin, sign = _claimed(one)
 
     def at(value: float) -> float:
         return 50 + 45 * sign * (value - threshold) / most
 
     ends = sorted((at(one.low), at(one.high)))
-    known = one.high > one.low
     # An end that is near 0, and not 0, does not read as 0.
     wide = one.high - one.low
     width = min([wide, *(3 * abs(x) for x in (one.low, one.high) if abs(x) > wide / 50)])
     return Lane(
         text=one.label,
         value=_signed(one.difference, width),
-        interval=", ".join(_signed(x, width) for x in (one.low, one.high)) if known else "exact",
+        sure=f"[{', '.join(_signed(x, width) for x in (one.low, one.high))}]"
+        if one.high > one.low
+        else _without_interval(one, units),
         point=at(one.difference),
         ends=(ends[0], ends[1]),
         threshold=50.0,
@@ -229,9 +231,18 @@ def _alone(one: Contrast, outcome: str) -> str:
     return SUPPORTED if for_it else CONTRADICTED if against else UNDECIDED
 
 
+def _without_interval(one: Contrast, units: str) -> str:
+    """Why a number has none, in a reader's words."""
+    if one.is_limit:
+        return "(itself an interval's end)"
+    if one.units is None:
+        return "(computed, no sampling)"
+    return f"(the same in each of {one.units:,} {units or 'repeats'})"
+
+
 def _signed(value: float, width: float) -> str:
-    """A number with its sign, to a third of its interval's width or less."""
-    if not width > 0:
-        return f"{value:+.4g}".replace("-", "\N{MINUS SIGN}")
-    digits = min(max(0, -math.floor(math.log10(width / 3))), 6)
-    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    """A number with its sign, to a third of its interval's width or less; a zero has no sign."""
+    digits = min(max(0, -math.floor(math.log10(width / 3))), 6) if width > 0 else None
+    text = f"{value:+.4g}" if digits is None else f"{value:+.{digits}f}"
+    text = text if float(text) else text[1:]
+    return text.replace("-", "\N{MINUS SIGN}")

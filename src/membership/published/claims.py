@@ -67,6 +67,8 @@ class Claim:
         The test that was fixed beforehand, where another took its place; both are shown.
     former_statement : str
         What that one tests.
+    units : str
+        What its numbers are means over: "target models"; where an outcome says how many it takes.
 
     Raises
     ------
@@ -85,6 +87,7 @@ class Claim:
     changed: str = ""
     former: Callable[[Any], Outcome] | None = None
     former_statement: str = ""
+    units: str = ""
 
     def __post_init__(self) -> None:
         needed = ("changed", "former_statement") if self.former else ()

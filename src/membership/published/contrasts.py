@@ -55,6 +55,8 @@ class Contrast:
         Independent units that it is a mean over; None where there are none to add.
     claimed : Claimed, optional
         What the claim's rule asks of it; entered by the rule.
+    is_limit : bool
+        Whether the number is itself the end of an interval, and so without one of its own.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Contrast:
     degrees_of_freedom: float = inf
     units: int | None = None
     claimed: Claimed | None = None
+    is_limit: bool = False
 
     def __post_init__(self) -> None:
         if not (isfinite(self.difference) and 0 <= self.standard_error < inf):
@@ -162,7 +165,9 @@ class Contrast:
         low, high = self.interval()
         ends = f" [{low:+.4g}, {high:+.4g}]" if low < high else ""
         claimed = f", claimed {self.claimed}" if self.claimed else ""
-        return f"{self.label}: {self.difference:+.4g}{ends}{claimed}"
+        # A zero has no sign.
+        value = f"{self.difference:+.4g}" if self.difference else "0"
+        return f"{self.label}: {value}{ends}{claimed}"
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,12 @@ class Share(Contrast):
             raise InputError(f"{label}: {successes} of {trials} trials; give 0 to {trials} of 1 up")
         share = successes / trials
         error = sqrt(share * (1 - share) / trials)
-        return cls(label, share - offset, error, inf, int(trials), None, int(successes), offset)
+        return cls(
+            label,
+            *(share - offset, error, inf, int(trials)),
+            successes=int(successes),
+            offset=offset,
+        )
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Exact limits at a confidence in (0, 1)."""

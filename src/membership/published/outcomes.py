@@ -34,8 +34,6 @@ class Outcome:
         as far from its threshold as it is here.
     parts : int
         Among how many its contradiction was judged.
-    unit : str
-        What the units needed are: "records".
     substitute : str
         Where it is undecided because none of its data are the paper's: "supported" or
         "contradicted" if that is what the substitutes say.
@@ -47,7 +45,6 @@ class Outcome:
     reason: str = ""
     units_needed: int | None = None
     parts: int = 1
-    unit: str = "units"
     substitute: str = ""
 
     @property

@@ -45,7 +45,7 @@ def _on_ships(judge: Callable[[list[int]], Outcome], source: Source) -> Outcome:
     whole = judge(_sizes(source))
     word, on = _ships(source, whole)
     outcome = overall({word: whole.on(on)}, [SHIPS])
-    return replace(outcome, unit="splits", reason=outcome.reason + _beside(judge, source))
+    return replace(outcome, reason=outcome.reason + _beside(judge, source))
 
 
 def _beside(judge: Callable[[list[int]], Outcome], source: Source) -> str:
@@ -131,7 +131,7 @@ def with_references(test: Test, source: Source) -> Outcome:
 def _on_images(test: Test, source: Source, references: int, attack: str = "") -> Outcome:
     """An outcome on networks: as one of the paper's where it has its data, recipe, references."""
     name, on = _images(source, references, attack)
-    return replace(overall({name: test.outcome(source).on(on)}, [IMAGES]), unit="targets")
+    return overall({name: test.outcome(source).on(on)}, [IMAGES])
 
 
 def _images(source: Source, references: int = 0, attack: str = "") -> tuple[str, str]:

@@ -22,9 +22,8 @@ def bounds_hold(source: Source) -> Outcome:
         where = {"dataset": row.dataset, "target": row.target}
         bound = number(table, metric="lower bound on mu", **where)
         on.append(f"{row.dataset}, {row.target}")
-        excesses.append(
-            Contrast(f"bound on mu less stated mu, {on[-1]}", bound.difference - row.value)
-        )
+        label, excess = f"bound on mu less stated mu, {on[-1]}", bound.difference - row.value
+        excesses.append(Contrast(label, excess, is_limit=True))
     return claim_rules.bound(excesses, 0.0).on(*on)
 
 

@@ -122,4 +122,4 @@ def of_networks(source: Source, outcome: Outcome) -> Outcome:
         return over(source, outcome)
     layers = f"{chosen.depth} hidden layers of {chosen.network_width}"
     name = f"{data_of(source)}, networks of {layers}, {chosen.n_retrained} records"
-    return replace(overall({name: outcome}, PAPER), unit="records")
+    return overall({name: outcome}, PAPER)
