@@ -1,6 +1,7 @@
 """What holds of every chapter's exhibits: their words come from tables, their evidence is there."""
 
 import ast
+import re
 
 import jupytext
 import pytest
@@ -14,6 +15,10 @@ from membership.running import settings_class
 CHAPTERS = list(published.subjects)
 EXHIBITS = [one for chapter in CHAPTERS for one in declared(chapter)]
 
+# What a card says is one thought, or two.
+MOST_SENTENCES, MOST_WORDS = 2, 25
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z0-9])")
+
 
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
@@ -25,6 +30,9 @@ def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
         said = exhibit.says(table)
         assert said == "" or said.endswith(".")
         assert "nan" not in said
+        each = _SENTENCE.split(said)
+        assert len(each) <= MOST_SENTENCES
+        assert max(len(one.split()) for one in each) <= MOST_WORDS
     if exhibit.draw:
         assert "nan" not in exhibit.described(table)
 

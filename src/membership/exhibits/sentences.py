@@ -105,6 +105,12 @@ def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table if values.nunique() < 2 else pd.concat([least, largest])
 
 
+def span(values: pd.Series, digits: int = 0, unit: str = "%") -> str:
+    """From the least to the largest number, "3 to 5%"; one where both print alike."""
+    least, most = (f"{end:.{digits}f}" for end in (values.min(), values.max()))
+    return f"{most}{unit}" if least == most else f"{least} to {most}{unit}"
+
+
 def joined(names: Sequence[str]) -> str:
     """Names in a sentence: "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

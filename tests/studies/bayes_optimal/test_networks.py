@@ -342,8 +342,7 @@ def test_the_sentence_has_the_paired_leads_at_both_ends(table):
     said = exhibit.says(table)
     for count in (5, 10):
         row = lead.loc[(count, "attack_accuracy(%)")]
-        shown = f"{row['value']:+.1f} [{row['low']:+.1f}, {row['high']:+.1f}]"
-        assert f"{count} references: {shown} cut at zero" in said
+        assert f"by {row['value']:+.1f} points with {count} references" in said
     assert "8 references" not in said
 
 

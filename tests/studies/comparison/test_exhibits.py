@@ -127,7 +127,5 @@ def test_nobody_is_its_own_reference_nor_its_complements(seen):
 @pytest.mark.slow
 def test_the_leader_need_not_have_been_timed(source):
     table = source.table("comparison-tab-1")
-    assert "processor seconds a target" in sentences.of_references(table)
     untimed = table[table["metric"] != "processor seconds"]
-    assert "processor seconds" not in sentences.of_references(untimed)
-    assert sentences.of_references(untimed).split(",")[0] in sentences.of_references(table)
+    assert sentences.of_references(untimed) == sentences.of_references(table)

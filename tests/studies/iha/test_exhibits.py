@@ -64,7 +64,7 @@ def test_a_sentence_takes_differences_from_the_paired_rows():
     columns = ["dataset", "attack", "metric", "low", "high"]
     table = pd.DataFrame([*rows, ("X", "IHA", "AUC", 0.0, 0.9)], columns=columns)
     told = sentences.of_control_5(table)
-    assert told.startswith("Paired differences in AUC. IHA less LOSS, pooled: above 0 on X;")
+    assert told.startswith("Paired in AUC, IHA less LOSS, pooled: above 0 on X;")
     assert told.endswith("LiRA-L, online less IHA, pooled: undecided on X.")
 
 

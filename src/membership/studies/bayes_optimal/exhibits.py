@@ -216,6 +216,7 @@ EXHIBITS = (
         names.LADDER,
         TRIALS,
         draw=_against_gap,
+        says=sentences.of_ladder,
         alt=sentences.ladder_picture,
     ),
     exhibit(

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from membership import metrics
-from membership.exhibits.sentences import each, ends
+from membership.exhibits.sentences import each, span
 from membership.studies.bayes_optimal import finite_games, posterior
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
@@ -12,7 +12,6 @@ from membership.studies.bayes_optimal.names import (
     LIKE_PRINT,
     MEMBERS,
     MODELS,
-    ONE_PENALTY,
     OTHER,
     PEAK,
     RATIO,
@@ -64,15 +63,14 @@ def of_accuracies(table: pd.DataFrame) -> str:
 
 
 def of_models(table: pd.DataFrame) -> str:
-    """MALT's lead at the least and the largest n, with the fewest models and with the most."""
+    """MALT's lead at the least n, with the fewest models and with the most."""
     lead = table[(table["attack"] == "MALT less 0-1") & (table["metric"] == MODELS)]
     few, many = lead["models"].min(), lead["models"].max()
     return each(
-        ends(lead, "n"),
+        lead[lead["n"] == lead["n"].min()],
         "n",
-        f"n = {{n:,}}: {{few:+.2f}} with a threshold from {few}, {{many:+.2f}} with a threshold "
-        f"from {many}",
-        "Accuracy of MALT less that of 0-1, points, by models. {}.",
+        f"At n = {{n:,}} MALT leads 0-1 by {{few:+.2f}} points with a threshold from {few} model, "
+        f"and by {{many:+.2f}} with a threshold from {many}.",
         few={"models": few},
         many={"models": many},
     )
@@ -159,34 +157,36 @@ def of_histograms(table: pd.DataFrame) -> str:
 
 
 def of_powers(table: pd.DataFrame) -> str:
-    """The slopes on the last kind of features, and the printed one."""
-    leads = LEADS.values()
-    of_each = []
-    for name in (RATIO, *leads, *(f"{lead}, {ONE_PENALTY}" for lead in leads)):
-        rows = table[table["quantity"] == f"{name}, {SLOPE}"]
-        printed, ours = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
-        with_ends = "{slope:.2f} [{slope.low:.2f}, {slope.high:.2f}] ({features})"
-        last = each(ours[-1:], "features", with_ends, slope={})
-        alone = each(printed, "features", "{slope:.2f} {features}", between=", ", slope={})
-        if last or alone:
-            of_each.append(f"{name}: {', '.join(filter(None, (last, alone)))}")
-    return f"Exponent of n. {'; '.join(of_each)}." if of_each else ""
+    """The slope of the accuracy's lead on the last kind of features, and the printed one."""
+    name = LEADS[ACCURACY]
+    rows = table[table["quantity"] == f"{name}, {SLOPE}"]
+    printed, ours = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
+    last = each(ours[-1:], "features", "{slope:.2f} ({features})", slope={})
+    alone = each(printed, "features", "{slope:.2f} {features}", between=", ", slope={})
+    told = ", ".join(filter(None, (last, alone)))
+    return f"MATT's lead in accuracy goes with n to the power of {told}." if told else ""
+
+
+def of_ladder(table: pd.DataFrame) -> str:
+    """The spans of the gap and of both attacks over features, at the least n."""
+    n = table["n"].min()
+    rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]
+    malt, matt = (rows[rows["attack"] == attack] for attack in ("MALT", "MATT"))
+    return (
+        f"At n = {n:,} gaps go from {span(malt['gap'], 1, ' points')}, MALT's accuracy from "
+        f"{span(malt['value'], 1)} and MATT's from {span(matt['value'], 1)}."
+    )
 
 
 def of_augmentation(table: pd.DataFrame) -> str:
-    """MALT and 0-1 by augmentation, one network after the other."""
-    by_network = [
-        each(
-            rows,
-            "augmentation",
-            "{augmentation} {malt:.1f}% and {right:.1f}%",
-            f"{network}: {{}}.",
-            malt=MALT,
-            right=_at("0-1"),
-        )
-        for network, rows in table.groupby("network", sort=False)
+    """MALT and 0-1 without augmentation and with the strongest, over networks."""
+    rows = table[table["metric"] == ACCURACY].set_index(["augmentation", "attack"])["value"]
+    names = list(dict.fromkeys(table["augmentation"]))
+    told = [
+        f"{span(rows[name, 'MALT'], 1)} and {span(rows[name, '0-1'], 1)} ({name})"
+        for name in (names[0], names[-1])
     ]
-    return f"Right by MALT and by 0-1. {' '.join(by_network)}"
+    return f"By augmentation MALT and 0-1 are right {'; '.join(told)}."
 
 
 def of_penalties(table: pd.DataFrame) -> str:
@@ -196,8 +196,8 @@ def of_penalties(table: pd.DataFrame) -> str:
     there = each(
         rows[rows["C"] == LIKE_PRINT],
         (),
-        "At the printed gap, and less the printed number: MALT {malt:.1f}% ({malt_less:+.1f}), "
-        "MATT {matt:.1f}% ({matt_less:+.1f}). ",
+        f"At n = {n:,} and the printed gap MALT has {{malt:.1f}}%, {{malt_less:+.1f}} points from "
+        "the print, and MATT {matt:.1f}%, {matt_less:+.1f}. ",
         malt=MALT,
         matt=MATT,
         malt_less=_at("MALT less print"),
@@ -208,7 +208,7 @@ def of_penalties(table: pd.DataFrame) -> str:
     return each(
         rows,
         (),
-        f"n = {n:,}. {there}From C = {first} to C = {last} {goes('MALT')} and {goes('MATT')}.",
+        f"{there}From C = {first} to C = {last} {goes('MALT')} and {goes('MATT')}.",
         first_MALT={"C": first, **MALT},
         last_MALT={"C": last, **MALT},
         first_MATT={"C": first, **MATT},

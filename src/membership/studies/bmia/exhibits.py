@@ -51,7 +51,7 @@ EXHIBITS = (
         draw=drawn("prediction_bands"),
         says=sentences.of_figure_1,
     ),
-    exhibit("ctl-11", toy.control_11, names.TOY),
+    exhibit("ctl-11", toy.control_11, names.TOY, says=sentences.of_control_11),
     exhibit(
         "tab-1",
         table_1.table_1,
@@ -104,7 +104,7 @@ EXHIBITS = (
         draw=drawings.nominal,
         says=sentences.of_control_2,
     ),
-    exhibit("ctl-3", p_values.control_3, SEEN),
+    exhibit("ctl-3", p_values.control_3, SEEN, says=sentences.of_control_3),
     exhibit(
         "ctl-17",
         p_values.control_17,

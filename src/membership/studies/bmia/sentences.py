@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from membership.exhibits.sentences import span
+
 RATE = "TPR(%)@FPR=1%"
 _SHARE = "inference / training"
 
@@ -17,19 +19,26 @@ def of_figure_1(table: pd.DataFrame) -> str:
     return f"Width of the band in the middle over that near the records: {'; '.join(texts)}."
 
 
+def of_control_11(table: pd.DataFrame) -> str:
+    """The same of the 90% bands of the posterior over all weights and of the regression."""
+    rows = table[table["metric"] == "width in the middle / near the records"]
+    posterior, regression = (
+        span(rows.loc[rows["model"] == model, "value"], 1, "")
+        for model in ("Laplace, all weights", "quantile regression")
+    )
+    return (
+        f"The Laplace posterior's 90% band is {posterior} times as wide in the middle as near the "
+        f"records, quantile regression's {regression}."
+    )
+
+
 def of_table_1(table: pd.DataFrame) -> str:
     """BMIA beside the plain difference at 1%, over all data sets."""
     rates = table[table["metric"] == RATE].set_index("attack")["value"]
     return (
-        f"At 1% false positives BMIA finds {_range(rates[['BMIA']], 1)} of members, and the plain "
-        f"difference to the same reference {_range(rates[['difference']], 1)}."
+        f"At 1% false positives BMIA finds {span(rates[['BMIA']], 1)} of members, and the plain "
+        f"difference to the same reference {span(rates[['difference']], 1)}."
     )
-
-
-def _range(shares: pd.Series, digits: int = 0) -> str:
-    """From the least to the largest of some shares in percent."""
-    least, most = f"{shares.min():.{digits}f}%", f"{shares.max():.{digits}f}%"
-    return least if least == most else f"{least} to {most}"
 
 
 def of_control_16(table: pd.DataFrame) -> str:
@@ -37,8 +46,8 @@ def of_control_16(table: pd.DataFrame) -> str:
     rows = table[table["metric"] == f"{RATE} gained"]
     clear, right = rows["low"] > 0, rows["test accuracy (%)"]
     said = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly"
-    said += f", right on {_range(right[clear])} of other records" if clear.any() else ""
-    said += f"; the others are right on {_range(right[~clear])}" if not clear.all() else ""
+    said += f", right on {span(right[clear])} of other records" if clear.any() else ""
+    said += f"; the others on {span(right[~clear])}" if not clear.all() else ""
     return f"{said}."
 
 
@@ -82,16 +91,23 @@ def of_control_2(table: pd.DataFrame) -> str:
         f"With a perfect prediction the published p-value accuses "
         f"{rate['published, exact', few]:.0f}% at {few} draws and "
         f"{rate['published, exact', many]:.0f}% at {many:,}; the corrected one "
-        f"{_range(rate['corrected'][[few, many]], 1)}."
+        f"{span(rate['corrected'][[few, many]], 1)}."
+    )
+
+
+def of_control_3(table: pd.DataFrame) -> str:
+    """BMIA's rate at 1% ranked by the published p and by z, over all data sets."""
+    rate = table[table["metric"] == RATE].set_index("ranking")["value"]
+    return (
+        f"Ranked by p as printed BMIA finds {span(rate[['p, as 1 - F(t)']], 1)} of members at 1% "
+        f"FPR, ranked by z {span(rate[['z']], 1)}."
     )
 
 
 def of_control_17(table: pd.DataFrame) -> str:
     """The share of false accusations by each p-value, over all data sets."""
     rows = table[table["metric"].str.startswith("false among")]
-    texts = [
-        f"{name} {_range(part['value'])}" for name, part in rows.groupby("p_value", sort=False)
-    ]
+    texts = [f"{name} {span(part['value'])}" for name, part in rows.groupby("p_value", sort=False)]
     return f"False among those accused, at a promised 10%, by p-value: {', '.join(texts)}."
 
 
@@ -104,13 +120,15 @@ def of_control_4(table: pd.DataFrame) -> str:
 
 def of_control_5(table: pd.DataFrame) -> str:
     """The ratio of the two, and the corrected correlation where it is identified."""
-    value, texts = table.set_index(["dataset", "quantity"])["value"], []
-    for name in dict.fromkeys(table["dataset"]):
-        ratio = 1 / value[name, "retraining / Laplace, geometric mean"]
-        known = value.get((name, "corrected for noise"))
-        related = "not identified" if known is None else f"{known:.2f}"
-        texts.append(f"{name}: {ratio:.1f} times as large, correlation {related}")
-    return f"The Laplace standard deviation against that over retraining: {'; '.join(texts)}."
+    value = table.set_index("quantity")["value"]
+    ratio = 1 / value[["retraining / Laplace, geometric mean"]]
+    said = (
+        f"By data set the Laplace standard deviation is {span(ratio, 1, '')} times that over "
+        "retraining"
+    )
+    if "corrected for noise" not in value:
+        return f"{said}."
+    return f"{said}; their correlation is {span(value[['corrected for noise']], 2, '')}."
 
 
 def of_control_6(table: pd.DataFrame) -> str:
@@ -119,8 +137,8 @@ def of_control_6(table: pd.DataFrame) -> str:
     few = rows["n_reference"].min()
     rate = rows[rows["n_reference"] == few].set_index("variance")["value"]
     return (
-        f"With {few} references LiRA finds {_range(rate[['a record, one-sided']], 1)} of members "
-        f"by a variance a record, and {_range(rate[['global, one-sided']], 1)} by one for all."
+        f"With {few} references LiRA finds {span(rate[['a record, one-sided']], 1)} of members "
+        f"by a variance a record, and {span(rate[['global, one-sided']], 1)} by one for all."
     )
 
 
@@ -168,13 +186,6 @@ def of_table_2(table: pd.DataFrame) -> str:
 
 def of_control_10(table: pd.DataFrame) -> str:
     """The fit and the scores as a share of one reference's training."""
-    times = table[(table["attack"] == "BMIA") & (table["metric"] == "time_min")]
-    minutes = times.set_index("dataset")["value"]
-    shares = table[(table["attack"] == "BMIA") & (table["metric"] == _SHARE)]
-    texts = [
-        f"{row.dataset} {100 * row.value:.0f}% [{100 * row.low:.0f}, {100 * row.high:.0f}] of "
-        f"{60 * minutes[row.dataset]:.0f} s"
-        for row in shares.itertuples()
-    ]
+    shares = table[(table["attack"] == "BMIA") & (table["metric"] == _SHARE)]["value"]
     how = f"(KFAC, {table.attrs['sizes']['Draws']} samples)"
-    return f"Fit and scores {how} beside training one reference: {'; '.join(texts)}."
+    return f"Fit and scores {how} take {span(100 * shares)} of the time of training one reference."

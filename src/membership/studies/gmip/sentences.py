@@ -16,7 +16,7 @@ def of_figure_1(table: pd.DataFrame) -> str:
     first, last = gap.index[0], gap.index[-1]
     return (
         f"The two curves are at most {100 * gap.iloc[0]:.1f} points apart for {first}, and "
-        f"{100 * gap.iloc[-1]:.2f} points for {last}."
+        f"{100 * gap.iloc[-1]:.2f} for {last}."
     )
 
 
@@ -59,21 +59,16 @@ def of_figure_5(table: pd.DataFrame) -> str:
 
 def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
     at = table[table["panel"].str.endswith(": one step") & ((table["fpr"] - fpr).abs() < 1e-9)]
-    found, stated = (
-        100 * at.loc[at["series"] == series, "tpr"] for series in ("GLiR", "level at K = d")
+    found, by_parameters, by_rank = (
+        100 * at.loc[at["series"] == series, "tpr"]
+        for series in ("GLiR", "level at K = d", "level at K = rank")
     )
     if found.empty:
         return ""
     return (
-        f"After one step GLiR finds {_range(found)} of members at {100 * fpr:.0f}% FPR. The level "
-        f"at K = d is {_range(stated)}."
+        f"After one step GLiR finds {said.span(found)} of members at {100 * fpr:.0f}% FPR. The "
+        f"level at K = d is {said.span(by_parameters)}, that at K = rank {said.span(by_rank)}."
     )
-
-
-def _range(shares: pd.Series) -> str:
-    """From the least to the largest of some shares in percent."""
-    least, most = (f"{end:.0f}" for end in (shares.min(), shares.max()))
-    return f"{most}%" if least == most else f"{least} to {most}%"
 
 
 def of_control_2(table: pd.DataFrame) -> str:
@@ -101,23 +96,23 @@ def of_control_3(table: pd.DataFrame) -> str:
 
 
 def of_control_4(table: pd.DataFrame) -> str:
-    """The sum and the joint test, simulated at the highest correlation and on real gradients."""
+    """The sum and the joint test, simulated at the highest correlation and on the first data."""
     value = {(r.data, r.case, r.attack): r.value for r in table.itertuples()}
     case = table[table["data"] == "simulated"]["case"].iloc[-1]
     area = {attack: each for (_, one, attack), each in value.items() if one == case}
-    found = [
+    simulated = (
         f"Simulated, {case}: AUC {area['one step']:.1f}% after one step, "
         f"{area['sum of log p']:.1f}% with summed log p-values of five, "
         f"{area['joint test']:.1f}% with the joint test."
-    ]
+    )
     for (data, case, attack), each in value.items():
         if attack == "joint likelihood ratio" and case.startswith("5 steps"):
             summed, test = (value[data, case, key] for key in ("sum of log p", "joint test"))
-            found.append(
-                f"{data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the joint test, "
-                f"{each:.1f}% with the joint likelihood ratio."
+            return (
+                f"{simulated} {data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the "
+                f"joint test, {each:.1f}% with the joint likelihood ratio."
             )
-    return " ".join(found)
+    return simulated
 
 
 def of_control_5(table: pd.DataFrame) -> str:
@@ -166,16 +161,14 @@ def of_control_8(table: pd.DataFrame) -> str:
 
 
 def of_control_9(table: pd.DataFrame) -> str:
-    """Equation 10 and the numerical rate at 0.1% FPR, at the paper's sizes and in the example."""
+    """Equation 10 over the numerical rate at 0.1% FPR, at the paper's sizes and in the example."""
     rates = table[table["quantity"] == "TPR at 0.1% FPR (%)"]
-    found = [
-        f"{name} {part['Equation 10']:.1f} and {part['numerical']:.1f}"
-        for name, part in (
-            (name, rows.set_index("method")["value"])
-            for name, rows in rates.groupby("data", sort=False)
-        )
-    ]
-    return f"TPR (%) at 0.1% FPR by Equation 10, and composed numerically: {'; '.join(found)}."
+    wide = rates.pivot_table(index="data", columns="method", values="value")
+    ratio = wide["Equation 10"] / wide["numerical"]
+    return (
+        f"At 0.1% FPR the TPR of Equation 10 is {said.span(ratio, 1, '')} times the one that is "
+        "composed numerically."
+    )
 
 
 def of_figure_3(table: pd.DataFrame) -> str:
@@ -208,7 +201,7 @@ def of_control_11(table: pd.DataFrame) -> str:
         at,
         "data",
         "{data} {median:.2f} and {upper:.2f}",
-        "Level of one step, of the median record and at the 99% quantile of K: {}.",
+        "Level of one step, at K's median and 99% quantile: {}.",
         median={"record": "median"},
         upper={"record": "99% quantile"},
     )
@@ -221,7 +214,7 @@ def of_control_12(table: pd.DataFrame) -> str:
         table,
         "data",
         "{data} {area:+z.1f} and {rate:+z.1f}",
-        "Points that the likelihood ratio gains over GLiR, in AUC and in TPR at 1% FPR: {}.",
+        "The likelihood ratio's gain over GLiR, AUC and TPR at 1% FPR (points): {}.",
         area={**less, "quantity": "AUC (%)"},
         rate={**less, "quantity": "TPR at 1% FPR (%)"},
     )
@@ -233,7 +226,7 @@ def of_control_13(table: pd.DataFrame) -> str:
         table[table["steps"] == "one step"],
         "data",
         "{data} {predicted:.1f} and {found:.1f}",
-        "AUC of one step, predicted at K = d and found by GLiR (%): {}.",
+        "AUC (%) of one step, predicted at K = d and found: {}.",
         predicted={"part": "predicted at K = d, d parameters"},
         found={"part": "found, GLiR"},
     )
@@ -329,7 +322,7 @@ def of_control_14(table: pd.DataFrame) -> str:
         table[table["mu"] == lowest],
         "dataset",
         "{dataset} {wide:.1f} and {fitting:.1f}%",
-        f"Accuracy under GDP at mu = {lowest:g}, with Table 4's C and with the median norm: {{}}.",
+        f"GDP accuracy at mu = {lowest:g}, Table 4's C and median norm: {{}}.",
         wide={"series": "GDP, C of Table 4"},
         fitting={"series": "GDP, C at the median norm"},
     )
@@ -350,7 +343,7 @@ def of_control_16(table: pd.DataFrame) -> str:
         table[table["quantity"] == "TPR at 1% FPR (%)"],
         "data",
         "{data} {shared:.1f} and {own:.1f}%",
-        "Members that the loss finds at 1% FPR, with a shared start and with own starts: {}.",
+        "Members that the loss finds at 1% FPR, with shared and own starts: {}.",
         shared={"start": "shared"},
         own={"start": "own"},
     )
@@ -363,7 +356,7 @@ def of_figure_6(table: pd.DataFrame) -> str:
         both.assign(tpr=100 * both["tpr"]),
         "dataset",
         "{dataset} {glir:.1f} and {loss:.1f}%",
-        "Members found at 1% FPR after a few steps, by GLiR and by the loss: {}.",
+        "Members found at 1% FPR after few steps, by GLiR and loss: {}.",
         glir={"fpr": 0.01, "series": "GLiR"},
         loss={"fpr": 0.01, "series": "loss (LiRA)"},
     )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from membership.exhibits.rows import rank_correlation
-from membership.exhibits.sentences import each, joined
+from membership.exhibits.sentences import joined, span
 from membership.studies.iha.subjects import LENGTHS, RATIO
 
 
@@ -53,12 +53,10 @@ def of_control_1(table: pd.DataFrame) -> str:
 
 
 def of_control_2(table: pd.DataFrame) -> str:
-    """The best damping of each attack."""
-    parts = []
-    for (panel, series), part in table.groupby(["panel", "series"], sort=False):
-        damping = part.loc[part["value"].idxmax(), "damping"]
-        parts.append(f"{damping:g} for {series} on {panel.removesuffix(': AUC')}")
-    return f"The damping with the highest AUC: {joined(parts)}."
+    """The best damping over attacks and data sets."""
+    best = table.loc[table.groupby(["panel", "series"], sort=False)["value"].idxmax(), "damping"]
+    dampings = joined([f"{damping:g}" for damping in sorted(set(best))])
+    return f"The AUC of IHA and IHA* is the highest at a damping of {dampings}."
 
 
 def of_table_8(table: pd.DataFrame) -> str:
@@ -109,25 +107,30 @@ def _signs(table: pd.DataFrame) -> str:
 
 def of_control_11(table: pd.DataFrame) -> str:
     """What curvature is worth to those who know the others, with and without the weight decay."""
-    kept = ("curvature: with decay, without the loss", "curvature: without decay, without the loss")
-    parts = [f"{name}: {_signs(table[table['contrast'] == name])}" for name in kept]
-    return f"{'; '.join(parts)}.".replace("curvature", "Curvature", 1)
+    return " ".join(
+        f"What curvature adds {decay} weight decay, loss left out: "
+        f"{_signs(table[table['contrast'] == f'curvature: {decay} decay, without the loss'])}."
+        for decay in ("with", "without")
+    )
 
 
 def of_control_12(table: pd.DataFrame) -> str:
     """At how many dampings each contrast is above 0."""
-    parts = [
-        f"{name.replace(':', '')} {int((part['low'] > 0).sum())} of {len(part)}"
-        for name, part in table.groupby("series", sort=False)
-    ]
-    return f"Intervals above 0, all data sets and dampings counted: {', '.join(parts)}."
+    intervals = table.groupby("series", sort=False)["low"]
+    parts = [f"{name.replace(':', '')} {int((low > 0).sum())}" for name, low in intervals]
+    return f"Intervals above 0, of {intervals.size().max()} each: {', '.join(parts)}."
 
 
 def of_control_13(table: pd.DataFrame) -> str:
-    """Where an attack on parameters alone is ahead of the loss."""
-    text, ahead = "{attack} on {dataset}, {lead:+.4f}", table[table["low"] > 0]
-    said = each(ahead, ["attack", "dataset"], text, "AUC above that of LOSS: {}.", lead={})
-    return said or "None is ahead of LOSS."
+    """How often attacks on parameters alone are ahead of the loss, and the largest lead."""
+    ahead = table[table["low"] > 0]
+    if ahead.empty:
+        return "None is ahead of LOSS."
+    most = ahead.loc[ahead["value"].idxmax()]
+    return (
+        f"{len(ahead)} of {len(table)} differences to LOSS are above 0, the largest in AUC "
+        f"{most['value']:+.4f} ({most['attack']} on {most['dataset']})."
+    )
 
 
 def _paired(table: pd.DataFrame, *names: str) -> str:
@@ -138,12 +141,12 @@ def _paired(table: pd.DataFrame, *names: str) -> str:
         rows = rows.assign(attack=rows["attack"] + ", " + word)
     kept = [one for one in rows["attack"].unique() if one.startswith(names)]
     parts = [f"{name}: {_signs(rows[rows['attack'] == name])}" for name in kept]
-    return f"Paired differences in AUC. {'; '.join(parts)}."
+    return f"Paired in AUC, {'; '.join(parts)}."
 
 
 def of_control_5(table: pd.DataFrame) -> str:
     """Parameters without retraining beside the loss, and beside outputs with retraining."""
-    return _paired(table, "IHA less LOSS", "LiRA-L, online less IHA")
+    return _paired(table, "IHA less LOSS, pooled", "LiRA-L, online less IHA, pooled")
 
 
 def of_control_14(table: pd.DataFrame) -> str:
@@ -154,15 +157,16 @@ def of_control_14(table: pd.DataFrame) -> str:
 
 
 def of_control_15(table: pd.DataFrame) -> str:
-    """The attack with the highest AUC in each setting."""
-    return f"The highest AUC: {'; '.join(_highest(table, 'series'))}."
+    """Which attack has the highest AUC in how many settings."""
+    best = table.loc[table.groupby("series", sort=False)["value"].idxmax(), "attack"]
+    parts = [f"{attack} in {n}" for attack, n in best.value_counts().items()]
+    return f"The highest AUC of {len(best)} settings: {joined(parts)}."
 
 
 def of_control_16(table: pd.DataFrame) -> str:
-    """The residual with the weight decay, in both kinds of models."""
-    text, rows = "{length:.2g} on {dataset} ({models})", table[table["metric"] == LENGTHS[1]]
-    whole = "Length of the gradient with the weight decay: {}."
-    return each(rows, ["dataset", "models"], text, whole, length={})
+    """The residual with the weight decay, over data sets and both kinds of models."""
+    length = table.loc[table["metric"] == LENGTHS[1], "value"]
+    return f"The gradient with the weight decay is {span(length, 4, '')} long."
 
 
 def of_control_10(table: pd.DataFrame) -> str:
@@ -188,14 +192,15 @@ def of_control_8(table: pd.DataFrame) -> str:
 
 
 def of_table_5(table: pd.DataFrame) -> str:
-    """The pairs that agree most and least on members."""
+    """The pairs that agree most on members."""
     some = table[table["metric"] == "agreement on members @FPR 0.3"]
     some = some[~some["attack"].str.contains("GT")]
-    parts = []
-    for dataset, part in some.groupby("dataset", sort=False):
-        most, least = (part.loc[part["value"].agg(f), "attack"] for f in ("idxmax", "idxmin"))
-        parts.append(f"{most} most and {least} least on {dataset}")
-    return f"On members, at 30% false positives, agree {joined(parts)}."
+    most = some.loc[some.groupby("dataset", sort=False)["value"].idxmax()]
+    parts = [
+        f"{attacks} on {joined(part['dataset'].tolist())}"
+        for attacks, part in most.groupby("attack", sort=False)
+    ]
+    return f"At 30% false positives these agree most on members: {joined(parts)}."
 
 
 def of_table_4(table: pd.DataFrame) -> str:
@@ -220,7 +225,7 @@ def of_table_9(table: pd.DataFrame) -> str:
     auc = some.set_index(["dataset", "fraction"])["value"]
     names = table["dataset"].unique()
     parts = [f"{auc[name, 1.0]:.3f} to {auc[name, 0.9]:.3f} on {name}" for name in names]
-    return f"AUC when a tenth of the other records is unknown: {joined(parts)}."
+    return f"AUC with a tenth of the others unknown: {joined(parts)}."
 
 
 def of_table_3(table: pd.DataFrame) -> str:
@@ -234,8 +239,8 @@ def of_table_6(table: pd.DataFrame) -> str:
     some = table[table["metric"] == RATIO].set_index("attack")["value"]
     single, many = some["LiRA"], some["LiRA, side by side"]
     return (
-        f"For a thousand records LiRA took {single:.2g} times as long as exact IHA here with its "
-        f"models trained one by one, and {many:.2g} times as long with many trained side by side."
+        f"For a thousand records LiRA took {single:.2g} times as long as exact IHA, and "
+        f"{many:.2g} times with its models trained side by side."
     )
 
 
@@ -249,8 +254,8 @@ def of_control_6(table: pd.DataFrame) -> str:
     error = table[table["metric"].str.startswith("largest error")]
     worst = error.groupby("case", sort=False)["value"].max()
     return (
-        f"From the exact log-likelihood ratio IHA* is off by at most {worst['IHA*']:.2g} and IHA "
-        f"by up to {worst['IHA']:.2g} of its standard deviation, the latter with weight decay."
+        f"IHA* is off the exact log-likelihood ratio by at most {worst['IHA*']:.2g} of its "
+        f"standard deviation, IHA by up to {worst['IHA']:.2g} with weight decay."
     )
 
 
@@ -280,12 +285,11 @@ def of_curves(table: pd.DataFrame) -> str:
 
 
 def of_control_17(table: pd.DataFrame) -> str:
-    """The median record at the smallest damping and at the largest."""
-    parts = []
-    for name, rows in table[table["of"] == "median record"].groupby("dataset", sort=False):
-        first, last = rows.iloc[0], rows.iloc[-1]
-        parts.append(
-            f"{first['value']:.2g} on {name} at damping {first['damping']:g} and "
-            f"{last['value']:.2g} at {last['damping']:g}"
-        )
-    return f"Of the median record's squared signal the loss keeps {'; '.join(parts)}."
+    """The median record at the smallest damping."""
+    rows = table[table["of"] == "median record"]
+    rows = rows[rows["damping"] == rows["damping"].min()]
+    parts = [f"{row.value:.2g} on {row.dataset}" for row in rows.itertuples()]
+    return (
+        f"At damping {rows['damping'].iloc[0]:g} the loss keeps {joined(parts)} of the median "
+        "record's squared signal."
+    )

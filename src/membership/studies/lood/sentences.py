@@ -2,13 +2,13 @@
 
 import pandas as pd
 
+from membership.exhibits.sentences import span
 from membership.studies.lood.experiment import MATCHED, SETTING
 from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
 from membership.studies.lood.one_inverse import COSTS
 from membership.studies.lood.queries import IN_LEVELS
 from membership.studies.lood.reconstruction import (
     ELSEWHERE,
-    OF_STARTS,
     RECOVERED,
     SUCCESS,
     recovery,
@@ -29,27 +29,13 @@ def speed(table: pd.DataFrame) -> str:
     kernel = value[value.index.str.startswith("kernel of")].iloc[0]
     times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
     sentence = (
-        f"Retraining for a record takes {times:,.0f} times as long as the closed form for it alone "
-        f"({with_kernel:,.0f} with the kernel). One by one the records take {one_by_one:,.0f} "
-        "times as long as all at once."
+        f"Retraining for a record takes {times:,.0f} times as long as its closed form "
+        f"({with_kernel:,.0f} with the kernel). "
     )
     paper = value[value.index.str.endswith(COSTS)]
-    if not paper.empty:
-        sentence += (
-            f" At the paper's size, by processor time, retraining takes {paper.iloc[0]:,.0f} times "
-            "as long."
-        )
-    memory = value[value.index.str.startswith("largest memory")]
-    if memory.empty:
-        return sentence
-    most = max(int(name.split()[2]) for name in value.index if name.startswith("kernel of"))
-    taken = value[
-        [
-            f"kernel of {most} records (s)",
-            f"LOOD and AUC of all {most} records from one inverse (s)",
-        ]
-    ].sum()
-    return f"{sentence} All of {most:,} records take {taken:,.0f} s and {memory.iloc[0]:.1f} GiB."
+    if paper.empty:
+        return f"{sentence}One by one records take {one_by_one:,.0f} times as long as all at once."
+    return f"{sentence}At the paper's size it takes {paper.iloc[0]:,.0f} times as long."
 
 
 def statements(table: pd.DataFrame) -> str:
@@ -58,11 +44,10 @@ def statements(table: pd.DataFrame) -> str:
     slope = by["Theorem 4.1"].loc[by["Theorem 4.1"]["quantity"].str.contains("KL"), "value"].max()
     gradient = by["Proposition 5.1"].pivot(index="case", columns="quantity", values="value")
     apart = (gradient["formula"] - gradient["differences"]).abs() / gradient.abs().max().max()
-    ratio = by["Appendix C.2"]["value"].min()
     return (
-        f"At the record the slope of KL is at most {slope:.0e} of that away from it. KL(D, D') is "
-        f"at least {ratio:.2f} times KL(D', D). Proposition 5.1 and differences are at most "
-        f"{apart.max():.0e} of the largest gradient apart."
+        f"At the record the slope of KL is at most {slope:.0e} of that away from it. "
+        f"Proposition 5.1 and differences are at most {apart.max():.0e} of the largest gradient "
+        "apart."
     )
 
 
@@ -88,17 +73,11 @@ def over_sets(table: pd.DataFrame) -> str:
     shares = []
     for name, deviation in RELEASED.items():
         value = more.loc[more["kernel"].str.startswith(f"{name}, "), "value"]
-        shares.append(f"{_range(value)} at {deviation}")
+        shares.append(f"{span(value)} at {deviation}")
     return (
         f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for this share of "
         f"records, by depth and training set: {', '.join(shares)}."
     )
-
-
-def _range(shares: pd.Series) -> str:
-    """From the least to the largest of some shares in percent."""
-    least, most = (f"{end:.0f}" for end in (shares.min(), shares.max()))
-    return f"{most}%" if least == most else f"{least} to {most}%"
 
 
 def rates(table: pd.DataFrame) -> str:
@@ -109,20 +88,14 @@ def rates(table: pd.DataFrame) -> str:
 
 
 def by_point(table: pd.DataFrame) -> str:
-    """In how many cells at stable points GeLU leads, and in which it does not."""
+    """In how many cells at stable points GeLU leads."""
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
     deep = deep[~deep["metric"].str.startswith("depth 1,")]
     behind = deep[deep["value"] <= 50]
-    where = [f"q = {q:g}, {metric.removesuffix(' (%)')}" for q, metric in _cells(behind)]
-    but = f" (not at {'; '.join(where)})" if 0 < len(where) < 4 else ""
     return (
         "At its stable points, with two layers or more, GeLU leaks more for most records in "
-        f"{len(deep) - len(behind)} of {len(deep)} cells{but}."
+        f"{len(deep) - len(behind)} of {len(deep)} cells."
     )
-
-
-def _cells(rows: pd.DataFrame) -> list[tuple[float, str]]:
-    return list(dict.fromkeys(zip(rows["q"], rows["metric"], strict=True)))
 
 
 def measures(table: pd.DataFrame) -> str:
@@ -158,21 +131,15 @@ def attempts(table: pd.DataFrame) -> str:
 
 
 def escapes(table: pd.DataFrame) -> str:
-    """Control 6: what was found from the record, and near the mean of the data."""
+    """Control 6: what was found near the mean of the data, and what pictures can hold of it."""
     rows = table[table["metric"] == "largest KL over the record's"].set_index("query")["value"]
-    climbs = table[(table["metric"] == "largest KL over the record's")]
-    climbs = climbs[climbs["query"] == "found from the record"]
-    parts = [f"{row.value:.3f} times ({row.case.split()[-1]})" for row in climbs.itertuples()]
     least = table[
         (table["metric"] == "smallest KL over the record's")
         & table["query"].str.endswith("from the mean of D'")
     ].iloc[-1]
-    others = rows[rows.index.str.startswith("the mean of D',")].max()
     return (
-        f"Climbing finds up to {' and '.join(parts)} the record's KL. Beside the mean each of "
-        f"{least['n']:.0f} records has {least['value']:,.3g} times its KL or more. In 256 grey "
-        f"levels it is at most {rows[IN_LEVELS]:.2g} times, and under kernels that are not zero "
-        f"there {others:.1g}."
+        f"Beside the mean each of {least['n']:.0f} records has {least['value']:,.3g} times its KL "
+        f"or more. The mean in 256 grey levels has at most {rows[IN_LEVELS]:.2g} times."
     )
 
 
@@ -187,30 +154,26 @@ def recovered(table: pd.DataFrame) -> str:
 
 
 def success(table: pd.DataFrame) -> str:
-    """Control 7: rates over kernels, by the best start and by any, and where others end."""
+    """Control 7: rates over kernels by the best start, and where failed ones end."""
     parts = []
     for name, own in table.groupby("dataset", sort=False):
-        best, starts = (own.loc[own["metric"] == of, "value"] for of in (RECOVERED, OF_STARTS))
-        parts.append(f"{_range(best)} of {name} (single starts {_range(starts)})")
+        parts.append(f"{span(own.loc[own['metric'] == RECOVERED, 'value'])} of {name}")
     sentence = f"The best start recovers, by kernel, {'; '.join(parts)}."
     elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
     if elsewhere.empty:
         return sentence
-    return f"{sentence} Of failed starts {_range(elsewhere)} end nearer to another record."
+    return f"{sentence} Of failed starts {span(elsewhere)} end nearer to another record."
 
 
 def groups(table: pd.DataFrame) -> str:
-    """Figure 3: which members single searches find, and how much joint ones reach and find."""
-    joint = table[table["row"].str.endswith("three queries")].groupby("group")
-    share = 100 * joint["kl"].max() / joint["kl_of_all"].max()
+    """Figure 3: which members single searches find, and how often all of a group are found."""
     rates = recovery(table)
     by_rank = ", ".join(f"{one['value']:.0f}" for one in rates["members"])
     whole = rates["whole"]
     return (
         f"Of {rates['members'][0]['n']} single searches {by_rank}% recover the most, the second "
-        f"and the least exposed member. Three queries together reach {_range(share)} of the KL of "
-        f"all three. All searches of a group recover all three members in {whole['value']:.0f}% of "
-        f"{whole['n']} groups."
+        f"and the least exposed member. All searches of a group recover all three members "
+        f"in {whole['value']:.0f}% of {whole['n']} groups."
     )
 
 
@@ -250,9 +213,9 @@ def activations(table: pd.DataFrame) -> str:
 def shares(table: pd.DataFrame) -> str:
     """Control 9: the released weights, and the same at equal mean variance."""
     of_kl = table[table["metric"].str.endswith("KL (%)")].set_index("kernels")["value"]
-    released, alike = (_range(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
+    released, alike = (span(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
     return (
-        f"By input and depth GeLU leaks more for {released} of records at the released weights, "
+        f"GeLU leaks more for {released} of records at the released weights, "
         f"and for {alike} at the same mean variance."
     )
 

@@ -13,12 +13,10 @@ from membership.studies.loss_enough.names import (
     IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
-    LEAST,
     MALT,
     MEDIAN,
     PARAMETERS_LESS_LOSS,
     PARAMETERS_LESS_LOSS_ALL,
-    POPULATION,
     POSTERIOR,
     RESIDUAL,
     SGD,
@@ -48,13 +46,11 @@ def of_exponents(table: pd.DataFrame) -> str:
     """The three tests at their own noise, and what the shape leaves to find."""
     area = _areas(table, "exponent")
     best = area.xs(BEST_PARAMETERS, level="attack")
-    texts = [
-        f"{name} {area[at, name]:.1f} of {area[at, BEST_PARAMETERS]:.1f}"
-        for at, name in ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
-    ]
+    own = ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
+    behind = max(area[at, BEST_PARAMETERS] - area[at, name] for at, name in own)
     return (
         f"The best attack has an AUC of {best.min():.1f} to {best.max():.1f}%. At its own exponent "
-        f"(-1, 0 and 1) each test has nearly all of it: {', '.join(texts)}."
+        f"(-1, 0 and 1) each test is at most {behind:.1f} points behind."
     )
 
 
@@ -71,29 +67,26 @@ def of_cells(table: pd.DataFrame) -> str:
 
 
 def of_decays(table: pd.DataFrame) -> str:
-    """How far IHA and IHA* are behind at the least weight decay and at the largest."""
+    """How far IHA and IHA* are behind at the largest weight decay."""
     area = _areas(table, DECAY, "others").xs(ALL, level="others")
-    texts = []
-    for at in (table[DECAY].min(), table[DECAY].max()):
-        lacks = [area[at, BEST_PARAMETERS] - area[at, name] for name in (IHA, IHA_STAR)]
-        texts.append(f"at weight decay {at:g} by {lacks[0]:.1f} and {lacks[1]:.1f}")
+    most = table[DECAY].max()
+    iha, star = (area[most, BEST_PARAMETERS] - area[most, name] for name in (IHA, IHA_STAR))
     return (
-        f"All others known, {IHA} and {IHA_STAR} are behind the best {', '.join(texts)} points of "
-        "AUC."
+        f"All others known, at weight decay {most:g} {IHA} is {iha:.1f} points of AUC behind the "
+        f"best attack, {IHA_STAR} {star:.1f}."
     )
 
 
 def of_swept(table: pd.DataFrame) -> str:
-    """What parameters add, and what the knowledge is worth beside, at both ends of a recipe."""
+    """What parameters add at both ends of a recipe."""
     name = CONDITION if CONDITION in table else STEP
-    row = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
-    texts = [
-        f"At {name} {at:,g} parameters add {row[at, PARAMETERS_LESS_LOSS_ALL]:.1f} points of AUC "
-        "to the loss (all others known), and one loss with that knowledge is "
-        f"{row[at, KNOWLEDGE_LESS_ACCESS]:.1f} ahead of parameters without."
-        for at in (table[name].min(), table[name].max())
-    ]
-    return " ".join(texts)
+    adds = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
+    first, last = table[name].min(), table[name].max()
+    return (
+        f"With all others known, parameters add {adds[first, PARAMETERS_LESS_LOSS_ALL]:.1f} points "
+        f"of AUC to the loss at {name} {first:,g}, and {adds[last, PARAMETERS_LESS_LOSS_ALL]:.1f} "
+        f"at {last:,g}."
+    )
 
 
 def of_knowledge(table: pd.DataFrame) -> str:
@@ -104,27 +97,22 @@ def of_knowledge(table: pd.DataFrame) -> str:
         best = [area[optimiser, at, BEST_PARAMETERS] for at in (0.0, 0.5, 1.0)]
         texts.append(f"{best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f} ({optimiser})")
     return (
-        "AUC (%) of the best attack with none, half and all of the others' labels known: "
-        f"{' and '.join(texts)}."
+        f"Best AUC (%) with none, half and all of the others' labels known: {' and '.join(texts)}."
     )
 
 
 def of_temperatures(table: pd.DataFrame) -> str:
-    """Both ends, both kinds of knowledge."""
-    area = _areas(table, "others", "temperature")
+    """Both ends with all others known, and how far the loss is behind at most."""
+    area = _areas(table, "others", "temperature")[ALL]
     low, high = table["temperature"].min(), table["temperature"].max()
-    texts = []
-    for others, words in ((ALL, "all others known"), (POPULATION, "their law known")):
-        best = [area[others, t, BEST_PARAMETERS] for t in (low, high)]
-        lack = max(
-            abs(area[others, t, BEST_PARAMETERS] - area[others, t, BEST_LOSS])
-            for t in table["temperature"].unique()
-        )
-        texts.append(
-            f"{words}: {best[0]:.1f}% at T = {low:g}, {best[1]:.1f}% at {high:g}, the loss at most "
-            f"{lack:.2f} points behind"
-        )
-    return f"AUC of the best attack, {'; '.join(texts)}."
+    lack = max(
+        abs(area[t, BEST_PARAMETERS] - area[t, BEST_LOSS]) for t in table["temperature"].unique()
+    )
+    return (
+        f"All others known, the best AUC goes from {area[low, BEST_PARAMETERS]:.1f}% at T = "
+        f"{low:g} to {area[high, BEST_PARAMETERS]:.1f}% at {high:g}; the loss is at most "
+        f"{lack:.2f} points behind."
+    )
 
 
 def of_logistic(table: pd.DataFrame) -> str:
@@ -140,13 +128,11 @@ def of_logistic(table: pd.DataFrame) -> str:
 
 
 def of_shares(table: pd.DataFrame) -> str:
-    """The bound and the games' records at both ends, for noise like the Hessian."""
+    """The games' median record at both ends, for noise like the Hessian."""
     share = table[table["exponent"] == 1].set_index([CONDITION, "of"])["value"]
-    texts = [
-        f"{share[at, MEDIAN]:.2f} at {CONDITION} {at:,g} (bound {share[at, LEAST]:.2g})"
-        for at in (table[CONDITION].min(), table[CONDITION].max())
-    ]
+    first, last = table[CONDITION].min(), table[CONDITION].max()
     return (
-        f"With noise like the Hessian the error on the median record keeps {' and '.join(texts)} "
-        "of the squared signal."
+        f"With noise like the Hessian the median record's error keeps {share[first, MEDIAN]:.2f} "
+        f"of the squared signal at {CONDITION} {first:,g}, and {share[last, MEDIAN]:.2f} at "
+        f"{last:,g}."
     )
