@@ -11,8 +11,9 @@ from tqdm import tqdm
 
 from membership import data, evidence
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
-from membership.audit import warnings
-from membership.audit.tasks import Records, Task, records_of, task_of
+from membership.audit import streams, warnings
+from membership.audit.tasks import Records, Task, answers_of, hashes_of, records_of, task_of
+from membership.data.dataset import combine
 from membership.errors import InputError
 
 Train = Callable[[np.ndarray, np.ndarray, int], Any]
@@ -25,7 +26,7 @@ def gather(
     *,
     model: Any = None,
     member: Any = None,
-    held: tuple[Any, Any] | None = None,
+    held: Any = None,
     n_reference: int = 16,
     n_targets: int = 4,
     seed: int = 0,
@@ -39,11 +40,14 @@ def gather(
 
     Parameters
     ----------
-    x : array_like of shape (records, ...)
+    x : array_like of shape (records, ...), Dataset or DataLoader
         Members and non-members of the model, in the form that models take; whole numbers stay whole
-        for a module that reads them.
+        for a module that reads them. Or a torch Dataset of pairs (record, label) with a length,
+        which is read a part at a time and in its own order; of a DataLoader its Dataset is taken,
+        and how it collates. ``train`` is then given a `torch.utils.data.Subset` for x.
     y : array_like of int, shape (records,)
-        Labels, 0 to classes - 1. Of a regression what is predicted, also (records, outputs).
+        Labels, 0 to classes - 1. Of a regression what is predicted, also (records, outputs);
+        None where `x` is a Dataset.
     train : callable
         ``train(x, y, seed)`` returns a trained model: a `torch.nn.Module` that answers logits, a
         scikit-learn classifier with ``predict_proba``, or a function from records to logits. Of a
@@ -54,7 +58,7 @@ def gather(
         its place, which says more of the training than of one model.
     member : array_like of bool, shape (records,)
         Which records `model` was trained on; needed with `model`.
-    held : (x, y), optional
+    held : (x, y) or Dataset, optional
         Records that no model has seen; attacks that compare with a population need them.
     n_reference : int
         Reference models, 2 or more.
@@ -103,27 +107,28 @@ def gather(
     found, apart = _answers(train, parts, masks, given, seed, of_task)
     references = list(range(len(targets), len(masks)))
     observed = of_task.observed(found, masks, references, parts)
-    hashed = [of_task.hashed(part) for part in parts]
+    hashes = [hashes_of(of_task, part) for part in parts]
     named = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
         "outputs",
         {**observed, "member": masks},
         {"record": np.arange(len(y))},
         set=name,
-        data={name: data.record_digest(*hashed[0])},
+        data={name: combine(hashes[0])},
         recipe={"train": named},
         task=task,
         targets=list(range(len(targets))),
         references=references,
         seed=seed,
-        warnings=[*_warnings(hashed, own, observed["log_odds"]), *apart],
+        warnings=[*_warnings(parts, hashes, own, observed["log_odds"]), *apart],
     )
 
 
-def _parts(x: Any, y: Any, held: tuple[Any, Any] | None, task: Task) -> list[Records]:
+def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
     """The records with their labels and, where there are some, those that no model has seen."""
     parts = [records_of("x, y", x, y, task)]
     if held is not None:
+        held = (held, None) if streams.is_stream(held) else held
         if not isinstance(held, tuple | list) or len(held) != 2:
             raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
         parts.append(records_of("held", *held, task))
@@ -149,7 +154,8 @@ def _answers(
         _announce(len(masks) - len(models) - 1, (time.monotonic() - began) / 2, masks.nbytes)
         (x, y), further = parts[0], range(len(models), len(masks) - 1)
         for at in tqdm(further, desc="training", unit="model"):
-            models.append(_seen(train(x[masks[at]], y[masks[at]], seed + at), parts, task))
+            given_x = streams.trained_on(x[masks[at]])
+            models.append(_seen(train(given_x, y[masks[at]], seed + at), parts, task))
         models.append(last)
     return {key: np.stack([one[key] for one in models]) for key in models[0]}, apart
 
@@ -164,9 +170,11 @@ def _announce(trainings: int, seconds: float, answers: int) -> None:
     )
 
 
-def _warnings(parts: list[Records], own: BoolArray | None, log_odds: FloatArray) -> list[str]:
+def _warnings(
+    parts: list[Records], hashes: list[np.ndarray], own: BoolArray | None, log_odds: FloatArray
+) -> list[str]:
     """What about the data, and about models that all answer alike, bends an audit."""
-    listed = warnings.of_records(*parts[0], own, parts[1] if len(parts) > 1 else None)
+    listed = warnings.of_records(parts[0], hashes[0], own, *hashes[1:])
     if len(log_odds) > 1 and np.ptp(log_odds, axis=0).max() == 0:
         listed.append(
             "All models answer the same, whatever they were trained on: does `train` start a new "
@@ -197,7 +205,7 @@ def _seen(model: Any, parts: list[Records], task: Task) -> dict[str, np.ndarray]
     return {
         prefix + name: values
         for prefix, (x, y) in zip(("", "held_"), parts, strict=False)
-        for name, values in task.signals(task.answers(model, x, y), y).items()
+        for name, values in task.signals(answers_of(task, model, x, y), y).items()
     }
 
 
@@ -206,11 +214,11 @@ def _twice(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """What a model shows; and in a sentence how far its like with one seed answers apart, if so."""
     x, y = (part[mask] for part in parts[0])
-    first = train(x, y, seed)
+    first = train(streams.trained_on(x), y, seed)
     # Before the second training, which may be of the same object.
-    seen, one = _seen(first, parts, task), task.answers(first, x, y)
-    second = train(x, y, seed)
-    two = task.answers(second, x, y)
+    seen, one = _seen(first, parts, task), answers_of(task, first, x, y)
+    second = train(streams.trained_on(x), y, seed)
+    two = answers_of(task, second, x, y)
     apart = float(np.abs(one - two).max())
     if apart <= 1e-3 * max(1.0, float(np.abs(one).max())):
         return seen, []

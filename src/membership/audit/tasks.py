@@ -7,10 +7,13 @@ from torch import nn
 
 from membership import networks, signals
 from membership.arrays import BoolArray, FloatArray, as_real, one_of
+from membership.audit import streams
 from membership.audit.reading import LEAST_RECORDS
+from membership.data.dataset import record_hashes
 from membership.errors import InputError
 
-Records = tuple[np.ndarray, np.ndarray]
+Records = tuple[Any, np.ndarray]
+"""An array or a `Streamed`, and what is told of each record."""
 Arrays = dict[str, np.ndarray]
 
 MOST_CLASSES = 10**6
@@ -24,8 +27,11 @@ class Classification:
     def labels(self, what: str, y: Any) -> np.ndarray:
         return _labels(what, y)
 
-    def answers(self, model: Any, x: np.ndarray, y: np.ndarray) -> FloatArray:
-        return _logits(model, x, int(y.max()) + 1)
+    def width(self, y: np.ndarray) -> int:
+        return int(y.max()) + 1
+
+    def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
+        return _logits(model, x, width)
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {
@@ -45,9 +51,9 @@ class Classification:
         accuracy = 100 * (correct & masks).sum(axis=1) / masks.sum(axis=1)
         return found | further | {"train_accuracy": accuracy}
 
-    def hashed(self, part: Records) -> Records:
+    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Records and whole labels that are equal where the records are."""
-        return part
+        return x, y
 
 
 class Regression:
@@ -68,7 +74,10 @@ class Regression:
             )
         return y.reshape(len(y), -1)
 
-    def answers(self, model: Any, x: np.ndarray, y: np.ndarray) -> FloatArray:
+    def width(self, y: np.ndarray) -> int:
+        return y.shape[1]
+
+    def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
         if isinstance(model, nn.Module):
             answers = signals.answers(model, x).numpy()
         elif hasattr(model, "predict") or callable(model):
@@ -79,12 +88,13 @@ class Regression:
                 f"model is of type {type(model).__name__}; give a torch.nn.Module, a regression "
                 "with predict, or a function from records to numbers"
             )
-        if answers.shape != y.shape and answers.shape != (len(y),) * (y.shape[1] == 1):
+        wanted = (len(x), width)
+        if answers.shape != wanted and answers.shape != (len(x),) * (width == 1):
             raise InputError(
-                f"model answers {answers.shape} for {len(x)} records; give {y.shape}, a number "
+                f"model answers {answers.shape} for {len(x)} records; give {wanted}, a number "
                 "for each that is predicted"
             )
-        return _finite(answers.reshape(y.shape))
+        return _finite(answers.reshape(wanted))
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {"log_odds": ((answers - y) ** 2).sum(axis=1)}
@@ -102,8 +112,7 @@ class Regression:
         # Far out expm1 overflows, and the log-odds are -loss.
         return {name: -(u + np.log(-np.expm1(-u))) for name, u in loss.items()}
 
-    def hashed(self, part: Records) -> Records:
-        x, y = part
+    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
 
 
@@ -118,15 +127,30 @@ def task_of(name: str) -> Task:
 
 def records_of(what: str, x: Any, y: Any, task: Task) -> Records:
     """Records and what is told of them, checked."""
-    x, y = as_real(f"{what}: the records", x), task.labels(what, y)
-    if x.ndim < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
+    if streams.is_stream(x):
+        x, y = streams.read(x, y)
+        y = task.labels(what, y)
+    else:
+        x, y = as_real(f"{what}: the records", x), task.labels(what, y)
+    if len(x.shape) < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
         raise InputError(
             f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
             "shape (records, ...) with one label each"
         )
-    if not np.isfinite(x).all():
+    if isinstance(x, np.ndarray) and not np.isfinite(x).all():
         raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
     return x, y
+
+
+def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
+    """What a model answers for each record."""
+    width = task.width(y)
+    return np.concatenate([task.answers(model, one, width) for one, _ in streams.in_parts(x, y)])
+
+
+def hashes_of(task: Task, part: Records) -> np.ndarray:
+    """A hash of each record with what is told of it."""
+    return np.concatenate([record_hashes(*task.hashed(*one)) for one in streams.in_parts(*part)])
 
 
 def _labels(what: str, y: Any) -> np.ndarray:

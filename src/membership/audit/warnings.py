@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
 from membership.audit.reading import Scored
-from membership.data.dataset import record_hashes
+from membership.audit.streams import in_parts
 from membership.metrics import auc, auc_interval
 
 TIED = 0.05
@@ -71,39 +71,39 @@ def of_rows(record: Any, member: BoolArray) -> list[str]:
 
 
 def of_records(
-    x: np.ndarray,
-    y: np.ndarray,
+    part: tuple[Any, np.ndarray],
+    hashes: np.ndarray,
     member: BoolArray | None,
-    held: tuple[np.ndarray, np.ndarray] | None = None,
+    held_hashes: np.ndarray | None = None,
 ) -> list[str]:
     """Warnings about the records of an audit, and about whom its model was trained on."""
-    hashes = record_hashes(x, y)
     found = []
     copies = len(hashes) - len(np.unique(hashes))
     if copies:
         found.append(
-            f"{copies} of {len(x)} records are copies of others. A copy of a member scores like a "
-            "member: leave out duplicates before memberships are drawn."
+            f"{copies} of {len(hashes)} records are copies of others. A copy of a member scores "
+            "like a member: leave out duplicates before memberships are drawn."
         )
-    if held is not None:
-        seen = int(np.isin(record_hashes(*held), hashes).sum())
+    if held_hashes is not None:
+        seen = int(np.isin(held_hashes, hashes).sum())
         if seen:
             found.append(
-                f"{seen} of {len(held[1])} held records are among the records themselves, which "
-                "models were trained on: attacks that compare with a population need others."
+                f"{seen} of {len(held_hashes)} held records are among the records themselves, "
+                "which models were trained on: attacks that compare with a population need others."
             )
     if member is not None:
-        found += _shift(x, y, member)
+        found += _shift(*part, member)
     return found
 
 
-def _shift(x: np.ndarray, y: np.ndarray, member: BoolArray) -> list[str]:
+def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:
     """Members that can be told from non-members without the model."""
     rows = np.random.default_rng(0).permutation(len(x))[:LOOKED_AT]
     if min(np.bincount(member[rows], minlength=2)) < 10:
         return []
     blind = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    flat = np.c_[x[rows].reshape(len(rows), -1).astype(np.float64), y[rows]]
+    shown = [one.reshape(len(one), -1) for one, _ in in_parts(x[rows], y[rows])]
+    flat = np.c_[np.concatenate(shown).astype(np.float64), y[rows]]
     score = cross_val_predict(blind, flat, member[rows], cv=5, method="decision_function")
     low, _ = auc_interval(score, member[rows], 0.99)
     if low <= 0.5:
