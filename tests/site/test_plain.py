@@ -39,7 +39,7 @@ def outcomes(monkeypatch):
     ("text", "expected"),
     [
         ("{cite:t}`suri2024` say", "[Suri et al. (2024)](https://arxiv.org/abs/2406.11544) say"),
-        ("Yeom et al. {cite}`yeom2018`.", "Yeom et al. (Yeom et al., 2018)."),
+        ("Carlini et al. {cite}`carlini2022`.", "Carlini et al. (Carlini et al., 2022)."),
         ("a {term}`threshold <MALT>`, {term}`MAST`", "a threshold, MAST"),
         (
             "{doc}`controls\nand details <gmip_details>`",
