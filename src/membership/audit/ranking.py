@@ -13,6 +13,8 @@ from membership.audit.report import CARRIED, RATES, area, audit, bounds, rate
 from membership.errors import InputError
 from membership.privacy.lower_bounds import LEAST_RECORDS, n_thresholds
 
+Measured = dict[str | float, metrics.Resampled]
+RESAMPLES, LEAST_RESAMPLES, WORK = 1_000, 200, 20_000_000
 OF_SCORES = ("auc", "tpr_at_fpr", "positive_predictive_value", "groups", "group_level")
 """What the strongest attack is told of as in `audit`, beside its most exposed members."""
 CHOSEN = (
@@ -42,15 +44,17 @@ def ranked(
     one label a target. With one target, AUC and rates are as `audit` has them; with several, they
     are means whose intervals are over targets and records.
     """
-    carried = _carried(table)
-    measured = {"auc": _resampled("auc", table, seed)} | {
-        fpr: _resampled("tpr_at_fpr", table, seed, fpr=fpr) for fpr in carried
-    }
-    mean = {name: float(one.value.mean()) for name, one in measured["auc"].items()}
+    measured = metrics.resampled_rates(
+        table.score, table.member, fprs=_carried(table), resamples=_resamples(table), seed=seed
+    )
+    mean = {name: float(one["auc"].value.mean()) for name, one in measured.items()}
     order = sorted(mean, key=lambda name: -mean[name])
-    found = {name: _alone(table, name, measured, level, units) for name in order}
+    found = {name: _alone(_asked(table, name), measured[name], level, units) for name in order}
     pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
-    pairs = [_pair(a, b, measured, pair_level, units) for a, b in combinations(order, 2)]
+    pairs = [
+        {"first": a, "second": b, **_pair(measured[a], measured[b], pair_level, units)}
+        for a, b in combinations(order, 2)
+    ]
     behind = {one["second"]: _turned(one["auc"]) for one in pairs if one["first"] == order[0]}
     target_level = 1 - (1 - level) / len(names)
     return {
@@ -99,59 +103,41 @@ def _carried(table: ScoreTable) -> list[float]:
     return [fpr for fpr in RATES if fpr * fewest >= CARRIED]
 
 
-def _resampled(
-    statistic: str, table: ScoreTable, seed: int, **arguments: Any
-) -> dict[str, metrics.Resampled]:
-    return {
-        name: metrics.resampled(statistic, score, table.member, seed=seed, **arguments)
-        for name, score in table.score.items()
-    }
+def _resamples(table: ScoreTable) -> int:
+    """As many as small tables have, and fewer of large ones, whose rates vary little anyway."""
+    return int(np.clip(WORK // table.record.size, LEAST_RESAMPLES, RESAMPLES))
 
 
 def _alone(
-    table: ScoreTable, name: str, measured: dict[Any, Any], level: float, units: list[int]
+    asked: list[tuple[np.ndarray, np.ndarray]],
+    measured: Measured,
+    level: float,
+    units: list[int],
 ) -> dict[str, Any]:
-    """One attack's AUC, rates and ROC curve."""
-    each = _asked(table, name)
-    if len(each) == 1:
-        score, member = each[0]
-        alone = {
-            "auc": area(score, member, level),
-            "tpr_at_fpr": [rate(score, member, fpr, level) for fpr in RATES],
-        }
+    """One attack's AUC, rates and ROC curve, from scores and truth of each target."""
+    fewest = min(int((~member).sum()) for _, member in asked)
+    if len(asked) == 1:
+        score, member = asked[0]
+        areas = area(score, member, level)
+        rates = [rate(score, member, fpr, level) for fpr in RATES]
     else:
-        ends = {key: _ends(one[name].interval(level, units)) for key, one in measured.items()}
-        fewest = min(int((~member).sum()) for _, member in each)
-        alone = {
-            "auc": ends["auc"],
-            "tpr_at_fpr": [
-                {
-                    "fpr": fpr,
-                    **ends[fpr],
-                    "expected_false_positives": fpr * fewest,
-                    "measured": True,
-                }
-                for fpr in measured
-                if fpr != "auc"
-            ],
-        }
-    rates = page.grid(min(int((~member).sum()) for _, member in each))
-    tpr = np.mean([metrics.tpr_on(score, member, rates) for score, member in each], axis=0)
-    points = zip(rates.tolist(), tpr.tolist(), strict=True)
-    return alone | {"roc": [{"fpr": fpr, "tpr": at} for fpr, at in points]}
+        areas, *ends = [_ends(one.interval(level, units)) for one in measured.values()]
+        rates = [
+            {"fpr": fpr, **one, "expected_false_positives": fpr * fewest, "measured": True}
+            for fpr, one in zip(list(measured)[1:], ends, strict=True)
+        ]
+    shown = page.grid(fewest)
+    tpr = np.mean([metrics.tpr_on(score, member, shown) for score, member in asked], axis=0)
+    points = zip(shown.tolist(), tpr.tolist(), strict=True)
+    roc = [{"fpr": fpr, "tpr": at} for fpr, at in points]
+    return {"auc": areas, "tpr_at_fpr": rates, "roc": roc}
 
 
-def _pair(
-    first: str, second: str, measured: dict[Any, Any], level: float, units: list[int]
-) -> dict[str, Any]:
+def _pair(first: Measured, second: Measured, level: float, units: list[int]) -> dict[str, Any]:
     """What the first has more than the second of each statistic, on the same resamples."""
-    more = {
-        key: _ends((one[first] + one[second] * -1.0).interval(level, units))
-        for key, one in measured.items()
-    }
+    more = {key: _ends((first[key] + second[key] * -1.0).interval(level, units)) for key in first}
     area_more = more.pop("auc")
-    rates = [{"fpr": fpr, **ends} for fpr, ends in more.items()]
-    return {"first": first, "second": second, "auc": area_more, "tpr_at_fpr": rates}
+    return {"auc": area_more, "tpr_at_fpr": [{"fpr": fpr, **one} for fpr, one in more.items()]}
 
 
 def _by_target(

@@ -36,6 +36,7 @@ from membership.metrics.roc import (
     tpr_at_fpr,
     tpr_on,
 )
+from membership.metrics.together import resampled_rates
 
 __all__ = [
     "CrossedInterval",
@@ -56,6 +57,7 @@ __all__ = [
     "peak_accuracy_null",
     "rate_error",
     "resampled",
+    "resampled_rates",
     "roc_band",
     "roc_curve",
     "summary",

@@ -200,7 +200,7 @@ def contrast_interval(
     InputError
         As `paired_interval`, or the numbers of scores and of coefficients differ.
     """
-    asked_scores, member = _checked(scores, member)
+    asked_scores, member = checked(scores, member)
     weights = as_float64("coefficients", coefficients, 1)
     if len(weights) != len(asked_scores):
         raise InputError(
@@ -284,7 +284,7 @@ def resampled(
     InputError
         As `crossed_interval`.
     """
-    (score,), member = _checked([score], member)
+    (score,), member = checked([score], member)
     _check_numbers(0.0, 0.95, resamples)
     of_target, asked = named_statistic(statistic), ~np.isnan(score)
     rows = list(zip(score, member, asked, strict=True))
@@ -338,7 +338,7 @@ def _merger(units: Any, n_targets: int) -> FloatArray:
     return merge / merge.sum(axis=1, keepdims=True)
 
 
-def _checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]:
+def checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]:
     """Scores (attacks, targets, records) of records that any target was asked, and the truth."""
     names = ["score"] if len(scores) == 1 else [f"score_{chr(97 + i)}" for i in range(len(scores))]
     arrays = [_as_scores(name, score) for name, score in zip(names, scores, strict=True)]
