@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from membership.site.build import PDF
 from tests.conftest import REPOSITORY
 
 CHAPTER = "bayes_optimal"
@@ -53,6 +54,7 @@ def make_checkout(root: Path) -> Path:
     (site / "_sources" / "book").mkdir(parents=True)
     shutil.copy(root / "book" / "imagenet_recipe.md", site / "_sources" / "book")
     (site / "index.html").write_text("<!DOCTYPE html><title>A site</title>")
+    (site / PDF).write_bytes(b"%PDF-1.4, of all pages")
     (site / ".buildinfo").write_text("of the last build")
     (root / ".venv").mkdir()
     (root / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin")

@@ -17,6 +17,7 @@ from membership.errors import InputError
 from membership.exhibits.provenance import git
 from membership.site import archive
 from membership.site.archive import make_archive
+from membership.site.build import PDF
 from tests.conftest import REPOSITORY
 from tests.site import checkouts
 
@@ -58,7 +59,7 @@ def test_it_holds_site_and_tracked_files_and_nothing_else(checkout):
     assert list(entries) == sorted(entries)
     made = {"SHA256SUMS", "codecheck.yml", "ro-crate-metadata.json", ".zenodo.json"}
     results = {f.relative_to(checkout) for f in (checkout / "results").rglob("*.*")}
-    shown = {f"site/{f}" for f in (*results, "index.html", "_sources/book/imagenet_recipe.md")}
+    shown = {f"site/{f}" for f in (*results, PDF, "index.html", "_sources/book/imagenet_recipe.md")}
     tracked = {name for name in checkouts.COPIED if (checkout / name).is_file()}
     assert set(entries) == made | shown | tracked | {str(f) for f in results}
     modes = {name: oct(entry.external_attr >> 16) for name, entry in entries.items()}
