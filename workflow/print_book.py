@@ -26,9 +26,8 @@ LEFT_OUT = "book/api/"
 # stand in the chapters. Of several runs of an exhibit the first stays, the one of paper size.
 DROPPED = (
     ".toctree-wrapper, .copybtn, .visually-hidden, [hidden], script, style, link, source, button, "
-    "noscript, div.cell_input:has(details), details.hide, .forest-measures, .only-dark, "
-    ".exhibit-id a, .exhibit-fold, .exhibit-run ~ .exhibit-run, .claims-own, .o-table details, "
-    ".claims thead th:nth-of-type(4)"
+    "noscript, .forest-measures, .only-dark, .exhibit-id a, .exhibit-fold, .claims-own, "
+    ".exhibit-run ~ .exhibit-run, .o-table details, .claims thead th:nth-of-type(4)"
 )
 SCALE = 0.8
 WIDTH = 822  # pixels of CSS that this scale leaves between the margins of print.css
@@ -174,6 +173,8 @@ def article(site: Path, name: str, names: list[str]) -> Tag:
     for widget in found.select(".game"):
         words = f"This part of “{title}” moves, and is alive on the site: {name}.html"
         widget.replace_with(BeautifulSoup(f'<p class="print-live">{words}</p>', "html.parser"))
+    for fold in found.select(".cell details.hide"):  # of code, or of a cell with what it shows
+        fold.replace_with(*fold.select(".cell_output"))
     for fold in found.select(".exhibit-fold"):
         keep_exhibit(fold)
     for row in found.select(".claims tr:has(details)"):

@@ -6,10 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from playwright.sync_api import Browser
 
 from membership.errors import InputError
 from membership.site.build import PDF
+from tests.conftest import REPOSITORY
 from workflow import print_book
 
 FIRST = "book/index"
@@ -72,6 +74,17 @@ def test_the_first_page_names_the_file_once(tmp_path: Path) -> None:
 
 def test_the_first_page_has_room_for_the_link(site: Path) -> None:
     assert f'id="{print_book.PLACE}"' in (site / f"{FIRST}.html").read_text()
+
+
+@pytest.mark.slow
+def test_every_link_within_the_whole_book_leads_to_a_place_in_it(site: Path) -> None:
+    book = print_book.listed(yaml.safe_load((REPOSITORY / "_toc.yml").read_text()))
+    whole = print_book.assembled(site, book)
+    links = set(re.findall(r' href="#([^"]+)"', whole))
+    assert len(links) > 100
+    assert links - set(re.findall(r' id="([^"]+)"', whole)) == set()
+    assert "highlight-python" in whole  # code that a page shows
+    assert "Show code cell source" not in whole
 
 
 @pytest.fixture(scope="module")
