@@ -89,4 +89,4 @@ def test_an_old_page_leads_to_its_new_one(
     page = open_page(java_script_enabled=scripts)
     page.goto(f"{address}/book/{old}.html")
     page.wait_for_url(f"**/book/{new}.html")
-    assert page.locator("h1").count() == 1
+    assert page.locator("article h1").count() == 1
