@@ -1,5 +1,6 @@
 """The one visual style, and the kinds of figure drawn in it."""
 
+from membership.plots.clouds import clouds
 from membership.plots.images import image_grid, optimisation
 from membership.plots.intervals import bars_with_intervals, lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
@@ -16,6 +17,7 @@ from membership.plots.rows import dots_by_row
 __all__ = [
     "accuracy_by_level",
     "bars_with_intervals",
+    "clouds",
     "densities_with_thresholds",
     "dots_by_row",
     "heat_maps",

@@ -1,6 +1,5 @@
 """Which attack for which case: the registered ones by what they need, and what they reached."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -139,13 +138,14 @@ def _in_run(attack: Attack, run: Panel) -> Reached:
 def _of_attack(attack: Attack, table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a table that are about an attack under one of its names."""
     if "attack" in table and "metric" in table:
-        known = {attack.display, attack.term if attack.name == "loss" else ""}
-        bare = table["attack"].astype(str).str.replace(r" \(Exact\)$", "", regex=True)
-        return table[bare.isin(known)]
+        known = {attack.display, f"{attack.display} (Exact)"}
+        if attack.name == "loss":
+            known |= {attack.term, f"{attack.term} (Exact)"}
+        return table[table["attack"].isin(known)]
     if "quantity" not in table:
         return table.iloc[:0].assign(metric="")
-    name = re.escape(attack.display)
-    rows = table[table["quantity"].str.fullmatch(rf"AUC of {name}(?:, one step)? \(%\)")]
+    quantities = [f"AUC of {attack.display}{steps} (%)" for steps in ("", ", one step")]
+    rows = table[table["quantity"].isin(quantities)]
     return rows.assign(metric="auc(%)")
 
 

@@ -1,12 +1,15 @@
 """What the pictures and sentences say is of their tables, whatever comes out."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from membership.exhibits import declared
 from membership.exhibits.source import Source
-from membership.studies.loss_enough.names import ATTACKS, LEAST, MEDIAN
+from membership.studies.loss_enough import clouds, names
+from membership.studies.loss_enough.names import ATTACKS, EXPONENTS_IN_WORDS, LEAST, MEDIAN
 from membership.studies.loss_enough.settings import Settings
+from membership.training import stationary
 
 SETTINGS = Settings.from_values({"profile": "tiny"})
 EXHIBITS = declared("loss_enough")
@@ -27,5 +30,26 @@ def test_every_exhibit_says_something_and_draws_known_attacks(exhibit, source):
         assert "nan" not in exhibit.described(table)
         figure = exhibit.draw(table)
         (legend,) = figure.legends
-        assert {one.get_text() for one in legend.get_texts()} <= {*ATTACKS, LEAST, MEDIAN}
+        drawn = {*table.get("series", [])}, {"minimum"}, {*ATTACKS, LEAST, MEDIAN}
+        assert {one.get_text() for one in legend.get_texts()} <= set().union(*drawn)
         plt.close(figure)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS_IN_WORDS)
+def test_a_clouds_line_is_where_the_best_measure_is_constant(exponent):
+    """w' K^(1 - exponent) w: the distance, the loss, and the gradient's length, squared."""
+    table = clouds.three_clouds(SETTINGS)
+    line = table[(table["exponent"] == exponent) & (table["series"] == names.MEASURED)]
+    w, k = line[["x", "y"]].to_numpy(), np.diag(clouds.CURVATURE)
+    measure = {1.0: w**2, 0.0: k * w**2, -1.0: (k * w) ** 2}[exponent].sum(axis=1)
+    # Steps of finite size leave a cloud that is off by as little.
+    assert measure.max() / measure.min() < 1 + clouds.RECIPE.learning_rate * np.ptp(k)
+    simulated = stationary.simulated_covariance(
+        *(clouds.RECIPE, clouds.CURVATURE, _noise(exponent)), chains=4000, steps=400, seed=0
+    )
+    assert simulated == pytest.approx(clouds.covariance(exponent), abs=0.15)
+
+
+def _noise(exponent):
+    power = np.diag(clouds.CURVATURE) ** exponent
+    return clouds.AMOUNT * np.diag(power / power.sum())

@@ -15,7 +15,7 @@ from membership import evidence, limits, metrics, processes
 from membership.arrays import FloatArray
 from membership.studies.bayes_optimal import logistic, regressions
 from membership.studies.bayes_optimal.features import trained, two_classes, with_unit_variance
-from membership.studies.bayes_optimal.names import TABLE_1, WEAKER
+from membership.studies.bayes_optimal.names import TABLE_1, WEAKER, of_splits
 from membership.studies.bayes_optimal.regressions import LogisticModel, Records, fit
 from membership.studies.bayes_optimal.settings import Settings
 
@@ -76,7 +76,7 @@ def _origin(settings: Settings) -> dict[str, Any]:
         "data": features.digests,
         "deviations": [
             "features of other models than the paper's",
-            f"{min(SPLITS, settings.n_repeats)} random splits (the paper: 100)",
+            of_splits(min(SPLITS, settings.n_repeats)),
         ],
     }
 
@@ -169,7 +169,7 @@ def by_penalty(settings: Settings) -> xr.Dataset:
         set=features.setup["data"],
         data=features.digests,
         recipe=features.setup.get("recipe", {}),
-        deviations=[*features.deviations, f"{splits} random splits (the paper: 100)"],
+        deviations=[*features.deviations, of_splits(splits)],
         seed=settings.seed,
         device=features.device,
     )

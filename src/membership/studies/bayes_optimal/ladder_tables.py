@@ -23,6 +23,7 @@ from membership.studies.bayes_optimal.names import (
     TABLE_1,
     TRAIN,
     VALIDATION,
+    of_splits,
 )
 
 # Above it, all members of the smaller sizes are right, and the gap stands still.
@@ -212,7 +213,7 @@ def _attrs(measured: xr.Dataset, trials: pd.DataFrame) -> dict:
         "data": data,
         "deviations": [
             "features of other models, beside those of Table 1 (the paper: of one ResNet-18)",
-            *(text for text in about["deviations"] if "splits" in text),
+            of_splits(measured.sizes["split"]),
         ],
         "device": about["device"],
         "sizes": {"Random splits a size": splits} | features | chosen,

@@ -26,6 +26,11 @@ LIKE_PRINT = "gap as printed"
 SPREAD = "interquartile_range_over_losses"
 
 
+def of_splits(count: int) -> str:
+    """How the number of random splits departs from the paper's."""
+    return f"{count} random splits (the paper: {PAPER_SPLITS})"
+
+
 def logistic(n: int) -> str:
     """The file of one size of Table 1."""
     return f"logistic-{n}"

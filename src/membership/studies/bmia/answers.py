@@ -11,13 +11,13 @@ import xarray as xr
 
 from membership import evidence
 from membership.studies.bmia.experiment import strangers, world
+from membership.studies.bmia.names import sizes_up_to
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import (
     MARGINAL,
     Trained,
     moments,
     out_of_distribution,
-    sizes_up_to,
     train,
 )
 

@@ -3,6 +3,8 @@
 from membership.studies import experiment
 from membership.studies.bmia.settings import Settings
 
+SAMPLES = (10, 30, 100, 300, 1000)
+"""The numbers of draws that Figure 3 and Control 2 compare."""
 MAIN = ("outputs", "posterior")
 """What every attack reads."""
 POPULATION = "outputs-population"
@@ -74,3 +76,8 @@ def sweep(settings: Settings) -> dict[str, tuple[str, str]]:
 def of_sweep(settings: Settings) -> tuple[str, ...]:
     """Names of the evidence of one small network on several numbers of members."""
     return tuple(sweep(settings))
+
+
+def sizes_up_to(n_samples: int) -> list[int]:
+    """The numbers of draws that are tried."""
+    return [n for n in SAMPLES if n < n_samples] + [n_samples]

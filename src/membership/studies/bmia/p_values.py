@@ -12,10 +12,10 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.distributions import student_log_survival
 from membership.exhibits.tidy import origin, tidy
+from membership.studies.bmia.names import SAMPLES
 from membership.studies.bmia.scores import Seen, measured, percent
 from membership.studies.bmia.settings import Settings
 
-SAMPLES = (10, 30, 100, 300, 1000)
 NOMINAL = 0.01
 SIMULATED = 200_000
 PERFECT = "perfect predictive"

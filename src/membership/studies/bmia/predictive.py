@@ -11,6 +11,7 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
+from membership.studies.bmia.names import sizes_up_to
 from membership.studies.bmia.scores import (
     RATES,
     Pairs,
@@ -111,8 +112,7 @@ def _origin(some: list[Asked], **extra: Any) -> dict[str, Any]:
 
 def sizes(variants: xr.Dataset) -> list[int]:
     """The numbers of draws that there are moments of, the largest last."""
-    names = [str(name) for name in variants["variant"].values]
-    return [int(name.split()[1]) for name in names if name.startswith("kron, ")]
+    return sizes_up_to(variants.attrs["n_samples"])
 
 
 def scored(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:

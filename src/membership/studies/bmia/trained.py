@@ -12,12 +12,11 @@ from membership.arrays import FloatArray
 from membership.attacks.distributions import runner_up
 from membership.errors import InputError
 from membership.studies.bmia.experiment import World, some_of
+from membership.studies.bmia.names import sizes_up_to
 from membership.training import Ensemble
 
 # Logits drawn at once.
 CHUNK = 2**21
-SAMPLES = (10, 30, 100, 300, 1000)
-"""The numbers of draws that Figure 3 and Control 2 compare."""
 SOME = 4000
 """Queries of what compares posteriors or architectures: enough for a rate at 1%."""
 MARGINAL = "marginal-likelihood"
@@ -221,11 +220,6 @@ class Trained:
         """What a regression of the target's hinge is given of records: features, and the class."""
         flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
         return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
-
-
-def sizes_up_to(n_samples: int) -> list[int]:
-    """The numbers of draws that are tried."""
-    return [n for n in SAMPLES if n < n_samples] + [n_samples]
 
 
 def moments(drawn: FloatArray) -> Moments:

@@ -7,18 +7,16 @@ import pandas as pd
 
 from membership import attacks, plots
 from membership.attacks.registry import BOTH, OUT
+from membership.studies.comparison import power, thresholds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OFTEN = "records with an FPR above"
-BY_CHANCE = "the same by chance (%)"
 TRAINED = {
     "none": "no references",
     OUT: "references without the record",
     BOTH: "references with and without the record",
 }
-PPV = r"PPV where (?P<share>[\d.]+)% are members"
 SHARES = np.geomspace(0.001, 0.5, 28)
 
 
@@ -30,7 +28,7 @@ def trained(attack: pd.Series) -> pd.Series:
 
 def gains(table: pd.DataFrame) -> "Figure":
     """Control 2: what calibration adds at few false positives, and on average."""
-    words = {name: name.removeprefix("gain in ").split(" (")[0] for name in table["metric"]}
+    words = {power.GAIN_RATE: "TPR at 1% FPR", power.GAIN_ACCURACY: "accuracy"}
     return plots.dots_by_row(
         table.assign(cell=_cell(table), metric=table["metric"].map(words)),
         "attack",
@@ -45,8 +43,8 @@ def gains(table: pd.DataFrame) -> "Figure":
 
 def repeated(table: pd.DataFrame) -> "Figure":
     """Control 3: how many records are accused again and again though they are no members."""
-    shown = table[table["metric"].str.startswith(OFTEN) & ~table["attack"].str.contains(" - ")]
-    chance = table[table["metric"] == BY_CHANCE]
+    shown = table[(table["metric"] == thresholds.ABOVE) & (table["attack"] != thresholds.PAIR)]
+    chance = table[table["metric"] == thresholds.BY_CHANCE]
     chance = chance.assign(cell=_cell(chance)).groupby("cell")["value"].first().to_dict()
     return plots.dots_by_row(
         shown.assign(cell=_cell(shown), references=trained(shown["attack"])),
@@ -65,8 +63,8 @@ def worth_of_a_flag(table: pd.DataFrame) -> "Figure":
 
     A predictive value at one share of members is one at every share: only the odds before change.
     """
-    found = table["metric"].str.extract(PPV)["share"].astype(float) / 100
-    shown = table.assign(share=found).dropna(subset="share")
+    shares = {thresholds.value_of(prior): prior for prior in thresholds.PRIORS}
+    shown = table.assign(share=table["metric"].map(shares)).dropna(subset="share")
     shown = shown[shown["share"] == shown["share"].max()]
     parts = [
         shown.assign(

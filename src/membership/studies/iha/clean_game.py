@@ -240,13 +240,18 @@ def size(found: xr.Dataset) -> str:
 # One attack for each of the four adversaries, chosen before any result was seen. Those that retrain
 # fit normal laws with one variance a record, to log-odds or to the projection.
 LOSS, LIRA, IHA, PROJECTION = "LOSS", "LiRA-L, one variance", "IHA", "projection, fitted noise"
-CELLS = {
-    "outputs, not retrained: LOSS": LOSS,
-    "outputs, retrained: LiRA-L": LIRA,
-    "parameters, not retrained: IHA": IHA,
-    "parameters, retrained: projection": PROJECTION,
-}
 SHORT = {LIRA: "LiRA-L", PROJECTION: "projection"}
+# What each sees, and what it trains.
+CELLS = {
+    LOSS: ("outputs", "not retrained"),
+    LIRA: ("outputs", "retrained"),
+    IHA: ("parameters", "not retrained"),
+    PROJECTION: ("parameters", "retrained"),
+}
+NAMES = {
+    attack: f"{sees}, {trains}: {SHORT.get(attack, attack)}"
+    for attack, (sees, trains) in CELLS.items()
+}
 ONE_SIDED = "projection, one-sided", "LiRA-L, one-sided"
 CONTRASTS = (
     (IHA, LOSS),
@@ -271,7 +276,7 @@ def four(some: list[xr.Dataset]) -> pd.DataFrame:
     for found in some:
         each, key = all_numbers(found), {"dataset": found.attrs["set"]}
         members = {"training_records": found.attrs["recipe"]["members"]}
-        for name, attack in CELLS.items():
+        for attack, name in NAMES.items():
             made = _rows({**key, "attack": name}, METRICS, each[attack], lowest=0.0, highest=1.0)
             rows += [row | members for row in made]
         for first, second in CONTRASTS:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import plots
-from membership.studies.iha import against_references, theory
+from membership.studies.iha import against_references, clean_game, theory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,9 +26,14 @@ WITH_AND_WITHOUT = {
 
 def two_by_two(table: pd.DataFrame) -> "Figure":
     """Control 14: what is looked at against whether models are retrained, by colour."""
-    shown = table[table["metric"].isin(READINGS) & table["attack"].str.contains(": ")]
-    split = shown["attack"].str.extract("(?P<sees>.*), (?P<trains>.*): (?P<attack>.*)")
-    shown = shown.drop(columns="attack").join(split)
+    attacks = {name: attack for attack, name in clean_game.NAMES.items()}
+    shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
+    attack = shown["attack"].map(attacks)
+    shown = shown.assign(
+        sees=[clean_game.CELLS[one][0] for one in attack],
+        trains=[clean_game.CELLS[one][1] for one in attack],
+        attack=attack.replace(clean_game.SHORT),
+    )
     shown["panel"] = shown["dataset"] + ",\n" + shown["metric"].map(READINGS)
     shown["trains"] = shown["trains"].str.replace(" ", "\n")
     interval = "[" + shown["low"].map("{:.2f}".format) + ", " + shown["high"].map("{:.2f}".format)

@@ -241,6 +241,11 @@ def _split(
     return loaded.select(loaded.official_train), loaded.select(~loaded.official_train)
 
 
+def of_models(count: int) -> str:
+    """How the number of models departs from the paper's."""
+    return f"{count} models (the paper: {PAPER_MODELS})"
+
+
 def _deviations(
     made: Task, recipe: Recipe, wanted: tuple[int, ...], hidden: tuple[int, ...]
 ) -> list[str]:
@@ -257,7 +262,7 @@ def _deviations(
     if made.config.epochs != recipe.epochs:
         said.append(f"{made.config.epochs} epochs (the released code: {recipe.epochs})")
     if len(made.membership) != PAPER_MODELS:
-        said.append(f"{len(made.membership)} models (the paper: {PAPER_MODELS})")
+        said.append(of_models(len(made.membership)))
     if hidden != wanted:
         said.append(f"hidden layers of {hidden} units (the paper: {wanted})")
     return said

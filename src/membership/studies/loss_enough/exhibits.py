@@ -30,7 +30,7 @@ from membership.studies.loss_enough.names import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-games, losses, price = later(__package__, "games", "losses", "price")
+clouds, games, losses, price = later(__package__, "clouds", "games", "losses", "price")
 
 KNOWN = "others known"
 """What stands for an attack's knowledge where it is drawn along an axis."""
@@ -83,6 +83,13 @@ def _shares(table: pd.DataFrame) -> "Figure":
     )
 
 
+def _clouds(table: pd.DataFrame) -> "Figure":
+    """Figure 8: the three clouds in one valley."""
+    from membership import plots
+
+    return plots.clouds(table, axes_labels=("along the valley", "across"))
+
+
 _declare = exhibits_of(__package__)
 
 
@@ -100,6 +107,7 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
 
 EXHIBITS = (
     exhibit("ctl-1", losses.sufficiency, says=sentences.of_sufficiency),
+    exhibit("fig-8", clouds.three_clouds, draw=_clouds, says=sentences.of_clouds),
     exhibit(
         "fig-1",
         games.exponents,

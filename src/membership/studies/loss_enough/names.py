@@ -33,3 +33,11 @@ APART_BY = "difference in AUC (points)"
 
 SHARE = "share of the squared signal that the error keeps"
 LEAST, MEDIAN = "least of any record", "median record of the ridge games"
+
+# The series of the schematic, and what each shape of noise asks for.
+DRAWS, MEASURED, HEIGHTS = "models after training", "line of equal measure", "one height of loss"
+EXPONENTS_IN_WORDS = {
+    1.0: ("noise like the curvature", "how far?"),
+    0.0: ("the same noise everywhere", "how high?"),
+    -1.0: ("noise along the flat", "how steep?"),
+}

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from membership.exhibits.declaration import later
+from membership.exhibits.sentences import span
 from membership.studies.loss_enough.names import (
     ALL,
     AUC,
@@ -25,6 +27,8 @@ from membership.studies.loss_enough.names import (
     UNEXPLAINED,
 )
 
+(clouds,) = later(__package__, "clouds")
+
 
 def _areas(table: pd.DataFrame, *keys: str, metric: str = AUC) -> pd.Series:
     """The numbers of one metric by keys and attack."""
@@ -40,6 +44,11 @@ def of_sufficiency(table: pd.DataFrame) -> str:
         "For draws from the posterior the log-ratio is a line in the loss, up to rounding "
         f"({spread:.0e}). Under SGD such a line leaves part of its variance unexplained: {each}."
     )
+
+
+def of_clouds(table: pd.DataFrame) -> str:
+    """How many models lie within their line."""
+    return f"Of the models of a cloud {span(clouds.inside(table))} lie within its line."
 
 
 def of_exponents(table: pd.DataFrame) -> str:
