@@ -41,6 +41,10 @@ KINDS = {
     ),
     "levels": lambda: plots.accuracy_by_level(numbers().assign(mu=lambda t: t["x"] / 400)),
     "clouds": lambda: plots.scatter_panels(numbers(), log_x=True),
+    "a schematic": lambda: plots.clouds(
+        numbers().assign(y=lambda t: t["value"], line=0, panel=lambda t: t["dataset"]),
+        axes_labels=("along", "across"),
+    ),
     "curves": lambda: plots.line_panels(numbers()),
     "ten pictures": lambda: plots.image_grid(pictures(10)),
     "one picture": lambda: plots.image_grid(pictures(1)),

@@ -95,3 +95,24 @@ def test_cells_have_their_words_and_rows_and_columns_that_share_no_name_their_ow
 def test_a_table_without_the_column_is_refused():
     with pytest.raises(InputError, match="lacks the columns"):
         plots.heat_maps(CELLS.drop(columns="at"), "one", "other", panel="at")
+
+
+def test_clouds_have_one_scale_both_ways_and_each_curve_once_in_the_legend():
+    circle = np.linspace(0, 2 * np.pi, 9)
+    parts = [("models", 0, 1.0), ("measure", 0, 2.0), ("loss", 0, 1.0), ("loss", 1, 3.0)]
+    table = pd.concat(
+        pd.DataFrame({"x": size * np.cos(circle), "y": np.sin(circle)}).assign(
+            panel=panel, series=name, line=line
+        )
+        for panel in ("one", "two")
+        for name, line, size in parts
+    )
+    figure = plots.clouds(table, axes_labels=("along", "across"))
+    for axis in figure.axes:
+        assert axis.get_aspect() == 1.0
+        # Points, the strong curve, two thin ones, the minimum.
+        assert len(axis.lines) == 5
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["models", "measure", "loss", "minimum"]
+    with pytest.raises(InputError, match="line"):
+        plots.clouds(table.drop(columns="line"), axes_labels=("", ""))

@@ -15,7 +15,7 @@ from membership.published import Claim, Contrast, Outcome
 from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 
 # More contrasts than this are not drawn: they stand behind "The test".
-MOST_LANES = 4
+MOST_LANES = 3
 
 
 FINDINGS = "This book's"
