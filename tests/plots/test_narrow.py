@@ -42,7 +42,9 @@ KINDS = {
     "levels": lambda: plots.accuracy_by_level(numbers().assign(mu=lambda t: t["x"] / 400)),
     "clouds": lambda: plots.scatter_panels(numbers(), log_x=True),
     "a schematic": lambda: plots.clouds(
-        numbers().assign(y=lambda t: t["value"], line=0, panel=lambda t: t["dataset"]),
+        numbers().assign(
+            y=1.0, line=0, panel="one", series=lambda t: np.resize(list("abc"), len(t))
+        ),
         axes_labels=("along", "across"),
     ),
     "curves": lambda: plots.line_panels(numbers()),
