@@ -17,7 +17,8 @@ A whole training run
     `assess`, `Assessment`, `Level`, `noise_multiplier`, `required_sigma`; by dp_accounting:
     `established`, `Established`
 What an attack proves
-    `epsilon_lower_bound`, `mu_lower_bound`
+    `epsilon_lower_bound`, `mu_lower_bound`; where a coin of its own decided on each record:
+    `one_run_epsilon`, `one_run_mu`
 The distribution behind it all
     `chi2`
 """
@@ -54,6 +55,7 @@ from membership.privacy.numerical import (
     gaussian_mixture_tradeoff,
     numerical_tradeoff,
 )
+from membership.privacy.one_run import one_run_epsilon, one_run_mu
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
@@ -97,6 +99,8 @@ __all__ = [
     "mu_lower_bound",
     "noise_multiplier",
     "numerical_tradeoff",
+    "one_run_epsilon",
+    "one_run_mu",
     "required_noise",
     "required_sigma",
     "subsampled_mu",
