@@ -10,6 +10,10 @@ Item = dict[str, str]
 _TRUTH = "The truth is right: members are the records that the model was trained on, no others are."
 _DRAWN = "Memberships were drawn independently, record by record. The bounds rest on it."
 _ALONE = "No record's score moves with another record's membership. The bounds rest on it."
+_COINS = (
+    "Each record was included by a fair coin of its own, and nothing but the records told the model "
+    "or the attack how the coins fell. The bounds rest on it."
+)
 _LIKE = "Members and non-members differ in membership alone"
 _CHOSEN = "The attack and its settings were not chosen on these records."
 _PAID = "No attack's settings were chosen on these records. The choice of the first is paid for."
@@ -23,11 +27,13 @@ _COPIES = "Copies of records. The records have no names."
 _GROUPS = "Groups. Nothing says which records belong together."
 
 
-def of_scores(*, named: bool, grouped: bool, attacks: int = 1, targets: int = 1) -> list[Item]:
+def of_scores(
+    *, named: bool, grouped: bool, attacks: int = 1, targets: int = 1, coins: bool = False
+) -> list[Item]:
     """The items of an audit that sees scores and no records."""
     looked = "Higher scores mean member, and few records tie"
     return [
-        *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE]),
+        *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
         *_items(ASSUMED, [f"{_LIKE}. Scores do not show it.", _CHOSEN if attacks == 1 else _PAID]),
         *_items(TESTED, [f"{looked}{', and none is there twice' if named else ''}. A note says "
                          "where it was found otherwise."]),

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import special
 
 from membership import metrics, paths, privacy
-from membership.audit import checklist, page, provenance, warnings
+from membership.audit import checklist, design, page, provenance, warnings
 from membership.audit.reading import Scored, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
-from membership.privacy.lower_bounds import n_thresholds
 
 RATES = (0.001, 0.01, 0.1)
 PRIORS = (0.5, 0.1, 0.01)
@@ -26,12 +25,14 @@ DELTA = 1e-5
 training records for up to 100,000 of them."""
 
 
-def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
+def audit(
+    scored: Scored, *, level: float = 0.95, delta: float = DELTA, drawn: str = design.TRIALS
+) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
     check(level, delta)
-    epsilon = privacy.epsilon_lower_bound(score, member, delta=delta, level=level)
-    mu = privacy.mu_lower_bound(score, member, level=level)
+    design.check(drawn)
+    proved = design.bounds_of(scored, level, delta, drawn)
     found = area(score, member, level)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
@@ -45,12 +46,15 @@ def audit(scored: Scored, *, level: float = 0.95, delta: float = DELTA) -> dict:
         "auc": found,
         "tpr_at_fpr": rates,
         "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
-        **bounds(epsilon, mu, level, delta, n_thresholds(member)),
+        **bounds(proved["epsilon"], proved["mu"], level, delta, proved["tried"]),
+        **proved["told"],
         "groups": _groups(scored, group_level),
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
         "meaning": _meaning(found, rates[1]),
-        "checklist": checklist.of_scores(named=scored.named, grouped=scored.group is not None),
+        "checklist": checklist.of_scores(
+            named=scored.named, grouped=scored.group is not None, coins=drawn == design.COINS
+        ),
         "warnings": warnings.of_scores(scored, level),
     }
 

@@ -9,6 +9,7 @@ from membership import memory
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks import ScoreTable
 from membership.audit import checklist, provenance, report, warnings
+from membership.audit import design as designs
 from membership.audit.ranking import CHOSEN, ranked, strongest
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY
@@ -20,7 +21,14 @@ _MEANING = (
 )
 
 
-def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int = 0) -> dict:
+def audit(
+    scored: Any,
+    *,
+    level: float = 0.95,
+    delta: float = DELTA,
+    seed: int = 0,
+    design: str = designs.TRIALS,
+) -> dict:
     """Say what attacks' scores prove of a model, or of several.
 
     Parameters
@@ -35,6 +43,10 @@ def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int =
     seed : int
         Of the resampling that compares several attacks or targets; one attack's audit draws
         nothing.
+    design : {"trials", "coins"}
+        What the bounds suppose of one attack's records: independent trials, or that each record was
+        included by its own fair coin in this one training run. Say "coins" only where you know it:
+        `membership.privacy.one_run_epsilon` and `one_run_mu` then make the bounds.
 
     Returns
     -------
@@ -52,6 +64,8 @@ def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int =
         is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
         at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
+        ``design`` {name, guesses, fair_coin_p, assumed, reason}, of "coins" alone, where reason
+        says why a bound on epsilon of 0 proves nothing;
         ``checklist``, what was assumed, tested and not tested [{status, text}].
         `audit.schema.json`, published with the book, has the whole form, and ``format`` names it.
 
@@ -61,12 +75,18 @@ def audit(scored: Any, *, level: float = 0.95, delta: float = DELTA, seed: int =
     Raises
     ------
     InputError
-        `level` or `delta` is out of range, or there are too few records.
+        `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
+        there are several attacks or targets, or no fair coin gives so many members.
     """
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored)
     if isinstance(scored, Scored):
-        return report.audit(scored, level=level, delta=delta)
+        return report.audit(scored, level=level, delta=delta, drawn=design)
+    designs.check(design)
+    if design == designs.COINS:
+        raise InputError(
+            "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
+        )
     report.check(level, delta)
     table = _table(scored)
     found = ranked(table, scored.targets, _units(table), level, delta, seed)

@@ -40,8 +40,21 @@ EVIDENCE = ".evidence"
     metavar="COLUMN",
     help="A column of scores, one an attack; may be given several times.",
 )
+@click.option(
+    "--design",
+    type=click.Choice(["trials", "coins"]),
+    default="trials",
+    show_default=True,
+    help="coins: each record was included by its own fair coin in one training run.",
+)
 def audit(
-    file: Path, output: Path, level: float, delta: float, seed: int, attacks: tuple[str, ...]
+    file: Path,
+    output: Path,
+    level: float,
+    delta: float,
+    seed: int,
+    attacks: tuple[str, ...],
+    design: str,
 ) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
@@ -59,11 +72,14 @@ def audit(
     if file.suffix == EVIDENCE:
         if attacks:
             raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")
+        if design != "trials":
+            raise InputError(f"--design {design}: evidence has its own; leave out, or give scores")
         scored, options = None, options | {"seed": seed}
         report = room.compare(evidence.load(file), **options)
     else:
         scored = room.read_scores(file, attacks)
         options |= {} if isinstance(scored, room.Scored) else {"seed": seed}
+        options |= {} if design == "trials" else {"design": design}
         report = room.audit(scored, **options)
     if attacks:
         options["attack"] = attacks

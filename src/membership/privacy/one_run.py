@@ -149,6 +149,11 @@ def right_guesses(score: FloatArray, member: BoolArray, guessed: int) -> int:
     return _found(score, member, high) + _found(-score, ~member, guessed - high)
 
 
+def fair(member: BoolArray) -> float:
+    """The p-value of a fair coin for each record, two-sided."""
+    return float(stats.binomtest(int(member.sum()), member.size).pvalue)
+
+
 def counts_for(records: int) -> list[int]:
     """How many guesses are made of so many records unless that is chosen."""
     counts = [records // share for share in SHARES if records // share >= LEAST_GUESSES]
@@ -171,11 +176,10 @@ def _design(
     score, member = as_scored(score, member)
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
-    fair = stats.binomtest(int(member.sum()), member.size).pvalue
-    if fair < UNFAIR:
+    if (p := fair(member)) < UNFAIR:
         raise InputError(
             f"member: {member.sum()} of {member.size} records are members; a fair coin for each "
-            f"gives so uneven a split with p = {fair:.1e} (two-sided binomial test, at least "
+            f"gives so uneven a split with p = {p:.1e} (two-sided binomial test, at least "
             f"{UNFAIR:g} is asked); use the bounds of the default design"
         )
     counts = counts_for(score.size) if guesses is None else _counts(guesses)

@@ -1,0 +1,92 @@
+"""An audit of one run whose records were included by fair coins."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from membership import audit, privacy
+from membership.cli import main
+from membership.errors import InputError
+
+COINS = {"design": "coins"}
+
+
+def scored(n: int = 400, mu: float = 2.0, seed: int = 0) -> audit.Scored:
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.5
+    return audit.Scored(rng.normal(size=n) + mu * member, member)
+
+
+def test_its_bounds_are_those_of_one_run_and_the_report_says_what_they_rest_on(tmp_path) -> None:
+    one = scored()
+    report = audit.audit(one, **COINS)
+    epsilon, mu = report["epsilon_lower_bound"], report["mu_lower_bound"]
+    assert epsilon["value"] == privacy.one_run_epsilon(one.score, one.member, delta=1e-5) > 0
+    assert mu["value"] == privacy.one_run_mu(one.score, one.member) > 0
+    assert epsilon["tried"] == len(report["design"]["guesses"])
+    assert report["design"]["reason"] is None
+    assumed = [item["text"] for item in report["checklist"] if item["status"] == "assumed"]
+    assert any("fair coin of its own" in text for text in assumed)
+    audit.write(report, one, tmp_path, "canaries")
+    page = (tmp_path / "audit.html").read_text()
+    assert "each record was included by its own fair coin" in page
+    assert "training that made this one run" in page
+    assert "no record's score moves" not in page
+
+
+def test_the_default_says_nothing_of_coins() -> None:
+    report = audit.audit(scored())
+    assert "design" not in report
+    assert not any("fair coin" in item["text"] for item in report["checklist"])
+
+
+def test_the_order_of_rows_changes_no_number() -> None:
+    one, rows = scored(), np.random.default_rng(1).permutation(400)
+    other = audit.audit(audit.Scored(one.score[rows], one.member[rows]), **COINS)
+    first = audit.audit(one, **COINS)
+    for key in ("epsilon_lower_bound", "mu_lower_bound", "design"):
+        assert other[key] == first[key]
+
+
+def test_a_bound_of_0_has_its_reason() -> None:
+    few = audit.Scored(np.arange(20.0), np.arange(20) >= 10)
+    for one, options, said in [
+        (few, {"level": 0.99999999}, "20 records are too few"),
+        (scored(mu=0.0, seed=3), {}, "chance could have guessed"),
+        (audit.Scored(np.arange(400) == 7, np.arange(400) % 2 == 0), {}, "share a score"),
+    ]:
+        report = audit.audit(one, **COINS, **options)
+        assert report["epsilon_lower_bound"]["value"] == 0
+        assert said in report["design"]["reason"]
+
+
+def test_at_a_delta_of_0_mu_has_no_epsilon() -> None:
+    report = audit.audit(scored(), delta=0.0, **COINS)
+    assert report["epsilon_lower_bound"]["value"] > 0
+    assert report["mu_lower_bound"]["epsilon"] is None
+
+
+def test_what_cannot_be_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match=r"50 of 200 records are members; a fair coin .* p = "):
+        audit.audit(audit.Scored(rng.normal(size=200), np.arange(200) < 50), **COINS)
+    with pytest.raises(InputError, match="design = 'dice': expected one of trials, coins"):
+        audit.audit(scored(), design="dice")
+    one = scored()
+    several = {"member": one.member, "a": one.score, "b": -one.score}
+    with pytest.raises(InputError, match="one attack on one target"):
+        audit.audit(several, **COINS)
+
+
+def test_the_command_has_the_design_in_its_record(tmp_path) -> None:
+    one = scored()
+    rows = [f"{s},{int(m)}" for s, m in zip(one.score, one.member, strict=True)]
+    (tmp_path / "scores.csv").write_text("\n".join(["score,member", *rows]) + "\n")
+    given = [str(tmp_path / "scores.csv"), "--output", str(tmp_path / "report")]
+    found = CliRunner().invoke(main, ["audit", *given, "--design", "coins"])
+    assert found.exit_code == 0, found.output
+    report = json.loads((tmp_path / "report" / "audit.json").read_text())
+    assert "--design=coins" in report["provenance"]["command"]
+    assert report["design"]["name"] == "coins"
