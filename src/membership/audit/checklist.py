@@ -11,8 +11,8 @@ _TRUTH = "The truth is right: members are the records that the model was trained
 _DRAWN = "Memberships were drawn independently, record by record. The bounds rest on it."
 _ALONE = "No record's score moves with another record's membership. The bounds rest on it."
 _COINS = (
-    "Each record was included by a fair coin of its own, and nothing but the records told the model "
-    "or the attack how the coins fell. The bounds rest on it."
+    "Each record was included by a fair coin of its own, and nothing but the records told the "
+    "model or the attack how the coins fell. The bounds rest on it."
 )
 _LIKE = "Members and non-members differ in membership alone"
 _CHOSEN = "The attack and its settings were not chosen on these records."

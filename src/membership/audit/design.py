@@ -14,8 +14,8 @@ TRIALS, COINS = "trials", "coins"
 DESIGNS = (TRIALS, COINS)
 
 _STATED = (
-    "Whoever ordered this audit states that each record was included by its own fair coin, and that "
-    "nothing else told the model or the attack how the coins fell."
+    "Whoever ordered this audit states that each record was included by its own fair coin, and "
+    "that nothing else told the model or the attack how the coins fell."
 )
 _TRIED = (
     "{inside} of {total} records are members. A two-sided binomial test of a fair coin gives "
