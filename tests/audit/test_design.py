@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import audit, privacy
-from membership.cli import main
+from membership.cli.audits import audit as command
 from membership.errors import InputError
 
 COINS = {"design": "coins"}
@@ -85,7 +85,7 @@ def test_the_command_has_the_design_in_its_record(tmp_path) -> None:
     rows = [f"{s},{int(m)}" for s, m in zip(one.score, one.member, strict=True)]
     (tmp_path / "scores.csv").write_text("\n".join(["score,member", *rows]) + "\n")
     given = [str(tmp_path / "scores.csv"), "--output", str(tmp_path / "report")]
-    found = CliRunner().invoke(main, ["audit", *given, "--design", "coins"])
+    found = CliRunner().invoke(command, [*given, "--design", "coins"])
     assert found.exit_code == 0, found.output
     report = json.loads((tmp_path / "report" / "audit.json").read_text())
     assert "--design=coins" in report["provenance"]["command"]
