@@ -6,6 +6,7 @@ KEY is the paper's in src/membership/published/references.bib, NAME that of the 
 
 import re
 import sys
+from keyword import iskeyword
 from pathlib import Path
 
 TEMPLATE = Path(__file__).parent
@@ -50,8 +51,11 @@ def _renamed(text: str, name: str) -> str:
 
 def start(root: Path, key: str, name: str) -> list[Path]:
     """Write the chapter below a root and list it; the files that are new."""
-    if not re.fullmatch("[a-z]+(_[a-z]+)*", name):
-        raise SystemExit(f"NAME is {name!r}: give small letters with _ between words, as my_paper")
+    if not re.fullmatch("[a-z]+(_[a-z]+)*", name) or iskeyword(name):
+        raise SystemExit(
+            f"NAME is {name!r}: give small letters with _ between words, as my_paper, and none of "
+            "Python's keywords"
+        )
     bibliography = (root / PACKAGE / "published/references.bib").read_text(encoding="utf-8")
     found = re.search(rf"^@\w+\{{{re.escape(key)},\n(.*?)^\}}", bibliography, re.M | re.S)
     if found is None:
@@ -60,7 +64,8 @@ def start(root: Path, key: str, name: str) -> list[Path]:
     if lacking:
         raise SystemExit(f"KEY is {key!r}: its entry lacks {' and '.join(lacking)}")
     new = files(name)
-    there = [str(place) for place in new if (root / place).exists()]
+    module = PACKAGE / "studies" / f"{name}.py"
+    there = [str(place) for place in (module, *new) if (root / place).exists()]
     if there:
         raise SystemExit(f"NAME is {name!r}: {there[0]} is there already; choose another")
     written = {place: text.replace(KEY, key) for place, text in new.items()}
@@ -78,5 +83,5 @@ def start(root: Path, key: str, name: str) -> list[Path]:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         raise SystemExit(__doc__)
-    for new in start(Path.cwd(), *sys.argv[1:]):
+    for new in start(TEMPLATE.parent, *sys.argv[1:]):
         print(new)

@@ -53,7 +53,11 @@ def gather(width: int, settings: Settings) -> xr.Dataset:
         data={dataset.name: dataset.digest},
         recipe={"epochs": settings.epochs, "batch_size": 64, "learning_rate": 0.1},
         deviations=["networks with one hidden layer in the place of convolutional ones"],
-        setup={"data": dataset.name, "architecture": "one hidden layer"},
+        setup={
+            "data": dataset.name,
+            "members": int(member[0].sum()),
+            "architecture": "one hidden layer",
+        },
         sizes={"Networks of each width": str(settings.n_models)},
         device=ensemble.device.type,
         targets=list(range(settings.n_models)),

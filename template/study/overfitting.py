@@ -30,7 +30,7 @@ def table_1(found: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 
 def gap_and_advantage(found: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """The advantage of "member where the network is right", less its generalisation gap."""
+    """The advantage of "member where the network is right", and its distance from the gap."""
     rows = []
     for outputs in found:
         right, member = outputs["correct"].values, outputs["member"].values
@@ -39,7 +39,7 @@ def gap_and_advantage(found: Sequence[xr.Dataset]) -> pd.DataFrame:
         rows.append({**key, "metric": "advantage"} | metrics.summary(advantage))
         pairs = zip(right, member, strict=True)
         gap = np.array([each[seen].mean() - each[~seen].mean() for each, seen in pairs])
-        rows.append({**key, "metric": "advantage less gap"} | metrics.summary(advantage - gap))
+        rows.append({**key, "metric": "advantage - gap"} | metrics.summary(advantage - gap))
     return tidy(rows, origin(found))
 
 

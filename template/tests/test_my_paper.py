@@ -39,4 +39,4 @@ def test_the_threshold_finds_two_members_and_accuses_one_other(outputs):
 
 def test_being_right_is_worth_the_gap(outputs):
     found = gap_and_advantage([outputs]).set_index("metric")["value"]
-    assert found.to_dict() == pytest.approx({"advantage": 1 / 3, "advantage less gap": 0.0})
+    assert found.to_dict() == pytest.approx({"advantage": 1 / 3, "advantage - gap": 0.0})

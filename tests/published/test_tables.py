@@ -7,6 +7,7 @@ import pytest
 
 from membership import published
 from membership.errors import InputError
+from membership.published import tables
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,9 @@ def test_the_import_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_chapter_s_tables_are_not_those_of_one_whose_name_begins_the_same():
+    assert "bayes_optimal_table1" in tables.table_names("bayes_optimal")
+    assert "iha_sec4_1" in tables.table_names("iha")
+    assert tables.table_names("bayes") == []

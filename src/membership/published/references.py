@@ -11,7 +11,7 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.published.bibliography import questions
-from membership.published.tables import table, text_of
+from membership.published.tables import chapter_of, table, text_of
 
 _FOLDER = files("membership.published")
 _ADDED = ("margin", "scale", "rate", "seconds", "setup")
@@ -103,11 +103,6 @@ def data_sets(chapter: str) -> list[str]:
     """
     # A chapter on a question across papers has no paper whose data there would be to meet.
     return [] if chapter in questions else list(notes_of(chapter)["data"])
-
-
-def chapter_of(name: str) -> str:
-    """The chapter that a published table belongs to: the part of its name before the table's."""
-    return name.rpartition("_sec4")[0] or name.rpartition("_")[0]
 
 
 def metric_notes(notes: dict[str, Any], metric: str) -> dict[str, Any]:

@@ -45,7 +45,12 @@ def table_names(chapter: str = "") -> list[str]:
     """The published tables, of one chapter or of all."""
     names = (file.name for file in _FOLDER.iterdir() if file.name.endswith(".csv"))
     found = sorted(name.removesuffix(".csv") for name in names)
-    return [name for name in found if name.startswith(chapter)]
+    return [name for name in found if chapter in ("", chapter_of(name))]
+
+
+def chapter_of(name: str) -> str:
+    """The chapter that a published table belongs to: the part of its name before the table's."""
+    return name.rpartition("_sec4")[0] or name.rpartition("_")[0]
 
 
 def text_of(name: str) -> pd.DataFrame:
