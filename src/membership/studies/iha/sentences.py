@@ -289,3 +289,16 @@ def of_control_17(table: pd.DataFrame) -> str:
             f"{last['value']:.2g} at {last['damping']:g}"
         )
     return f"Of the median record's squared signal the loss keeps {'; '.join(parts)}."
+
+
+def of_control_18(table: pd.DataFrame) -> str:
+    """Exponent and scale of the noise."""
+    parts = []
+    for name, rows in table.groupby("dataset", sort=False):
+        at = rows[rows["eigenvalue"].isna()].set_index("quantity")["value"]
+        parts.append(
+            f"On {name} noise goes with the eigenvalue to the power "
+            f"{at['exponent of the noise']:.2f}, "
+            f"at {at['noise over 2 L H / S']:.2g} times the stated size."
+        )
+    return " ".join(parts)
