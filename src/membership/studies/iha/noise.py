@@ -90,7 +90,7 @@ def gathered(task: Task, settings: Any) -> xr.Dataset:
         "measured",
         {**along, **plain, **of_records},
         {"target": trained.targets, "direction": np.arange(width)},
-        **about_task(trained.task),
+        **about_task(task),
         targets=trained.targets,
         n_models=len(trained.targets),
         seed=trained.seed,
