@@ -12,7 +12,6 @@ from membership.curvature.noise import power_law
 from membership.curvature.white_box import WhiteBoxView
 from membership.studies.iha import noise
 from membership.studies.iha.scores import iha
-from membership.training.stationary import Sgd, theorem_covariance
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +75,6 @@ def test_the_dropped_part_is_the_derivative_of_the_density():
 def test_a_power_is_found_again():
     values = np.array([0.1, 0.7, 3.0])
     assert power_law(values, 5 * values**1.3) == pytest.approx(1.3)
-
-
-def test_each_direction_spreads_as_the_theorem_of_matrices_has_it():
-    values, diagonal = np.array([0.2, 1.0]), np.array([0.5, 3.0])
-    config = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01}
-    expected = theorem_covariance(Sgd(0.1, 0.9, 0.01), np.diag(values), np.diag(diagonal))
-    got = noise.stationary_variance(values, diagonal, config)
-    np.testing.assert_allclose(got, np.diag(expected), rtol=1e-12)
 
 
 def test_the_table_has_each_assumption(found):

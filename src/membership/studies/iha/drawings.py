@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import plots
-from membership.studies.iha import against_references, noise, theory
+from membership.studies.iha import against_references, theory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,16 +142,10 @@ def over_the_loss(table: pd.DataFrame) -> "Figure":
 
 
 def noise_supposed(table: pd.DataFrame) -> "Figure":
-    """Control 18: noise against eigenvalue with the theorem's line, and the weights' spread."""
+    """Control 18: noise against eigenvalue, with the theorem's line."""
     shown = table.dropna(subset="eigenvalue").rename(columns={"quantity": "series"})
-    spread = shown["series"].isin(noise.REGIMES.values())
-    shown = shown.assign(
-        panel=shown["dataset"]
-        + np.where(spread, ": spread over Theorem 2.2's", ": noise variance"),
-        series=shown["series"].str.removeprefix("spread, "),
-    )
-    figure = plots.line_panels(shown, x="eigenvalue", log_x=True)
+    labels = {name: ("eigenvalue", "variance") for name in shown["dataset"]}
+    figure = plots.line_panels(shown, panel="dataset", x="eigenvalue", labels=labels, log_x=True)
     for axis in figure.axes:
         axis.set_yscale("log")
-        axis.set_ylabel("")
     return figure

@@ -1,7 +1,7 @@
 """What the theorems of Suri et al. (2024) suppose of SGD, measured on trained networks.
 
-Theorem 2.3: mini-batch noise of covariance 2 L H / S. Theorem 2.2: the weights' stationary spread.
-Assumption 3: a record changes neither the loss at the minimum nor the Hessian.
+Theorem 2.3: mini-batch noise of covariance 2 L H / S. Assumption 3: a record changes
+neither the loss at the minimum nor the Hessian.
 """
 
 import functools
@@ -19,29 +19,15 @@ from membership.arrays import FloatArray
 from membership.curvature.noise import gradients_along, leading_directions, power_law
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.iha import continued
 from membership.studies.iha.experiment import Task, Trained, about_task
 
 # Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
 TIMES_DECAY = 2.0
-# Copies of each network that SGD continues from it, and for how many epochs a leg.
-COPIES, EPOCHS = 4, 2
-# How often a deviation has decayed e-fold by the end of a leg where its spread is compared.
-DECAYS = 2.0
-REGIMES = {
-    "constant": "spread, constant rate",
-    "cosine": "spread, cosine schedule",
-}
 EXPONENT, SCALE, DIAGONAL = "exponent of the noise", "noise over 2 L H / S", "diagonal share"
 DROPPED = "what Assumption 3 drops, over what the score keeps"
 LOSS_CHANGE = "change of the loss at the minimum (%)"
 NOISE, SUPPOSED = "noise variance", "2 L H / S"
-NOTE = (
-    "Directions whose eigenvalue is above twice the weight decay. Spread is the variance over "
-    f"{COPIES} copies of a network after {EPOCHS} more epochs, over that of Theorem 2.2 with the "
-    "noise as measured, the mean over directions that had time to relax. The run's own "
-    "cosine schedule is longer and ends at a lower rate."
-)
+NOTE = "Directions whose eigenvalue is above twice the weight decay."
 
 
 def train_targets(task: Task, settings: Any) -> Trained:
@@ -60,7 +46,7 @@ def train_targets(task: Task, settings: Any) -> Trained:
 
 
 def gathered(task: Task, settings: Any) -> xr.Dataset:
-    """The evidence: noise and spreads by direction of each target, and records' log-ratios."""
+    """The evidence: noise by direction of each target, and records' log-ratios."""
     trained = train_targets(task, settings)
     look = functools.partial(observe, trained)
     determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership)
@@ -68,8 +54,6 @@ def gathered(task: Task, settings: Any) -> xr.Dataset:
     found = evidence.in_parts(
         look,
         places,
-        COPIES,
-        EPOCHS,
         TIMES_DECAY,
         *determined,
         *trained.ensemble.parameters.values(),
@@ -77,7 +61,7 @@ def gathered(task: Task, settings: Any) -> xr.Dataset:
     width = max(len(each["eigenvalue"]) for each in found)
     along = {
         name: (("target", "direction"), [_padded(each[name], width) for each in found])
-        for name in ("eigenvalue", "noise", *REGIMES)
+        for name in ("eigenvalue", "noise")
     }
     plain = {
         name: (("target",), [float(each[name]) for each in found]) for name in ("loss", "diagonal")
@@ -95,8 +79,6 @@ def gathered(task: Task, settings: Any) -> xr.Dataset:
         n_models=len(trained.targets),
         seed=trained.seed,
         device=trained.device,
-        copies=COPIES,
-        epochs=EPOCHS,
     )
 
 
@@ -116,14 +98,12 @@ def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
         directions.values, along[asked], along.mean(0), losses[asked], losses.mean(), weight,
         len(y), config,
     )  # fmt: skip
-    seeds = [1_000_000 + 1000 * trained.targets[place] + copy for copy in range(COPIES)]
     return {
         "eigenvalue": directions.values,
         "noise": np.diag(covariance).copy(),
         "loss": np.array(losses.mean()),
         "diagonal": np.array((np.diag(covariance) ** 2).sum() / (covariance**2).sum()),
         **of_records,
-        **continued.spread(module.train(), (x, y), config, seeds, EPOCHS, directions.vectors),
     }
 
 
@@ -160,24 +140,8 @@ def log_ratios(
     }
 
 
-def stationary_variance(
-    values: FloatArray, noise: FloatArray, config: dict[str, Any]
-) -> FloatArray:
-    """Theorem 2.2 along each eigenvector."""
-    rate, mu = config["learning_rate"], config["momentum"]
-    scaled = rate * (values + config["weight_decay"]) / (1 + mu)
-    return rate**2 * noise / ((1 - mu**2) * scaled * (2 - scaled))
-
-
-def relaxed(values: FloatArray, config: dict[str, Any], epochs: int) -> np.ndarray:
-    """Which directions forget where they started within a leg."""
-    steps = epochs * -(-config["members"] // config["batch_size"])
-    speed = config["learning_rate"] / (1 - config["momentum"]) * (values + config["weight_decay"])
-    return steps * speed >= DECAYS
-
-
 def control_18(some: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """iha-ctl-18: the assumptions by quantity, and noise and spread by eigenvalue."""
+    """iha-ctl-18: the assumptions by quantity, and noise by eigenvalue."""
     rows: list[dict[str, Any]] = []
     for one in some:
         numbers: dict[tuple[str, float], list[float]] = {}
@@ -206,19 +170,11 @@ def _of_target(one: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str, float]
         (DROPPED, np.nan): float(one["dropped"].std() / one["kept"].std()),
         (LOSS_CHANGE, np.nan): 100 * float(np.abs(one["change"]).mean()),
     }
-    predicted = stationary_variance(values, noise, recipe)
-    free = relaxed(values, recipe, attrs["epochs"])
     places = np.round(4 * np.log10(values)) / 4
     for place in np.unique(places):
         here, at = places == place, float(10.0**place)
         found[NOISE, at] = float(np.exp(np.log(noise[here]).mean()))
         found[SUPPOSED, at] = float(np.exp(np.log(supposed[here]).mean()))
-    for name, quantity in REGIMES.items():
-        ratio = one[name].values.astype(float)[seen] / predicted
-        if free.any():
-            found[quantity, np.nan] = float(ratio[free].mean())
-        for place in np.unique(places[free]):
-            found[quantity, float(10.0**place)] = float(ratio[free & (places == place)].mean())
     return found
 
 
