@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import plots
+from membership.plots.look import plain
 from membership.studies.iha import against_references, theory
 
 if TYPE_CHECKING:
@@ -148,4 +149,5 @@ def noise_supposed(table: pd.DataFrame) -> "Figure":
     figure = plots.line_panels(shown, panel="dataset", x="eigenvalue", labels=labels, log_x=True)
     for axis in figure.axes:
         axis.set_yscale("log")
+        plain(axis.yaxis)
     return figure

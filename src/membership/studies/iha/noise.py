@@ -150,12 +150,18 @@ def control_18(some: Sequence[xr.Dataset]) -> pd.DataFrame:
                 numbers.setdefault(key, []).append(value)
         for (quantity, eigenvalue), values in numbers.items():
             key = {"dataset": one.attrs["set"], "quantity": quantity, "eigenvalue": eigenvalue}
-            rows.append({**key} | metrics.summary(np.array(values), lowest=_lowest(quantity)))
+            rows.append(key | _summed(quantity, np.array(values)))
     return tidy(rows, origin(some, note=NOTE))
 
 
-def _lowest(quantity: str) -> float:
-    return -np.inf if quantity == EXPONENT else 0.0
+def _summed(quantity: str, values: FloatArray) -> dict[str, float]:
+    """Mean over networks; of variances, which span decades, the geometric mean."""
+    if quantity not in (NOISE, SUPPOSED):
+        lowest = -np.inf if quantity == EXPONENT else 0.0
+        return metrics.summary(values, lowest=lowest)
+    found = metrics.summary(np.log(values))
+    found |= {name: float(np.exp(found[name])) for name in ("value", "low", "high")}
+    return found | {"standard_error": found["value"] * found["standard_error"]}
 
 
 def _of_target(one: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str, float], float]:
