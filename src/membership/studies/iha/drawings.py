@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from membership import plots
+from membership.plots.look import plain
 from membership.studies.iha import against_references, clean_game, theory
 
 if TYPE_CHECKING:
@@ -144,3 +145,14 @@ def over_the_loss(table: pd.DataFrame) -> "Figure":
         stems=True,
         told="+.2f",
     )
+
+
+def noise_supposed(table: pd.DataFrame) -> "Figure":
+    """Control 18: noise against eigenvalue, with the theorem's line."""
+    shown = table.dropna(subset="eigenvalue").rename(columns={"quantity": "series"})
+    labels = {name: ("eigenvalue", "variance") for name in shown["dataset"]}
+    figure = plots.line_panels(shown, panel="dataset", x="eigenvalue", labels=labels, log_x=True)
+    for axis in figure.axes:
+        axis.set_yscale("log")
+        plain(axis.yaxis)
+    return figure

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 against_references, audit, clean_game, cost, damping, leave_one_out = later(
     __package__, "against_references", "audit", "clean_game", "cost", "damping", "leave_one_out"
 )
-drawings, one_loss, score_taken_apart, small_game, theory = later(
-    __package__, "drawings", "one_loss", "score_taken_apart", "small_game", "theory"
+drawings, noise, one_loss, score_taken_apart, small_game, theory = later(
+    __package__, "drawings", "noise", "one_loss", "score_taken_apart", "small_game", "theory"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -36,6 +36,7 @@ FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
 )
 FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
+NOISES = _files(subjects.NOISE, subjects.first)
 _main, _whole = _files(subjects.MAIN), _files(subjects.WHOLE, subjects.whole)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
@@ -200,6 +201,13 @@ EXHIBITS = (
         SWEEPS,
         draw=drawings.kept_by_one_loss,
         says=sentences.of_control_17,
+    ),
+    exhibit(
+        "ctl-18",
+        noise.control_18,
+        NOISES,
+        draw=drawings.noise_supposed,
+        says=sentences.of_control_18,
     ),
     exhibit("ctl-7", functools.partial(misprints.pairs, "iha"), says=sentences.of_control_7),
 )

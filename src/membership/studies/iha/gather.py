@@ -3,7 +3,8 @@
 The names of the files are `<kind>-<data set>`: outputs, white-box, sweep (over dampings and ranks),
 known (fractions of the other records), whole (numbers over every record of the pool), solvers
 (Table 3), costs (Table 6), and for models with one record more or less outputs-left-out and
-white-box-left-out; those at scale are in pairs-game.
+white-box-left-out; those at scale are in pairs-game. What
+the theorems suppose of SGD is in noise.
 """
 
 import functools
@@ -16,7 +17,7 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
-from membership.studies.iha import cost, left_out, neighbours, subjects
+from membership.studies.iha import cost, left_out, neighbours, noise, subjects
 from membership.studies.iha import forms as white_box
 from membership.studies.iha.experiment import (
     Task,
@@ -47,6 +48,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
 
     for one in subjects.subjects(settings):
         enter(full if one.full else plain, one)
+    for one in subjects.first(settings):
+        enter({"noise": noise_of_batches}, one)
     for one in subjects.whole(settings):
         enter({"whole": every_record}, one)
     for one in variants(settings):
@@ -159,6 +162,11 @@ def every_record(one: Subject, settings: Settings) -> xr.Dataset:
         },
         **about(replace(trained, task=task)) | {"n_models": len(task.membership)},
     )
+
+
+def noise_of_batches(one: Subject, settings: Settings) -> xr.Dataset:
+    """What the theorems suppose of SGD, measured at one target of each pair."""
+    return noise.gathered(_task(one, settings), settings)
 
 
 def solvers(one: Subject, settings: Settings) -> xr.Dataset:

@@ -293,3 +293,16 @@ def of_control_17(table: pd.DataFrame) -> str:
         f"At damping {rows['damping'].iloc[0]:g} the loss keeps {joined(parts)} of the median "
         "record's squared signal."
     )
+
+
+def of_control_18(table: pd.DataFrame) -> str:
+    """Exponent and scale of the noise."""
+    parts = []
+    for name, rows in table.groupby("dataset", sort=False):
+        at = rows[rows["eigenvalue"].isna()].set_index("quantity")["value"]
+        parts.append(
+            f"On {name} noise goes with the eigenvalue to the power "
+            f"{at['exponent of the noise']:.2f}, "
+            f"at {at['noise over 2 L H / S']:.2g} times the stated size."
+        )
+    return " ".join(parts)

@@ -104,7 +104,7 @@ LARGER = 2
 
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
-WHOLE = ("whole",)
+WHOLE, NOISE = ("whole",), ("noise",)
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Appendix D.1's dampings of the deep network, by the rows of its table.
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}

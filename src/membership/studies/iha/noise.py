@@ -1,0 +1,188 @@
+"""What the theorems of Suri et al. (2024) suppose of SGD, measured on trained networks.
+
+Theorem 2.3: mini-batch noise of covariance 2 L H / S. Assumption 3: a record changes
+neither the loss at the minimum nor the Hessian.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+import xarray as xr
+
+from membership import evidence, metrics, training
+from membership.arrays import FloatArray
+from membership.curvature.noise import gradients_along, leading_directions, power_law
+from membership.curvature.objective import objective
+from membership.exhibits.tidy import origin, tidy
+from membership.studies.iha.experiment import Task, Trained, about_task
+
+# Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
+TIMES_DECAY = 2.0
+EXPONENT, SCALE, DIAGONAL = "exponent of the noise", "noise over 2 L H / S", "diagonal share"
+DROPPED = "what Assumption 3 drops, over what the score keeps"
+LOSS_CHANGE = "change of the loss at the minimum (%)"
+NOISE, SUPPOSED = "noise variance", "2 L H / S"
+NOTE = "Directions whose eigenvalue is above twice the weight decay."
+
+
+def train_targets(task: Task, settings: Any) -> Trained:
+    """One target of each complementary pair, trained as among all models."""
+    rows = list(task.targets)[::2]
+    ensemble = training.train(
+        task.factory,
+        task.pool,
+        task.membership[rows],
+        task.config,
+        [settings.seed * 10_000 + row for row in rows],
+        device=settings.device,
+    )
+    chosen = replace(task, membership=task.membership[rows], targets=tuple(rows))
+    return Trained(chosen, ensemble, rows, 0, settings.seed, str(ensemble.device))
+
+
+def gathered(task: Task, settings: Any) -> xr.Dataset:
+    """The evidence: noise by direction of each target, and records' log-ratios."""
+    trained = train_targets(task, settings)
+    look = functools.partial(observe, trained)
+    determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership)
+    places = list(range(len(trained.targets)))
+    found = evidence.in_parts(
+        look,
+        places,
+        TIMES_DECAY,
+        *determined,
+        *trained.ensemble.parameters.values(),
+    )
+    width = max(len(each["eigenvalue"]) for each in found)
+    along = {
+        name: (("target", "direction"), [_padded(each[name], width) for each in found])
+        for name in ("eigenvalue", "noise")
+    }
+    plain = {
+        name: (("target",), [float(each[name]) for each in found]) for name in ("loss", "diagonal")
+    }
+    of_records = {
+        name: (("target", "query"), [each[name].astype(np.float32) for each in found])
+        for name in ("dropped", "kept", "change")
+    }
+    return evidence.dataset(
+        "measured",
+        {**along, **plain, **of_records},
+        {"target": trained.targets, "direction": np.arange(width)},
+        **about_task(task),
+        targets=trained.targets,
+        n_models=len(trained.targets),
+        seed=trained.seed,
+        device=trained.device,
+    )
+
+
+def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
+    """Everything that is measured at one target."""
+    task, module = trained.task, trained.ensemble.module(place)
+    config, rows = task.config, np.flatnonzero(task.membership[place])
+    x, y = (torch.tensor(values[rows]) for values in (task.pool.x, task.pool.y))
+    goal = objective(module, config.loss_of, x, y)
+    records = goal.records(x, y)
+    directions = leading_directions(goal, *records, TIMES_DECAY * config.weight_decay)
+    along, losses = gradients_along(goal, *records, directions.vectors)
+    covariance = np.cov(along.T, bias=True) / config.batch_size
+    weight = (goal.vector() @ directions.vectors).cpu().numpy()
+    asked = np.sort(np.random.default_rng([trained.seed, 41, place]).permutation(len(y))[:500])
+    of_records = log_ratios(
+        directions.values, along[asked], along.mean(0), losses[asked], losses.mean(), weight,
+        len(y), config,
+    )  # fmt: skip
+    return {
+        "eigenvalue": directions.values,
+        "noise": np.diag(covariance).copy(),
+        "loss": np.array(losses.mean()),
+        "diagonal": np.array((np.diag(covariance) ** 2).sum() / (covariance**2).sum()),
+        **of_records,
+    }
+
+
+def log_ratios(
+    values: FloatArray,
+    gradient: FloatArray,
+    mean: FloatArray,
+    loss: FloatArray,
+    total: float,
+    weight: FloatArray,
+    n: int,
+    config: training.TrainingConfig,
+) -> dict[str, FloatArray]:
+    """A member's log-ratio as Theorem 3.2 has it, and what equal losses at the minima drop.
+
+    All along the kept directions (k,), records (m, k). The loss at the minimum changes by
+    (l + alpha w' K^-1 g) / n to first order; Equation 15 differentiated by L* says what that does.
+    """
+    rate, mu, alpha = config.learning_rate, config.momentum, config.weight_decay
+    first, second = 1 - rate * alpha / (1 + mu), 2 - rate * alpha / (1 + mu)
+    own, rest = gradient / values, (mean - gradient / n) / values
+    terms = first * ((own**2).sum(1) / n + 2 * (rest * own).sum(1))
+    terms += alpha * second * ((own**2 / values).sum(1) / (2 * n) + (rest * own / values).sum(1))
+    factor = config.batch_size * (1 - mu) / (2 * total)
+    change = (loss + alpha * (gradient / (values + alpha)) @ weight) / (n * total)
+    away = (mean + alpha * weight) / (values + alpha)
+    shape = (2 - rate * (values + alpha) / (1 + mu)) * (values + alpha) / values
+    exponent = factor / (2 * rate) * (away**2 * shape).sum()
+    counted = len(values) / 2 + config.batch_size * (1 - mu) / (2 * (1 + mu))
+    return {
+        "kept": factor / n * (loss / (1 + mu) - terms / rate),
+        "dropped": (exponent - counted) * change,
+        "change": change,
+    }
+
+
+def control_18(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """iha-ctl-18: the assumptions by quantity, and noise by eigenvalue."""
+    rows: list[dict[str, Any]] = []
+    for one in some:
+        numbers: dict[tuple[str, float], list[float]] = {}
+        for target in range(one.sizes["target"]):
+            for key, value in _of_target(one.isel(target=target), one.attrs).items():
+                numbers.setdefault(key, []).append(value)
+        for (quantity, eigenvalue), values in numbers.items():
+            key = {"dataset": one.attrs["set"], "quantity": quantity, "eigenvalue": eigenvalue}
+            rows.append(key | _summed(quantity, np.array(values)))
+    return tidy(rows, origin(some, note=NOTE))
+
+
+def _summed(quantity: str, values: FloatArray) -> dict[str, float]:
+    """Mean over networks; of variances, which span decades, the geometric mean."""
+    if quantity not in (NOISE, SUPPOSED):
+        lowest = -np.inf if quantity == EXPONENT else 0.0
+        return metrics.summary(values, lowest=lowest)
+    found = metrics.summary(np.log(values))
+    found |= {name: float(np.exp(found[name])) for name in ("value", "low", "high")}
+    return found | {"standard_error": found["value"] * found["standard_error"]}
+
+
+def _of_target(one: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str, float], float]:
+    recipe, every = attrs["recipe"], one["eigenvalue"].values.astype(float)
+    seen = np.isfinite(every)
+    values, noise = every[seen], one["noise"].values.astype(float)[seen]
+    supposed = 2 * float(one["loss"]) * values / recipe["batch_size"]
+    found = {
+        (EXPONENT, np.nan): power_law(values, noise),
+        (SCALE, np.nan): float(np.median(noise / supposed)),
+        (DIAGONAL, np.nan): float(one["diagonal"]),
+        (DROPPED, np.nan): float(one["dropped"].std() / one["kept"].std()),
+        (LOSS_CHANGE, np.nan): 100 * float(np.abs(one["change"]).mean()),
+    }
+    places = np.round(4 * np.log10(values)) / 4
+    for place in np.unique(places):
+        here, at = places == place, float(10.0**place)
+        found[NOISE, at] = float(np.exp(np.log(noise[here]).mean()))
+        found[SUPPOSED, at] = float(np.exp(np.log(supposed[here]).mean()))
+    return found
+
+
+def _padded(values: np.ndarray, width: int) -> np.ndarray:
+    return np.pad(values, (0, width - len(values)), constant_values=np.nan).astype(np.float32)
