@@ -106,10 +106,10 @@ def _cached(folder: Path) -> Iterator[Path]:
     if not folder.exists():
         return
     paths.clear_cache()
-    found = [path for name in ("models", "evidence") for path in (folder / name).glob("*.*")]
-    found = [path for path in found if _KEPT_BY_KEY.fullmatch(path.name)]
-    found += [p for p in (folder / "locks").glob("*.lock") if not p.stat().st_size]
-    for path in found:
+    files = [path for name in ("models", "evidence") for path in (folder / name).glob("*.*")]
+    files = [path for path in files if _KEPT_BY_KEY.fullmatch(path.name)]
+    files += [p for p in (folder / "locks").glob("*.lock") if not p.stat().st_size]
+    for path in files:
         path.unlink()
     for name in paths.IN_A_CACHE:
         _drop_if_empty(folder / name)

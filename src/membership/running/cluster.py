@@ -86,8 +86,8 @@ def plan(
 
 def _of_chapter(settings: ChapterSettings, known: dict, shares: int) -> list[Piece]:
     from_settings = source(settings)
-    every, pieces = from_settings.gatherers(), []
-    for name in every:
+    gatherers, pieces = from_settings.gatherers(), []
+    for name in gatherers:
         file = from_settings.address(name)
         seconds, gigabytes = known.get((settings.profile, settings.chapter, name), (None, None))
         several = shares or min(MOST_SHARES, math.ceil((seconds or 0) / SECONDS_OF_A_SHARE)) or 1
@@ -97,7 +97,7 @@ def _of_chapter(settings: ChapterSettings, known: dict, shares: int) -> list[Pie
                 name,
                 str(file.absolute()),
                 file.is_file(),
-                _after(name, every),
+                _after(name, gatherers),
                 several if name.startswith(SHARED) else 1,
                 name.startswith(TIMED),
                 seconds,
@@ -107,21 +107,21 @@ def _of_chapter(settings: ChapterSettings, known: dict, shares: int) -> list[Pie
     return pieces
 
 
-def _after(name: str, every: Mapping[str, object]) -> str:
+def _after(name: str, gatherers: Mapping[str, object]) -> str:
     """What is gathered before this: of the same models, so that they are trained once."""
     for kind, first in AFTER.items():
-        if name.startswith(f"{kind}-") and f"{first}-{name.removeprefix(f'{kind}-')}" in every:
+        if name.startswith(f"{kind}-") and f"{first}-{name.removeprefix(f'{kind}-')}" in gatherers:
             return f"{first}-{name.removeprefix(f'{kind}-')}"
     return ""
 
 
 def gatherer(settings: ChapterSettings, name: str) -> Source:
     """The source of one file of evidence."""
-    found = source(settings)
-    if name not in found.gatherers():
-        known = list(found.gatherers())
+    from_settings = source(settings)
+    if name not in from_settings.gatherers():
+        known = list(from_settings.gatherers())
         raise InputError(f"unknown evidence {suggest(name, known, 'files')}")
-    return found
+    return from_settings
 
 
 def costs(file: Path) -> dict[tuple[str, str, str], tuple[float, float]]:

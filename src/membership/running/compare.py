@@ -37,9 +37,9 @@ def numbers(chapter: str, profile: str, root: Path | str) -> pd.DataFrame:
         saved = load(exhibit.id, profile, root)
         if saved is None or not is_tidy(saved[0]):
             continue
-        for one in quantities(saved[0]):
-            which = (exhibit.id, exhibit.label, ", ".join(one.keys.values()), one.metric)
-            rows.append((*which, one.value, one.low, one.high))
+        for quantity in quantities(saved[0]):
+            which = (exhibit.id, exhibit.label, ", ".join(quantity.keys.values()), quantity.metric)
+            rows.append((*which, quantity.value, quantity.low, quantity.high))
     return pd.DataFrame(rows, columns=[*NUMBER, "value", "low", "high"])
 
 
@@ -57,11 +57,13 @@ def spread(table: pd.DataFrame, varied: Sequence[str]) -> pd.DataFrame:
     """
     keys = [name for name in varied if name != SEED] + NUMBER
     grouped = table.groupby(keys, sort=False, dropna=False)["value"]
-    found = grouped.agg(runs="count", mean="mean", sd="std", least="min", most="max").reset_index()
-    several = found["runs"].where(found["runs"] > 1)
-    half = stats.t.ppf((1 + LEVEL) / 2, several - 1) * found["sd"] / np.sqrt(several)
-    found["low"], found["high"] = found["mean"] - half, found["mean"] + half
-    return found[[*keys, "runs", "mean", "sd", "low", "high", "least", "most"]]
+    summary = grouped.agg(
+        runs="count", mean="mean", sd="std", least="min", most="max"
+    ).reset_index()
+    several = summary["runs"].where(summary["runs"] > 1)
+    half = stats.t.ppf((1 + LEVEL) / 2, several - 1) * summary["sd"] / np.sqrt(several)
+    summary["low"], summary["high"] = summary["mean"] - half, summary["mean"] + half
+    return summary[[*keys, "runs", "mean", "sd", "low", "high", "least", "most"]]
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,10 @@ def saved(path: Path) -> Saved:
     known = chapters()
     if path.name in known and path.parent.name in PROFILES and path.is_dir():
         return Saved(path)
-    found = sorted(path.glob(f"*/*/{manifest.NAME}")) + sorted(path.glob(f"*/{manifest.NAME}"))
-    runs = [f.parent for f in found if f.parent.name in known and f.parent.parent.name in PROFILES]
+    manifests = sorted(path.glob(f"*/*/{manifest.NAME}")) + sorted(path.glob(f"*/{manifest.NAME}"))
+    runs = [
+        f.parent for f in manifests if f.parent.name in known and f.parent.parent.name in PROFILES
+    ]
     if len(runs) == 1:
         return Saved(runs[0])
     if not runs:
@@ -117,9 +121,9 @@ def saved(path: Path) -> Saved:
 
 def asked(first: Saved, second: Saved) -> pd.DataFrame:
     """What was asked of the two runs and what they ran on, where it is not the same."""
-    told = [_told(run) for run in (first, second)]
-    names = list(dict.fromkeys([*told[0], *told[1]]))
-    rows = [(name, told[0].get(name, ""), told[1].get(name, "")) for name in names]
+    facts = [_facts(run) for run in (first, second)]
+    names = list(dict.fromkeys([*facts[0], *facts[1]]))
+    rows = [(name, facts[0].get(name, ""), facts[1].get(name, "")) for name in names]
     return pd.DataFrame(
         [row for row in rows if row[1] != row[2]], columns=["what", "first", "second"]
     )
@@ -159,11 +163,13 @@ def compare(first: Saved, second: Saved) -> pd.DataFrame:
             raise InputError(f"no numbers are saved in {paths.shown(run.folder)}; run it again")
     # An exhibit without keys may print one number twice; a row's place tells such rows apart.
     tables = [t.assign(place=t.groupby(NUMBER, sort=False).cumcount()) for t in tables]
-    both = tables[0].merge(tables[1], on=[*NUMBER, "place"], how="outer", sort=False)
-    order = {name: place for place, name in enumerate(one.id for one in declared(first.chapter))}
-    both = both.sort_values("exhibit", key=lambda ids: ids.map(order), kind="stable")
-    both["difference"] = both["second"] - both["first"]
-    return both.drop(columns="place").reset_index(drop=True)
+    joined = tables[0].merge(tables[1], on=[*NUMBER, "place"], how="outer", sort=False)
+    order = {
+        name: place for place, name in enumerate(exhibit.id for exhibit in declared(first.chapter))
+    }
+    joined = joined.sort_values("exhibit", key=lambda ids: ids.map(order), kind="stable")
+    joined["difference"] = joined["second"] - joined["first"]
+    return joined.drop(columns="place").reset_index(drop=True)
 
 
 def page(first: Saved, second: Saved) -> str:
@@ -171,13 +177,15 @@ def page(first: Saved, second: Saved) -> str:
     table = compare(first, second)
     parts = [
         {
-            "id": one.id,
-            "label": one.label,
-            "content": one.content,
-            "rows": [_cells(row) for row in table[table["exhibit"] == one.id].to_dict("records")],
-            "pictures": [_picture(run, one.id) for run in (first, second)],
+            "id": exhibit.id,
+            "label": exhibit.label,
+            "content": exhibit.content,
+            "rows": [
+                _cells(row) for row in table[table["exhibit"] == exhibit.id].to_dict("records")
+            ],
+            "pictures": [_picture(run, exhibit.id) for run in (first, second)],
         }
-        for one in declared(first.chapter)
+        for exhibit in declared(first.chapter)
     ]
     shown = [part for part in parts if part["rows"] or any(part["pictures"])]
     return (
@@ -208,16 +216,16 @@ def _cells(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "sides": sides, "change": "0" if same else change, "same": same}
 
 
-def _told(run: Saved) -> dict[str, str]:
+def _facts(run: Saved) -> dict[str, str]:
     """What the manifest, or else an exhibit's record, says of a run; one line a parameter."""
     described: dict[str, Any] = {}
     for record in sorted(run.folder.glob("*.json"))[:1]:
         described |= json.loads(record.read_text(encoding="utf-8"))
-    for each in manifest.read(run.folder):
-        described |= {k: v for k, v in each.items() if k != "files"}
+    for entry in manifest.read(run.folder):
+        described |= {k: v for k, v in entry.items() if k != "files"}
     parameters = dict(described.get("parameters") or {})
-    told = {"profile": run.profile, **{str(k): _plain(v) for k, v in parameters.items()}}
-    return told | {name: _plain(described[name]) for name in _SHOWN if name in described}
+    facts = {"profile": run.profile, **{str(k): _plain(v) for k, v in parameters.items()}}
+    return facts | {name: _plain(described[name]) for name in _SHOWN if name in described}
 
 
 def _plain(value: Any) -> str:

@@ -53,19 +53,19 @@ class Step:
 
 def steps(chapter: str, profile: str, device: str = "cuda") -> Iterator[Step]:
     """Gather each evidence of a chapter on the CPU and on another device."""
-    here, there = (_source(chapter, profile, one) for one in ("cpu", device))
+    here, there = (_source(chapter, profile, place) for place in ("cpu", device))
     for name in here.gatherers():
         began = time.perf_counter()
         expected = evidence.load(here.gather(name))
         middle = time.perf_counter()
-        found, error = None, ""
+        actual, error = None, ""
         try:
-            found = evidence.load(there.gather(name))
+            actual = evidence.load(there.gather(name))
         except (RuntimeError, InputError) as failure:
             error = (str(failure).splitlines() or [type(failure).__name__])[0]
         seconds = (middle - began, time.perf_counter() - middle)
-        timed = name.startswith(cluster.TIMED) or found is None
-        yield Step(chapter, name, seconds, math.nan if timed else apart(expected, found), error)
+        timed = name.startswith(cluster.TIMED) or actual is None
+        yield Step(chapter, name, seconds, math.nan if timed else apart(expected, actual), error)
 
 
 def _source(chapter: str, profile: str, device: str):
@@ -73,19 +73,19 @@ def _source(chapter: str, profile: str, device: str):
     return cluster.source(check(chapter, settings_class(chapter).typed(strings)))
 
 
-def apart(expected: xr.Dataset, found: xr.Dataset) -> float:
+def apart(expected: xr.Dataset, actual: xr.Dataset) -> float:
     """The largest relative difference of any variable, in root mean squares; 0 where equal."""
-    if set(expected.variables) != set(found.variables):
+    if set(expected.variables) != set(actual.variables):
         return math.inf
-    return max((_apart(expected[name], found[name]) for name in expected.variables), default=0.0)
+    return max((_apart(expected[name], actual[name]) for name in expected.variables), default=0.0)
 
 
-def _apart(expected: xr.DataArray, found: xr.DataArray) -> float:
-    if expected.shape != found.shape:
+def _apart(expected: xr.DataArray, actual: xr.DataArray) -> float:
+    if expected.shape != actual.shape:
         return math.inf
     if not np.issubdtype(expected.dtype, np.number) or expected.size == 0:
-        return 0.0 if np.array_equal(expected, found) else math.inf
-    left, right = (np.asarray(one, dtype=np.float64) for one in (expected, found))
+        return 0.0 if np.array_equal(expected, actual) else math.inf
+    left, right = (np.asarray(values, dtype=np.float64) for values in (expected, actual))
     differs = ~((left == right) | (np.isnan(left) & np.isnan(right)))
     if not np.isfinite(left[differs] - right[differs]).all():
         return math.inf
@@ -96,10 +96,10 @@ def _apart(expected: xr.DataArray, found: xr.DataArray) -> float:
 
 def cells(step: Step) -> list[str]:
     """A step as a row of the table."""
-    said = "seconds" if math.isnan(step.apart) and not step.error else f"{step.apart:.1e}"
+    figure = "seconds" if math.isnan(step.apart) and not step.error else f"{step.apart:.1e}"
     return [
         f"{step.chapter} {step.evidence}",
         *(f"{seconds:.1f}" for seconds in step.seconds),
-        "-" if step.error else said,
+        "-" if step.error else figure,
         "" if step.is_good else "differs",
     ]

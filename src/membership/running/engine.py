@@ -23,8 +23,8 @@ SECONDS_OF_SILENCE = 600
 class _Client(PapermillNotebookClient):
     """Makes the kernel, and whatever that starts, end with the run."""
 
-    def __init__(self, *given: Any, run: processes.Run, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, run: processes.Run, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.run = run
 
     def create_kernel_manager(self) -> Any:
@@ -44,8 +44,8 @@ class _Client(PapermillNotebookClient):
 def _holds_sockets(name: Path) -> bool:
     """Whether sockets of such a name can be: paths of sockets are short, and not on every disk."""
     tried = name.with_name(f"{name.name}-0")
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as one:
-        one.bind(str(tried))
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.bind(str(tried))
         tried.unlink()
         return True
     return False

@@ -31,7 +31,7 @@ def _walk(whole: Any, rules: list[tuple[re.Pattern[str], str]]) -> Any:
     if isinstance(whole, dict):
         return {_walk(key, rules): _walk(value, rules) for key, value in whole.items()}
     if isinstance(whole, list):
-        return [_walk(each, rules) for each in whole]
+        return [_walk(item, rules) for item in whole]
     if not isinstance(whole, str) or os.sep not in whole:
         return whole
     for pattern, shown in rules:
@@ -40,9 +40,14 @@ def _walk(whole: Any, rules: list[tuple[re.Pattern[str], str]]) -> Any:
 
 
 def _own(parameters: Mapping[str, Any]) -> list[tuple[re.Pattern[str], str]]:
-    named = [one for v in parameters.values() for one in (v if isinstance(v, list) else [v])]
+    named = [value for v in parameters.values() for value in (v if isinstance(v, list) else [v])]
     # Of 'model@place', too.
-    texts = [part for one in named if isinstance(one, str) for part in (one, one.partition("@")[2])]
+    texts = [
+        part
+        for value in named
+        if isinstance(value, str)
+        for part in (value, value.partition("@")[2])
+    ]
     places = {addresses.read(text).place for text in texts}
     return _rules((p, Path(p).name) for p in places if os.path.isabs(p) and Path(p).name)
 
@@ -57,11 +62,11 @@ def _machine() -> list[tuple[re.Pattern[str], str]]:
 
 def _rules(places: Any) -> list[tuple[re.Pattern[str], str]]:
     """The longest first; as text, as Python and JSON write it within quotes, and as HTML."""
-    found = []
-    for place, shown in sorted(places, key=lambda each: -len(each[0])):
+    rules = []
+    for place, shown in sorted(places, key=lambda pair: -len(pair[0])):
         forms = {place, json.dumps(place)[1:-1], repr(place)[1:-1], html.escape(place)}
         forms.add(place.encode("unicode_escape").decode())
         # Not within what goes on, such as a picture's bytes in base64.
         ends = "" if place.endswith(os.sep) else r"(?![\w-])"
-        found += [(re.compile(rf"(?<![\w+]){re.escape(form)}{ends}"), shown) for form in forms]
-    return found
+        rules += [(re.compile(rf"(?<![\w+]){re.escape(form)}{ends}"), shown) for form in forms]
+    return rules

@@ -109,8 +109,8 @@ def run_notebook(
         The run failed, its kernel died or it was interrupted. The executed notebook and the
         results of an earlier run are left as they were.
     """
-    given = _with_absolute_paths(parameters or {})
-    settings = check(chapter, given)
+    absolute = _with_absolute_paths(parameters or {})
+    settings = check(chapter, absolute)
     for note in () if quiet else settings.notes:
         print(f"{chapter} ({settings.profile}): {note}", file=sys.stderr)
     place = place_of(settings, apart=apart)
@@ -127,7 +127,7 @@ def run_notebook(
         paths.clear_parts(written.parent, written.name)
     paths.clear_cache()
     with run_folder(results_path(settings)) as folder:
-        _run(settings, given, mark, folder, place, quiet)
+        _run(settings, absolute, mark, folder, place, quiet)
     for old in _failure_files(place):
         old.unlink(missing_ok=True)
     return target
@@ -135,7 +135,7 @@ def run_notebook(
 
 def _run(
     settings: ChapterSettings,
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     mark: str,
     folder: Path,
     place: Place,
@@ -144,7 +144,7 @@ def _run(
     """Execute; then results, page and record take the place of the earlier ones."""
     started, clock, read = time.time(), time.monotonic(), data_digests(settings)
     executed = [
-        _execute(page, settings, given, place, quiet) for page in pages_of(settings.chapter)
+        _execute(page, settings, parameters, place, quiet) for page in pages_of(settings.chapter)
     ]
     if data_digests(settings) != read:
         raise RunError(
@@ -170,7 +170,7 @@ def _run(
 
 
 def _execute(
-    page: str, settings: ChapterSettings, given: dict[str, Any], place: Place, quiet: bool
+    page: str, settings: ChapterSettings, parameters: dict[str, Any], place: Place, quiet: bool
 ) -> Any:
     """Execute in a folder of its own; on failure keep what there is and say it in one line."""
     import papermill
@@ -187,18 +187,18 @@ def _execute(
     with processes.supervised() as run:
         output = run.folder / "executed.ipynb"
         try:
-            _papermill(papermill, page, given, run, progress)
-            return _finished(output, page, given)
+            _papermill(papermill, page, parameters, run, progress)
+            return _finished(output, page, parameters)
         except PapermillExecutionError as error:
-            what = _last_line(error.evalue)
+            reason = _last_line(error.evalue)
             if error.ename == InputError.__name__:
-                raise InputError(what) from None
+                raise InputError(reason) from None
             if error.ename in _ENDED:
-                what = _ENDED[error.ename]
-            elif _is_of_memory(error.ename, what):
-                what = "out of memory; free some, or choose a smaller profile or smaller sizes"
+                reason = _ENDED[error.ename]
+            elif _is_of_memory(error.ename, reason):
+                reason = "out of memory; free some, or choose a smaller profile or smaller sizes"
             elif error.ename != RunError.__name__:
-                what = f"{error.ename}: {what}"
+                reason = f"{error.ename}: {reason}"
             details = f"{error}\n\nin the cell\n\n{error.source}"
         except KeyboardInterrupt:
             raise RunError(
@@ -206,24 +206,26 @@ def _execute(
                 "was trained is in the cache: run it again to go on"
             ) from None
         except DeadKernelError:
-            what = "the kernel died (killed, or out of memory)"
-            details = what
+            reason = "the kernel died (killed, or out of memory)"
+            details = reason
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             raise
         except CellTimeoutError as error:
-            what = f"nothing came from the kernel for {SECONDS_OF_SILENCE} seconds"
+            reason = f"nothing came from the kernel for {SECONDS_OF_SILENCE} seconds"
             details = str(error)
         except OSError as error:
             raise paths.write_error(output, error) from None
         except RuntimeError as error:
-            what = f"the kernel did not start or answer: {_last_line(str(error))}"
+            reason = f"the kernel did not start or answer: {_last_line(str(error))}"
             details = str(error)
-        log = _keep_failure(settings, given, place, output, progress.section, details)
-    raise RunError(f"{label} failed in {progress.section!r}: {what}; the log is {paths.shown(log)}")
+        log = _keep_failure(settings, parameters, place, output, progress.section, details)
+    raise RunError(
+        f"{label} failed in {progress.section!r}: {reason}; the log is {paths.shown(log)}"
+    )
 
 
 def _papermill(
-    papermill: Any, page: str, given: dict[str, Any], run: processes.Run, progress: Any
+    papermill: Any, page: str, parameters: dict[str, Any], run: processes.Run, progress: Any
 ) -> None:
     import jupytext
 
@@ -242,7 +244,7 @@ def _papermill(
     papermill.execute_notebook(
         source,
         output,
-        parameters=given,
+        parameters=parameters,
         engine_name=NAME,
         kernel_name="python3",
         language="python",
@@ -256,18 +258,18 @@ def _papermill(
     )
 
 
-def _finished(output: Path, page: str, given: Mapping[str, Any]) -> Any:
+def _finished(output: Path, page: str, parameters: Mapping[str, Any]) -> Any:
     """Read the executed notebook, fold the injected cell and forget the folders it ran in."""
     import nbformat
 
-    whole = hidden(json.loads(output.read_text(encoding="utf-8")), given)
+    whole = hidden(json.loads(output.read_text(encoding="utf-8")), parameters)
     notebook = nbformat.reads(json.dumps(whole), as_version=4)
     tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
     # Out of sight where the page keeps its own parameters out of sight.
-    unseen = any({"parameters", "remove-input"} <= set(one) for one in tags)
-    for one in tags:
-        if "injected-parameters" in one:
-            one.append("remove-input" if unseen else "hide-input")
+    unseen = any({"parameters", "remove-input"} <= set(cell_tags) for cell_tags in tags)
+    for cell_tags in tags:
+        if "injected-parameters" in cell_tags:
+            cell_tags.append("remove-input" if unseen else "hide-input")
     notebook.metadata.papermill.update(
         input_path=f"notebooks/{page}.md", output_path=f"book/chapters/{page}.ipynb"
     )
@@ -276,18 +278,18 @@ def _finished(output: Path, page: str, given: Mapping[str, Any]) -> Any:
 
 def _keep_failure(
     settings: ChapterSettings,
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     place: Place,
     output: Path,
     section: str,
     details: str,
 ) -> Path:
     log, notebook = _failure_files(place)
-    header = f"chapter: {settings.chapter}\nsection: {section}\nparameters: {given}\n\n"
+    header = f"chapter: {settings.chapter}\nsection: {section}\nparameters: {parameters}\n\n"
     messages = output.with_name(KERNEL_LOG)
     if messages.is_file():
-        said = messages.read_text(encoding="utf-8", errors="replace")
-        details += f"\n\nThe kernel's own messages:\n\n{said}"
+        text = messages.read_text(encoding="utf-8", errors="replace")
+        details += f"\n\nThe kernel's own messages:\n\n{text}"
     plain = re.sub(r"\x1b\[[0-9;]*m", "", details)
     paths.write_made(log, header + plain + "\n")
     if output.is_file():
@@ -319,9 +321,9 @@ def _as_json(notebook: Any) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def _is_of_memory(name: str, told: str) -> bool:
+def _is_of_memory(name: str, message: str) -> bool:
     """Whether an error is Python's, NumPy's, or torch's that there is no memory left."""
-    return name.endswith(("MemoryError", "OutOfMemoryError")) or "can't allocate memory" in told
+    return name.endswith(("MemoryError", "OutOfMemoryError")) or "can't allocate memory" in message
 
 
 def _last_line(text: str) -> str:

@@ -56,7 +56,7 @@ class Running:
         self.listener = threading.Thread(target=self._listen, daemon=True)
         self.listener.start()
 
-    def said(self) -> str:
+    def reason(self) -> str:
         """Why it failed."""
         return self.last.removeprefix(COMMAND) or f"the run of {self.job.name} was killed"
 
@@ -90,9 +90,9 @@ def run_side_by_side(chapters: Sequence[str], options: Sequence[str], at_once: i
     jobs = [Job(chapter, ("run", chapter, *options)) for chapter in _longest_first(chapters)]
     failed = run_jobs(jobs, at_once, go_on=False)
     if failed:
-        for one in failed[1:]:
-            print(one.said(), file=sys.stderr)
-        raise (InputError if failed[0].process.returncode == 2 else RunError)(failed[0].said())
+        for run in failed[1:]:
+            print(run.reason(), file=sys.stderr)
+        raise (InputError if failed[0].process.returncode == 2 else RunError)(failed[0].reason())
 
 
 def run_jobs(
@@ -137,12 +137,12 @@ def _all(
             and (not within_memory or _fits(len(running), free))
         ):
             running.append(_start(waiting.pop(0), threads, run))
-        for one in [each for each in running if each.process.poll() is not None]:
-            running.remove(one)
-            run.release(one.process.pid)
-            one.listener.join()
-            failed += [one] if one.process.returncode else []
-            on_end(one)
+        for ended in [started for started in running if started.process.poll() is not None]:
+            running.remove(ended)
+            run.release(ended.process.pid)
+            ended.listener.join()
+            failed += [ended] if ended.process.returncode else []
+            on_end(ended)
         time.sleep(PAUSE)
     return failed
 

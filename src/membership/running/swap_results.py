@@ -69,9 +69,9 @@ def put_in_place(folder: Path, target: Path, described: dict[str, Any]) -> dict[
     real = target.resolve()
     try:
         files = manifest.digests(folder)
-        others = _keep_others(real, folder, files)
+        kept = _keep_others(real, folder, files)
         manifest.write(
-            folder, [*others, {"written_by": manifest.COMMAND, **described, "files": files}]
+            folder, [*kept, {"written_by": manifest.COMMAND, **described, "files": files}]
         )
         old = real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
         if real.exists():

@@ -55,8 +55,8 @@ def values(text: str, *, is_list: bool = False) -> list[str]:
     InputError
         A range that runs backwards or is too long, or a value that is given twice or is empty.
     """
-    if found := _RANGE.fullmatch(text.strip()):
-        first, last = map(int, found.groups())
+    if match := _RANGE.fullmatch(text.strip()):
+        first, last = map(int, match.groups())
         if not 0 <= last - first < MOST_RUNS:
             raise InputError(f"{brief(text)}: a range runs upwards, over {MOST_RUNS:,} at most")
         return [str(number) for number in range(first, last + 1)]
@@ -65,10 +65,10 @@ def values(text: str, *, is_list: bool = False) -> list[str]:
     except (ValueError, RecursionError):
         rows = list(csv.reader([text], skipinitialspace=True))
         read = [part.strip() for part in rows[0]]
-    if is_list and not all(isinstance(one, list) for one in read):
+    if is_list and not all(isinstance(value, list) for value in read):
         read = [read]
     # A number stays as it was typed: 0.10 and 0.1 are one value, and 1e-3 is no longer than that.
-    several = [one if isinstance(one, str) else json.dumps(one) for one in read]
+    several = [value if isinstance(value, str) else json.dumps(value) for value in read]
     if "" in several[1:] or (several[:1] == [""] and len(several) > 1):
         raise InputError(f"{brief(text)} holds an empty value; give values with commas between")
     if len(set(several)) < len(several):
@@ -108,11 +108,11 @@ def plan(chapter: str, strings: Mapping[str, str], output: Path) -> list[Point]:
         raise InputError(f"{count:,} runs are more than {MOST_RUNS:,}; give fewer values")
     points = []
     for combination in itertools.product(*choices.values()):
-        given = dict(zip(choices, combination, strict=True))
-        own = {name: given[name] for name in varied}
+        parameters = dict(zip(choices, combination, strict=True))
+        own = {name: parameters[name] for name in varied}
         folder = (output / _folder_name(own)).absolute()
-        typed = cls.typed(given) | {"results_dir": str(folder)}
-        points.append(Point(own, given, check(chapter, typed), folder))
+        typed = cls.typed(parameters) | {"results_dir": str(folder)}
+        points.append(Point(own, parameters, check(chapter, typed), folder))
     return points
 
 
@@ -157,13 +157,13 @@ def run_sweep(
         if not quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def on_end(one: Running) -> None:
+    def on_end(ended: Running) -> None:
         nonlocal done
         done += 1
-        took = time.monotonic() - one.began
-        state = "failed" if one.process.returncode else f"{took:.0f} s"
+        took = time.monotonic() - ended.began
+        state = "failed" if ended.process.returncode else f"{took:.0f} s"
         minutes, seconds = divmod(int(time.monotonic() - began), 60)
-        tell(f"{done:>4} of {len(points)}  {minutes:>3}:{seconds:02}  {one.job.name} ({state})")
+        tell(f"{done:>4} of {len(points)}  {minutes:>3}:{seconds:02}  {ended.job.name} ({state})")
 
     tell(f"{len(points)} runs, {done} of them up to date")
     jobs = [Job(point.name, _command(point), tells=False) for point in due]
@@ -176,7 +176,7 @@ def run_sweep(
         raise RunError(
             f"interrupted; {kept} of {len(points)} runs are kept: give the same command to go on"
         ) from None
-    return [(by_name[one.job.name], one.said()) for one in failed]
+    return [(by_name[run.job.name], run.reason()) for run in failed]
 
 
 def is_done(point: Point) -> bool:

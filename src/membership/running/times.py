@@ -61,8 +61,8 @@ def save(path: Path, record: dict[str, Any]) -> None:
 
 
 def _digest(record: dict[str, Any]) -> str:
-    said = {key: value for key, value in record.items() if key != "sha256"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    fields = {key: value for key, value in record.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def section_seconds(notebook: Any) -> list[dict[str, Any]]:
@@ -80,8 +80,8 @@ def machine(device: str) -> str:
     names = [_processor()]
     if device != "cpu" and shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        asked = subprocess.run(query, capture_output=True, text=True, check=False, timeout=30)
-        names += [line.strip() for line in asked.stdout.splitlines()[:1] if asked.returncode == 0]
+        answer = subprocess.run(query, capture_output=True, text=True, check=False, timeout=30)
+        names += [line.strip() for line in answer.stdout.splitlines()[:1] if answer.returncode == 0]
     return ", ".join(names)
 
 
@@ -126,7 +126,7 @@ def kept(files: Iterable[Path], is_whole: Callable[[Any], bool]) -> list[Any]:
     is_whole : callable
         Whether a record holds what its reader needs; it may raise where there is no such thing.
     """
-    found = []
+    records = []
     for path in files:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
@@ -134,10 +134,10 @@ def kept(files: Iterable[Path], is_whole: Callable[[Any], bool]) -> list[Any]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             record, whole = None, False
         if whole:
-            found.append(record)
+            records.append(record)
         else:
             print(
                 f"{paths.shown(path)} is damaged and left out; restore it or delete it",
                 file=sys.stderr,
             )
-    return found
+    return records

@@ -53,26 +53,26 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
     """
     root, package = paths.project_root(), Path(membership.__file__).resolve().parent
     texts = [paths.text_of(source_path(page)) for page in pages_of(settings.chapter)]
-    others = [f"studies/{one}" for one in chapters() if one != settings.chapter]
+    other_chapters = [f"studies/{chapter}" for chapter in chapters() if chapter != settings.chapter]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
     files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
     return {
         "notebooks": _digest("".join(texts).encode()),
-        "code": provenance.code_digest(package, (*_AFTERWARDS, *others)),
+        "code": provenance.code_digest(package, (*_AFTERWARDS, *other_chapters)),
         **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
     }
 
 
 def _libraries() -> dict[str, str]:
     """The versions of what the package asks for, as installed, and of Python."""
-    found = provenance.versions()
+    by_name = provenance.versions()
     with contextlib.suppress(metadata.PackageNotFoundError):
         for line in metadata.requires("membership") or ():
             name = re.match(r"[\w.-]+", line)
             if name and not _NO_NUMBERS.search(line):
                 with contextlib.suppress(metadata.PackageNotFoundError):
-                    found[name[0]] = metadata.version(name[0])
-    return found
+                    by_name[name[0]] = metadata.version(name[0])
+    return by_name
 
 
 def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
@@ -107,10 +107,10 @@ def _relative(named: str) -> str:
     return str(folder.relative_to(root)) if folder.is_relative_to(root) else ELSEWHERE
 
 
-def sealed(page: str, said: dict[str, Any]) -> str:
+def sealed(page: str, note: dict[str, Any]) -> str:
     """A notebook with a note of ours, which holds the digest of the whole: see `is_unchanged`."""
     whole = json.loads(page)
-    whole["metadata"]["membership"] = dict(said)
+    whole["metadata"]["membership"] = dict(note)
     whole["metadata"]["membership"]["page"] = _digest_of_page(whole)
     return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -128,18 +128,18 @@ def read_stamp(*pages: Path) -> dict[str, Any] | None:
     notes = [dict(note_of(page) or {}) for page in pages]
     for note in notes:
         note.pop("page", None)
-    said = notes[0]
-    whole = {"profile", "results_dir", "fingerprint", "files"} <= said.keys()
-    one_run = all(note == said for note in notes)
-    return said if whole and one_run and manifest.is_listing(said["files"]) else None
+    first = notes[0]
+    whole = {"profile", "results_dir", "fingerprint", "files"} <= first.keys()
+    one_run = all(note == first for note in notes)
+    return first if whole and one_run and manifest.is_listing(first["files"]) else None
 
 
 def note_of(notebook: Path) -> dict[str, Any] | None:
     """What a notebook as `sealed` has left it says of itself; None of any other."""
     try:
         page = json.loads(notebook.read_text(encoding="utf-8"))
-        said = page["metadata"]["membership"]
-        return said if said["page"] == _digest_of_page(page) else None
+        note = page["metadata"]["membership"]
+        return note if note["page"] == _digest_of_page(page) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -149,17 +149,17 @@ def is_up_to_date(settings: ChapterSettings, mark: str, *pages: Path) -> bool:
 
     And whether what they wrote lies there.
     """
-    said = read_stamp(*(pages or map(executed_path, pages_of(settings.chapter))))
-    if said is None or said["fingerprint"] != mark:
+    note = read_stamp(*(pages or map(executed_path, pages_of(settings.chapter))))
+    if note is None or note["fingerprint"] != mark:
         return False
-    folder, files = results_path(settings), said["files"]
+    folder, files = results_path(settings), note["files"]
     return not manifest.wrong(folder, files) and manifest.covers(folder, files)
 
 
 def _digest_of_page(page: dict[str, Any]) -> str:
     """The digest of a notebook with its note, but for the digest that the note holds."""
-    said = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
-    metadata = {**page["metadata"], "membership": said}
+    note = {k: v for k, v in page["metadata"]["membership"].items() if k != "page"}
+    metadata = {**page["metadata"], "membership": note}
     return _digest(json.dumps({**page, "metadata": metadata}, sort_keys=True).encode())
 
 
