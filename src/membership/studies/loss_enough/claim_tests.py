@@ -101,7 +101,7 @@ def _matt_adds(source: Source, *, paired: bool) -> Outcome:
             if paired
             else lead(table, label, *pair, **where)
         )
-    outcome = every([much_better(each, POINT, parts=len(sizes)) for each in leads])
+    outcome = every([much_better(contrast, POINT, parts=len(sizes)) for contrast in leads])
     data = f"{SHIPS}, features of another network"
     return overall({data: outcome.on(data)}, [SHIPS])
 
@@ -140,11 +140,13 @@ def posterior_adds(source: Source) -> Outcome:
 
 
 def _over(
-    table: pd.DataFrame, test: Callable[[str], Outcome], theirs: Sequence[str] = IMAGES
+    table: pd.DataFrame, test: Callable[[str], Outcome], paper_datasets: Sequence[str] = IMAGES
 ) -> Outcome:
     """One outcome from those on each data set; BMIA's tables have none of CIFAR's own."""
     names = dict.fromkeys(table["dataset"])
-    return overall({name: test(name).on(name) for name in names}, theirs, simulated=SIMULATED)
+    return overall(
+        {name: test(name).on(name) for name in names}, paper_datasets, simulated=SIMULATED
+    )
 
 
 def calibration_pays(source: Source) -> Outcome:
@@ -177,8 +179,8 @@ def leave_one_out_predicts(source: Source) -> Outcome:
         if reliable < RELIABLE:
             return untested(f"the risk's reliability on {name} is below one half")
         rows = rows_at(table, dataset=name, metric=corrected)
-        others = rows[~rows["predictor"].str.startswith("LOOD")]
-        cheap = others.loc[others["value"].idxmax(), "predictor"]
+        rivals = rows[~rows["predictor"].str.startswith("LOOD")]
+        cheap = rivals.loc[rivals["value"].idxmax(), "predictor"]
         at = {"dataset": name, "metric": corrected}
         label = f"rank correlation over root of reliability, LOOD, {name}"
         own = number(table, label, predictor="LOOD, KL at the record", **at)

@@ -90,5 +90,5 @@ def best_rates(member: FloatArray, other: FloatArray, fpr: float = 0.01) -> tupl
 def log_ratio(member: FloatArray, other: FloatArray) -> FloatArray:
     """The log-likelihood ratio of each outcome; infinite where one world rules it out."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(member) - np.log(other)
-    return np.where(member + other > 0, found, 0.0)
+        ratio = np.log(member) - np.log(other)
+    return np.where(member + other > 0, ratio, 0.0)

@@ -88,12 +88,12 @@ def shares(settings: Settings) -> pd.DataFrame:
 
 def knowledge(settings: Settings) -> pd.DataFrame:
     """Every attack as more labels of the others are known, at both ends."""
-    some = {
+    keys = {
         Setting(Noise(share), known): {"optimiser": name, "known": known}
         for name, share in ENDS.items()
         for known in KNOWN
     }
-    return _table(settings, some)
+    return _table(settings, keys)
 
 
 def decays(settings: Settings) -> pd.DataFrame:
@@ -117,8 +117,8 @@ def _swept(settings: Settings, name: str, recipes: dict[float, Recipe]) -> pd.Da
     rows = []
     for value, recipe in recipes.items():
         rows += _two(settings, {name: value}, Noise(ENDS[SGD]), recipe, (*DRAWN, MALT, MAST))
-    one = next(iter(recipes.values()))
-    sizes = {k: v for k, v in named_sizes(settings, one).items() if k != name.capitalize()}
+    first = next(iter(recipes.values()))
+    sizes = {k: v for k, v in named_sizes(settings, first).items() if k != name.capitalize()}
     return tidy(rows, {"sizes": sizes})
 
 
@@ -137,32 +137,35 @@ def _two(
     """Some attacks to who knows all others, and to who knows their law, and their contrasts."""
     rows, sizes = [], _sizes(settings)
     wide = {o: played(*sizes, Setting(noise, known, recipe)) for o, known in KNOWLEDGE.items()}
-    for others, found in wide.items():
+    for adversary, scores in wide.items():
         for attack in attacks:
             for metric in (AUC, RATE):
-                told = {**key, "others": others, "attack": attack, "metric": metric}
-                rows.append(told | metrics.summary(found[attack, metric].to_numpy()))
-    asked = (BEST_LOSS, BEST_PARAMETERS, MALT, MAST, IHA, IHA_STAR)
-    areas = {o: {one: each[one, AUC].to_numpy() for one in asked} for o, each in wide.items()}
+                row = {**key, "others": adversary, "attack": attack, "metric": metric}
+                rows.append(row | metrics.summary(scores[attack, metric].to_numpy()))
+    compared = (BEST_LOSS, BEST_PARAMETERS, MALT, MAST, IHA, IHA_STAR)
+    areas = {
+        o: {attack: scores[attack, AUC].to_numpy() for attack in compared}
+        for o, scores in wide.items()
+    }
     apart = contrasts(areas)
     if IHA in attacks:
         apart[CORRECTED] = areas[ALL][IHA_STAR] - areas[ALL][IHA]
     for label, values in apart.items():
-        told = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
-        rows.append(told | metrics.summary(values))
+        row = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
+        rows.append(row | metrics.summary(values))
     return rows
 
 
 def contrasts(areas: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the claims on the two-by-two compare, from AUCs by knowledge and attack."""
-    every, law = areas[ALL], areas[POPULATION]
-    added, added_all = (known[BEST_PARAMETERS] - known[BEST_LOSS] for known in (law, every))
+    all_known, law = areas[ALL], areas[POPULATION]
+    added, added_all = (known[BEST_PARAMETERS] - known[BEST_LOSS] for known in (law, all_known))
     return {
-        KNOWLEDGE_LESS_ACCESS: every[BEST_LOSS] - law[BEST_PARAMETERS],
+        KNOWLEDGE_LESS_ACCESS: all_known[BEST_LOSS] - law[BEST_PARAMETERS],
         PARAMETERS_LESS_LOSS: added,
         THRESHOLD_LESS_ACCESS: law[MAST] - law[MALT] - added,
         PARAMETERS_LESS_LOSS_ALL: added_all,
-        THRESHOLD_LESS_ACCESS_ALL: every[MAST] - every[MALT] - added_all,
+        THRESHOLD_LESS_ACCESS_ALL: all_known[MAST] - all_known[MALT] - added_all,
     }
 
 
@@ -174,8 +177,8 @@ def _sizes(settings: Settings) -> tuple[int, int, int, int]:
 def played(seed: int, games: int, records: int, draws: int, setting: Setting) -> pd.DataFrame:
     """A row a game, a column an attack and metric; every setting plays the same games."""
     rows = []
-    for one in range(games):
-        game = RidgeGame([seed, one], records, draws, setting.recipe)
+    for place in range(games):
+        game = RidgeGame([seed, place], records, draws, setting.recipe)
         scores = game.play(setting.noise, setting.known)
         member = np.repeat([[False, True]], draws, axis=1).repeat(records, axis=0).ravel()
         row = {}
@@ -186,10 +189,10 @@ def played(seed: int, games: int, records: int, draws: int, setting: Setting) ->
     return pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(rows[0]))
 
 
-def _table(settings: Settings, some: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
+def _table(settings: Settings, keys: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
     sizes = _sizes(settings)
     rows = [
-        row for setting, key in some.items() for row in _rows(key, played(*sizes, setting), sizes)
+        row for setting, key in keys.items() for row in _rows(key, played(*sizes, setting), sizes)
     ]
     return tidy(rows, {"sizes": named_sizes(settings)})
 
@@ -247,9 +250,9 @@ def logistic_rates(points: int, optimiser: str) -> tuple[tuple[str, str, float, 
 def temperatures(settings: Settings) -> pd.DataFrame:
     """The Gaussian mean: every attack against the temperature, both kinds of knowledge."""
     rows = []
-    for others, known in ((ALL, RECORDS - 1), (POPULATION, 0)):
+    for adversary, known in ((ALL, RECORDS - 1), (POPULATION, 0)):
         for temperature in TEMPERATURES:
-            key = {"others": others, "temperature": temperature}
+            key = {"others": adversary, "temperature": temperature}
             rows += _exact(key, mean_rates(temperature, known))
     sizes = {"Records": str(RECORDS), "Dimensions": str(DIMENSIONS)}
     return tidy(rows, {"sizes": sizes, **EXACT})
@@ -259,8 +262,8 @@ def logistic(settings: Settings) -> pd.DataFrame:
     """The logistic regression: every attack, optimiser and knowledge."""
     rows = []
     for optimiser in OPTIMISERS:
-        for others, attack, *pair in logistic_rates(settings.grid_points, optimiser):
-            rows += _exact({"optimiser": optimiser, "others": others}, {attack: pair})
+        for adversary, attack, *pair in logistic_rates(settings.grid_points, optimiser):
+            rows += _exact({"optimiser": optimiser, "others": adversary}, {attack: pair})
     return tidy(rows, {"sizes": _grid(settings), **EXACT})
 
 
@@ -269,8 +272,8 @@ def all_games(settings: Settings) -> pd.DataFrame:
     rows = _mean_cells() + two_by_two(settings)
     for optimiser in OPTIMISERS:
         cells: dict[str, dict] = {ALL: {}, POPULATION: {}}
-        for others, attack, *rates in logistic_rates(settings.grid_points, optimiser):
-            cells[others][attack] = tuple(rates)
+        for adversary, attack, *rates in logistic_rates(settings.grid_points, optimiser):
+            cells[adversary][attack] = tuple(rates)
         rows += _cells({"game": LOGISTIC, "optimiser": optimiser}, cells)
     return tidy(rows, {"sizes": {**named_sizes(settings), **_grid(settings)}, **EXACT})
 
@@ -280,19 +283,21 @@ def _mean_cells() -> list[dict[str, Any]]:
     return _cells({"game": MEAN, "optimiser": POSTERIOR}, cells)
 
 
-def _cells(key: dict[str, str], found: dict[str, dict]) -> list[dict[str, Any]]:
+def _cells(key: dict[str, str], by_knowledge: dict[str, dict]) -> list[dict[str, Any]]:
     """Exact cells of one game, and the contrasts of the claims."""
     rows = []
-    for others, rates in found.items():
+    for adversary, rates in by_knowledge.items():
         best = {name: rates[name] for name in (BEST_LOSS, BEST_PARAMETERS)}
-        rows += _exact({**key, "others": others}, best)
+        rows += _exact({**key, "others": adversary}, best)
     areas = {
-        others: {a: 100 * np.float64(rates[a][0]) for a in (BEST_LOSS, BEST_PARAMETERS, MALT, MAST)}
-        for others, rates in found.items()
+        adversary: {
+            a: 100 * np.float64(rates[a][0]) for a in (BEST_LOSS, BEST_PARAMETERS, MALT, MAST)
+        }
+        for adversary, rates in by_knowledge.items()
     }
     for label, value in contrasts(areas).items():
-        told = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
-        rows.append(told | exactly(float(value)))
+        row = {**key, "others": COMPARED, "attack": label, "metric": APART_BY}
+        rows.append(row | exactly(float(value)))
     return rows
 
 

@@ -109,10 +109,10 @@ class LogisticGame:
         step = np.tensordot(counts / counts.sum(), self._moves, axes=1)
         system = np.eye(size) - step.T
         system[0] = 1.0
-        one = np.zeros(size)
-        one[0] = 1.0
-        found = np.maximum(np.linalg.solve(system, one), 0.0)
-        return found / found.sum()
+        unit = np.zeros(size)
+        unit[0] = 1.0
+        stationary = np.maximum(np.linalg.solve(system, unit), 0.0)
+        return stationary / stationary.sum()
 
     @cache  # noqa: B019
     def laws(self, optimiser: str) -> tuple[FloatArray, FloatArray]:
@@ -126,11 +126,11 @@ class LogisticGame:
 
         added = np.eye(len(KINDS), dtype=int)
         without = np.stack([law(counts) for counts, _ in self.sets])
-        each = [
-            [law(tuple(int(c) for c in counts + one)) for one in added]
+        with_record = [
+            [law(tuple(int(c) for c in counts + kind)) for kind in added]
             for counts in (np.array(counts) for counts, _ in self.sets)
         ]
-        return without, np.stack([np.stack(one) for one in each])
+        return without, np.stack([np.stack(by_kind) for by_kind in with_record])
 
     def rates(self, optimiser: str) -> Iterator[tuple[str, str, float, float]]:
         """Knowledge, attack, AUC and TPR at 1% FPR, pooled over all D' and records."""
@@ -153,14 +153,14 @@ class LogisticGame:
         loss = np.broadcast_to(self.losses, into.shape)
         softmin = -np.log(np.einsum("sg,kg->sk", out, np.exp(-self.losses / self.temperature)))
         reference = out @ self.weights
-        found = {
+        by_attack = {
             BEST_PARAMETERS: exact_roc.log_ratio(into, np.broadcast_to(out[:, None], into.shape)),
             BEST_LOSS: self._of_loss(out, into),
             MALT: -loss,
             MAST: self.temperature * softmin[:, :, None] - loss,
             MATT: self._matt(reference),
         }
-        return {**found, **self._white_box(tuple(map(tuple, counts.tolist())))}
+        return {**by_attack, **self._white_box(tuple(map(tuple, counts.tolist())))}
 
     def _of_loss(self, out: FloatArray, into: FloatArray) -> FloatArray:
         """The log-likelihood ratio of the record's loss: weights of one loss are one outcome."""
@@ -185,17 +185,25 @@ class LogisticGame:
         outer = KINDS[:, :, None] * KINDS[:, None, :]
         by_attack = {name: [] for name in (IHA, IHA_STAR, RESIDUAL)}
         for count in counts:
-            others = np.tensordot(np.array(count), self.gradients, axes=1) / n
+            mean_gradient = np.tensordot(np.array(count), self.gradients, axes=1) / n
             hessian = np.einsum("k,kg,kij->gij", count, curvature, outer) / n
             for kind, gradient in enumerate(self.gradients):
-                seen = (self.weights, self.losses[kind], gradient, others, hessian, n, recipe)
+                seen = (
+                    self.weights,
+                    self.losses[kind],
+                    gradient,
+                    mean_gradient,
+                    hessian,
+                    n,
+                    recipe,
+                )
                 by_attack[IHA].append(iha_at(*seen, damping=DAMPING))
                 by_attack[IHA_STAR].append(iha_at(*seen, "regularised", damping=DAMPING))
                 by_attack[RESIDUAL].append(
-                    residual_at(self.weights, gradient, others, n, recipe[2])
+                    residual_at(self.weights, gradient, mean_gradient, n, recipe[2])
                 )
         shape = (len(counts), len(KINDS), -1)
-        return {name: np.stack(each).reshape(shape) for name, each in by_attack.items()}
+        return {name: np.stack(scores).reshape(shape) for name, scores in by_attack.items()}
 
 
 OPTIMISERS = (POSTERIOR, SGD)

@@ -61,8 +61,8 @@ def _mean_parts(settings: Settings) -> tuple[FloatArray, FloatArray, FloatArray]
 
 def _ridge_parts(settings: Settings, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     games = [
-        RidgeGame([settings.seed, one], settings.n_records, settings.n_draws)
-        for one in range(settings.n_games)
+        RidgeGame([settings.seed, place], settings.n_records, settings.n_draws)
+        for place in range(settings.n_games)
     ]
     played = [(game.play(Noise(share), 1.0), game.temperature) for game in games]
     ratio = np.concatenate([scores[BEST_PARAMETERS] for scores, _ in played])
@@ -96,16 +96,16 @@ def _unexplained(ratio: FloatArray, loss: FloatArray, mass: FloatArray) -> float
     """What is left of the log-ratio's variance after a line in the loss, all records."""
     mass = mass / mass.sum(axis=1, keepdims=True)
     ratio, loss = (v - np.sum(mass * v, axis=1, keepdims=True) for v in (ratio, loss))
-    both, own, all_ = (
+    cross, own, all_ = (
         np.sum(mass * a * b, axis=1) for a, b in ((ratio, loss), (loss, loss), (ratio, ratio))
     )
-    explained = np.divide(both**2, own, out=np.zeros_like(own), where=own > 0)
+    explained = np.divide(cross**2, own, out=np.zeros_like(own), where=own > 0)
     return float(100 * (1 - explained.sum() / all_.sum()))
 
 
 def all_losses(settings: Settings) -> pd.DataFrame:
     """The parameters of a ridge regression from the losses on D' and z alone."""
-    errors, others = zip(
+    errors, second_errors = zip(
         *(
             _from_losses(RidgeGame([settings.seed, game], 1, 1), game)
             for game in range(settings.n_games)
@@ -114,7 +114,7 @@ def all_losses(settings: Settings) -> pd.DataFrame:
     )
     rows = [
         {"game": RIDGE, "metric": ERROR} | exactly(max(errors)),
-        {"game": RIDGE, "metric": SECOND} | exactly(min(others)),
+        {"game": RIDGE, "metric": SECOND} | exactly(min(second_errors)),
     ]
     note = "An error is the largest deviation of a residual's size from the one observed."
     return tidy(rows, {"sizes": {"Games": str(settings.n_games)}, "note": note, "residue": 1e-6})

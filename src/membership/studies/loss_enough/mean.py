@@ -64,7 +64,7 @@ class MeanGame:
         theta, z, known, reference = np.eye(4)
         m = known / (self.n - 1)
         away, gradient = z - theta, theta - z
-        others = ((self.n - 1) * theta - known) / self.n
+        rest = ((self.n - 1) * theta - known) / self.n
         softened = 1 + v0 / self.temperature
 
         def form(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -77,19 +77,19 @@ class MeanGame:
             MALT: -form(away, away) / 2,
             MAST: form(z - m, z - m) / (2 * softened) - form(away, away) / 2,
             MATT: -form(theta - reference, reference - z),
-            RESIDUAL: -form(2 * others + gradient / self.n, gradient) / self.n,
+            RESIDUAL: -form(2 * rest + gradient / self.n, gradient) / self.n,
         }
 
     def rates(self) -> dict[str, tuple[float, float]]:
         """AUC and TPR at 1% FPR of each attack."""
-        found = {}
+        by_attack = {}
         for attack, form in self.forms().items():
             member, other = (
                 exact_roc.weights_of(form, self.loadings(seen)) for seen in (True, False)
             )
             area = exact_roc.auc(member, other, self.d)
-            found[attack] = (area, exact_roc.tpr_at(member, other, self.d, 0.01))
-        return {BEST_LOSS: self.of_loss(), **found}
+            by_attack[attack] = (area, exact_roc.tpr_at(member, other, self.d, 0.01))
+        return {BEST_LOSS: self.of_loss(), **by_attack}
 
     def of_loss(self, distances: int = _DISTANCES, losses: int = _LOSSES) -> tuple[float, float]:
         """AUC and TPR at 1% FPR of the likelihood ratio of the loss, given the record.

@@ -169,8 +169,8 @@ class RidgeGame:
         error = np.sum(w * self.x_z[:, None], axis=-1) - self.y_z[:, None]
         gradient = error[..., None] * self.x_z[:, None]
         flat = (-1, SIZE)
-        others = w @ self.hessian - self.expected(known)[0]
-        seen = [part.reshape(flat) for part in (w, gradient, others)]
+        mean_gradient = w @ self.hessian - self.expected(known)[0]
+        seen = [part.reshape(flat) for part in (w, gradient, mean_gradient)]
         recipe = (self.recipe.rate, 0.0, self.recipe.weight_decay)
         white = (seen[0], error.ravel() ** 2 / 2, *seen[1:], self.hessian, self.n, recipe)
         ratios = {
@@ -192,8 +192,8 @@ class RidgeGame:
         for law in (within, without):
             mean, variance = law.along(self.x_z)
             mean, spread = mean - self.y_z[:, None], np.sqrt(variance)
-            both = [norm.logpdf(sign * size, mean, spread) for sign in (1, -1)]
-            logs.append(np.logaddexp(*both))
+            densities = [norm.logpdf(sign * size, mean, spread) for sign in (1, -1)]
+            logs.append(np.logaddexp(*densities))
         return logs[0] - logs[1]
 
     def _threshold(self, without: Law) -> FloatArray:

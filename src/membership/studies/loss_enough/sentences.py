@@ -39,10 +39,10 @@ def of_sufficiency(table: pd.DataFrame) -> str:
     """Both optimisers."""
     spread = table[(table["metric"] == SPREAD) & (table["optimiser"] == POSTERIOR)]["value"].max()
     left = table[(table["metric"] == UNEXPLAINED) & (table["optimiser"] == SGD)]
-    each = " and ".join(f"{row.value:.0f}% in {row.game}" for row in left.itertuples())
+    clauses = " and ".join(f"{row.value:.0f}% in {row.game}" for row in left.itertuples())
     return (
         "For draws from the posterior the log-ratio is a line in the loss, up to rounding "
-        f"({spread:.0e}). Under SGD such a line leaves part of its variance unexplained: {each}."
+        f"({spread:.0e}). Under SGD such a line leaves part of its variance unexplained: {clauses}."
     )
 
 
@@ -128,10 +128,10 @@ def of_logistic(table: pd.DataFrame) -> str:
     """Best, loss and IHA* under SGD, and what the grid's loss lacks."""
     area = _areas(table, "optimiser", "others")
     names = (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, MALT)
-    each = ", ".join(f"{name} {area[SGD, ALL, name]:.1f}" for name in names)
+    clauses = ", ".join(f"{name} {area[SGD, ALL, name]:.1f}" for name in names)
     lack = abs(area[POSTERIOR, ALL, BEST_PARAMETERS] - area[POSTERIOR, ALL, BEST_LOSS])
     return (
-        f"All others known, AUC (%) under SGD: {each}. For a draw from the posterior the best "
+        f"All others known, AUC (%) under SGD: {clauses}. For a draw from the posterior the best "
         f"attack on the loss lacks {lack:.2f} points."
     )
 
