@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from membership.studies.lood import evidence, queries, reconstruction
-from membership.studies.lood.evidence.searches import Searches, _others
+from membership.studies.lood.evidence.searches import Searches, _nearest_others
 
 ESCAPES = ("process-normalised", "process-at-mean")
 
@@ -165,4 +165,4 @@ def test_the_nearest_other_record_leaves_out_the_record_itself(records, settings
     made = Searches(records.first(40), settings)
     seen, found = made.whole, made.recover("RBF", 3, steps=10)
     table = np.corrcoef(seen.x.reshape(40, -1))
-    assert _others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())
+    assert _nearest_others(seen, found)[1] == pytest.approx(np.delete(table[3], 3).max())

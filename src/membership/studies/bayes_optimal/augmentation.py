@@ -170,8 +170,10 @@ def _less_without(table: pd.DataFrame) -> pd.DataFrame:
     """MALT's accuracy under an augmentation beside that without, and with the next weaker one."""
     malt = table[(table["attack"] == "MALT") & (table["metric"] == ACCURACY)]
     without = malt[malt["augmentation"] == WITHOUT].set_index("target")["value"]
-    others = malt[malt["augmentation"] != WITHOUT]
-    less = others.assign(attack=LESS, value=others["value"] - others["target"].map(without))
+    augmented = malt[malt["augmentation"] != WITHOUT]
+    less = augmented.assign(
+        attack=LESS, value=augmented["value"] - augmented["target"].map(without)
+    )
     weaker = malt.groupby("target")["value"].shift(1)
     fall = malt.assign(attack=NEXT, value=weaker - malt["value"]).dropna(subset="value")
     return pd.concat([less, fall], ignore_index=True)
@@ -181,9 +183,11 @@ def _of_target(
     loss: np.ndarray, correct: np.ndarray, member: np.ndarray, target: int
 ) -> dict[tuple[str, str], float]:
     """Of one target among those of one augmentation, each array (targets, records)."""
-    others = np.arange(len(loss)) != target
+    other_targets = np.arange(len(loss)) != target
     own, right, score = member[target], correct[target], attacks.malt(loss[target])
-    cut = metrics.best_threshold(attacks.malt(loss[others].ravel()), member[others].ravel())
+    cut = metrics.best_threshold(
+        attacks.malt(loss[other_targets].ravel()), member[other_targets].ravel()
+    )
     numbers = {
         ("(model)", TRAIN): float(right[own].mean()),
         ("(model)", TEST): float(right[~own].mean()),

@@ -50,11 +50,11 @@ def _on_ships(judge: Callable[[list[int]], Outcome], source: Source) -> Outcome:
 
 def _beside(judge: Callable[[list[int]], Outcome], source: Source) -> str:
     """What a test makes of the sizes whose models agree with the paper's, in words."""
-    some = _comparable_sizes(source)
-    if not some or some == _sizes(source):
+    sizes = _comparable_sizes(source)
+    if not sizes or sizes == _sizes(source):
         return ""
-    listed = ", ".join(map(str, some))
-    return f"; of models that agree with the paper's (n = {listed}): {judge(some).word}"
+    listed = ", ".join(map(str, sizes))
+    return f"; of models that agree with the paper's (n = {listed}): {judge(sizes).word}"
 
 
 def _sizes(source: Source) -> list[int]:
@@ -97,13 +97,13 @@ def _splits(outcome: Outcome) -> str:
 
 def _models_alike(table: pd.DataFrame) -> bool:
     """Whether all five sizes are there, with validation accuracies within 2 points of theirs."""
-    printed, ours = (
-        each[each["metric"] == VALIDATION].set_index("n")["value"]
-        for each in (logistic.published_table_1(), table)
+    printed, own = (
+        rows[rows["metric"] == VALIDATION].set_index("n")["value"]
+        for rows in (logistic.published_table_1(), table)
     )
-    if set(printed.index) != set(ours.index):
+    if set(printed.index) != set(own.index):
         return False
-    return bool((ours - printed).abs().max() <= 2)
+    return bool((own - printed).abs().max() <= 2)
 
 
 def on_records(test: Test, source: Source) -> Outcome:
@@ -163,8 +163,8 @@ def _networks(source: Source) -> tuple[str, bool]:
     )
     printed = published.table("bayes_optimal_table2")
     printed = printed[printed["attack"].str.startswith("0-1")]["value"].item()
-    ours = number(table, attack="0-1", metric=ACCURACY).difference
-    return on, bool(same and abs(ours - printed) <= 3 and targets >= LEAST_TARGETS)
+    own = number(table, attack="0-1", metric=ACCURACY).difference
+    return on, bool(same and abs(own - printed) <= 3 and targets >= LEAST_TARGETS)
 
 
 def on_pictures(test: Test, source: Source) -> Outcome:
@@ -174,8 +174,10 @@ def on_pictures(test: Test, source: Source) -> Outcome:
     if targets < PICTURE_TARGETS:
         raise InputError(f"it takes {PICTURE_TARGETS} targets; there are {targets}")
     setups = [table.attrs["setup"][network] for network in dict.fromkeys(table["network"])]
-    each = [f"{s['architecture']} ({s['members']:,} members, {targets} targets)" for s in setups]
-    on = f"{', '.join(sorted({s['data'] for s in setups}))}: {', '.join(each)}"
+    networks = [
+        f"{s['architecture']} ({s['members']:,} members, {targets} targets)" for s in setups
+    ]
+    on = f"{', '.join(sorted({s['data'] for s in setups}))}: {', '.join(networks)}"
     return overall({on: test.outcome(source).on(on)}, [IMAGENET])
 
 
@@ -185,8 +187,13 @@ def threshold_is_free(test: Test, source: Source) -> Outcome:
     _, lead, margin = large_part.of(source.table(TABLE_2), {})
 
     def judge(sizes: list[int]) -> Outcome:
-        some = test.model_copy(update={"parts": (part,)}).at(n=sizes).outcome(source).numbers
-        return every([claim_rules.about(each, margin, parts=len(some) + 1) for each in some])
+        contrasts = test.model_copy(update={"parts": (part,)}).at(n=sizes).outcome(source).numbers
+        return every(
+            [
+                claim_rules.about(contrast, margin, parts=len(contrasts) + 1)
+                for contrast in contrasts
+            ]
+        )
 
     small = judge(_sizes(source))
     large = claim_rules.about(lead, margin, parts=len(small.numbers) + 1)
@@ -285,8 +292,8 @@ def second_term_negligible(source: Source) -> Outcome:
         parts = len(sizes) + 1
         table, label = source.table(SECOND), "AUC of Equation 39 less Equation 40, points"
         contrasts = [number(table, f"{label}, n = {n}", n=n, **where) for n in sizes]
-        each = [claim_rules.about(contrast, MARGIN, parts=parts) for contrast in contrasts]
-        return every([*each, claim_rules.much_better(fall, 0.25, parts=parts)])
+        outcomes = [claim_rules.about(contrast, MARGIN, parts=parts) for contrast in contrasts]
+        return every([*outcomes, claim_rules.much_better(fall, 0.25, parts=parts)])
 
     return _on_ships(judge, source)
 
@@ -294,14 +301,14 @@ def second_term_negligible(source: Source) -> Outcome:
 def random_scores_reach_half(source: Source) -> Outcome:
     """o01: what random scores gain over 50% is more than half of what is printed for MALT."""
     printed = rows_at(logistic.published_table_1(), attack="MALT", metric=ACCURACY)
-    each = []
+    outcomes = []
     for row in printed.itertuples():
         null = 100 * metrics.peak_accuracy_null(row.n // 2, row.n // 2, seed=0) - 50
         over = Contrast(
             f"null less half of MALT's gain, points, n = {row.n}", null - (row.value - 50) / 2
         )
-        each.append(claim_rules.much_better(over, 0.0, parts=len(printed)))
-    return every(each).on("the published Table 1")
+        outcomes.append(claim_rules.much_better(over, 0.0, parts=len(printed)))
+    return every(outcomes).on("the published Table 1")
 
 
 def posterior_reading(source: Source) -> Outcome:

@@ -79,11 +79,11 @@ def _by_threshold(table: pd.DataFrame) -> pd.DataFrame:
         names.MODELS: "threshold of other models",
     }
     own, beside = table.assign(line=table["metric"].map(words)), ["0-1", "random score"]
-    both = own[own["attack"].isin(beside)]
+    baselines = own[own["attack"].isin(beside)]
     panels = [
-        pd.concat([own[own["attack"] == attack], both.assign(line=both["attack"])]).assign(
-            panel=f"{attack} accuracy (%)"
-        )
+        pd.concat(
+            [own[own["attack"] == attack], baselines.assign(line=baselines["attack"])]
+        ).assign(panel=f"{attack} accuracy (%)")
         for attack in ATTACKS
     ]
     return pd.concat(panels)

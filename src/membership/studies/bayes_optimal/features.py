@@ -62,14 +62,14 @@ class Features:
 @functools.lru_cache(maxsize=1)
 def two_classes(settings: Settings) -> Features:
     """Load the data set, keep two classes, and compute their features, once for all sizes."""
-    dataset, both = settings.pair()
-    x = both.x
+    dataset, two = settings.pair()
+    x = two.x
     digests = {dataset.name: dataset.digest}
-    same = both.name == "cifar10-9-8"
-    deviations = [] if same else [f"{both.name} instead of CIFAR-10's trucks and ships"]
-    if same and len(both.y) < PAPER_RECORDS:
-        deviations.append(f"{len(both.y):,} trucks and ships (CIFAR-10 has {PAPER_RECORDS:,})")
-    setup: dict[str, Any] = {"data": "CIFAR-10 trucks and ships" if same else both.name}
+    same = two.name == "cifar10-9-8"
+    deviations = [] if same else [f"{two.name} instead of CIFAR-10's trucks and ships"]
+    if same and len(two.y) < PAPER_RECORDS:
+        deviations.append(f"{len(two.y):,} trucks and ships (CIFAR-10 has {PAPER_RECORDS:,})")
+    setup: dict[str, Any] = {"data": "CIFAR-10 trucks and ships" if same else two.name}
     if settings.feature_network == "raw":
         deviations.append("no feature network: the records as they are")
         values, device = x.reshape(len(x), -1).astype(float), "cpu"
@@ -86,7 +86,7 @@ def two_classes(settings: Settings) -> Features:
         setup["architecture"] = f"logistic regression on {named} features"
         setup["recipe"] = {"pre-training": "CIFAR-100"}
     return Features(
-        with_unit_variance(values), both.y, digests, tuple(deviations), setup, device=device
+        with_unit_variance(values), two.y, digests, tuple(deviations), setup, device=device
     )
 
 

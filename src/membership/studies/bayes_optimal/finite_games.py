@@ -111,10 +111,10 @@ def solve(game: Game) -> Answer:
     weight_in = game.rate * np.einsum("o,omk->mk", chance, np.exp(log_in))
     weight_out = (1 - game.rate) * np.einsum("o,om->m", chance, np.exp(log_out))[:, None]
     attack = expit(_score(game, log_out) + logit(game.rate))
-    given = _given(game, chance, log_out, log_in)
+    law = _given(game, chance, log_out, log_in)
     return Answer(
         weight_in / (weight_in + weight_out),
-        np.einsum("omk,omk->mk", given, attack),
+        np.einsum("omk,omk->mk", law, attack),
         np.einsum("o,omk->mk", chance, attack),
     )
 
@@ -124,11 +124,11 @@ def property_2_excess(game: Game, *, prior: bool = False) -> float:
     chance, log_out, log_in = _others(game)
     typical = np.exp(log_out) @ game.loss  # (others, kinds)
     gap = typical[:, None, :] - game.loss[None]
-    given = _given(game, chance, log_out, log_in)
+    law = _given(game, chance, log_out, log_in)
     if prior:
-        given = np.broadcast_to(chance[:, None, None], gap.shape)
+        law = np.broadcast_to(chance[:, None, None], gap.shape)
     epsilon = np.maximum(gap, 0)
-    beyond = np.einsum("omk,eomk->emk", given, gap[None] > epsilon[:, None] + 1e-12)
+    beyond = np.einsum("omk,eomk->emk", law, gap[None] > epsilon[:, None] + 1e-12)
     bound = game.rate + epsilon / (4 * game.temperature) + beyond
     return float((solve(game).exact[None] - bound).max())
 
@@ -137,8 +137,8 @@ def _others(game: Game) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The chance of each state of the others, and log P(theta) without and with the record."""
     states = list(itertools.product(range(N_KINDS + 1), repeat=N_OTHERS))
     # Kind 0 stands for a record that is no member, whatever it is.
-    each = np.concatenate([[1 - game.rate], game.rate * game.chance])
-    chance = np.array([np.prod(each[list(state)]) for state in states])
+    marginal = np.concatenate([[1 - game.rate], game.rate * game.chance])
+    chance = np.array([np.prod(marginal[list(state)]) for state in states])
     loss = np.concatenate([np.zeros((N_MODELS, 1)), game.loss], axis=1)
     total = np.array([loss[:, list(state)].sum(axis=1) for state in states])
     with_record = total[:, :, None] + game.loss[None]

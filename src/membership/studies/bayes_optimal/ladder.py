@@ -41,12 +41,12 @@ def by_features(settings: Settings) -> xr.Dataset:
     measured, chosen, fixed = [], [], []
     with threadpool_limits(limits=1, user_api="blas"):
         for rung in rungs.values():
-            each = [_penalty(rung, n, settings.seed, workers) for n in settings.n_records]
+            penalties = [_penalty(rung, n, settings.seed, workers) for n in settings.n_records]
             # One penalty at all sizes, for the slope of the second-order term: the middle size's.
-            same = each[len(each) // 2]
-            chosen.append(each)
+            same = penalties[len(penalties) // 2]
+            chosen.append(penalties)
             fixed.append(same)
-            for n, penalty in zip(settings.n_records, each, strict=True):
+            for n, penalty in zip(settings.n_records, penalties, strict=True):
                 measured += workers(
                     delayed(_at_features)(rung, n, r, penalty, same, settings.seed)
                     for r in range(splits)
@@ -83,24 +83,24 @@ def _origin(settings: Settings) -> dict[str, Any]:
 
 def _rungs(settings: Settings) -> tuple[dict[str, Records], dict[str, str]]:
     """The features that the data allow, lowest first, and what is to be said of each."""
-    _, both = settings.pair()
-    if both.x.ndim != 4 or both.x.shape[2] % CELLS or both.x.shape[3] % CELLS:
-        features = {RAW: (both.x.reshape(len(both), -1), "the records as they are")}
+    _, two = settings.pair()
+    if two.x.ndim != 4 or two.x.shape[2] % CELLS or two.x.shape[3] % CELLS:
+        features = {RAW: (two.x.reshape(len(two), -1), "the records as they are")}
     else:
-        side = max(1, both.x.shape[2] // PIXELS)
+        side = max(1, two.x.shape[2] // PIXELS)
         cells = f"{CELLS} x {CELLS} cells, {ORIENTATIONS} orientations"
         features = {
-            PIXEL: (_averaged(both.x, side), f"averaged {side} x {side}"),
-            GRADIENTS: (gradient_histogram(both.x), f"{cells}, no training"),
+            PIXEL: (_averaged(two.x, side), f"averaged {side} x {side}"),
+            GRADIENTS: (gradient_histogram(two.x), f"{cells}, no training"),
         }
     network = settings.feature_network
     if network.startswith(f"{WEAKER_NETWORK}-"):
-        learnt = trained(WEAKER_NETWORK, settings.feature_epochs, both.x, settings)
+        learnt = trained(WEAKER_NETWORK, settings.feature_epochs, two.x, settings)
         features[WEAKER] = (learnt.x, learnt.words)
     if network != "raw":
         features[TABLE_1] = (two_classes(settings).x, f"{network}, as in Table 1")
     rungs = {
-        name: Records(with_unit_variance(x.reshape(len(both), -1).astype(float)), both.y)
+        name: Records(with_unit_variance(x.reshape(len(two), -1).astype(float)), two.y)
         for name, (x, _) in features.items()
     }
     return rungs, {name: words for name, (_, words) in features.items()}
@@ -134,11 +134,11 @@ def _penalty(rung: Records, n: int, seed: int, workers: Parallel) -> float:
     """C by the loss on records outside the splits, up the grid until it rises twice."""
     losses: list[float] = []
     for penalty in PENALTIES:
-        each = workers(
+        split_losses = workers(
             delayed(regressions.loss_outside)(rung, n, repeat, seed, penalty)
             for repeat in range(SPLITS_FOR_PENALTY)
         )
-        losses.append(float(np.sum(each)))
+        losses.append(float(np.sum(split_losses)))
         if len(losses) > int(np.argmin(losses)) + 2:
             break
     return float(PENALTIES[int(np.argmin(losses))])
@@ -212,8 +212,8 @@ def _at_features(
     scores, _ = logistic.attack_scores(chosen.target, chosen.reference)
     again, ratio = logistic.attack_scores(same.target, same.reference, same.leverage)
     member, correct = np.arange(n) < n // 2, chosen.target > 0
-    _, _, reserve, others = regressions.split(len(rung.y), n, repeat, seed)
-    threshold = _reference_threshold(chosen.model, rung, reserve, others)
+    _, _, reserve, rest = regressions.split(len(rung.y), n, repeat, seed)
+    threshold = _reference_threshold(chosen.model, rung, reserve, rest)
     numbers = {
         "train": correct[member].mean(),
         "validation": correct[~member].mean(),
@@ -251,9 +251,9 @@ def _by_attack(scores: dict[str, np.ndarray], member: np.ndarray, prefix: str) -
 
 
 def _reference_threshold(
-    theta0: LogisticModel, records: Records, reserve: np.ndarray, others: np.ndarray
+    theta0: LogisticModel, records: Records, reserve: np.ndarray, rest: np.ndarray
 ) -> float:
     """MALT's best threshold for the reference model: its own members against all other records."""
-    queried = np.concatenate([reserve, others])
+    queried = np.concatenate([reserve, rest])
     score = -theta0.loss(records.x[queried], records.y[queried])
     return metrics.best_threshold(score, np.arange(len(queried)) < len(reserve))

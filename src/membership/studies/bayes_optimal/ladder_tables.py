@@ -105,16 +105,16 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for rung in measured["rung"].values:
-        each = measured["fixed_ratio"].sel(rung=rung)
-        if not np.isfinite(each).all():
+        ratios = measured["fixed_ratio"].sel(rung=rung)
+        if not np.isfinite(ratios).all():
             continue
         own = {"features": str(rung)}
-        for n in each["size"].values:
+        for n in ratios["size"].values:
             key = own | {"quantity": RATIO, "n": str(n)}
-            rows.append(key | metrics.summary(each.sel(size=n).values))
-        if each.sizes["size"] > 1:
+            rows.append(key | metrics.summary(ratios.sel(size=n).values))
+        if ratios.sizes["size"] > 1:
             key = own | {"quantity": f"{RATIO}, {SLOPE}", "n": "all"}
-            rows.append(key | metrics.summary(slopes(each)))
+            rows.append(key | metrics.summary(slopes(ratios)))
     leads = against_gap(measured, trials)
     rows += _lead_slopes(leads[leads["attack"] == "MATT less MALT"], "")
     same = _at_one_penalty(measured)
@@ -149,9 +149,9 @@ def _at_one_penalty(measured: xr.Dataset) -> pd.DataFrame:
         for n in measured["size"].values:
             splits = measured.sel(rung=rung, size=n)
             for metric, end in ((AUC, "_auc"), (ACCURACY, "")):
-                each = splits[f"fixed_matt{end}"].values - splits[f"fixed_malt{end}"].values
+                leads = splits[f"fixed_matt{end}"].values - splits[f"fixed_malt{end}"].values
                 key = {"features": str(rung), "n": int(n), "metric": metric}
-                rows.append(key | metrics.summary(each))
+                rows.append(key | metrics.summary(leads))
     return pd.DataFrame(rows)
 
 
@@ -182,10 +182,10 @@ def lead_slope(part: pd.DataFrame) -> dict:
     }
 
 
-def slopes(each: xr.DataArray) -> np.ndarray:
+def slopes(ratios: xr.DataArray) -> np.ndarray:
     """The least-squares slope of log ratio over log n, one a split."""
-    x = np.log(each["size"].values.astype(float))
-    return np.polyfit(x, np.log(each.transpose("size", "split").values), 1)[0]
+    x = np.log(ratios["size"].values.astype(float))
+    return np.polyfit(x, np.log(ratios.transpose("size", "split").values), 1)[0]
 
 
 def _values(trials: pd.DataFrame, n: int, attack: str, metric: str) -> np.ndarray:
@@ -239,16 +239,18 @@ def by_penalty(measured: xr.Dataset) -> pd.DataFrame:
     rows, beside, printed = [], [], _printed() if is_the_papers(measured) else {}
     numbers = {key: name for key, name in NUMBERS.items() if key[1] != HONEST}
     for n in map(int, measured["size"].values):
-        each = {key: measured[name].sel(size=n).values for key, name in numbers.items()}
+        by_metric = {key: measured[name].sel(size=n).values for key, name in numbers.items()}
         for metric in (AUC, ACCURACY):
-            each["MATT less MALT", metric] = each["MATT", metric] - each["MALT", metric]
-        gap = (each["(model)", TRAIN] - each["(model)", VALIDATION]).mean(axis=1)
+            by_metric["MATT less MALT", metric] = (
+                by_metric["MATT", metric] - by_metric["MALT", metric]
+            )
+        gap = (by_metric["(model)", TRAIN] - by_metric["(model)", VALIDATION]).mean(axis=1)
         for place, c in enumerate(measured["inverse_penalty"].values):
             key = {"n": n, "C": f"{c:.2g}", "gap": float(gap[place])}
-            own = {name: values[place] for name, values in each.items()}
+            own = {name: values[place] for name, values in by_metric.items()}
             rows += of_each(key, ("attack", "metric"), own)
         if n in printed and (weights := _between(gap, printed[n]["gap"])) is not None:
-            there = {key: weights @ values for key, values in each.items()}
+            there = {key: weights @ values for key, values in by_metric.items()}
             for (attack, metric), value in printed[n]["numbers"].items():
                 there[f"{attack} less print", metric] = there[attack, metric] - value
             key = {"n": n, "C": LIKE_PRINT, "gap": printed[n]["gap"]}
@@ -296,11 +298,11 @@ def _printed() -> dict[int, dict]:
     return printed
 
 
-def _between(gap: np.ndarray, wanted: float) -> np.ndarray | None:
+def _between(gap: np.ndarray, target: float) -> np.ndarray | None:
     """Weights of the penalties that have this gap between them, None where no two have."""
     for low in range(len(gap) - 1, 0, -1):
         below, above = gap[low - 1], gap[low]
-        if below <= wanted <= above:
-            part = (wanted - below) / (above - below)
+        if below <= target <= above:
+            part = (target - below) / (above - below)
             return (1 - part) * np.eye(len(gap))[low - 1] + part * np.eye(len(gap))[low]
     return None

@@ -43,11 +43,11 @@ def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
     # Splits without leverages have no second-order term.
     table = table.dropna(subset="value", ignore_index=True)
     about = [size.observed.attrs for size in sizes]
-    splits = ", ".join(str(n) for n in dict.fromkeys(each["splits"] for each in about))
-    chosen = ", ".join(f"{each['recipe']['inverse_penalty']:.3g}" for each in about)
+    splits = ", ".join(str(n) for n in dict.fromkeys(attrs["splits"] for attrs in about))
+    chosen = ", ".join(f"{attrs['recipe']['inverse_penalty']:.3g}" for attrs in about)
     table.attrs = {
-        "data": {key: value for each in about for key, value in each["data"].items()},
-        "deviations": list(dict.fromkeys(line for each in about for line in each["deviations"])),
+        "data": {key: value for attrs in about for key, value in attrs["data"].items()},
+        "deviations": list(dict.fromkeys(line for attrs in about for line in attrs["deviations"])),
         "setup": {str(size.n): size.observed.attrs["setup"] for size in sizes},
         "device": about[0]["device"],
         "sizes": {
@@ -135,8 +135,8 @@ class Size:
         """
         if (attack, count) not in self._at_others:
             score, member = (
-                np.stack(each)
-                for each in zip(*((s.scores[attack], s.member) for s in self.splits), strict=True)
+                np.stack(values)
+                for values in zip(*((s.scores[attack], s.member) for s in self.splits), strict=True)
             )
             cuts = thresholds.of_others(score, member, count)
             self._at_others[attack, count] = self._at(attack, cuts)
@@ -147,9 +147,9 @@ class Size:
         return self._at(attack, np.full(len(self.splits), threshold))
 
     def _at(self, attack: str, cuts: np.ndarray) -> np.ndarray:
-        each = zip(self.splits, cuts, strict=True)
+        pairs = zip(self.splits, cuts, strict=True)
         return np.array(
-            [100 * metrics.balanced_accuracy(s.scores[attack], s.member, cut) for s, cut in each]
+            [100 * metrics.balanced_accuracy(s.scores[attack], s.member, cut) for s, cut in pairs]
         )
 
 
@@ -158,8 +158,8 @@ def table_1(table: pd.DataFrame) -> pd.DataFrame:
 
     The last rows are paired differences: of the two attacks, and of the two precisions.
     """
-    both = [ACCURACY, MAP_TEST, MAP_TRAIN]
-    shown = {MODEL: [TRAIN, VALIDATION], "0-1": [ACCURACY], "MALT": both, MATT: both}
+    columns = [ACCURACY, MAP_TEST, MAP_TRAIN]
+    shown = {MODEL: [TRAIN, VALIDATION], "0-1": [ACCURACY], "MALT": columns, MATT: columns}
     pairs = {(BEHIND, m): ((MATT, m), ("MALT", m)) for m in (AUC, MAP_TEST, MAP_TRAIN)}
     # Of the gains: MATT less MALT, twice.
     gains = ((MATT, MAP_TRAIN), ("MALT", MAP_TRAIN), ("MALT", MAP_TEST), (MATT, MAP_TEST))
@@ -334,7 +334,7 @@ def _differences(
         for row in of_each(
             {"n": n},
             ("attack", "metric"),
-            {name: _less(wide, *some) for name, some in cells.items()},
+            {name: _less(wide, *terms) for name, terms in cells.items()},
         )
     ]
 

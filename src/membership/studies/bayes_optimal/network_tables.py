@@ -181,8 +181,8 @@ def _of_curve(attack: str, score: np.ndarray, member: np.ndarray) -> dict[tuple[
         f"TPR@{100 * rate:g}%FPR(%)": metrics.tpr_at_fpr(score, member, rate)
         for rate in FALSE_POSITIVE_RATES
     }
-    both = {AUC: metrics.auc(score, member), **rates}
-    return {(attack, name): 100 * value for name, value in both.items()}
+    numbers = {AUC: metrics.auc(score, member), **rates}
+    return {(attack, name): 100 * value for name, value in numbers.items()}
 
 
 def by_references(game: ReferenceGame) -> pd.DataFrame:
@@ -265,9 +265,9 @@ def histograms(game: ReferenceGame) -> pd.DataFrame:
         tau = target.mast("best-separating") + target.loss
         for name, values in ((TAU, tau), ("loss", target.loss)):
             rows += _binned(name, SHARE, 100 * _counts(values) / len(values))
-        held, members = _counts(target.loss), _counts(target.loss[target.member])
+        total, members = _counts(target.loss), _counts(target.loss[target.member])
         with np.errstate(invalid="ignore"):
-            rows += _binned("loss", MEMBERS, 100 * members / held)
+            rows += _binned("loss", MEMBERS, 100 * members / total)
     table = pd.DataFrame(rows)
     keys = ["metric", "quantity", "nats"]
     whole = table.groupby(keys)["value"].transform(lambda values: values.notna().all())

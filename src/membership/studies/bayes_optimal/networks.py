@@ -80,8 +80,10 @@ def shadow_scores(
     everyone = np.arange(len(member))
     scores = np.full(member.shape, np.nan)
     for row in targets:
-        others = everyone[everyone != row]
-        scores[row] = attacks.shadow(output[row], label, output[others], member[others], seed)
+        references = everyone[everyone != row]
+        scores[row] = attacks.shadow(
+            output[row], label, output[references], member[references], seed
+        )
     return scores
 
 
@@ -247,14 +249,14 @@ class ReferenceGame:
         says nothing about the target, whose half was drawn independently.
         """
         for row in self.attacked:
-            others = np.delete(np.arange(len(self.loss)), row)
-            seen = self.member[others]
+            references = np.delete(np.arange(len(self.loss)), row)
+            seen = self.member[references]
             queried = seen.any(0) & ~seen.all(0)
             yield Target(
                 self.loss[row, queried],
                 self.correct[row, queried],
                 self.member[row, queried],
-                self.loss[np.ix_(others, queried)],
+                self.loss[np.ix_(references, queried)],
                 seen[:, queried],
                 None if self.shadow is None else self.shadow[row, queried],
             )

@@ -54,10 +54,10 @@ def theorem_1(settings: Settings) -> pd.DataFrame:
     law of total expectation (Equation 6) needs T given theta and z_1. Drawn from its prior
     instead, as a simulation of training sets would, the expression is another number.
     """
-    others = _draw_others(settings)
+    draws = _draw_others(settings)
     rows = []
     for theta, z in CASES:
-        log_in, log_out = _log_likelihoods(theta, z, others, temperature=1.0)
+        log_in, log_out = _log_likelihoods(theta, z, draws, temperature=1.0)
         attack = expit(log_in - log_out + logit(MEMBER_RATE))
         weight = MEMBER_RATE * np.exp(log_in) + (1 - MEMBER_RATE) * np.exp(log_out)
         key = {"theta": theta, "z": z, "metric": "P(member)"}
@@ -135,14 +135,14 @@ def _draw_others(settings: Settings) -> Others:
 
 
 def _log_likelihoods(
-    theta: float, z: float, others: Others, temperature: float
+    theta: float, z: float, draws: Others, temperature: float
 ) -> tuple[FloatArray, FloatArray]:
     """log p(theta | m_1, z_1, T) for m_1 = 1 and for m_1 = 0."""
-    precision = others.count + REGULARISER
+    precision = draws.count + REGULARISER
     inside = norm.logpdf(
-        theta, (others.total + z) / (precision + 1), np.sqrt(temperature / (precision + 1))
+        theta, (draws.total + z) / (precision + 1), np.sqrt(temperature / (precision + 1))
     )
-    outside = norm.logpdf(theta, others.total / precision, np.sqrt(temperature / precision))
+    outside = norm.logpdf(theta, draws.total / precision, np.sqrt(temperature / precision))
     return inside, outside
 
 

@@ -102,17 +102,17 @@ def white_box(n: int, settings: Settings) -> xr.Dataset:
         )
         total = np.reshape(losses, (len(INVERSE_PENALTIES), SPLITS_FOR_PENALTY)).sum(axis=1)
         chosen = float(INVERSE_PENALTIES[total.argmin()])
-        each = workers(delayed(_one_split)(records, n, r, chosen, seed) for r in repeats)
+        splits = workers(delayed(_one_split)(records, n, r, chosen, seed) for r in repeats)
     few = () if settings.n_repeats >= PAPER_SPLITS else (f"{settings.n_repeats} random splits",)
     return evidence.dataset(
         "white_box",
-        {name: _kept([split[name] for split in each]) for name in each[0]},
+        {name: _kept([split[name] for split in splits]) for name in splits[0]},
         {"target": list(repeats), "query": list(range(n))},
         set=features.setup["data"],
         data=features.digests,
         recipe={"inverse_penalty": chosen, **features.setup.get("recipe", {})},
         inverses=[],
-        setup={**features.setup, **_asked(n)},
+        setup={**features.setup, **_queried(n)},
         deviations=[*features.deviations, *(f"{text} (the paper: 100)" for text in few)],
         splits=settings.n_repeats,
         seed=seed,
@@ -120,12 +120,12 @@ def white_box(n: int, settings: Settings) -> xr.Dataset:
     )
 
 
-def _kept(each: list[np.ndarray]) -> np.ndarray:
-    values = np.stack(each)
+def _kept(arrays: list[np.ndarray]) -> np.ndarray:
+    values = np.stack(arrays)
     return values if values.dtype == bool else evidence.rounded(values, MANTISSA_BITS)
 
 
-def _asked(n: int) -> dict[str, int]:
+def _queried(n: int) -> dict[str, int]:
     sides = dict.fromkeys(("members", "queried_members", "queried_non_members"), n // 2)
     return {**sides, "reference_models": 1}
 
@@ -138,9 +138,9 @@ def split(n_available: int, n: int, repeat: int, seed: int) -> list[np.ndarray]:
 
 def loss_outside(records: Records, n: int, repeat: int, seed: int, inverse_penalty: float) -> float:
     """Mean loss, on the records outside a split, of the model of its reserve."""
-    _, _, reserve, others = split(len(records.y), n, repeat, seed)
+    _, _, reserve, outside = split(len(records.y), n, repeat, seed)
     model = fit(records.x[reserve], records.y[reserve], inverse_penalty)
-    return float(model.loss(records.x[others], records.y[others]).mean())
+    return float(model.loss(records.x[outside], records.y[outside]).mean())
 
 
 def _one_split(

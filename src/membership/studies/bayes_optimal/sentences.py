@@ -160,11 +160,11 @@ def of_powers(table: pd.DataFrame) -> str:
     """The slope of the accuracy's lead on the last kind of features, and the printed one."""
     name = LEADS[ACCURACY]
     rows = table[table["quantity"] == f"{name}, {SLOPE}"]
-    printed, ours = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
-    last = each(ours[-1:], "features", "{slope:.2f} ({features})", slope={})
+    printed, fitted = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
+    last = each(fitted[-1:], "features", "{slope:.2f} ({features})", slope={})
     alone = each(printed, "features", "{slope:.2f} {features}", between=", ", slope={})
-    told = ", ".join(filter(None, (last, alone)))
-    return f"MATT's lead in accuracy goes with n to the power of {told}." if told else ""
+    exponents = ", ".join(filter(None, (last, alone)))
+    return f"MATT's lead in accuracy goes with n to the power of {exponents}." if exponents else ""
 
 
 def of_ladder(table: pd.DataFrame) -> str:
@@ -182,11 +182,11 @@ def of_augmentation(table: pd.DataFrame) -> str:
     """MALT and 0-1 without augmentation and with the strongest, over networks."""
     rows = table[table["metric"] == ACCURACY].set_index(["augmentation", "attack"])["value"]
     names = list(dict.fromkeys(table["augmentation"]))
-    told = [
+    clauses = [
         f"{span(rows[name, 'MALT'], 1)} and {span(rows[name, '0-1'], 1)} ({name})"
         for name in (names[0], names[-1])
     ]
-    return f"By augmentation MALT and 0-1 are right {'; '.join(told)}."
+    return f"By augmentation MALT and 0-1 are right {'; '.join(clauses)}."
 
 
 def of_penalties(table: pd.DataFrame) -> str:
@@ -229,8 +229,8 @@ def table_1_picture(table: pd.DataFrame) -> str:
 
 def peaks_picture(table: pd.DataFrame) -> str:
     """Alternative text."""
-    both = table[table["attack"].isin(["MALT", "MATT"])]
-    wide = both.pivot_table(index=["n", "attack"], columns="metric", values="value")
+    attacked = table[table["attack"].isin(["MALT", "MATT"])]
+    wide = attacked.pivot_table(index=["n", "attack"], columns="metric", values="value")
     above = "above" if (wide[ACCURACY] > wide[OTHER]).all() else "not everywhere above"
     return (
         "Two panels of attack accuracy against n, MALT and MATT, on one scale. Accuracy with the "

@@ -112,8 +112,10 @@ class Settings(DataSettings):
             sizes |= LARGER_DATA.get(self.profile, {})
         sizes["classes"] = CLASSES.get(dataset, [])
         sizes["feature_network"] = FEATURES[self.profile] if dataset == "cifar10" else "raw"
-        given = self.parameters()
-        return self._checked({**given, **{k: v for k, v in sizes.items() if not given[k]}})
+        parameters = self.parameters()
+        return self._checked(
+            {**parameters, **{k: v for k, v in sizes.items() if not parameters[k]}}
+        )
 
     def pair(self) -> tuple[data.Dataset, data.Dataset]:
         """The whole data set, and the records of its two classes, labelled 0 and 1."""

@@ -25,10 +25,10 @@ OPTIONS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run Table 3 and save it as an exhibit."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
         settings = Settings.from_values(
-            {OPTIONS[name.replace("_", "-")]: value for name, value in vars(given).items()}
+            {OPTIONS[name.replace("_", "-")]: value for name, value in vars(options).items()}
         )
         _run(settings)
     except (InputError, RunError) as error:
@@ -49,7 +49,7 @@ def _run(settings: Settings) -> None:
         files.location(EXHIBIT, settings.chapter, settings.profile, settings.results_dir)
     )
     table = table_3(settings)
-    (exhibit,) = (one for one in declared(settings.chapter) if one.id == EXHIBIT)
+    (exhibit,) = (candidate for candidate in declared(settings.chapter) if candidate.id == EXHIBIT)
     product.save(exhibit, table, settings, {})
     print(comparison(table).to_string(index=False))
 
