@@ -174,7 +174,7 @@ def test_one_count_of_guesses_errs_nearly_as_often_as_it_may() -> None:
 def test_ten_thousand_records_prove_much_and_not_too_much() -> None:
     runs = [gaussian(1.0, 10_000, s) for s in range(5)]
     mu = np.array([privacy.one_run_mu(*run) for run in runs])
-    assert 0.75 < mu.mean() < 1
+    assert 0.6 < mu.mean() < 1
     epsilon = np.array([privacy.one_run_epsilon(*run, delta=1e-5) for run in runs])
     assert 1.2 < epsilon.mean() < privacy.gaussian_epsilon(1.0, 1e-5)
 
