@@ -40,8 +40,8 @@ def test_an_attack_with_itself_is_that_attack() -> None:
     assert numbers[combined.LESS.format(attack="IHA")] == pytest.approx(0.0)
 
 
-def test_the_table_has_each_data_set(source) -> None:
-    table = source.table("iha-ctl-19")
+def test_the_table_has_each_data_set(audits) -> None:
+    table = combined.control_19(audits)
     assert set(table["metric"]) >= {combined.FALSE, combined.TRUE, combined.AHEAD}
     at = table.set_index("metric")["value"]
     assert at[combined.AHEAD] == pytest.approx(at[combined.TRUE] - at[combined.FALSE])
