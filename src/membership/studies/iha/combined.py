@@ -31,7 +31,8 @@ def control_19(audits: Sequence[Audit]) -> pd.DataFrame:
         for metric in numbers[0]:
             values = np.array([number[metric] for number in numbers])
             key = {"dataset": audit.label, "attack": BOTH, "metric": metric}
-            rows.append(key | metrics.summary(values, audit.units))
+            ends = {"lowest": 0.0, "highest": 100.0} if metric in (FALSE, TRUE) else {}
+            rows.append(key | metrics.summary(values, audit.units, **ends))
     return table_of(rows, audits)
 
 
