@@ -50,10 +50,10 @@ def gallery(runs: list[list[Panel]]) -> str:
         Of each exhibit; none is judged.
     """
     by_run: dict[str, list[Panel]] = {}
-    for each in runs:
-        for run in each:
+    for panels in runs:
+        for run in panels:
             by_run.setdefault(run.name, []).append(run)
-    entries = [bibtex(each[0].exhibit.id, each[0].record) for each in runs]
+    entries = [bibtex(panels[0].exhibit.id, panels[0].record) for panels in runs]
     return (
         templates().get_template("gallery.html").render(runs=runs, by_run=by_run, entries=entries)
     )
@@ -69,8 +69,8 @@ def text(exhibit: Exhibit, runs: list[Panel]) -> str:
     """The card in a few lines of plain text, for where no HTML is shown."""
     lines = [f"{name(exhibit.id)} ({exhibit.id}): {exhibit.question}"]
     for run in runs:
-        told = [run.counted] if run.counts else []
-        lines.append(f"{run.name}, {run.profile}: {', '.join([*told, run.files['CSV']])}")
+        parts = [run.counted] if run.counts else []
+        lines.append(f"{run.name}, {run.profile}: {', '.join([*parts, run.files['CSV']])}")
         lines += [run.sentence] if run.sentence else []
     return "\n".join(lines)
 

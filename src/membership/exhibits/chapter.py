@@ -19,7 +19,7 @@ class Chapter:
     def __init__(self, settings: Any, exhibits: tuple[Exhibit, ...]) -> None:
         self.settings = settings
         self.source = Source(settings, exhibits)
-        self._exhibits = {one.id: one for one in exhibits}
+        self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
 
     def show(self, exhibit_id: str) -> None:
         """Compute an exhibit, save what this run made of it and, in a notebook, show its card.
@@ -54,8 +54,8 @@ class Chapter:
         """
         runs = [self._saved(exhibit_id) for exhibit_id in exhibit_ids]
         if _in_notebook():
-            shown = [cards.text(each[0].exhibit, each) for each in runs]
-            alone = "".join(cards.alone(each[0].exhibit, each) for each in runs)
+            shown = [cards.text(of_exhibit[0].exhibit, of_exhibit) for of_exhibit in runs]
+            alone = "".join(cards.alone(of_exhibit[0].exhibit, of_exhibit) for of_exhibit in runs)
             _display(cards.gallery(runs), "\n".join(shown), alone)
 
     def claims(self) -> None:
@@ -68,14 +68,14 @@ class Chapter:
         InputError
             The chapter declares no claims.
         """
-        told = claims_of(self.settings.chapter)
+        declared_claims = claims_of(self.settings.chapter)
         exhibits = tuple(self._exhibits.values())
         committed = type(self.settings).from_values({"profile": "paper"})
         own = None if self._is_committed else self.source
-        found = claims.rows(told, exhibits, Committed(committed, exhibits), own)
+        results = claims.rows(declared_claims, exhibits, Committed(committed, exhibits), own)
         if _in_notebook():
-            html = claims.html(self.settings.chapter, found, exhibits)
-            _display(html, claims.text(found), claims.alone(self.settings.chapter, found))
+            html = claims.html(self.settings.chapter, results, exhibits)
+            _display(html, claims.text(results), claims.alone(self.settings.chapter, results))
 
     def number(
         self, exhibit_id: str, where: Mapping[str, Any], form: str = "", column: str = "value"
@@ -124,10 +124,10 @@ class Chapter:
 
 def claims_of(chapter: str) -> tuple[Claim, ...]:
     """The claims that a chapter declares."""
-    found = declarations(chapter, "claims", "CLAIMS")
-    if not found:
+    declared_claims = declarations(chapter, "claims", "CLAIMS")
+    if not declared_claims:
         raise InputError(f"chapter {chapter!r} declares no claims; see CLAIMS")
-    return found
+    return declared_claims
 
 
 def open_chapter(settings: Any) -> Chapter:

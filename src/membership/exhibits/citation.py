@@ -66,12 +66,12 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
     pandas.DataFrame
         Columns ``chapter``, ``id``, ``label``, ``kind``, ``content`` and, boolean, ``run``.
     """
-    found = listed()
-    found["run"] = [
+    table = listed()
+    table["run"] = [
         files.location(row.id, row.chapter, profile, root).with_suffix(".json").is_file()
-        for row in found.itertuples()
+        for row in table.itertuples()
     ]
-    return found
+    return table
 
 
 def permalink(exhibit_id: str) -> str:

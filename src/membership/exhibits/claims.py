@@ -67,23 +67,23 @@ def rows(
     claims: tuple[Claim, ...], exhibits: tuple[Exhibit, ...], paper: Source, own: Source | None
 ) -> list[Row]:
     """Test every claim on the paper-size run and, where there is one, on the reader's own."""
-    named = {one.id: one for one in exhibits}
-    return [_row(one, named, paper, own) for one in claims]
+    named = {exhibit.id: exhibit for exhibit in exhibits}
+    return [_row(claim, named, paper, own) for claim in claims]
 
 
-def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
+def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
     """The table of claims as HTML, without styles or scripts; every text is escaped.
 
     Parameters
     ----------
     chapter : str
         Its name.
-    found : list of Row
+    results : list of Row
         What `rows` made of the claims.
     exhibits : tuple of Exhibit
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
-    tested = [row for row in found if not row.is_untested]
+    tested = [row for row in results if not row.is_untested]
     origins = _origins(chapter)
     return (
         templates()
@@ -95,25 +95,25 @@ def html(chapter: str, found: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
                 for origin, heading in origins
             ],
             findings=FINDINGS,
-            untested=[row for row in found if row.is_untested],
-            counts=[(heading, counts(found, origin)) for origin, heading in origins],
+            untested=[row for row in results if row.is_untested],
+            counts=[(heading, counts(results, origin)) for origin, heading in origins],
             numbers=verdicts(exhibits),
             plurals=PLURALS,
-            has_own=any(row.own for row in found),
-            places={one.id: _place(chapter, one.id) for one in exhibits},
-            numbering=_numbering(found),
+            has_own=any(row.own for row in results),
+            places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
+            numbering=_numbering(results),
         )
     )
 
 
-def alone(chapter: str, found: list[Row]) -> str:
+def alone(chapter: str, results: list[Row]) -> str:
     """The same in a plain table that needs no style sheet, those not tested among the others."""
     groups = [
-        (heading, [row for row in found if row.claim.origin == origin])
+        (heading, [row for row in results if row.claim.origin == origin])
         for origin, heading in _origins(chapter)
     ]
     template: Any = templates().get_template("alone.html").module
-    return str(template.claims(groups, _numbering(found), any(row.own for row in found)))
+    return str(template.claims(groups, _numbering(results), any(row.own for row in results)))
 
 
 def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
@@ -121,19 +121,21 @@ def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
     return (("paper", of_paper), ("ours", FINDINGS))
 
 
-def _numbering(found: list[Row]) -> dict[str, int]:
-    return {row.claim.id: i + 1 for i, row in enumerate(found)}
+def _numbering(results: list[Row]) -> dict[str, int]:
+    return {row.claim.id: i + 1 for i, row in enumerate(results)}
 
 
-def counts(found: list[Row], origin: str) -> dict[str, int]:
+def counts(results: list[Row], origin: str) -> dict[str, int]:
     """How many claims of a paper, or of our own, came out how."""
-    marks = [row.outcome.mark for row in found if row.claim.origin == origin]
+    marks = [row.outcome.mark for row in results if row.claim.origin == origin]
     return {mark: marks.count(mark) for mark in MARKS if mark in marks}
 
 
-def text(found: list[Row]) -> str:
+def text(results: list[Row]) -> str:
     """The claims and their outcomes in plain text, a line each."""
-    return "\n".join(f"{row.claim.id}: {row.outcome.mark}: {row.claim.statement}" for row in found)
+    return "\n".join(
+        f"{row.claim.id}: {row.outcome.mark}: {row.claim.statement}" for row in results
+    )
 
 
 def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
@@ -158,16 +160,16 @@ def _place(chapter: str, exhibit_id: str) -> str:
 def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | None) -> Row:
     outcome = claim.outcome(paper)
     shown = outcome.numbers[:MOST_LANES]
-    most = max((_reach(one) for one in shown), default=0.0) or 1.0
-    shared, labels = _shared([one.label for one in shown])
+    most = max((_reach(number) for number in shown), default=0.0) or 1.0
+    shared, labels = _shared([number.label for number in shown])
     lanes = [
         replace(_lane(x, most, outcome.word, claim.units), text=label)
         for x, label in zip(shown, labels, strict=True)
     ]
     rests_on = [named[name] for name in claim.exhibits if name in named]
     left_out = list(outcome.numbers[MOST_LANES:])
-    mine, former = own and claim.outcome(own), claim.former_outcome(paper)
-    return Row(claim, rests_on, outcome, shared, lanes, left_out, mine, former)
+    own_outcome, former = own and claim.outcome(own), claim.former_outcome(paper)
+    return Row(claim, rests_on, outcome, shared, lanes, left_out, own_outcome, former)
 
 
 def _shared(labels: list[str]) -> tuple[str, list[str]]:
@@ -178,66 +180,68 @@ def _shared(labels: list[str]) -> tuple[str, list[str]]:
     tail = next((i for i in range(least) if len({tuple(x[-i - 1 :]) for x in parts}) > 1), 0)
     if len(labels) < 2 or not ends or ends + tail >= least:
         return "", labels
-    told = parts[0][:ends] + parts[0][len(parts[0]) - tail :]
-    return ", ".join(told), [", ".join(x[ends : len(x) - tail]) for x in parts]
+    common = parts[0][:ends] + parts[0][len(parts[0]) - tail :]
+    return ", ".join(common), [", ".join(x[ends : len(x) - tail]) for x in parts]
 
 
-def _claimed(one: Contrast) -> tuple[float, float, float]:
+def _claimed(contrast: Contrast) -> tuple[float, float, float]:
     """The threshold, the margin about it (0 where a side is claimed), and the side's sign."""
-    if one.claimed is None or one.claimed.kind == "at most":
+    if contrast.claimed is None or contrast.claimed.kind == "at most":
         return 0.0, 0.0, 1.0
-    if one.claimed.kind == "within":
-        return 0.0, one.claimed.number, 1.0
-    return one.claimed.number, 0.0, 1.0 if one.claimed.kind == "above" else -1.0
+    if contrast.claimed.kind == "within":
+        return 0.0, contrast.claimed.number, 1.0
+    return contrast.claimed.number, 0.0, 1.0 if contrast.claimed.kind == "above" else -1.0
 
 
-def _reach(one: Contrast) -> float:
-    threshold, margin, _ = _claimed(one)
-    return max(margin, *(abs(x - threshold) for x in (one.difference, one.low, one.high)))
+def _reach(contrast: Contrast) -> float:
+    threshold, margin, _ = _claimed(contrast)
+    return max(
+        margin, *(abs(x - threshold) for x in (contrast.difference, contrast.low, contrast.high))
+    )
 
 
-def _lane(one: Contrast, most: float, outcome: str, units: str = "") -> Lane:
-    threshold, margin, sign = _claimed(one)
+def _lane(contrast: Contrast, most: float, outcome: str, units: str = "") -> Lane:
+    threshold, margin, sign = _claimed(contrast)
 
     def at(value: float) -> float:
         return 50 + 45 * sign * (value - threshold) / most
 
-    ends = sorted((at(one.low), at(one.high)))
+    ends = sorted((at(contrast.low), at(contrast.high)))
     # An end that is near 0, and not 0, does not read as 0.
-    wide = one.high - one.low
-    width = min([wide, *(3 * abs(x) for x in (one.low, one.high) if abs(x) > wide / 50)])
+    wide = contrast.high - contrast.low
+    width = min([wide, *(3 * abs(x) for x in (contrast.low, contrast.high) if abs(x) > wide / 50)])
     return Lane(
-        text=one.label,
-        value=_signed(one.difference, width),
-        sure=f"[{', '.join(_signed(x, width) for x in (one.low, one.high))}]"
-        if one.high > one.low
-        else _without_interval(one, units),
-        point=at(one.difference),
+        text=contrast.label,
+        value=_signed(contrast.difference, width),
+        sure=f"[{', '.join(_signed(x, width) for x in (contrast.low, contrast.high))}]"
+        if contrast.high > contrast.low
+        else _without_interval(contrast, units),
+        point=at(contrast.difference),
         ends=(ends[0], ends[1]),
         threshold=50.0,
         band=(at(-margin), at(margin)) if margin else None,
-        word=_alone(one, outcome),
+        word=_alone(contrast, outcome),
     )
 
 
-def _alone(one: Contrast, outcome: str) -> str:
+def _alone(contrast: Contrast, outcome: str) -> str:
     """What the interval of one contrast says; the whole outcome where no side is claimed."""
-    if one.claimed is None or one.claimed.kind == "at most":
+    if contrast.claimed is None or contrast.claimed.kind == "at most":
         return outcome
-    threshold, margin, sign = _claimed(one)
-    low, high = sorted(sign * (x - threshold) for x in (one.low, one.high))
+    threshold, margin, sign = _claimed(contrast)
+    low, high = sorted(sign * (x - threshold) for x in (contrast.low, contrast.high))
     for_it = low >= -margin and high <= margin if margin else low > 0
     against = (low > margin or high < -margin) if margin else high < 0
     return SUPPORTED if for_it else CONTRADICTED if against else UNDECIDED
 
 
-def _without_interval(one: Contrast, units: str) -> str:
+def _without_interval(contrast: Contrast, units: str) -> str:
     """Why a number has none, in a reader's words."""
-    if one.is_limit:
+    if contrast.is_limit:
         return "(itself an interval's end)"
-    if one.units is None:
+    if contrast.units is None:
         return "(computed, no sampling)"
-    return f"(the same in each of {one.units:,} {units or 'repeats'})"
+    return f"(the same in each of {contrast.units:,} {units or 'repeats'})"
 
 
 def _signed(value: float, width: float) -> str:

@@ -37,21 +37,21 @@ def _split(rows: pd.DataFrame, by: str) -> Any:
 
 def _panel(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
     """A panel with the false positive rates that all its curves share, where they do."""
-    found = [_curve(str(name), part, column) for name, part in _split(rows, "series")]
-    shared = found[0]["fpr"]
-    if any(one["fpr"] != shared for one in found):
-        return {"name": name, "curves": found}
-    return {"name": name, "fpr": shared, "curves": [_without(one, "fpr") for one in found]}
+    drawn = [_curve(str(name), part, column) for name, part in _split(rows, "series")]
+    shared = drawn[0]["fpr"]
+    if any(curve["fpr"] != shared for curve in drawn):
+        return {"name": name, "curves": drawn}
+    return {"name": name, "fpr": shared, "curves": [_without(curve, "fpr") for curve in drawn]}
 
 
 def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
     rows = rows.sort_values("fpr")
-    told = {"name": name, "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
+    curve = {"name": name, "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
     if {"low", "high"} <= set(rows.columns) and rows[["low", "high"]].notna().all(axis=None):
         ends = {"low": _numbers(rows["low"]), "high": _numbers(rows["high"])}
         # What is computed exactly has no interval.
-        told |= ends if ends["low"] != ends["high"] else {}
-    return told
+        curve |= ends if ends["low"] != ends["high"] else {}
+    return curve
 
 
 def _without(curve: dict[str, Any], key: str) -> dict[str, Any]:

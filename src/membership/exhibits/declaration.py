@@ -149,8 +149,8 @@ class _Later:
         self._module = module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*given: Any, **named: Any) -> Any:
-            return getattr(importlib.import_module(self._module), name)(*given, **named)
+        def call(*args: Any, **keywords: Any) -> Any:
+            return getattr(importlib.import_module(self._module), name)(*args, **keywords)
 
         return call
 
@@ -173,10 +173,12 @@ def words_of(package: str) -> dict[str, dict[str, Any]]:
     that have names.
     """
     words = tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
-    for said in words.values():
-        if "says" in said:
-            said["says"] = functools.partial(_SENTENCES.declared, said["says"])
-    return {name: {"label": _label(*name.split("-", 1)), **said} for name, said in words.items()}
+    for fields in words.values():
+        if "says" in fields:
+            fields["says"] = functools.partial(_SENTENCES.declared, fields["says"])
+    return {
+        name: {"label": _label(*name.split("-", 1)), **fields} for name, fields in words.items()
+    }
 
 
 def _label(kind: str, number: str) -> str:
@@ -220,11 +222,11 @@ def exhibits_of(
         **fields: Any,
     ) -> Exhibit:
         def needs(chosen: Any) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(name for one in evidence for name in _names(one, chosen)))
+            return tuple(dict.fromkeys(name for part in evidence for name in _names(part, chosen)))
 
         def compute(source: "Source") -> pd.DataFrame:
-            given = [_argument(one, source) for one in evidence]
-            table = function(*given, *([source.settings] if settings else []))
+            arguments = [_argument(part, source) for part in evidence]
+            table = function(*arguments, *([source.settings] if settings else []))
             if about is not None:
                 read = [source.evidence(name) for name in needs(source.settings)]
                 table.attrs = about(*read, **table.attrs)

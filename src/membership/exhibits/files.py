@@ -76,8 +76,8 @@ def write_together(target: Path, contents: dict[str, bytes]) -> None:
     folder = target.parent
     with manifest.held(folder, _PATIENCE):
         paths.clear_parts(folder)
-        ours = _written.setdefault(folder.resolve(), {})
-        if ours and ours.items() - manifest.listed(folder).items():
+        written = _written.setdefault(folder.resolve(), {})
+        if written and written.items() - manifest.listed(folder).items():
             raise InputError(
                 f"another run has written to {paths.shown(folder)} since this one began; name "
                 "another results_dir, or begin again"
@@ -87,17 +87,17 @@ def write_together(target: Path, contents: dict[str, bytes]) -> None:
         gone = [target.name + s for s in SUFFIXES if s not in contents]
         manifest.enter(folder, _this_run(contents), new, gone)
         for name in gone:
-            ours.pop(name, None)
-        ours.update(new)
+            written.pop(name, None)
+        written.update(new)
 
 
 def _this_run(contents: dict[str, bytes]) -> dict[str, Any]:
     """What an exhibit's record says of the run that it belongs to."""
     interpreter = sys.modules.get("IPython")
     notebook = interpreter is not None and hasattr(interpreter.get_ipython(), "kernel")
-    told = json.loads(contents.get(".json", b"{}"))
-    said = {key: told[key] for key in _OF_THE_RUN if key in told}
-    return {"written_by": manifest.NOTEBOOK if notebook else manifest.SCRIPT, **said}
+    record = json.loads(contents.get(".json", b"{}"))
+    facts = {key: record[key] for key in _OF_THE_RUN if key in record}
+    return {"written_by": manifest.NOTEBOOK if notebook else manifest.SCRIPT, **facts}
 
 
 def _replace(target: Path, contents: dict[str, bytes]) -> None:
@@ -174,9 +174,9 @@ def load(
 
 def read_back(table: "pd.DataFrame") -> "pd.DataFrame":
     """A table as its CSV file gives it back, with the same ``attrs``."""
-    found = _read(csv_bytes(table))
-    found.attrs = dict(table.attrs)
-    return found
+    saved = _read(csv_bytes(table))
+    saved.attrs = dict(table.attrs)
+    return saved
 
 
 def _read(content: bytes) -> "pd.DataFrame":

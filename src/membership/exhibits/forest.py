@@ -60,10 +60,10 @@ class Forest:
 def suits(numbers: list[Quantity]) -> bool:
     """Whether numbers are read more easily as marks on axes than as digits."""
     shown = of_attacks(numbers)
-    few = len({one.metric for one in shown}) <= MOST_METRICS
+    few = len({quantity.metric for quantity in shown}) <= MOST_METRICS
     # Without a metric the numbers are of one measure only by chance.
-    named = all(one.keys and one.metric for one in shown)
-    return few and named and any(one.interval for one in shown)
+    named = all(quantity.keys and quantity.metric for quantity in shown)
+    return few and named and any(quantity.interval for quantity in shown)
 
 
 def forest(numbers: list[Quantity]) -> Forest:
@@ -71,7 +71,10 @@ def forest(numbers: list[Quantity]) -> Forest:
     numbers = apart(numbers)
     shown = of_attacks(numbers)
     arranged = grid(numbers)
-    scales = [_scale([one for one in shown if one.metric == name]) for name in arranged.metrics]
+    scales = [
+        _scale([quantity for quantity in shown if quantity.metric == name])
+        for name in arranged.metrics
+    ]
     axes = [
         Axis(
             metric,
@@ -80,8 +83,8 @@ def forest(numbers: list[Quantity]) -> Forest:
         )
         for metric, scale in zip(arranged.metrics, scales, strict=True)
     ]
-    judged = any(one.published_text for one in shown)
-    margins = any(not math.isnan(one.equal[0]) for one in shown)
+    judged = any(quantity.published_text for quantity in shown)
+    margins = any(not math.isnan(quantity.equal[0]) for quantity in shown)
     return Forest(axes, _marked(arranged, scales), arranged.left_out, judged, margins)
 
 
@@ -90,18 +93,22 @@ def apart(numbers: list[Quantity]) -> list[Quantity]:
 
     On one axis with the numbers that they are between, they are dots at 0.
     """
-    levels = {one.metric for one in of_attacks(numbers) if not _is_difference(one)}
-    found = [
-        replace(one, metric=DIFFERENCE + one.metric.replace("(%)", "(points)"))
-        if _is_difference(one) and one.metric in levels
-        else one
-        for one in numbers
+    levels = {quantity.metric for quantity in of_attacks(numbers) if not _is_difference(quantity)}
+    separated = [
+        replace(quantity, metric=DIFFERENCE + quantity.metric.replace("(%)", "(points)"))
+        if _is_difference(quantity) and quantity.metric in levels
+        else quantity
+        for quantity in numbers
     ]
-    return found if len({one.metric for one in of_attacks(found)}) <= MOST_APART else numbers
+    return (
+        separated
+        if len({quantity.metric for quantity in of_attacks(separated)}) <= MOST_APART
+        else numbers
+    )
 
 
-def _is_difference(one: Quantity) -> bool:
-    return any(_LESS.search(word) for word in one.keys.values())
+def _is_difference(quantity: Quantity) -> bool:
+    return any(_LESS.search(word) for word in quantity.keys.values())
 
 
 def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
@@ -112,7 +119,10 @@ def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
             [
                 (
                     label,
-                    [one and _mark(one, scale) for one, scale in zip(cells, scales, strict=True)],
+                    [
+                        quantity and _mark(quantity, scale)
+                        for quantity, scale in zip(cells, scales, strict=True)
+                    ],
                 )
                 for label, cells in group.rows
             ],
@@ -123,9 +133,13 @@ def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
 
 def _scale(numbers: list[Quantity]) -> Scale:
     metric = numbers[0].metric
-    points = [x for one in numbers for x in (one.value, one.published)] + [_chance(metric)]
-    ends = [x for one in numbers for x in (one.low, one.high)]
-    ends += [one.published + side * one.spread for one in numbers for side in (-1, 1)]
+    points = [x for quantity in numbers for x in (quantity.value, quantity.published)] + [
+        _chance(metric)
+    ]
+    ends = [x for quantity in numbers for x in (quantity.low, quantity.high)]
+    ends += [
+        quantity.published + side * quantity.spread for quantity in numbers for side in (-1, 1)
+    ]
     return fitted(points, ends, logarithmic=bool(_RATE.match(metric)))
 
 
@@ -137,17 +151,19 @@ def _chance(metric: str) -> float:
     return 0.5 if metric == "AUC" else float(rate[1]) if rate else math.nan
 
 
-def _mark(one: Quantity, scale: Scale) -> Mark:
-    low, high = one.low, one.high
+def _mark(quantity: Quantity, scale: Scale) -> Mark:
+    low, high = quantity.low, quantity.high
     return Mark(
-        quantity=one,
-        text=_text(one),
-        point=scale.at(one.value) if scale.holds(one.value) else None,
+        quantity=quantity,
+        text=_text(quantity),
+        point=scale.at(quantity.value) if scale.holds(quantity.value) else None,
         interval=(scale.at(low), scale.at(high)) if high > low else None,
-        published=scale.at(one.published) if one.published_text else None,
-        spread=_stretch(one.published - one.spread, one.published + one.spread, scale),
-        band=_stretch(*one.equal, scale),
-        leaves={scale.side(x) for x in (low, one.value, high)} - {""},
+        published=scale.at(quantity.published) if quantity.published_text else None,
+        spread=_stretch(
+            quantity.published - quantity.spread, quantity.published + quantity.spread, scale
+        ),
+        band=_stretch(*quantity.equal, scale),
+        leaves={scale.side(x) for x in (low, quantity.value, high)} - {""},
     )
 
 
@@ -155,10 +171,10 @@ def _stretch(low: float, high: float, scale: Scale) -> tuple[float, float] | Non
     return None if math.isnan(low) or math.isnan(high) else (scale.at(low), scale.at(high))
 
 
-def _text(one: Quantity) -> str:
+def _text(quantity: Quantity) -> str:
     """As many digits as everywhere for the two common measures."""
-    if one.metric == "AUC":
-        return f"{one.value:.3f}"
-    if _RATE.match(one.metric):
-        return f"{one.value:.2f}" if one.value < 9.995 else f"{one.value:.1f}"
-    return one.text
+    if quantity.metric == "AUC":
+        return f"{quantity.value:.3f}"
+    if _RATE.match(quantity.metric):
+        return f"{quantity.value:.2f}" if quantity.value < 9.995 else f"{quantity.value:.1f}"
+    return quantity.text

@@ -43,7 +43,7 @@ def in_order(metrics: list[str]) -> list[str]:
 
 def of_attacks(numbers: list[Quantity]) -> list[Quantity]:
     """The numbers without those about the models, unless there are no others."""
-    return [one for one in numbers if not one.is_of_the_model] or numbers
+    return [quantity for quantity in numbers if not quantity.is_of_the_model] or numbers
 
 
 def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
@@ -59,18 +59,18 @@ def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
         Rows at most.
     """
     shown = of_attacks(numbers)
-    metrics = in_order([one.metric for one in shown])
+    metrics = in_order([quantity.metric for quantity in shown])
     grouped = len(shown[0].keys) > 1 and _is_shared(shown)
     rows: dict[tuple[str, str], list[Quantity | None]] = {}
     common = _common(shown) if len(metrics) > _MOST_ACROSS else {}
     subjects = {}
-    for one in shown:
-        words = [word for key, word in one.keys.items() if key not in common]
-        first = [words.pop(0)] if grouped and next(iter(one.keys)) not in common else []
+    for quantity in shown:
+        words = [word for key, word in quantity.keys.items() if key not in common]
+        first = [words.pop(0)] if grouped and next(iter(quantity.keys)) not in common else []
         heading = ", ".join([*first, *common.values()])
-        subjects[heading] = next(iter(one.keys.values()), "")
+        subjects[heading] = next(iter(quantity.keys.values()), "")
         cells = rows.setdefault((heading, ", ".join(words)), [None] * len(metrics))
-        cells[metrics.index(one.metric)] = one
+        cells[metrics.index(quantity.metric)] = quantity
     groups: dict[str, list[tuple[str, list[Any]]]] = {}
     for heading, label in list(rows)[:most]:
         groups.setdefault(heading, []).append((label, rows[heading, label]))
@@ -83,24 +83,24 @@ def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
 
 def _common(numbers: list[Quantity]) -> dict[str, str]:
     """The keys with one word for all numbers, where there are several rows and another key."""
-    words = {key: {one.keys[key] for one in numbers} for key in numbers[0].keys}
+    words = {key: {quantity.keys[key] for quantity in numbers} for key in numbers[0].keys}
     common = {key: next(iter(several)) for key, several in words.items() if len(several) == 1}
     return common if len(common) < len(words) else {}
 
 
-def _turned(made: Grid) -> Grid:
+def _turned(wide: Grid) -> Grid:
     """A grid with many columns and few rows with its metrics as rows."""
-    rows = [row for group in made.groups for row in group.rows]
-    if len(made.metrics) <= _MOST_ACROSS or len(rows) >= len(made.metrics) or made.groups[1:]:
-        return made
+    rows = [row for group in wide.groups for row in group.rows]
+    if len(wide.metrics) <= _MOST_ACROSS or len(rows) >= len(wide.metrics) or wide.groups[1:]:
+        return wide
     labels, cells = zip(*rows, strict=True)
-    turned = list(zip(made.metrics, map(list, zip(*cells, strict=True)), strict=True))
-    return Grid(list(labels), [Group(made.groups[0].heading, made.groups[0].note, turned)], 0)
+    turned = list(zip(wide.metrics, map(list, zip(*cells, strict=True)), strict=True))
+    return Grid(list(labels), [Group(wide.groups[0].heading, wide.groups[0].note, turned)], 0)
 
 
 def _is_shared(numbers: list[Quantity]) -> bool:
     """Whether several rows have the same first key."""
-    keys = {tuple(one.keys.values()) for one in numbers}
+    keys = {tuple(quantity.keys.values()) for quantity in numbers}
     return len({key[0] for key in keys}) < len(keys)
 
 
@@ -110,12 +110,12 @@ def _notes(numbers: list[Quantity]) -> dict[str, str]:
     Where a group has models of several kinds, each number says of which: "none: test ...".
     """
     notes: dict[str, dict[str, list[str]]] = {}
-    for one in numbers:
-        if one.is_of_the_model:
-            heading, *others = one.keys.values()
-            kind = ", ".join(word for word in others if word != MODEL)
+    for quantity in numbers:
+        if quantity.is_of_the_model:
+            heading, *rest = quantity.keys.values()
+            kind = ", ".join(word for word in rest if word != MODEL)
             known = notes.setdefault(heading, {}).setdefault(kind, [])
-            known.append(f"{one.metric} {number(one.value)}")
+            known.append(f"{quantity.metric} {number(quantity.value)}")
     return {heading: _note(kinds) for heading, kinds in notes.items()}
 
 

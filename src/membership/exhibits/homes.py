@@ -12,8 +12,8 @@ _DETAILS = "_details"
 
 def chapter_of(exhibit_id: str) -> str:
     """The chapter that an id names, "" where it is no id."""
-    found = ID.fullmatch(str(exhibit_id))
-    return found["chapter"].replace("-", "_") if found else ""
+    match = ID.fullmatch(str(exhibit_id))
+    return match["chapter"].replace("-", "_") if match else ""
 
 
 def pages_of(chapter: str) -> tuple[str, ...]:
@@ -38,8 +38,8 @@ def claims_page(chapter: str) -> str:
 
 
 def _showing(chapter: str, call: str) -> str:
-    first, *others = pages_of(chapter)
-    return next((page for page in others if call in _code(page)), first)
+    first, *further = pages_of(chapter)
+    return next((page for page in further if call in _code(page)), first)
 
 
 @cache

@@ -24,7 +24,10 @@ def listed(chapter: str | None = None) -> pd.DataFrame:
 
 
 def _of_chapter(chapter: str) -> pd.DataFrame:
-    rows = [[chapter, one.id, one.label, one.kind, one.content] for one in declared(chapter)]
+    rows = [
+        [chapter, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
+        for exhibit in declared(chapter)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -38,7 +41,7 @@ def find(exhibit_id: str) -> dict[str, str]:
         if heir := retired().get(exhibit_id):
             raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
         known = list(listed()["id"])
-        named = [one for one in known if one.endswith(f"-{exhibit_id}")]
+        named = [full_id for full_id in known if full_id.endswith(f"-{exhibit_id}")]
         near = named or difflib.get_close_matches(str(exhibit_id), known, n=1)
         several = " or ".join(map(repr, near))
         hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"

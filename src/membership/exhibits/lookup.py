@@ -31,8 +31,8 @@ def row(table: pd.DataFrame, where: Mapping[str, Any], *columns: str) -> pd.Seri
             f"no column {missing[0]!r}; there are {', '.join(map(str, table.columns))}"
         )
     rows = table
-    for name, wanted in where.items():
-        rows = rows[rows[name].astype(str) == str(wanted)]
+    for name, value in where.items():
+        rows = rows[rows[name].astype(str) == str(value)]
     if len(rows) != 1:
         raise InputError(f"{dict(where)} singles out {len(rows)} rows; name exactly one")
     return rows.iloc[0]

@@ -71,8 +71,8 @@ class Panel:
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers got each verdict that occurs, in a fixed order."""
-        found = [one.verdict for one in self.numbers]
-        return {word: found.count(word) for word in WORDS if word in found}
+        verdicts = [quantity.verdict for quantity in self.numbers]
+        return {word: verdicts.count(word) for word in WORDS if word in verdicts}
 
     @property
     def counted(self) -> str:
@@ -148,7 +148,7 @@ class Panel:
         """The numbers as a short table, where there is nothing better to look at."""
         if self.picture or not self.numbers or suits(self.numbers):
             return None
-        return grid(self.numbers) if all(one.keys for one in self.numbers) else None
+        return grid(self.numbers) if all(quantity.keys for quantity in self.numbers) else None
 
     @property
     def is_brief(self) -> bool:
@@ -195,9 +195,9 @@ def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:
 
 
 def _panel(exhibit: Exhibit, name: str, profile: str, results_dir: str) -> Panel | None:
-    found = files.load(exhibit.id, profile, results_dir)
-    if found is None:
+    saved = files.load(exhibit.id, profile, results_dir)
+    if saved is None:
         return None
     target = files.location(exhibit.id, exhibit.chapter, profile, results_dir)
     linked = provenance.ON_SITE in os.environ and not results_dir
-    return Panel(name, exhibit, *found, target, linked)
+    return Panel(name, exhibit, *saved, target, linked)

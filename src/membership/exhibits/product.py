@@ -56,17 +56,17 @@ def contents(exhibit: Exhibit, table: pd.DataFrame, described: dict[str, Any]) -
     """
     if table.empty:
         raise InputError(f"the table of {exhibit.id!r} is empty; give at least one row")
-    made = {".csv": files.csv_bytes(table), ".json": files.json_bytes(described)}
+    by_suffix = {".csv": files.csv_bytes(table), ".json": files.json_bytes(described)}
     if exhibit.draw is not None:
         # Here and not above: what only lists or cites exhibits should not wait for matplotlib.
         from membership import plots
 
         with plots.style():
             figure = exhibit.draw(table)
-            made |= {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
+            by_suffix |= {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
         with plots.narrow():
-            made[NARROW] = plots.save_bytes(exhibit.draw(table), "svg")
-    return made
+            by_suffix[NARROW] = plots.save_bytes(exhibit.draw(table), "svg")
+    return by_suffix
 
 
 def save(exhibit: Exhibit, table: pd.DataFrame, settings: Any, evidence: dict[str, str]) -> None:
@@ -87,7 +87,7 @@ def save(exhibit: Exhibit, table: pd.DataFrame, settings: Any, evidence: dict[st
 def _saved(exhibit: Exhibit, settings: Any) -> dict[str, Any]:
     """The record of the run before; empty where there is none that can be read."""
     try:
-        found = files.load(exhibit.id, settings.profile, settings.results_dir)
+        saved = files.load(exhibit.id, settings.profile, settings.results_dir)
     except InputError:
         return {}
-    return found[1] if found else {}
+    return saved[1] if saved else {}

@@ -21,13 +21,13 @@ _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "matplotlib",
 
 def versions() -> dict[str, str]:
     """The version of Python and of each library that a number may depend on."""
-    found = {"python": platform.python_version()}
+    by_library = {"python": platform.python_version()}
     for library in _LIBRARIES:
         try:
-            found[library] = metadata.version(library)
+            by_library[library] = metadata.version(library)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return by_library
 
 
 def code_digest(package: Path = PACKAGE, without: Collection[str] = ()) -> str:

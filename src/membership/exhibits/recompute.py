@@ -45,8 +45,8 @@ class Report:
             counted += f", {len(self.absent)} have no paper-size run"
         if not checked:
             return counted
-        found = len(self.differences)
-        return f"{counted}, " + (f"{found} difference{'s' * (found > 1)}" if found else "all equal")
+        count = len(self.differences)
+        return f"{counted}, " + (f"{count} difference{'s' * (count > 1)}" if count else "all equal")
 
 
 def recompute_all(
@@ -56,10 +56,10 @@ def recompute_all(
     cores, together = min(limits.cores(), len(run)), Report()
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
-        made = delayed(recompute)
-        jobs = (made(each, check=check, tolerance=tolerance, progress=True) for each in run)
-        for one in workers(jobs):
-            together.add(one)
+        task = delayed(recompute)
+        jobs = (task(settings, check=check, tolerance=tolerance, progress=True) for settings in run)
+        for report in workers(jobs):
+            together.add(report)
     return together
 
 
@@ -137,12 +137,12 @@ def _check(
 ) -> list[str]:
     if committed is None:
         return [f"{exhibit.id}: nothing is committed"]
-    found = _differences(table, committed[0], tolerance)
+    lines = _differences(table, committed[0], tolerance)
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
-    found += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
-    more = [f"and {len(found) - _MOST_LINES} more"] if len(found) > _MOST_LINES else []
-    return [f"{exhibit.id}: {line}" for line in [*found[:_MOST_LINES], *more]]
+    lines += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
+    more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return [f"{exhibit.id}: {line}" for line in [*lines[:_MOST_LINES], *more]]
 
 
 def differences(

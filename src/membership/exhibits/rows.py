@@ -32,8 +32,8 @@ def of_each(
     columns = [columns] if isinstance(columns, str) else columns
     return [
         {**key, **dict(zip(columns, [name] if len(columns) == 1 else name, strict=True))}
-        | metrics.summary(each, **bounds)
-        for name, each in values.items()
+        | metrics.summary(numbers, **bounds)
+        for name, numbers in values.items()
     ]
 
 

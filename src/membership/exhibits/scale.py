@@ -53,10 +53,10 @@ class Scale:
     def _decades(self, most: int) -> list[float]:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         for digits in ((1, 2, 5), (1, 3), (1,)):
-            found = [d * 10.0**p for p in powers for d in digits if self.holds(d * 10.0**p)]
-            if len(found) <= most:
-                return found
-        return found[:: math.ceil(len(found) / most)]
+            ticks = [d * 10.0**p for p in powers for d in digits if self.holds(d * 10.0**p)]
+            if len(ticks) <= most:
+                return ticks
+        return ticks[:: math.ceil(len(ticks) / most)]
 
 
 def fitted(points: Iterable[float], ends: Iterable[float], *, logarithmic: bool) -> Scale:

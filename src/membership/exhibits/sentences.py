@@ -70,15 +70,17 @@ def each(
     return whole.format(between.join(texts), **words) if texts else ""
 
 
-def declared(said: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.DataFrame) -> str:
+def declared(
+    declaration: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.DataFrame
+) -> str:
     """The sentence that a chapter's list declares, or the several: what `each` takes, by name.
 
     ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
     at the ``"ends"`` of the column ``of`` or at its ``"least"``, and ``order`` by which column they
     are sorted; ``rows`` are the named rows.
     """
-    if not isinstance(said, Mapping):
-        return " ".join(filter(None, (declared(sentence, table) for sentence in said)))
+    if not isinstance(declaration, Mapping):
+        return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
     defaults: dict[str, Any] = {
         "over": [],
         "rows": {},
@@ -87,15 +89,15 @@ def declared(said: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.Da
         "at": "",
         "of": "n",
     }
-    given = defaults | dict(said)
-    rows, where, order, at, of = (given.pop(k) for k in ("rows", "where", "order", "at", "of"))
+    options = defaults | dict(declaration)
+    rows, where, order, at, of = (options.pop(k) for k in ("rows", "where", "order", "at", "of"))
     try:
-        found = rows_at(table, **where)
+        part = rows_at(table, **where)
     except InputError:
         return ""
     if at:
-        found = ends(found, of) if at == "ends" else found[found[of] == found[of].min()]
-    return each(found.sort_values(order) if order else found, **given, **rows)
+        part = ends(part, of) if at == "ends" else part[part[of] == part[of].min()]
+    return each(part.sort_values(order) if order else part, **options, **rows)
 
 
 def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -131,10 +133,10 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
             named[name] = sums.total(where, named)
             continue
         try:
-            found = rows_at(table, **where)
+            matches = rows_at(table, **where)
         except InputError as lacking:
             raise LookupError(name) from lacking
-        if len(found) > 1:
-            raise InputError(f"{name}: {dict(where)} singles out {len(found)} rows")
-        named[name] = Row(found.iloc[0])
+        if len(matches) > 1:
+            raise InputError(f"{name}: {dict(where)} singles out {len(matches)} rows")
+        named[name] = Row(matches.iloc[0])
     return named

@@ -40,7 +40,7 @@ class Source:
         self, settings: Any, exhibits: tuple[Exhibit, ...], *, gather: bool = True
     ) -> None:
         self.settings = settings
-        self._exhibits = {one.id: one for one in exhibits}
+        self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
         where = (settings.chapter, settings.profile, settings.results_dir)
         self._folder = paths.in_run(files.location("", *where))
         self._functions = _gathering(settings) if gather else {}
@@ -109,10 +109,10 @@ class Source:
         try:
             yield
         except RunError as error:
-            what, _, _ = str(error).partition(";")
-            if not what.startswith(_DIVERGED):
+            message, _, _ = str(error).partition(";")
+            if not message.startswith(_DIVERGED):
                 raise
-            raise RunError(f"{what}; {self.settings.against_divergence}") from None
+            raise RunError(f"{message}; {self.settings.against_divergence}") from None
 
     def table(self, exhibit_id: str) -> pd.DataFrame:
         """The table of one of the chapter's exhibits, computed once; do not change it.
@@ -158,11 +158,11 @@ class Source:
             self._computing.pop()
 
     def _committed(self, exhibit: Exhibit, missing: list[str]) -> pd.DataFrame:
-        found = files.load(exhibit.id, self.settings.profile, self.settings.results_dir)
-        if found is None:
+        saved = files.load(exhibit.id, self.settings.profile, self.settings.results_dir)
+        if saved is None:
             lacking = f" and lacks its evidence {', '.join(missing)}" if missing else ""
             raise InputError(f"{exhibit.id} has no {self.settings.profile} run{lacking}")
-        return found[0]
+        return saved[0]
 
     def _read(self, name: str) -> "xr.Dataset":
         from membership import evidence
@@ -183,8 +183,8 @@ class Source:
         named = addresses.changed(values, lambda a: a._replace(place=Path(a.place).name))
         read = input_files(values, getattr(self.settings, "further_data", ()))
         data = {"data": {f.name: manifest.digest_of(f) for f in read}} if read else {}
-        said = {k: v for k, v in (values | named).items() if k not in INCIDENTAL}
-        return {"chapter": self.settings.chapter, **said, **data}
+        parameters = {k: v for k, v in (values | named).items() if k not in INCIDENTAL}
+        return {"chapter": self.settings.chapter, **parameters, **data}
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}{SUFFIX}"

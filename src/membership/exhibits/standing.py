@@ -37,5 +37,5 @@ def standing(exhibit: Exhibit, run: Panel | None) -> tuple[str, ...]:
 def recipe(exhibit_id: str) -> str:
     """The page of the book that says how to make an exhibit that is not run, or nothing."""
     pages = sorted((paths.project_root() / "book").glob("*_recipe.md"))
-    found = [page.stem for page in pages if exhibit_id in page.read_text(encoding="utf-8")]
-    return found[0] if found else ""
+    stems = [page.stem for page in pages if exhibit_id in page.read_text(encoding="utf-8")]
+    return stems[0] if stems else ""

@@ -25,35 +25,37 @@ def tidy(rows: Iterable[dict[str, Any]] | Iterable[pd.DataFrame], attrs: Any) ->
 
 
 def origin(
-    some: Iterable[Gathered], *more: str, named: bool = False, **others: Any
+    gathered: Iterable[Gathered], *more: str, named: bool = False, **fields: Any
 ) -> dict[str, Any]:
     """What a table made from this evidence says of its origin: data, departures, setup, sizes.
 
     `more` are further departures from the paper; `named` puts its data set before each of the
-    evidence's own. What the table says beside it, such as a note, are the `others`.
+    evidence's own. What the table says beside it, such as a note, are the `fields`.
     """
-    attrs = [evidence.attrs for evidence in some]
+    attrs = [evidence.attrs for evidence in gathered]
     departures = [
-        f"{each['set']}: {text}" if named else text for each in attrs for text in each["deviations"]
+        f"{facts['set']}: {text}" if named else text
+        for facts in attrs
+        for text in facts["deviations"]
     ]
-    setup = {each["set"]: each["setup"] for each in attrs if "setup" in each}
+    setup = {facts["set"]: facts["setup"] for facts in attrs if "setup" in facts}
     sizes = _sizes(attrs)
     return {
-        "data": {name: digest for each in attrs for name, digest in each["data"].items()},
+        "data": {name: digest for facts in attrs for name, digest in facts["data"].items()},
         "deviations": [*dict.fromkeys([*departures, *more])],
         **({"setup": setup} if setup else {}),
         "device": attrs[0]["device"] if attrs else "cpu",
         **({"sizes": sizes} if sizes else {}),
-        **others,
+        **fields,
     }
 
 
 def _sizes(attrs: list[dict[Any, Any]]) -> dict[str, str]:
     """One text a size where all data sets agree, else each data set's."""
     by_name: dict[str, dict[str, str]] = {}
-    for each in attrs:
-        for name, text in each.get("sizes", {}).items():
-            by_name.setdefault(name, {})[each["set"]] = text
+    for facts in attrs:
+        for name, text in facts.get("sizes", {}).items():
+            by_name.setdefault(name, {})[facts["set"]] = text
     return {
         name: next(iter(texts.values()))
         if len(set(texts.values())) == 1

@@ -44,8 +44,8 @@ class Paper:
 
 def _cited(key: str) -> re.Match[str]:
     """The entry of a key: its text, its kind, its fields a line each."""
-    (found,) = re.finditer(rf"^@(\w+)\{{{key},\n(.*?)^\}}\n", _TEXT, re.MULTILINE | re.DOTALL)
-    return found
+    (match,) = re.finditer(rf"^@(\w+)\{{{key},\n(.*?)^\}}\n", _TEXT, re.MULTILINE | re.DOTALL)
+    return match
 
 
 def _paper(key: str) -> Paper:
@@ -82,7 +82,9 @@ class Question:
         return f"\N{LEFT DOUBLE QUOTATION MARK}{self.words}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-questions: MappingProxyType = MappingProxyType({k: Question(*one) for k, one in _ACROSS.items()})
+questions: MappingProxyType = MappingProxyType(
+    {k: Question(*fields) for k, fields in _ACROSS.items()}
+)
 """The questions across papers by chapter."""
 subjects: MappingProxyType = MappingProxyType({**papers, **questions})
 """What each chapter is about, a `Paper` or a `Question`; both have ``short``."""

@@ -126,13 +126,13 @@ def bound(excesses: Sequence[Contrast], margin: float) -> Outcome:
         Supported where every upper limit lies below it; contradicted where a lower one is above 0.
     """
     parts = count(excesses)
-    excesses = [_claimed(one, Claimed("below", margin), margin, parts) for one in excesses]
-    limits = [one.interval(1 - 0.05 / parts) for one in excesses]
-    above = [one for one, (low, _) in zip(excesses, limits, strict=True) if low > 0]
+    excesses = [_claimed(excess, Claimed("below", margin), margin, parts) for excess in excesses]
+    limits = [excess.interval(1 - 0.05 / parts) for excess in excesses]
+    above = [excess for excess, (low, _) in zip(excesses, limits, strict=True) if low > 0]
     if above:
-        worst = max(above, key=lambda one: one.difference)
+        worst = max(above, key=lambda excess: excess.difference)
         return Outcome(CONTRADICTED, (), (worst,), f"above at {len(above)} of {parts}", parts=parts)
-    worst = max(excesses, key=lambda one: one.difference)
+    worst = max(excesses, key=lambda excess: excess.difference)
     if all(high < margin for _, high in limits):
         return Outcome(SUPPORTED, (), (worst,), f"at {parts} points")
     return _open(worst, max(worst.difference, margin - worst.difference), 1)
@@ -144,7 +144,7 @@ def order(neighbours: Sequence[Contrast]) -> Outcome:
     Contradicted where one pair is reversed (Holm).
     """
     parts = count(neighbours)
-    return every([much_better(one, 0.0, parts=parts) for one in neighbours])
+    return every([much_better(pair, 0.0, parts=parts) for pair in neighbours])
 
 
 def best(leads: Sequence[Contrast]) -> Outcome:
@@ -156,13 +156,13 @@ def best(leads: Sequence[Contrast]) -> Outcome:
 
 
 def exists(
-    found: Contrast | None, family: Sequence[Contrast], threshold: float, *, parts: int = 1
+    candidate: Contrast | None, family: Sequence[Contrast], threshold: float, *, parts: int = 1
 ) -> Outcome:
     """Something exceeds a threshold.
 
     Parameters
     ----------
-    found : Contrast or None
+    candidate : Contrast or None
         The candidate chosen on one half of the data, judged on the other; supported where it lies
         above the threshold. None where nothing was chosen: then any of the family does, at a
         level of 1 - 0.05 / its size.
@@ -173,14 +173,17 @@ def exists(
         Of the claim.
     """
     size, claimed = count(family), Claimed("above", threshold)
-    family = [_claimed(one, claimed, 0.0, parts) for one in family]
-    if found is None:
-        top, level = max(family, key=lambda one: one.interval(1 - 0.05 / size)[0]), 1 - 0.05 / size
+    family = [_claimed(contrast, claimed, 0.0, parts) for contrast in family]
+    if candidate is None:
+        top, level = (
+            max(family, key=lambda contrast: contrast.interval(1 - 0.05 / size)[0]),
+            1 - 0.05 / size,
+        )
     else:
-        top, level = _claimed(found, claimed, 0.0, parts), 0.95
+        top, level = _claimed(candidate, claimed, 0.0, parts), 0.95
     if top.interval(level)[0] > threshold:
         return Outcome(SUPPORTED, (), (top,), f"one of {size}", parts=parts)
-    if all(one.interval(1 - 0.05 / parts)[1] < threshold for one in family):
+    if all(contrast.interval(1 - 0.05 / parts)[1] < threshold for contrast in family):
         return Outcome(CONTRADICTED, (), (top,), f"none of {size}", parts=parts)
     return _open(top, abs(top.difference - threshold), parts)
 

@@ -123,41 +123,43 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """
     path = files("membership.published") / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
-    tests = [one.get(key) for one in listed["claims"] for key in ("test", "former")]
-    named, known = {one for one in tests if isinstance(one, str)}, {}
+    tests = [entry.get(key) for entry in listed["claims"] for key in ("test", "former")]
+    named, known = {test for test in tests if isinstance(test, str)}, {}
     for module in modules:
         twice = named & known.keys() & vars(module).keys()
         if any(known[name] is not vars(module)[name] for name in twice):
             raise ValueError(f"{module.__name__} has another test of these names: {sorted(twice)}")
         known |= vars(module)
     words, terms = listed.get("words", {}), listed.get("tests", {})
-    return tuple(_read(one, words, known, terms) for one in listed["claims"])
+    return tuple(_read(entry, words, known, terms) for entry in listed["claims"])
 
 
 def _read(
-    one: dict[str, Any], words: dict[str, str], known: dict[str, Any], terms: dict[str, Any]
+    entry: dict[str, Any], words: dict[str, str], known: dict[str, Any], terms: dict[str, Any]
 ) -> Claim:
-    lacking = one.pop("untested", "").format_map(words)
-    if bool(lacking) == ("test" in one):
-        raise ValueError(f"claim {one['id']}: test {one.get('test')!r}; give one, or untested")
-    found: dict[str, Any] = {"test": lambda source: untested(lacking)} if lacking else {}
+    lacking = entry.pop("untested", "").format_map(words)
+    if bool(lacking) == ("test" in entry):
+        raise ValueError(f"claim {entry['id']}: test {entry.get('test')!r}; give one, or untested")
+    tests: dict[str, Any] = {"test": lambda source: untested(lacking)} if lacking else {}
     exhibits: list[str] = []
-    for key in [name for name in ("test", "former") if name in one]:
-        given = one.pop(key)
-        if isinstance(given, Mapping):
-            declared = declared_tests.read(one["id"], given, terms)
+    for key in [name for name in ("test", "former") if name in entry]:
+        test = entry.pop(key)
+        if isinstance(test, Mapping):
+            declared = declared_tests.read(entry["id"], test, terms)
             exhibits += declared.exhibits
             if declared.by and declared.by not in known:
-                raise ValueError(f"claim {one['id']}: by {declared.by!r}; name a function there is")
+                raise ValueError(
+                    f"claim {entry['id']}: by {declared.by!r}; name a function there is"
+                )
             by = functools.partial(known[declared.by], declared) if declared.by else None
-            found[key] = by or declared.outcome
-        elif given not in known:
-            raise ValueError(f"claim {one['id']}: {key} {given!r}; name a test that there is")
+            tests[key] = by or declared.outcome
+        elif test not in known:
+            raise ValueError(f"claim {entry['id']}: {key} {test!r}; name a test that there is")
         else:
-            found[key] = known[given]
-    exhibits += one.pop("exhibits", ())
-    changed = one.pop("changed", "").format_map(words)
-    return Claim(**one, **found, exhibits=tuple(dict.fromkeys(exhibits)), changed=changed)
+            tests[key] = known[test]
+    exhibits += entry.pop("exhibits", ())
+    changed = entry.pop("changed", "").format_map(words)
+    return Claim(**entry, **tests, exhibits=tuple(dict.fromkeys(exhibits)), changed=changed)
 
 
 def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
@@ -181,14 +183,14 @@ def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
         Two claims have the same id.
     """
     claims = tuple(claims)
-    names = [one.id for one in claims]
+    names = [claim.id for claim in claims]
     if len(set(names)) < len(names):
         raise InputError(
             f"claims: {max(names, key=names.count)} occurs twice; give each its own id"
         )
-    rows = [_row(one, one.outcome(source), one.former_outcome(source)) for one in claims]
-    found = pd.DataFrame(rows, columns=list(COLUMNS))
-    return found.astype({"units needed": "Int64"})
+    rows = [_row(claim, claim.outcome(source), claim.former_outcome(source)) for claim in claims]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame.astype({"units needed": "Int64"})
 
 
 def _row(claim: Claim, outcome: Outcome, former: Outcome | None) -> tuple:

@@ -78,9 +78,9 @@ def compare(
         _apart_where_the_model_differs(judged, rows)
     where = joined[_WHERE].where(joined["published"].notna(), "")
     parts = [joined[[*on, "published", *NUMBERS]], judged[[*JUDGED, *MORE]], where]
-    found = pd.concat(parts, axis=1)
-    found.attrs = dict(table.attrs)
-    return found
+    result = pd.concat(parts, axis=1)
+    result.attrs = dict(table.attrs)
+    return result
 
 
 class _Row:
@@ -137,19 +137,23 @@ def _error_of(numbers: dict[str, Any]) -> tuple[float, float]:
 
 
 def _judge(row: _Row, rows: list[_Row], on: list[str], unjudged: str) -> dict[str, Any]:
-    found = {**dict.fromkeys(_INTERVAL, math.nan), "imputed": False, "standard_error": row.error}
-    found |= {name: row[name] for name in ("margin", "spread", "decimals")}
-    found["equal_low"], found["equal_high"] = _equal(row)
+    judgement = {
+        **dict.fromkeys(_INTERVAL, math.nan),
+        "imputed": False,
+        "standard_error": row.error,
+    }
+    judgement |= {name: row[name] for name in ("margin", "spread", "decimals")}
+    judgement["equal_low"], judgement["equal_high"] = _equal(row)
     if not row.is_published:
-        return {**found, "verdict": "", "reason": "the paper gives no number"}
+        return {**judgement, "verdict": "", "reason": "the paper gives no number"}
     if unjudged:
-        return {**found, "verdict": "", "reason": unjudged}
+        return {**judgement, "verdict": "", "reason": unjudged}
     obstacles = row.obstacles
     if obstacles:
-        return {**found, "verdict": "not comparable", "reason": "; ".join(obstacles)}
+        return {**judgement, "verdict": "not comparable", "reason": "; ".join(obstacles)}
     if not math.isfinite(row.error):
-        return {**found, "verdict": "not judged", "reason": "no standard error"}
-    return {**found, **_by_the_rule(row, _ratio(row, rows, on))}
+        return {**judgement, "verdict": "not judged", "reason": "no standard error"}
+    return {**judgement, **_by_the_rule(row, _ratio(row, rows, on))}
 
 
 def _equal(row: _Row) -> tuple[float, float]:
@@ -205,11 +209,11 @@ def _ratio(row: _Row, rows: list[_Row], on: list[str]) -> float:
     if row.has_spread or "metric" not in on:
         return 1.0
     keys = [name for name in on if name != "metric"]
-    found = [1.0]
+    ratios = [1.0]
     for other in rows:
         if other.has_spread and other.error > 0 and all(other[k] == row[k] for k in keys):
-            found.append(other["spread"] / (other.error * math.sqrt(other.degrees + 1)))
-    return max(found)
+            ratios.append(other["spread"] / (other.error * math.sqrt(other.degrees + 1)))
+    return max(ratios)
 
 
 def _apart_where_the_model_differs(judged: pd.DataFrame, rows: list[_Row]) -> None:
@@ -256,8 +260,8 @@ def _count(value: Any) -> int:
         return 0
 
 
-def _check_columns(name: str, frame: pd.DataFrame, wanted: list[str]) -> None:
-    missing = [column for column in wanted if column not in frame.columns]
+def _check_columns(name: str, frame: pd.DataFrame, required: list[str]) -> None:
+    missing = [column for column in required if column not in frame.columns]
     if missing:
         raise InputError(f"{name} lacks the columns {missing}; it has {list(frame.columns)}")
 

@@ -124,13 +124,13 @@ class Contrast:
     def less(self, other: "Contrast", label: str = "") -> "Contrast":
         """The difference of two that share nothing, by Welch and Satterthwaite."""
         first, second = self.standard_error**2, other.standard_error**2
-        both = first + second
+        variance = first + second
         spent = first**2 / self.degrees_of_freedom + second**2 / other.degrees_of_freedom
         return Contrast(
             label or f"{self.label} less {other.label}",
             self.difference - other.difference,
-            sqrt(both),
-            both**2 / spent if spent > 0 else inf,
+            sqrt(variance),
+            variance**2 / spent if spent > 0 else inf,
             min((n for n in (self.units, other.units) if n is not None), default=None),
         )
 
@@ -202,8 +202,8 @@ class Share(Contrast):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Exact limits at a confidence in (0, 1)."""
-        found = stats.binomtest(self.successes, self.units).proportion_ci(level, method="exact")
-        return found.low - self.offset, found.high - self.offset
+        limits = stats.binomtest(self.successes, self.units).proportion_ci(level, method="exact")
+        return limits.low - self.offset, limits.high - self.offset
 
     def minus(self, constant: float, label: str = "") -> Self:
         """The same less an exact number."""

@@ -72,7 +72,7 @@ class Part(_Declared):
         return holds
 
     @property
-    def asked(self) -> tuple[str, str, str]:
+    def parsed(self) -> tuple[str, str, str]:
         """The sum of rows, the word, and the number."""
         (word,) = (word for word in WORDS if f" {word} " in self.holds)
         left, right = self.holds.split(f" {word} ")
@@ -85,7 +85,7 @@ class Part(_Declared):
             name: KINDS[self.kind](row_at(table, **{**at, **_filled(row, words)}))
             for name, row in (self.rows or {"row": self.row}).items()
         }
-        left, word, right = self.asked
+        left, word, right = self.parsed
         total, margin = (sums.total(text, {**words, **rows}) for text in (left, right))
         label = self.label.format_map(words)
         total = total.minus(0.0, label) if isinstance(total, Contrast) else Contrast(label, total)
@@ -113,18 +113,18 @@ class Test(_Declared):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_part(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _one_part(cls, values: dict[str, Any]) -> dict[str, Any]:
         of_a_part = {"label", "holds", "row", "rows", "kind"}
-        alone = {name: given[name] for name in given.keys() & of_a_part}
-        if "parts" in given or not alone:
-            return given
-        return {"parts": [alone]} | {k: v for k, v in given.items() if k not in alone}
+        alone = {name: values[name] for name in values.keys() & of_a_part}
+        if "parts" in values or not alone:
+            return values
+        return {"parts": [alone]} | {k: v for k, v in values.items() if k not in alone}
 
     @model_validator(mode="after")
     def _has_its_rows(self) -> Self:
         words = dict.fromkeys((*self.every, *self.each), 1.0)
         for part in self.parts:
-            left, word, right = part.asked
+            left, word, right = part.parsed
             known = words | dict.fromkeys(part.rows or ["row"], Contrast("", 1.0))
             sums.total(left, known)
             if isinstance(sums.total(right, known), Contrast):
@@ -175,25 +175,30 @@ class Test(_Declared):
         """The words of each repetition of the parts."""
         there = rows_at(rows, **words)[list(self.every)].drop_duplicates()
         values = there.itertuples(index=False, name=None) if self.every else [()]
-        for row, given in itertools.product(values, itertools.product(*self.each.values())):
-            yield {**words, **dict(zip([*self.every, *self.each], [*row, *given], strict=True))}
+        for row, combination in itertools.product(values, itertools.product(*self.each.values())):
+            yield {
+                **words,
+                **dict(zip([*self.every, *self.each], [*row, *combination], strict=True)),
+            }
 
     def _judged(self, tables: Mapping[str, Any], cases: Sequence[Words], times: int) -> Outcome:
         pairs = [
             part.of(tables[part.table], words)
             for words, part in itertools.product(cases, self.parts)
         ]
-        word, first, asked = pairs[0]
+        word, first, threshold = pairs[0]
         if word == ZERO:
             residual = [contrast.difference for _, contrast, _ in pairs]
             # What is to be 0 without any tolerance is a count.
-            return identity(residual, asked, first.label, exact=self.exact or asked == 0)
+            return identity(residual, threshold, first.label, exact=self.exact or threshold == 0)
         parts = times * len(pairs)
-        each = [RULES[word](contrast, asked, parts=parts) for word, contrast, asked in pairs]
-        if len(each) == 1:
-            return each[0]
-        shown = self.terms.shown or len(each)
-        return summed_up(each, shown) if shown < len(each) else every(each)
+        outcomes = [
+            RULES[word](contrast, threshold, parts=parts) for word, contrast, threshold in pairs
+        ]
+        if len(outcomes) == 1:
+            return outcomes[0]
+        shown = self.terms.shown or len(outcomes)
+        return summed_up(outcomes, shown) if shown < len(outcomes) else every(outcomes)
 
 
 def read(claim: str, declared: Mapping[str, Any], terms: Mapping[str, Any]) -> Test:

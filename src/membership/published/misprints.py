@@ -15,14 +15,18 @@ def pairs(chapter: str) -> pd.DataFrame:
 
 
 def _pair(
-    chapter: str, quantity: str, one: dict[str, str], other: dict[str, str], **both: str
+    chapter: str,
+    quantity: str,
+    first_place: dict[str, str],
+    second_place: dict[str, str],
+    **key: str,
 ) -> dict[str, Any]:
-    first, second = (_printed(chapter, **both, **place) for place in (one, other))
+    first, second = (_printed(chapter, **key, **place) for place in (first_place, second_place))
     return {
         "quantity": quantity,
-        "one place": f"Table {one['table']}",
+        "one place": f"Table {first_place['table']}",
         "printed": first,
-        "other place": f"Table {other['table']}",
+        "other place": f"Table {second_place['table']}",
         "printed there": second,
         "difference": round(first - second, 6),
     }

@@ -66,23 +66,23 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
         No part is given, or one was contradicted at the level of fewer parts than there are.
     """
     count(outcomes)
-    numbers = tuple(number for one in outcomes for number in one.numbers)
-    datasets = tuple(dict.fromkeys(name for one in outcomes for name in one.datasets))
-    words = [one.word for one in outcomes]
+    numbers = tuple(number for outcome in outcomes for number in outcome.numbers)
+    datasets = tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.datasets))
+    words = [outcome.word for outcome in outcomes]
     if CONTRADICTED in words:
         _check_level(outcomes)
         first = outcomes[words.index(CONTRADICTED)]
         many = f"{words.count(CONTRADICTED)} of {len(words)} parts"
-        said = f"{many}: {first.reason}" if first.reason else many
-        return Outcome(CONTRADICTED, datasets, numbers, said, parts=first.parts)
+        text = f"{many}: {first.reason}" if first.reason else many
+        return Outcome(CONTRADICTED, datasets, numbers, text, parts=first.parts)
     if set(words) == {SUPPORTED}:
-        reason = BY_LESS if all(one.reason == BY_LESS for one in outcomes) else ""
+        reason = BY_LESS if all(outcome.reason == BY_LESS for outcome in outcomes) else ""
         return Outcome(SUPPORTED, datasets, numbers, reason)
     if NOT_TESTED in words:
         first = outcomes[words.index(NOT_TESTED)]
         return Outcome(NOT_TESTED, datasets, numbers, first.reason)
     reason = f"{words.count(SUPPORTED)} of {len(words)} parts supported"
-    seen = [one.substitute or one.word for one in outcomes]
+    seen = [outcome.substitute or outcome.word for outcome in outcomes]
     instead = CONTRADICTED if CONTRADICTED in seen else ""
     if set(seen) == {SUPPORTED}:
         instead = SUPPORTED
@@ -140,35 +140,37 @@ def overall(
         There is no outcome, or an "always" claim was contradicted at the level of one data set.
     """
     count(outcomes)
-    tested = {k: one for k, one in outcomes.items() if one.word != NOT_TESTED}
-    real = {k: one for k, one in tested.items() if k not in simulated}
-    numbers = tuple(number for one in tested.values() for number in one.numbers)
-    data = tuple(name for k, one in tested.items() for name in one.datasets or (k,))
-    each = "; ".join(f"{k}: {_said(one)}" for k, one in tested.items())
+    tested = {k: outcome for k, outcome in outcomes.items() if outcome.word != NOT_TESTED}
+    real = {k: outcome for k, outcome in tested.items() if k not in simulated}
+    numbers = tuple(number for outcome in tested.values() for number in outcome.numbers)
+    data = tuple(name for k, outcome in tested.items() for name in outcome.datasets or (k,))
+    details = "; ".join(f"{k}: {_said(outcome)}" for k, outcome in tested.items())
     if not real:
-        why = f"simulated data decide nothing here ({each})" if tested else ""
+        why = f"simulated data decide nothing here ({details})" if tested else ""
         first = next(iter(outcomes.values()))
         return Outcome(NOT_TESTED, data, numbers, why or first.reason)
-    words = {k: one.word for k, one in real.items() if one.word in (SUPPORTED, CONTRADICTED)}
-    theirs = {words[k] for k in words if k in paper}
+    words = {
+        k: outcome.word for k, outcome in real.items() if outcome.word in (SUPPORTED, CONTRADICTED)
+    }
+    of_paper = {words[k] for k in words if k in paper}
     if always and CONTRADICTED in words.values():
         _check_level(list(real.values()))
-        return Outcome(CONTRADICTED, data, numbers, each, parts=len(real))
-    if SUPPORTED in theirs and set(words.values()) == {SUPPORTED}:
-        return Outcome(SUPPORTED, data, numbers, each)
-    if CONTRADICTED in theirs and SUPPORTED not in words.values():
-        return Outcome(CONTRADICTED, data, numbers, each)
+        return Outcome(CONTRADICTED, data, numbers, details, parts=len(real))
+    if SUPPORTED in of_paper and set(words.values()) == {SUPPORTED}:
+        return Outcome(SUPPORTED, data, numbers, details)
+    if CONTRADICTED in of_paper and SUPPORTED not in words.values():
+        return Outcome(CONTRADICTED, data, numbers, details)
     if not any(k in paper for k in real):
         # More units decide nothing: it takes the paper's data.
         instead = CONTRADICTED if CONTRADICTED in words.values() else ""
         if SUPPORTED in words.values():
             instead = "" if instead else SUPPORTED
         return Outcome(
-            *(UNDECIDED, data, numbers, f"on substitute data only ({each})"), substitute=instead
+            *(UNDECIDED, data, numbers, f"on substitute data only ({details})"), substitute=instead
         )
     if len(set(words.values())) > 1:
-        return Outcome(UNDECIDED, data, numbers, f"split: {each}")
-    return Outcome(UNDECIDED, data, numbers, each, _needed(list(real.values())))
+        return Outcome(UNDECIDED, data, numbers, f"split: {details}")
+    return Outcome(UNDECIDED, data, numbers, details, _needed(list(real.values())))
 
 
 def untested(reason: str) -> Outcome:
@@ -178,7 +180,7 @@ def untested(reason: str) -> Outcome:
 
 def _needed(outcomes: Sequence[Outcome]) -> int | None:
     """The most that an undecided part takes; unknown where it is for one of them."""
-    needed = [one.units_needed for one in outcomes if one.word == UNDECIDED]
+    needed = [outcome.units_needed for outcome in outcomes if outcome.word == UNDECIDED]
     known = [n for n in needed if n is not None]
     return max(known) if known and len(known) == len(needed) else None
 
@@ -188,17 +190,19 @@ def _said(outcome: Outcome) -> str:
     return outcome.word + (f" ({outcome.reason})" if LEVEL in outcome.reason else "")
 
 
-def count(given: Sequence | Mapping) -> int:
-    if not given:
+def count(parts: Sequence | Mapping) -> int:
+    if not parts:
         raise ValueError("a rule needs at least one contrast or outcome; give them")
-    return len(given)
+    return len(parts)
 
 
 def _check_level(outcomes: Sequence[Outcome]) -> None:
     """A contradiction among several has to hold at the level of several."""
     parts = len(outcomes)
-    loose = [one for one in outcomes if one.word == CONTRADICTED and one.parts < parts]
-    if any(number.standard_error > 0 for one in loose for number in one.numbers):
+    loose = [
+        outcome for outcome in outcomes if outcome.word == CONTRADICTED and outcome.parts < parts
+    ]
+    if any(number.standard_error > 0 for outcome in loose for number in outcome.numbers):
         raise ValueError(
             f"parts is {loose[0].parts}; judge each part with parts={parts}, their number"
         )

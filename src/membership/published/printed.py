@@ -27,8 +27,8 @@ def printed(chapter: str) -> pd.DataFrame:
         in the text), ``what`` (its keys in words), ``metric``, ``value`` and ``decimals``.
     """
     columns = ["printed_at", "exhibit", "what", "metric", "value", "decimals"]
-    found = [_listed(name, chapter) for name in table_names(chapter)]
-    kept = [part[columns] for part in found if len(part)]
+    parts = [_listed(name, chapter) for name in table_names(chapter)]
+    kept = [part[columns] for part in parts if len(part)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=columns)
 
 
@@ -41,8 +41,8 @@ def _listed(name: str, chapter: str) -> pd.DataFrame:
     exhibit = f"{chapter.replace('_', '-')}-tab-{number[1]}" if number else ""
     if "model" in rows and (rows.groupby("dataset")["model"].nunique() == 1).all():
         rows = rows.drop(columns="model")
-    what = [_words(row) for row in rows.to_dict("records")]
-    return rows.assign(exhibit=exhibit, what=what)
+    words = [_words(row) for row in rows.to_dict("records")]
+    return rows.assign(exhibit=exhibit, what=words)
 
 
 def _words(row: dict) -> str:

@@ -54,8 +54,8 @@ def reference(name: str) -> pd.DataFrame:
     decimals = text.groupby("metric")["value"].transform(_decimals).astype(int)
     listed = rows.drop(columns=notes.get("spread", {}).get("column", []))
     listed = listed.assign(printed_at=[f"{name}:{row}" for row in listed.index])
-    found = noted(listed, chapter, decimals=decimals, spread=spread, n_models=n_models)
-    return found.dropna(subset="value").reset_index(drop=True)
+    numbers = noted(listed, chapter, decimals=decimals, spread=spread, n_models=n_models)
+    return numbers.dropna(subset="value").reset_index(drop=True)
 
 
 def noted(
@@ -75,7 +75,7 @@ def noted(
     notes = notes_of(chapter)
     listed = rows.assign(spread=spread, n_models=n_models, decimals=decimals)
     described = [_described(row, notes) for row in listed.to_dict(orient="records")]
-    added = {key: [each[key] for each in described] for key in _ADDED}
+    added = {key: [fields[key] for fields in described] for key in _ADDED}
     return listed.assign(**added, chapter=chapter)
 
 
@@ -139,8 +139,8 @@ def _printed_elsewhere(rows: pd.DataFrame, twin: dict[str, str], stated: dict) -
     other = table(twin["as_table"])
     other = other[other["attack"] == twin["as_attack"]].assign(attack=twin["attack"])
     keys = ["dataset", "model", "attack", "metric", "value"]
-    found = rows[keys].merge(other[[*keys, stated["column"]]], on=keys, how="left")
-    return stated["factor"] * found[stated["column"]].set_axis(rows.index)
+    merged = rows[keys].merge(other[[*keys, stated["column"]]], on=keys, how="left")
+    return stated["factor"] * merged[stated["column"]].set_axis(rows.index)
 
 
 def _decimals(printed: pd.Series) -> int:

@@ -57,8 +57,8 @@ def shares(
         own = own * verdicts.imputed(1.0, n, m)
     difference, variance, degrees = verdicts.moments(value, own, n - 1, published, **known)
     half = verdicts.half_width(variance, degrees)
-    found = verdicts.words(difference - half, difference + half, margin)
-    return {word: float(np.mean(found == word)) for word in verdicts.WORDS[:3]}
+    outcome = verdicts.words(difference - half, difference + half, margin)
+    return {word: float(np.mean(outcome == word)) for word in verdicts.WORDS[:3]}
 
 
 def error_rates(repeats: int = REPEATS) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def error_rates(repeats: int = REPEATS) -> pd.DataFrame:
         for error in ("printed", "imputed"):
             if error == "printed" and design.m < 2:
                 continue
-            exact, one, three = (
+            exact, at_one, at_three = (
                 shares(design, shift, error, repeats=repeats) for shift in SHIFTS.values()
             )
             rows.append(
@@ -85,8 +85,8 @@ def error_rates(repeats: int = REPEATS) -> pd.DataFrame:
                     "error": error,
                     "agrees": exact["agrees"],
                     "false differs": exact["differs"],
-                    "false agrees": one["agrees"],
-                    "differs": three["differs"],
+                    "false agrees": at_one["agrees"],
+                    "differs": at_three["differs"],
                 }
             )
     return pd.DataFrame(rows)

@@ -16,13 +16,13 @@ Row = Mapping[str, Any] | pd.Series
 
 def rows_at(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """The rows whose columns hold these values, rates within rounding; InputError if none."""
-    found = table
+    rows = table
     for name, value in where.items():
-        same = np.isclose(found[name], value) if isinstance(value, float) else found[name] == value
-        found = found[same]
-    if found.empty:
+        same = np.isclose(rows[name], value) if isinstance(value, float) else rows[name] == value
+        rows = rows[same]
+    if rows.empty:
         raise InputError(f"the run has no numbers for {where}")
-    return found
+    return rows
 
 
 def row_at(table: pd.DataFrame, **where: Any) -> pd.Series:

@@ -96,17 +96,19 @@ def comparability(
     unknown = sorted(set(run) - set(FACTS))
     if unknown:
         raise InputError(f"setup states {unknown}; it may state {list(FACTS)}")
-    found = [_other(name, stated, run) for name in ("data", "architecture", "networks")]
-    found.append(_training_set(stated, run))
-    found += _recipe(stated.get("recipe", {}), run.get("recipe", {}))
+    reasons = [_other(name, stated, run) for name in ("data", "architecture", "networks")]
+    reasons.append(_training_set(stated, run))
+    reasons += _recipe(stated.get("recipe", {}), run.get("recipe", {}))
     if attack in stated.get("uses_references", ()) or n_reference > 0:
-        found.append(_references(stated, run))
+        reasons.append(_references(stated, run))
     if metric in stated.get("peak", ()):
-        found += [_asked(name, stated, run) for name in ("queried_members", "queried_non_members")]
-    found.append(_few_false_positives(run, rate))
+        reasons += [
+            _queried(name, stated, run) for name in ("queried_members", "queried_non_members")
+        ]
+    reasons.append(_few_false_positives(run, rate))
     if attack in run.get("attacks", {}):
-        found.append(f"{attack}: {run['attacks'][attack]}")
-    return [reason for reason in found if reason]
+        reasons.append(f"{attack}: {run['attacks'][attack]}")
+    return [reason for reason in reasons if reason]
 
 
 def _other(name: str, stated: Mapping, run: Mapping) -> str:
@@ -117,11 +119,11 @@ def _other(name: str, stated: Mapping, run: Mapping) -> str:
 
 
 def _training_set(stated: Mapping, run: Mapping) -> str:
-    theirs, ours = stated.get("members"), run.get("members", 0)
-    if theirs is None or abs(ours - theirs) <= _ROUGHLY * theirs:
+    paper, own = stated.get("members"), run.get("members", 0)
+    if paper is None or abs(own - paper) <= _ROUGHLY * paper:
         return ""
-    size = "smaller" if ours < theirs else "larger"
-    return f"a {size} training set: {ours:,} records instead of {theirs:,}"
+    size = "smaller" if own < paper else "larger"
+    return f"a {size} training set: {own:,} records instead of {paper:,}"
 
 
 def _recipe(stated: Mapping, run: Mapping) -> list[str]:
@@ -133,27 +135,27 @@ def _recipe(stated: Mapping, run: Mapping) -> list[str]:
 
 
 def _references(stated: Mapping, run: Mapping) -> str:
-    theirs, ours = stated.get("reference_models", 0), run.get("reference_models", 0)
-    too_few = ours < (1 - _ROUGHLY) * theirs
-    return f"{ours} reference models instead of {theirs}" if too_few else ""
+    paper, own = stated.get("reference_models", 0), run.get("reference_models", 0)
+    too_few = own < (1 - _ROUGHLY) * paper
+    return f"{own} reference models instead of {paper}" if too_few else ""
 
 
-def _asked(name: str, stated: Mapping, run: Mapping) -> str:
-    theirs, ours = stated.get(name), run.get(name)
-    if theirs is None or ours == theirs:
+def _queried(name: str, stated: Mapping, run: Mapping) -> str:
+    paper, own = stated.get(name), run.get(name)
+    if paper is None or own == paper:
         return ""
     kind = name.removeprefix("queried_").replace("_", "-")
-    return f"the best threshold for {ours} {kind} instead of {theirs}"
+    return f"the best threshold for {own} {kind} instead of {paper}"
 
 
 def _few_false_positives(run: Mapping, rate: float) -> str:
-    asked = run.get("queried_non_members")
-    if math.isnan(rate) or asked is None:
+    queries = run.get("queried_non_members")
+    if math.isnan(rate) or queries is None:
         return ""
-    expected = rate * asked
+    expected = rate * queries
     if expected >= LEAST_FALSE_POSITIVES - 1e-9:
         return ""
     return (
-        f"{expected:.3g} false positives expected of {asked:,} non-members asked; a rate needs "
+        f"{expected:.3g} false positives expected of {queries:,} non-members asked; a rate needs "
         f"{LEAST_FALSE_POSITIVES}"
     )

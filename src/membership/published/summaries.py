@@ -62,22 +62,22 @@ def differ_after_holm(compared: pd.DataFrame) -> int:
 
 def _imprecise(compared: pd.DataFrame) -> str:
     """Compatible numbers whose interval is wider than the margin on both sides together."""
-    some = compared[compared["verdict"] == "compatible"]
-    wide = some["difference_high"] - some["difference_low"] > 2 * some["margin"]
-    return f" ({int(wide.sum())} too imprecise to agree)" if len(some) else ""
+    compatible = compared[compared["verdict"] == "compatible"]
+    wide = compatible["difference_high"] - compatible["difference_low"] > 2 * compatible["margin"]
+    return f" ({int(wide.sum())} too imprecise to agree)" if len(compatible) else ""
 
 
 def _not_judged(compared: pd.DataFrame) -> list[str]:
     apart = compared[compared["verdict"] == "not comparable"]
     another = int(apart["reason"].str.startswith(ANOTHER_MODEL).sum())
     unknown = int((compared["verdict"] == "not judged").sum())
-    said = []
+    clauses = []
     if len(apart):
         model = f" ({another} of them: another model)" if another else ""
-        said.append(f"{len(apart)} not comparable{model}")
+        clauses.append(f"{len(apart)} not comparable{model}")
     if unknown:
-        said.append(f"{unknown} not judged: no standard error")
-    return said
+        clauses.append(f"{unknown} not judged: no standard error")
+    return clauses
 
 
 def _verb(count: int, verb: str) -> str:

@@ -44,8 +44,8 @@ def table(name: str) -> pd.DataFrame:
 def table_names(chapter: str = "") -> list[str]:
     """The published tables, of one chapter or of all."""
     names = (file.name for file in _FOLDER.iterdir() if file.name.endswith(".csv"))
-    found = sorted(name.removesuffix(".csv") for name in names)
-    return [name for name in found if chapter in ("", chapter_of(name))]
+    all_names = sorted(name.removesuffix(".csv") for name in names)
+    return [name for name in all_names if chapter in ("", chapter_of(name))]
 
 
 def chapter_of(name: str) -> str:

@@ -104,13 +104,13 @@ def imputed(
 
 def moments(value, error, degrees, published, spread=None, n_models=None, decimals=None) -> tuple:
     """The difference, its variance, and Welch's degrees of freedom; numbers or arrays."""
-    ours = np.square(error)
-    theirs = 0.0 if spread is None else np.square(spread) / n_models
+    own_variance = np.square(error)
+    paper_variance = 0.0 if spread is None else np.square(spread) / n_models
     rounding = 0.0 if decimals is None else (0.5 * 10.0 ** (-decimals)) ** 2 / 3
-    variance = ours + theirs + rounding
-    terms = np.square(ours) / degrees
+    variance = own_variance + paper_variance + rounding
+    terms = np.square(own_variance) / degrees
     if spread is not None:
-        terms = terms + np.square(theirs) / (n_models - 1)
+        terms = terms + np.square(paper_variance) / (n_models - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         welch = np.where(terms > 0, np.square(variance) / terms, np.inf)
     return value - published, variance, welch

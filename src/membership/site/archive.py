@@ -94,7 +94,7 @@ def _require_committed(root: Path) -> None:
 
 def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
     """The site's files under ``site``, checked against the pages and results they are made of."""
-    found = {}
+    files = {}
     for path in sorted(p for p in site.rglob("*") if p.is_file()):
         name, content = path.relative_to(site).as_posix(), path.read_bytes()
         source = name.removeprefix("_sources/")
@@ -102,8 +102,8 @@ def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
         if shown and tracked.get(source, content) != content:
             raise InputError(f"the site shows another {source}; build it again: membership build")
         if not any(part.startswith(".") or part == paths.MARK for part in name.split("/")):
-            found[f"site/{name}"] = content
-    return found
+            files[f"site/{name}"] = content
+    return files
 
 
 def _require_nothing_private(contents: dict[str, bytes], own_data: bool) -> None:
@@ -130,8 +130,8 @@ def _own_data(name: str, content: bytes) -> list[str]:
     if not name.endswith((f"/{manifest.NAME}", ".ipynb")):
         return []
     whole = json.loads(content)
-    said = whole.get("runs") or [whole.get("metadata", {}).get("membership", {})]
-    return sorted({own for one in said for own in one.get("own_data", ())})
+    runs = whole.get("runs") or [whole.get("metadata", {}).get("membership", {})]
+    return sorted({own for run in runs for own in run.get("own_data", ())})
 
 
 def _zip(contents: dict[str, bytes], programs: set[str], when: tuple[int, ...]) -> bytes:

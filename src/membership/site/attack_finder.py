@@ -81,7 +81,7 @@ class Case:
     def chapter(self) -> str:
         """The chapter about its paper, or else the first beside the bench that measures it."""
         of_paper = {paper.key: chapter for chapter, paper in published.papers.items()}
-        chapters = [one.exhibit.chapter for one in self.reached]
+        chapters = [result.exhibit.chapter for result in self.reached]
         measured = next(iter(sorted(chapters, key=BENCH.__eq__)), "")
         return of_paper.get(self.attack.paper, measured)
 
@@ -90,12 +90,12 @@ def cases() -> list[Case]:
     """Every registered attack, in the order of the registry."""
     chapters = sorted(published.subjects, key=lambda chapter: chapter != BENCH)
     tables = [_measured(chapter) for chapter in chapters]
-    return [Case(one, tuple(_reached(one, tables))) for one in registry().values()]
+    return [Case(attack, tuple(_reached(attack, tables))) for attack in registry().values()]
 
 
 def _measured(chapter: str) -> list[Panel]:
     """The committed runs of a chapter that list attacks: tables first, data before games."""
-    runs = [run for one in declared(chapter) for run in panels(one, "paper", "")]
+    runs = [run for exhibit in declared(chapter) for run in panels(exhibit, "paper", "")]
     listing = [
         run for run in runs if {"attack", "quantity"} & set(run.table) and "value" in run.table
     ]
@@ -105,9 +105,9 @@ def _measured(chapter: str) -> list[Panel]:
 def _reached(attack: Attack, chapters: list[list[Panel]]) -> Iterator[Reached]:
     """The first exhibit of each chapter that measured an attack."""
     for runs in chapters:
-        found = next((each for run in runs if (each := _in_run(attack, run)).lines), None)
-        if found:
-            yield found
+        first = next((result for run in runs if (result := _in_run(attack, run)).lines), None)
+        if first:
+            yield first
 
 
 def _in_run(attack: Attack, run: Panel) -> Reached:
@@ -122,16 +122,16 @@ def _in_run(attack: Attack, run: Panel) -> Reached:
     if not key:
         lines = [_line(name, rows)] if len(rows) else []
     elif key == "dataset":
-        lines = [_line(each, part) for each, part in rows.groupby(key, sort=False)]
+        lines = [_line(dataset, part) for dataset, part in rows.groupby(key, sort=False)]
     elif key == "cells":
         groups = rows.groupby(key, sort=False)
-        lines = [_line(f"average of {each}", part) for each, part in groups]
+        lines = [_line(f"average of {cells}", part) for cells, part in groups]
     else:
         values = [
             f"{value:,.6g}" if isinstance(value, float | int) else value for value in rows[key]
         ]
-        told = f"{key} = {values[0]} to {values[-1]}" if len(rows) else ""
-        lines = [_line(f"{name}, {told}" if name else told, rows)] if len(rows) else []
+        span = f"{key} = {values[0]} to {values[-1]}" if len(rows) else ""
+        lines = [_line(f"{name}, {span}" if name else span, rows)] if len(rows) else []
     return Reached(run.exhibit, models, tuple(lines))
 
 
@@ -158,10 +158,10 @@ def _measure(metric: str) -> str:
 def _line(name: str, rows: pd.DataFrame) -> Line:
     shown = {words: "" for words in ("AUC", "TPR")}
     for words, part in rows.groupby("measure", sort=False):
-        what, factor, style, unit = _MEASURES[words]
+        column, factor, style, unit = _MEASURES[words]
         low, high = part["value"].min() * factor, part["value"].max() * factor
         ends = [f"{x:{style}}" for x in (low, high)]
-        shown[what] = " to ".join(dict.fromkeys(ends)) + unit
+        shown[column] = " to ".join(dict.fromkeys(ends)) + unit
     return Line(name, shown["AUC"], shown["TPR"])
 
 

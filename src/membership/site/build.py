@@ -72,10 +72,10 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     options = ["build", str(root), "--all", "-n", "-W", "--keep-going"]
     try:
         with processes.supervised() as run:
-            status, said = run.finish([sys.executable, "-c", code, *options], root)
+            status, raw_output = run.finish([sys.executable, "-c", code, *options], root)
     except KeyboardInterrupt:
         raise RunError("the building of the site was interrupted; build it again") from None
-    output = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    output = re.sub(r"\x1b\[[0-9;]*m", "", raw_output)
     paths.write_made(log, output)
     if status < 0:
         raise RunError(f"the building of the site was killed ({signal.Signals(-status).name})")
@@ -96,7 +96,9 @@ def _require_chapters(root: Path) -> list[str]:
     pages = re.findall(r"book/chapters/(\w+)", toc)
     listed = list(dict.fromkeys(map(chapter_of_page, pages)))
     missing = [
-        one for one in listed if not all(executed_path(page).is_file() for page in pages_of(one))
+        chapter
+        for chapter in listed
+        if not all(executed_path(page).is_file() for page in pages_of(chapter))
     ]
     if missing:
         raise InputError(
@@ -109,8 +111,8 @@ def _require_chapters(root: Path) -> list[str]:
 def _first_findings(output: str, most: int = 3) -> str:
     """Quote the first warnings or errors of a build, else an exception, else its last words."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    found = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
-    more = f" (and {len(found) - most} more)" if len(found) > most else ""
+    findings = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
+    more = f" (and {len(findings) - most} more)" if len(findings) > most else ""
     raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     words = [line for line in lines if re.search("[A-Za-z]{3}", line)]
-    return " | ".join(found[:most] or raised[-1:] or words[-1:]) + more
+    return " | ".join(findings[:most] or raised[-1:] or words[-1:]) + more

@@ -25,9 +25,9 @@ class Agreed:
 
 def agreed(chapters: list[str]) -> list[Agreed]:
     """Check every page against its results, and the committed ones against their manifest."""
-    found = [each for chapter in chapters if (each := _of_pages(chapter))]
+    of_pages = [result for chapter in chapters if (result := _of_pages(chapter))]
     committed = [paths.results_dir() / "paper" / chapter for chapter in chapters]
-    return found + [_of_committed(folder) for folder in committed if folder.is_dir()]
+    return of_pages + [_of_committed(folder) for folder in committed if folder.is_dir()]
 
 
 def copy(results: list[Agreed], destination: Path) -> None:
@@ -38,18 +38,18 @@ def copy(results: list[Agreed], destination: Path) -> None:
     RunError
         One of them has changed since it was checked.
     """
-    for each in results:
-        below = destination / each.folder.parent.name / each.folder.name
-        for name, digest in each.files.items():
+    for result in results:
+        below = destination / result.folder.parent.name / result.folder.name
+        for name, digest in result.files.items():
             try:
-                content = (each.folder / name).read_bytes()
+                content = (result.folder / name).read_bytes()
             except OSError:
                 content = b""
             if hashlib.sha256(content).hexdigest() != digest:
-                changed = paths.shown(each.folder / name)
+                changed = paths.shown(result.folder / name)
                 raise RunError(f"{changed} was written anew while the site was built; build again")
             paths.atomic_write(below / name, content)
-        shown = each.folder / manifest.NAME
+        shown = result.folder / manifest.NAME
         if shown.is_file():
             paths.atomic_write(below / manifest.NAME, shown.read_bytes())
 
@@ -107,9 +107,9 @@ def _command(chapter: str) -> str:
     import nbformat
 
     page: Any = nbformat.read(executed_path(chapter), as_version=4)
-    given = page.metadata.get("papermill", {}).get("parameters", {})
+    parameters = page.metadata.get("papermill", {}).get("parameters", {})
     words = ["membership", "run", chapter]
-    for name, value in given.items():
+    for name, value in parameters.items():
         text = value if isinstance(value, str) else str(value).replace("'", '"')
         words += ["-p", name, text]
     return shlex.join(words)

@@ -22,7 +22,7 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def _without_places(
-    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str
+    app: Any, kind: str, name: str, obj: Any, options: Any, signature: str | None, returned: str
 ) -> tuple[str | None, str]:
     """A module as a default goes by its name: Python's own words for it say where it lies."""
     return re.sub(r"<module '([\w.]+)'[^>]*>", r"\1", signature or "") or signature, returned
@@ -37,15 +37,19 @@ def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree:
 
 def by_section(doctree: nodes.document, labels: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
     """The exhibits whose cards stand in each section below the title: (id, label) by anchor."""
-    found = {}
+    by_anchor = {}
     for title in doctree.findall(nodes.section):
         if isinstance(title.parent, nodes.document):
             for section in title.children:
                 if isinstance(section, nodes.section):
                     text = "".join(raw.astext() for raw in section.findall(nodes.raw))
-                    shown = dict.fromkeys(one for one in _ID.findall(text) if one in labels)
-                    found[section["ids"][0]] = [(one, labels[one]) for one in shown]
-    return found
+                    shown = dict.fromkeys(
+                        exhibit_id for exhibit_id in _ID.findall(text) if exhibit_id in labels
+                    )
+                    by_anchor[section["ids"][0]] = [
+                        (exhibit_id, labels[exhibit_id]) for exhibit_id in shown
+                    ]
+    return by_anchor
 
 
 def with_exhibits(toc: str, sections: dict[str, list[tuple[str, str]]]) -> str:
@@ -53,7 +57,9 @@ def with_exhibits(toc: str, sections: dict[str, list[tuple[str, str]]]) -> str:
 
     def below(link: re.Match) -> str:
         exhibits = sections.get(link[1], ())
-        links = " ".join(f'<a href="#{one}">{escape(label)}</a>' for one, label in exhibits)
+        links = " ".join(
+            f'<a href="#{exhibit_id}">{escape(label)}</a>' for exhibit_id, label in exhibits
+        )
         # As a part of the theme's navigation: with one of them its section is marked, too.
         return f'{link[0]}<span class="nav toc-exhibits">{links}</span>' if links else link[0]
 

@@ -73,18 +73,20 @@ class Made:
 def made() -> list[Made]:
     """Every exhibit of the chapters, in the order of their pages."""
     known = chapters()
-    return [one for chapter in published.subjects if chapter in known for one in _of(chapter)]
+    return [
+        exhibit for chapter in published.subjects if chapter in known for exhibit in _of(chapter)
+    ]
 
 
 def citation() -> dict[str, Any]:
     """What ``CITATION.cff`` says, and of ``pyproject.toml`` which Python is needed."""
     root = paths.project_root()
     try:
-        said = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+        cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except OSError as error:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
-    return {**said, "requires-python": project["requires-python"]}
+    return {**cff, "requires-python": project["requires-python"]}
 
 
 def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:
@@ -98,15 +100,15 @@ def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:
         },
         **({"repository": cited["repository-code"]} if "repository-code" in cited else {}),
         "manifest": [
-            {"file": file, "comment": one.words, "command": one.command}
-            for one in exhibits
-            for file in one.files
+            {"file": file, "comment": entry.words, "command": entry.command}
+            for entry in exhibits
+            for file in entry.files
             if not file.endswith(".json")
         ],
         "membership_not_run": [
-            {"exhibit": one.exhibit.id, "comment": one.words, **_recipe(one.exhibit.id)}
-            for one in exhibits
-            if not one.files
+            {"exhibit": entry.exhibit.id, "comment": entry.words, **_recipe(entry.exhibit.id)}
+            for entry in exhibits
+            if not entry.files
         ],
     }
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
@@ -156,9 +158,9 @@ def crate(
         The commit that the archive is made of.
     """
     files = {name: words for name, words in _FILES.items() if name in {*described, "SHA256SUMS"}}
-    for one in exhibits:
-        files |= dict.fromkeys(one.evidence, "Evidence: what was observed of trained models")
-        files |= dict.fromkeys(one.files, one.words)
+    for entry in exhibits:
+        files |= dict.fromkeys(entry.evidence, "Evidence: what was observed of trained models")
+        files |= dict.fromkeys(entry.files, entry.words)
     folders = _FOLDERS | {
         f"results/paper/{chapter}/": f"The paper-size run beside {subject.short}"
         for chapter, subject in published.subjects.items()
@@ -198,18 +200,18 @@ def _of(chapter: str) -> list[Made]:
     settings = settings_class(chapter).from_values({"profile": "paper"})
     exhibits, root = declared(chapter), paths.project_root()
     source = Source(settings, exhibits, gather=False)
-    found = []
-    for one in exhibits:
-        place = location(one.id, chapter, "paper")
+    entries = []
+    for exhibit in exhibits:
+        place = location(exhibit.id, chapter, "paper")
         lying = [place.with_suffix(suffix) for suffix in SUFFIXES]
         files = tuple(p.relative_to(root).as_posix() for p in lying if p.is_file())
-        if source.lacks(one):
-            found.append(Made(one, files, (), _run(settings)))
+        if source.lacks(exhibit):
+            entries.append(Made(exhibit, files, (), _run(settings)))
         else:
-            names = one.evidence(settings)
-            evidence = tuple(f"results/paper/{chapter}/{each}{SUFFIX}" for each in names)
-            found.append(Made(one, files, evidence, f"membership recompute {chapter}"))
-    return found
+            names = exhibit.evidence(settings)
+            evidence = tuple(f"results/paper/{chapter}/{stem}{SUFFIX}" for stem in names)
+            entries.append(Made(exhibit, files, evidence, f"membership recompute {chapter}"))
+    return entries
 
 
 def _run(settings: Any) -> str:
@@ -220,8 +222,8 @@ def _run(settings: Any) -> str:
     words = ["membership", "run", settings.chapter, "--profile", "paper"]
     record, usual = run_record_path(settings.chapter, "paper"), settings.parameters()
     if record.is_file():
-        given = json.loads(record.read_text(encoding="utf-8"))["parameters"]
-        for key, value in given.items():
+        parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
+        for key, value in parameters.items():
             if key in usual and key not in INCIDENTAL and value != usual[key]:
                 text = value if isinstance(value, str) else json.dumps(value)
                 words += ["-p", key, text]
@@ -272,8 +274,8 @@ def _papers() -> list[dict[str, Any]]:
 
 def _licences() -> list[dict[str, Any]]:
     return [
-        {"@id": url, "@type": "CreativeWork", "name": words, "description": f"For {what}"}
-        for url, (words, what) in _LICENCES.items()
+        {"@id": url, "@type": "CreativeWork", "name": words, "description": f"For {scope}"}
+        for url, (words, scope) in _LICENCES.items()
     ]
 
 
@@ -303,8 +305,8 @@ def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
     """One for each command: what it reads of the archive, and what it makes."""
     whole = []
     for number, command in enumerate(dict.fromkeys(o.command for o in exhibits if o.files), 1):
-        own = [one for one in exhibits if one.command == command]
-        read = dict.fromkeys(each for one in own for each in one.evidence)
+        own = [entry for entry in exhibits if entry.command == command]
+        read = dict.fromkeys(file for entry in own for file in entry.evidence)
         whole.append(
             {
                 "@id": f"#command-{number}",
@@ -312,7 +314,7 @@ def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
                 "name": command,
                 "instrument": _ids([_PROGRAM]),
                 **({"object": _ids(read)} if read else {}),
-                "result": _ids(each for one in own for each in one.files),
+                "result": _ids(file for entry in own for file in entry.files),
             }
         )
     return whole
@@ -320,5 +322,7 @@ def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
 
 def _ids(entities: Iterable[str | dict[str, Any]]) -> list[dict[str, str]] | dict[str, str]:
     """References to entities, or the one reference where there is one, as RO-Crate has it."""
-    found = [{"@id": one if isinstance(one, str) else one["@id"]} for one in entities]
-    return found[0] if len(found) == 1 else found
+    references = [
+        {"@id": entity if isinstance(entity, str) else entity["@id"]} for entity in entities
+    ]
+    return references[0] if len(references) == 1 else references

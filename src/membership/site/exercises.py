@@ -24,29 +24,29 @@ def show_outputs(app: Any, page: str, source: list[str]) -> None:
 def with_outputs(text: str) -> str:
     """A page of exercises with what each solution prints below it, folded as the solution is."""
 
-    def shown(found: re.Match) -> str:
-        output = f"```text\n{printed(found[1])}\n```"
-        return f"{found[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
+    def shown(match: re.Match) -> str:
+        output = f"```text\n{printed(match[1])}\n```"
+        return f"{match[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
 
     return _SOLUTION.sub(shown, text)
 
 
 def levels(*chapters: str) -> str:
     """The exercises of chapters as a Markdown list, a level a line, for a page beside theirs."""
-    found: dict[str, list[str]] = {level: [] for level in LEVELS}
+    by_level: dict[str, list[str]] = {level: [] for level in LEVELS}
     for chapter in chapters:
         text = paths.text_of(paths.project_root() / PAGES / f"{chapter}.md")
         for title, level in _LEVEL.findall(text):
             anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
-            found[level].append(f"[{title}](exercises/{chapter}.md#{anchor})")
-    return "\n".join(f"- *{level}*: {', '.join(links)}" for level, links in found.items())
+            by_level[level].append(f"[{title}](exercises/{chapter}.md#{anchor})")
+    return "\n".join(f"- *{level}*: {', '.join(links)}" for level, links in by_level.items())
 
 
 def printed(solution: str) -> str:
     """What a solution prints when it runs by itself."""
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         exec(compile(solution, "solution", "exec"), {})
-    return said.getvalue().strip()
+    return output.getvalue().strip()
 
 
 def write_notebooks(app: Any, exception: Exception | None) -> None:
@@ -57,7 +57,7 @@ def write_notebooks(app: Any, exception: Exception | None) -> None:
 
     from membership.site.plain import plain
 
-    for page in sorted(one for one in app.env.found_docs if one.startswith(PAGES)):
+    for page in sorted(docname for docname in app.env.found_docs if docname.startswith(PAGES)):
         notebook = jupytext.read(app.env.doc2path(page))
         for number, cell in enumerate(notebook.cells):
             if cell.cell_type == "markdown":

@@ -37,11 +37,11 @@ def write_notebooks() -> list[Path]:
     made_of = _made_of(texts)
     for page, text in texts.items():
         target = paths.project_root() / "notebooks" / f"{page}.ipynb"
-        source, said = hashlib.sha256(text.encode()).hexdigest(), _said_by(target)
-        if said.get("made_of") == made_of:
+        source, recorded = hashlib.sha256(text.encode()).hexdigest(), _recorded_in(target)
+        if recorded.get("made_of") == made_of:
             continue
         if target.exists() and note_of(target) is None and not _is_as(_as_notebook(text), target):
-            if said.get("source") != source:
+            if recorded.get("source") != source:
                 print(
                     f"{paths.shown(target)} was changed, so it stays as it is, though the chapter "
                     "is a newer one; move it away to have that",
@@ -89,8 +89,8 @@ def _made_of(texts: dict[str, str]) -> str:
     files = [*(paths.results_dir() / "paper").glob(f"*/{manifest.NAME}")]
     files += [*(package / "published").iterdir(), *package.glob("studies/*/*.toml")]
     digests = [manifest.digest_of(file) for file in sorted(files) if file.is_file()]
-    told = [*texts.values(), provenance.code_digest(), *digests]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    inputs = [*texts.values(), provenance.code_digest(), *digests]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
 @functools.cache
@@ -100,7 +100,7 @@ def _as_notebook(text: str) -> str:
     return jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb")
 
 
-def _said_by(notebook: Path) -> dict[str, Any]:
+def _recorded_in(notebook: Path) -> dict[str, Any]:
     """What a notebook says that it was made of, changed since or not."""
     return (_read(notebook).get("metadata") or {}).get("membership", {})
 
@@ -109,8 +109,8 @@ def _is_as(page: str, notebook: Path) -> bool:
     """Whether a notebook without our note holds just these cells, and no output."""
 
     def cells(whole: dict[str, Any]) -> list[tuple[Any, ...]]:
-        found = whole.get("cells") or []
-        return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in found]
+        entries = whole.get("cells") or []
+        return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in entries]
 
     whole = _read(notebook)
     noted = (whole.get("metadata") or {}).get("membership")

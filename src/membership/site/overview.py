@@ -61,10 +61,10 @@ class Entry:
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers got each verdict that occurs, in a fixed order."""
-        return counted([one.verdict for one in self.numbers], VERDICTS)
+        return counted([number.verdict for number in self.numbers], VERDICTS)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The counts in words, or why there are none."""
         words = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
         return words or ("not in the paper" if self.exhibit.kind == "control" else "no numbers")
@@ -107,17 +107,17 @@ class Part:
     @property
     def places(self) -> dict[str, str]:
         """Where each exhibit is shown, by id."""
-        return {one.exhibit.id: one.link for one in self.entries}
+        return {entry.exhibit.id: entry.link for entry in self.entries}
 
     @property
     def numbers(self) -> list[Number]:
         """All of them."""
-        return [number for one in self.entries for number in one.numbers] + self.elsewhere
+        return [number for entry in self.entries for number in entry.numbers] + self.elsewhere
 
     @property
     def counts(self) -> dict[str, int]:
         """Its numbers by verdict."""
-        return counted([one.verdict for one in self.numbers], VERDICTS)
+        return counted([number.verdict for number in self.numbers], VERDICTS)
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -127,9 +127,9 @@ class Part:
     @property
     def by_origin(self) -> dict[str, dict[str, int]]:
         """The same apart for what papers say and for what the book adds, where there are both."""
-        both = {"papers": claims.counts(self.claims, "paper")}
-        both["book"] = claims.counts(self.claims, "ours")
-        return {name: found for name, found in both.items() if found}
+        by_source = {"papers": claims.counts(self.claims, "paper")}
+        by_source["book"] = claims.counts(self.claims, "ours")
+        return {name: counts for name, counts in by_source.items() if counts}
 
     def link(self, claim: str) -> str:
         """Where a claim is shown, relative to the book."""
@@ -145,29 +145,31 @@ def parts() -> tuple[Part, ...]:
 def part(chapter: str) -> Part:
     """One chapter, tested and judged now."""
     exhibits = declared(chapter)
-    runs = {one.id: next(iter(panels(one, "paper", "")), None) for one in exhibits}
+    runs = {exhibit.id: next(iter(panels(exhibit, "paper", "")), None) for exhibit in exhibits}
     printed = published.printed(chapter)
     left = printed[~printed["printed_at"].isin(_beside(runs))]
-    by_exhibit = {one: _not_run(rows) for one, rows in left.groupby("exhibit")}
+    by_exhibit = {exhibit_id: _not_run(rows) for exhibit_id, rows in left.groupby("exhibit")}
     entries = [
         Entry(
-            one,
-            runs[one.id],
-            standing(one, runs[one.id]),
-            _numbers(runs[one.id]) + by_exhibit.pop(one.id, []),
+            exhibit,
+            runs[exhibit.id],
+            standing(exhibit, runs[exhibit.id]),
+            _numbers(runs[exhibit.id]) + by_exhibit.pop(exhibit.id, []),
         )
-        for one in exhibits
+        for exhibit in exhibits
     ]
     source = Committed(settings_class(chapter).from_values({"profile": "paper"}), exhibits)
-    found = claims.rows(claims_of(chapter), exhibits, source, None)
-    return Part(chapter, entries, found, [one for rest in by_exhibit.values() for one in rest])
+    tested = claims.rows(claims_of(chapter), exhibits, source, None)
+    return Part(
+        chapter, entries, tested, [number for rest in by_exhibit.values() for number in rest]
+    )
 
 
 def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Numbers by verdict, and the papers' claims and our own by outcome, of the whole book."""
-    numbers = [number.verdict for one in parts() for number in one.numbers]
-    found = [row for one in parts() for row in one.claims]
-    of_papers, own = (claims.counts(found, origin) for origin in ("paper", "ours"))
+    numbers = [number.verdict for chapter in parts() for number in chapter.numbers]
+    tested = [row for chapter in parts() for row in chapter.claims]
+    of_papers, own = (claims.counts(tested, origin) for origin in ("paper", "ours"))
     return counted(numbers, VERDICTS), of_papers, own
 
 
@@ -175,8 +177,8 @@ def compared() -> tuple[dict[str, int], dict[str, int]]:
     """Numbers that could be compared, by verdict: of measurements, and of the one closed form."""
     of_formula = [
         number.verdict
-        for one in parts()
-        for entry in one.entries
+        for chapter in parts()
+        for entry in chapter.entries
         if entry.exhibit.id == CLOSED_FORM
         for number in entry.numbers
     ]
@@ -185,43 +187,45 @@ def compared() -> tuple[dict[str, int], dict[str, int]]:
     return measured, formula
 
 
-def counted(found: list[str], words: tuple[str, ...]) -> dict[str, int]:
+def counted(verdicts: list[str], words: tuple[str, ...]) -> dict[str, int]:
     """How often each word occurs that does, in the order given."""
-    return {word: found.count(word) for word in words if word in found}
+    return {word: verdicts.count(word) for word in words if word in verdicts}
 
 
-def rows(found: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
+def rows(of_chapters: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
     """The whole as flat rows: exhibits, each followed by its numbers, and claims."""
-    for one in found:
-        for entry in one.entries:
+    for chapter in of_chapters:
+        for entry in chapter.entries:
             yield _row(
-                one,
+                chapter,
                 kind="exhibit",
                 id=entry.exhibit.id,
                 label=entry.exhibit.label,
                 what=entry.exhibit.question,
                 standing="; ".join(entry.standing),
-                verdict=entry.told,
+                verdict=entry.summary,
                 reason=entry.run.sentence if entry.run else "",
                 link=f"book/{entry.link}",
             )
-            yield from (_of_number(one, entry, number) for number in entry.numbers)
-        yield from (_of_number(one, None, number) for number in one.elsewhere)
-        yield from (_of_claim(one, row) for row in one.claims)
+            yield from (_of_number(chapter, entry, number) for number in entry.numbers)
+        yield from (_of_number(chapter, None, number) for number in chapter.elsewhere)
+        yield from (_of_claim(chapter, row) for row in chapter.claims)
 
 
-def as_csv(found: tuple[Part, ...]) -> bytes:
+def as_csv(of_chapters: tuple[Part, ...]) -> bytes:
     """`rows` as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows(found))
+    writer.writerows(rows(of_chapters))
     return text.getvalue().encode()
 
 
-def as_json(found: tuple[Part, ...]) -> bytes:
+def as_json(of_chapters: tuple[Part, ...]) -> bytes:
     """`rows` as JSON, with the version of the book; what is empty is left out."""
-    listed = [{key: value for key, value in row.items() if value != ""} for row in rows(found)]
+    listed = [
+        {key: value for key, value in row.items() if value != ""} for row in rows(of_chapters)
+    ]
     whole = {"version": membership.__version__, "rows": listed}
     return (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
@@ -244,19 +248,19 @@ def _numbers(run: Panel | None) -> list[Number]:
         return []
     return [
         Number(
-            what=", ".join(one.keys.values()),
-            metric=one.metric,
-            published=one.published_text,
-            regenerated=one.value,
-            text=one.text,
-            low=one.low,
-            high=one.high,
-            interval=one.interval,
-            verdict=one.verdict,
-            reason=one.reason,
+            what=", ".join(number.keys.values()),
+            metric=number.metric,
+            published=number.published_text,
+            regenerated=number.value,
+            text=number.text,
+            low=number.low,
+            high=number.high,
+            interval=number.interval,
+            verdict=number.verdict,
+            reason=number.reason,
         )
-        for one in run.numbers
-        if one.verdict
+        for number in run.numbers
+        if number.verdict
     ]
 
 
@@ -271,9 +275,9 @@ def _not_run(rows: Any) -> list[Number]:
     ]
 
 
-def _of_number(one: Part, entry: Entry | None, number: Number) -> dict[str, Any]:
+def _of_number(chapter: Part, entry: Entry | None, number: Number) -> dict[str, Any]:
     return _row(
-        one,
+        chapter,
         kind="number",
         id=entry.exhibit.id if entry else "",
         label=entry.exhibit.label if entry else "in the text",
@@ -290,11 +294,11 @@ def _of_number(one: Part, entry: Entry | None, number: Number) -> dict[str, Any]
     )
 
 
-def _of_claim(one: Part, row: claims.Row) -> dict[str, Any]:
+def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
     first = next(iter(row.outcome.numbers), None)
     low, high = first.interval() if first else (math.nan, math.nan)
     return _row(
-        one,
+        chapter,
         kind="claim",
         id=row.claim.id,
         label=row.claim.section,
@@ -307,7 +311,7 @@ def _of_claim(one: Part, row: claims.Row) -> dict[str, Any]:
         high=_exact(high),
         verdict=row.outcome.mark,
         reason=row.outcome.reason + _formerly(row),
-        link=f"book/{one.link(row.claim.id)}",
+        link=f"book/{chapter.link(row.claim.id)}",
     )
 
 
@@ -315,8 +319,8 @@ def _formerly(row: claims.Row) -> str:
     return f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
 
 
-def _row(one: Part, **told: Any) -> dict[str, Any]:
-    return {**dict.fromkeys(COLUMNS, ""), "paper": one.paper, **told}
+def _row(chapter: Part, **fields: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(COLUMNS, ""), "paper": chapter.paper, **fields}
 
 
 def _exact(value: float) -> float | str:

@@ -65,9 +65,9 @@ def plain(text: str, page: str) -> str:
 
 
 def _prose(text: str, page: str) -> str:
-    text = _TO_A_PAGE.sub(lambda found: found[1] or found[2], text)
+    text = _TO_A_PAGE.sub(lambda match: match[1] or match[2], text)
     text = _jinja(page).from_string(text).render()
-    return _ROLE.sub(lambda found: _role(found[1], " ".join(found[2].split()), page), text)
+    return _ROLE.sub(lambda match: _role(match[1], " ".join(match[2].split()), page), text)
 
 
 @cache
@@ -93,13 +93,13 @@ def _jinja(page: str) -> jinja2.Environment:
 
 def _if_run(function: Callable[..., str]) -> Callable[..., str]:
     @wraps(function)
-    def told(*given: Any, **named: Any) -> str:
+    def checked(*args: Any, **keywords: Any) -> str:
         try:
-            return function(*given, **named)
+            return function(*args, **keywords)
         except substitutions.NotRun:
             return NOT_RUN
 
-    return told
+    return checked
 
 
 def _claim(claim_id: str, form: str = "") -> str:
@@ -109,13 +109,13 @@ def _claim(claim_id: str, form: str = "") -> str:
 
 
 def _tally(chapter: str) -> str:
-    (part,) = (one for one in overview.parts() if one.chapter == chapter)
-    told = (("claims", claims.counts(part.claims, "paper")), ("numbers", part.counts))
+    (part,) = (part for part in overview.parts() if part.chapter == chapter)
+    groups = (("claims", claims.counts(part.claims, "paper")), ("numbers", part.counts))
     return "; ".join(
-        f"of {sum(found.values())} {name} "
-        + ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in found.items())
-        for name, found in told
-        if found
+        f"of {sum(counts.values())} {name} "
+        + ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in counts.items())
+        for name, counts in groups
+        if counts
     )
 
 
@@ -129,16 +129,16 @@ def _role(name: str, content: str, page: str) -> str:
         folder = posixpath.dirname(page)
         return _to_page(words, posixpath.normpath(posixpath.join(folder, target)), page)
     if target in _labels() and name in ("ref", "prf:ref", "eq"):
-        there, told = _labels()[target]
-        return _link(words or told, there, page)
+        there, title = _labels()[target]
+        return _link(words or title, there, page)
     return words or content
 
 
 def _cited(key: str, in_text: bool) -> str:
     entry = _bibliography().entries[key]
     names = [
-        " ".join(map(str, (*one.rich_prelast_names, *one.rich_last_names)))
-        for one in entry.persons["author"]
+        " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
+        for person in entry.persons["author"]
     ]
     authors = f"{names[0]} et al." if names[2:] else " and ".join(names)
     year = entry.fields["year"]
@@ -187,8 +187,8 @@ def _directive(name: str, title: str, content: str, page: str) -> str:
 def _split(content: str) -> tuple[dict[str, str], str]:
     """The options at the head of a directive, and what follows them."""
     lines, options = content.split("\n"), {}
-    while found := re.fullmatch(r":([\w-]+): *(.*)", lines[0]):
-        options[found[1]] = found[2]
+    while match := re.fullmatch(r":([\w-]+): *(.*)", lines[0]):
+        options[match[1]] = match[2]
         del lines[0]
     return options, "\n".join(lines)
 
@@ -196,35 +196,37 @@ def _split(content: str) -> tuple[dict[str, str], str]:
 @cache
 def _labels() -> dict[str, tuple[str, str]]:
     """The page of each label and what a reference to it says, with the site's numbers."""
-    found: dict[str, tuple[str, str]] = {}
+    labels: dict[str, tuple[str, str]] = {}
     for number, chapter in enumerate(published.subjects, start=1):
         count: Counter = Counter()
         for page in pages_of(chapter) if chapter in chapters() else ():
             text = paths.text_of(source_path(page))
-            found |= {label: (page, told) for label, told in _told(text, number, count).items()}
-    return found
+            labels |= {
+                label: (page, title) for label, title in _titles(text, number, count).items()
+            }
+    return labels
 
 
-def _told(text: str, chapter: int, count: Counter) -> dict[str, str]:
+def _titles(text: str, chapter: int, count: Counter) -> dict[str, str]:
     """What references to a text's sections, formulas and theorems say; what is numbered counts."""
-    told: dict[str, str] = {}
+    titles: dict[str, str] = {}
     targets: list[str] = []
     tokens = _PARSER.parse(text)
     for i, token in enumerate(tokens):
         if token.type == "myst_target":
             targets.append(token.content)
         elif token.type == "heading_open":
-            told |= dict.fromkeys(targets, tokens[i + 1].content)
+            titles |= dict.fromkeys(targets, tokens[i + 1].content)
             targets = []
         elif token.type in _FENCES and (named := _NAMED.fullmatch(token.info.strip())):
             options, body = _split(token.content)
             label, kind = options.get("label", ""), named[1].removeprefix("prf:")
             if kind == "math" and label:
                 count[kind] += 1
-                told[label] = f"({chapter}.{count[kind]})"
+                titles[label] = f"({chapter}.{count[kind]})"
             elif kind != named[1] and kind != "proof":
                 count[kind] += 1
-                told[label] = f"{kind.title()} {chapter}.{count[kind]}"
+                titles[label] = f"{kind.title()} {chapter}.{count[kind]}"
             if kind != "math":
-                told |= _told(body, chapter, count)
-    return {label: words for label, words in told.items() if label}
+                titles |= _titles(body, chapter, count)
+    return {label: words for label, words in titles.items() if label}

@@ -109,7 +109,7 @@ def _of_run(record: dict[str, Any]) -> str:
 def lasted(chapter: str) -> str:
     """The command that runs a chapter at its least profile that was timed, and what it took."""
     timed = {record["profile"]: record for record in read_all() if record.get("chapter") == chapter}
-    profile = next((one for one in ("tiny", "quick") if one in timed), "tiny")
+    profile = next((name for name in ("tiny", "quick") if name in timed), "tiny")
     took = "not timed here"
     if profile in timed:
         took = f"{timed[profile]['seconds']:.0f} seconds with {timed[profile]['cpus']} CPUs"
@@ -154,12 +154,12 @@ def shown(value: Any) -> str:
 def sections() -> str:
     """Every table as a section of Markdown, by name, one's own first; empty where there is none."""
     folder = paths.project_root() / "runs"
-    found = {
+    by_name = {
         path.name.removeprefix(prefix): path
         for prefix in (_KEPT, _OWN)
         for path in folder.glob(f"{prefix}*.json")
     }
-    return "".join(map(_section, kept([found[name] for name in sorted(found)], _is_record)))
+    return "".join(map(_section, kept([by_name[name] for name in sorted(by_name)], _is_record)))
 
 
 def _is_record(record: Any) -> bool:
@@ -171,17 +171,17 @@ def _is_record(record: Any) -> bool:
 def _section(record: dict[str, Any]) -> str:
     columns, rows = list(record["rows"][0]), record["rows"]
     head = row(columns) + "|" + "---|" * len(columns) + "\n"
-    table = "".join(row([shown(each[column]) for column in columns]) for each in rows)
-    told = {key: literal(record[key]) for key in ("name", "machine", "cpus")}
+    table = "".join(row([shown(values[column]) for column in columns]) for values in rows)
+    fields = {key: literal(record[key]) for key in ("name", "machine", "cpus")}
     name = record["name"]
-    said = _TOLD.get(name, _TOLD[""])
+    words = _TOLD.get(name, _TOLD[""])
     # In code nothing can be escaped: a name that is none stays out of it.
     which = f" {name}" if str(name).isidentifier() else ""
     command = "make bench" if name == "growth" else f"python -m benchmarks{which}"
     # Seconds on a machine that others use are long, and more so for what uses all of it.
     load = record.get("load", 0.0)
     busy = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
-    return _SECTION.format(**told, told=said, command=command, busy=busy) + head + table
+    return _SECTION.format(**fields, told=words, command=command, busy=busy) + head + table
 
 
 def verdict_errors() -> str:

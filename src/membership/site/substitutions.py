@@ -133,10 +133,10 @@ def ref(context: Any, exhibit_id: str, text: str = "") -> str:
 
 def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> str:
     """What the calculator or dp_accounting says."""
-    found = _calculation(by, **sizes)
+    value = _calculation(by, **sizes)
     for part in quantity.split("."):
-        found = found[int(part)] if part.isdigit() else getattr(found, part)
-    return format(found, form)
+        value = value[int(part)] if part.isdigit() else getattr(value, part)
+    return format(value, form)
 
 
 def attacks() -> str:
@@ -181,7 +181,7 @@ def verdicts(context: Any, part: str) -> str:
         raise InputError(f"no part {part!r} of the overview; there are {', '.join(_PARTS)}")
     parts = overview.parts()
     numbers, claims, findings = overview.totals()
-    occur = {word for one in parts for entry in one.entries for word in entry.standing}
+    occur = {word for chapter in parts for entry in chapter.entries for word in entry.standing}
     return raw(
         templates()
         .get_template("verdicts.html")
@@ -193,7 +193,7 @@ def verdicts(context: Any, part: str) -> str:
             claims=claims,
             findings=findings,
             plurals=PLURALS,
-            papers=[(one.chapter, one.paper) for one in parts],
+            papers=[(chapter.chapter, chapter.paper) for chapter in parts],
             runs=[(word, word) for word in STANDINGS if word in occur],
             standings=[(word, STANDINGS[word]) for word in STANDINGS if word in occur],
             verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
@@ -212,12 +212,12 @@ def score(context: Any) -> str:
     """How many printed numbers could be compared, and what came of them, in a sentence."""
     measured, formula = overview.compared()
     whole = sum(overview.totals()[0].values())
-    told = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
+    outcomes = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
     return (
         f'<a href="{base(context)}verdicts.html">Of {whole} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
         f"{sum(formula.values())} of these are one table of a formula, of which "
-        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {told}."
+        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {outcomes}."
     )
 
 
@@ -244,8 +244,8 @@ def claim(context: Any, claim_id: str, form: str = "") -> str:
 @jinja2.pass_context
 def cases(context: Any) -> str:
     """The registered attacks by what they need, with what they reached."""
-    found = every_case()
-    used = {word for one in found for word in one.attack.knowledge}
+    listed = every_case()
+    used = {word for case in listed for word in case.attack.knowledge}
     words = {
         word: KNOWLEDGE[word] for word in KNOWLEDGE if word in used and word != "reference models"
     }
@@ -253,13 +253,13 @@ def cases(context: Any) -> str:
         templates()
         .get_template("cases.html")
         .render(
-            cases=found,
+            cases=listed,
             page_of=page_of,
             base=base(context),
             knowledge=words,
             implied=IMPLIED,
             costs=COSTS,
-            papers={name: one.short for name, one in published.subjects.items()},
+            papers={name: subject.short for name, subject in published.subjects.items()},
         )
     )
 
@@ -267,9 +267,9 @@ def cases(context: Any) -> str:
 @jinja2.pass_context
 def tally(context: Any, chapter: str) -> str:
     """A chapter's claims and numbers as marks."""
-    found = {one.chapter: one for one in overview.parts()}
+    by_chapter = {part.chapter: part for part in overview.parts()}
     macros = templates().get_template("claimed.html").make_module({})
-    return " ".join(str(macros.marks(found[chapter], base(context))).split())
+    return " ".join(str(macros.marks(by_chapter[chapter], base(context))).split())
 
 
 def raw(html: str) -> str:
@@ -289,7 +289,9 @@ _CALLED = (
     *(bars, cases, claim, score, tally, verdicts, own_data),
     *(exercises.levels, statistics.lasted),
 )
-SUBSTITUTIONS = {each.__name__: update_wrapper(partial(each), each) for each in _CALLED}
+SUBSTITUTIONS = {
+    function.__name__: update_wrapper(partial(function), function) for function in _CALLED
+}
 
 
 def claimed(claim_id: str) -> tuple[overview.Part, Row]:
@@ -307,10 +309,10 @@ def _table(exhibit_id: str) -> pd.DataFrame:
 
 @cache
 def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    found = files.load(exhibit_id, "paper")
-    if found is None:
+    loaded = files.load(exhibit_id, "paper")
+    if loaded is None:
         raise NotRun(f"{exhibit_id} has no paper-size run to take a number from")
-    return found
+    return loaded
 
 
 @cache
@@ -325,7 +327,7 @@ def _calculation(by: str, **sizes: Any) -> Any:
 @cache
 def _panel(exhibit_id: str) -> Panel:
     chapter = find(exhibit_id)["chapter"]
-    exhibits = [one for one in declared(chapter) if one.id == exhibit_id]
+    exhibits = [exhibit for exhibit in declared(chapter) if exhibit.id == exhibit_id]
     if not exhibits:
         raise InputError(f"chapter {chapter} declares no exhibits yet")
     target = files.location(exhibit_id, chapter, "paper")

@@ -119,7 +119,7 @@ def test_no_query_of_the_sweep_trained_a_reference(few):
 def test_of_many_queries_some_are_asked(few, monkeypatch):
     monkeypatch.setattr(accuracy, "ASKED", 40)
     world = accuracy.swept(*TWO[0], few)
-    assert (len(world.asked), len(world.validation), len(world.pool)) == (40, 20, 160)
+    assert (len(world.queries), len(world.validation), len(world.pool)) == (40, 20, 160)
 
 
 def test_every_world_of_a_profile_has_a_name(settings):

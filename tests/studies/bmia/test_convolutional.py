@@ -42,7 +42,7 @@ def test_the_paper_size_run_is_the_papers_recipe_with_flips_and_crops(monkeypatc
     assert (config.schedule, config.milestones) == ("milestones", drops)
     assert (config.learning_rate, config.momentum, config.weight_decay) == (0.1, 0.9, 1e-4)
     assert world.targets.sum(axis=1).tolist() == [40] * 5
-    assert len(world.asked) == len(world.pool) == 80
+    assert len(world.queries) == len(world.pool) == 80
 
 
 def test_a_view_is_a_shifted_or_mirrored_image():

@@ -63,7 +63,7 @@ def test_regressed_quantiles_are_fitted_to_records_that_no_model_has_seen(small)
         return np.c_[x.reshape(len(x), -1).astype(float), np.eye(dataset.n_classes)[y]]
 
     model = fit_qmia(
-        with_label(dataset.x[rows], dataset.y[rows]), small.held.hinge[1], "pinball", seed=0
+        with_label(dataset.x[rows], dataset.y[rows]), small.held_out.hinge[1], "pinball", seed=0
     )
     expected = model.score(with_label(small.x, small.y), small.answers.hinge[1])
     np.testing.assert_allclose(small.quantile_score(1), expected)

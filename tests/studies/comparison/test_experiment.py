@@ -32,7 +32,7 @@ def test_one_of_an_attackers_pair_never_saw_the_record(found):
 def test_canaries_alone_have_other_labels_and_held_records_are_others(found):
     whole = data.deduplicate(data.load("digits"))
     np.testing.assert_array_equal(found.pool.y != whole.y[found.record], found.canary)
-    held = {row.tobytes() for row in found.held.x}
+    held = {row.tobytes() for row in found.held_out.x}
     assert not held & {row.tobytes() for row in found.pool.x}
 
 

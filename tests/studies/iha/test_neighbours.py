@@ -26,9 +26,9 @@ def found(settings):
 
 
 def test_the_sets_and_their_records_have_nothing_in_common(game):
-    rows = np.concatenate([game.others.ravel(), game.added.ravel()])
+    rows = np.concatenate([game.base.ravel(), game.added.ravel()])
     assert len(np.unique(rows)) == len(rows)
-    assert game.others.shape == (2, 100)
+    assert game.base.shape == (2, 100)
     assert game.added.shape == (2, 3)
 
 
@@ -39,7 +39,7 @@ def test_every_model_is_another_one(weights):
 
 def test_a_model_is_trained_on_its_set_and_its_record(game, weights, settings):
     """By the trainer of single models: the same records, in float32 and in the same batches."""
-    x, y = game.records(game.others[1])
+    x, y = game.records(game.base[1])
     z, label = game.records(game.added[1])
     # The second set, with a record, its third seed; the second record.
     order = (1 * 2 + 1) * 4 + 2
@@ -66,7 +66,7 @@ def test_scores_are_those_of_the_attacks_on_a_record_outside(game, weights, foun
         arguments = (
             _module(weight),
             config.loss_of,
-            game.records(game.others[place]),
+            game.records(game.base[place]),
             game.records(game.added[place][[r]]),
         )
         # Model 3 is played with models 0 and 2 as references.
@@ -113,7 +113,7 @@ def test_a_solution_solves_and_what_cannot_be_solved_is_an_error():
 def test_a_projection_is_along_the_move_of_the_minimum_over_the_noise(game, weights, found):
     """By hand, one record and one model, the noise a moving average over all 65 directions."""
     config, place, r, k = game.task.config, 0, 1, 2
-    x, y = game.records(game.others[place], torch.float64)
+    x, y = game.records(game.base[place], torch.float64)
     toy = neighbours.Logistic.of(x, y)
     asked = neighbours.Logistic.of(*game.records(game.added[place], torch.float64))
     out = torch.tensor(weights["without"][place][1::2]).double()
@@ -138,7 +138,7 @@ def test_a_projection_is_along_the_move_of_the_minimum_over_the_noise(game, weig
 def test_what_is_expected_is_the_distance_of_two_normal_laws(game, weights, found):
     """Of a move m and a covariance C: the best direction's, and that of the log-odds."""
     config, r = game.task.config, 2
-    toy = neighbours.Logistic.of(*game.records(game.others[0], torch.float64))
+    toy = neighbours.Logistic.of(*game.records(game.base[0], torch.float64))
     asked = neighbours.Logistic.of(*game.records(game.added[0], torch.float64))
     out = torch.tensor(weights["without"][0]).double()
     _, basis, noise, moved = neighbours._law(toy, out, config)

@@ -38,9 +38,9 @@ def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(wit
         (False, False, True, True): "IHA, identity",
     }
     for version, name in same.items():
-        assert np.allclose(found[version], audit.found[0][name], rtol=1e-9, atol=0)
+        assert np.allclose(found[version], audit.by_target[0][name], rtol=1e-9, atol=0)
     # With all its powers the identity, what is left is the residual test up to a positive factor.
-    residual = audit.found[0]["residual norm"]
+    residual = audit.by_target[0]["residual norm"]
     factor = found[False, True, False, True] / residual
     assert (factor > 0).all()
     assert np.allclose(factor, factor[0], rtol=1e-6, atol=0)

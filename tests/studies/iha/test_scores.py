@@ -13,7 +13,7 @@ from membership.studies.iha import scores as of
 def scores(audits, source):
     """Every score of the second target, from evidence."""
     swept, known = audit.swept_audits(source)[0], audit.known_audits(source)[0]
-    return swept.found[1] | known.found[1] | audits[0].found[1]
+    return swept.by_target[1] | known.by_target[1] | audits[0].by_target[1]
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,7 @@ def test_rows_of_a_table_are_bars_with_every_kernel_that_needs_no_neighbours(tmp
     apart = np.abs(rows[:, None] - by_hand).max(axis=2).min(axis=1)
     assert apart.max() < 1e-5
     made = searches.Searches(own, settings)
-    assert not any(searches.convolutional(name) for name in made.kernels(others=True))
+    assert not any(searches.convolutional(name) for name in made.kernels(further=True))
     found = queries.most_influenced(settings)
     assert found["level"].shape[-3:] == (1, 1, 5)
 

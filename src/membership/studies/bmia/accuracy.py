@@ -64,7 +64,7 @@ def gather(name: str, network: str, settings: Settings) -> xr.Dataset:
     attacked = [_attacked(trained, t) for t in range(trained.n_targets)]
     reliability = retraining.identified(trained.answers.hinge[list(trained.references)])
     related = [_related(trained, t, reliability) for t in range(trained.n_targets)]
-    value = [[list(one.values()) for one in each.values()] for each in attacked]
+    value = [[list(rates.values()) for rates in by_attack.values()] for by_attack in attacked]
     return evidence.dataset(
         "measured",
         {
@@ -83,23 +83,23 @@ def gather(name: str, network: str, settings: Settings) -> xr.Dataset:
 def swept(name: str, network: str, settings: Settings) -> World:
     """A world of some data and network; Purchase-like ones are trained by one recipe."""
     own = {"architecture": network, "epochs": 0}
-    found = world(name, settings.model_copy(update=own))
-    if found.name not in ON_A_CPU:
+    game = world(name, settings.model_copy(update=own))
+    if game.name not in ON_A_CPU:
         epochs = EPOCHS[settings.profile]
-        found = replace(found, recipe=Cosine(network, epochs, BATCH, (0, 0)))
-    asked = some_of(settings.seed, len(found.pool), ASKED)
-    return replace(found, asked=asked, validation=found.validation[: ASKED // 2])
+        game = replace(game, recipe=Cosine(network, epochs, BATCH, (0, 0)))
+    queries = some_of(settings.seed, len(game.pool), ASKED)
+    return replace(game, queries=queries, validation=game.validation[: ASKED // 2])
 
 
 def _attacked(trained: Trained, target: int) -> dict[str, dict[str, float]]:
     """Rates and AUC of BMIA and of attacks without a posterior."""
     hinge, odds, first = trained.answers.hinge, trained.answers.log_odds, trained.first(target)
-    loss, others = loss_of_log_odds(odds[[target, first]]), list(trained.references)
+    loss, references = loss_of_log_odds(odds[[target, first]]), list(trained.references)
     scores = {
         PLAIN: attacks.difference(hinge[target], hinge[[first]]),
         BMIA: bmia_from_moments(hinge[target], *trained.sampled(first)),
         ATTACK_R: attacks.attack_r(loss[0], loss[1:]),
-        LIRA: attacks.lira(odds[target], odds[others], mode="offline", sided="one"),
+        LIRA: attacks.lira(odds[target], odds[references], mode="offline", sided="one"),
     }
     return {
         name: {metric: v for metric, [v] in measured([(score, trained.member[target])]).items()}
@@ -111,16 +111,18 @@ def _related(trained: Trained, target: int, reliability: float) -> dict[str, flo
     """The Laplace deviation beside the score and beside retraining; accuracies."""
     over = trained.answers.hinge[list(trained.references)]
     moments = trained.sampled(trained.first(target))
-    others = trained.held.hinge[target] > 0
+    unseen = trained.held_out.hinge[target] > 0
     members = trained.answers.hinge[target][trained.member[target]] > 0
     return {
         **retraining.related(over, *moments, reliability),
-        ON_OTHERS: 100 * others.mean(),
+        ON_OTHERS: 100 * unseen.mean(),
         ON_MEMBERS: 100 * members.mean(),
     }
 
 
-def control_16(some: list[Seen], others: list[Seen], sweep: list[xr.Dataset]) -> pd.DataFrame:
+def control_16(
+    datasets: list[Seen], architectures: list[Seen], sweep: list[xr.Dataset]
+) -> pd.DataFrame:
     """BMIA's gains over the plain difference by data set and network, and accuracies (Control 16).
 
     A hinge above 0 is a right answer. Networks other than a data set's own are those of Figure 4,
@@ -128,40 +130,40 @@ def control_16(some: list[Seen], others: list[Seen], sweep: list[xr.Dataset]) ->
     """
     listed: list[dict[str, Any]] = []
     known: set[tuple[str, str]] = set()
-    for seen in [*some, *others]:
+    for seen in [*datasets, *architectures]:
         named = (seen.label, seen.outputs.attrs["recipe"]["architecture"])
         if named not in known:
             known.add(named)
             listed += _rows(seen.outputs.attrs, _of(seen))
-    each = [_of_sweep(found) for found in sweep]
-    for found, own in zip(sweep, each, strict=True):
-        listed += _rows(found.attrs, own)
+    gains = [_of_sweep(run) for run in sweep]
+    for run, own in zip(sweep, gains, strict=True):
+        listed += _rows(run.attrs, own)
     one_design = [
-        (found.attrs, own)
-        for found, own in zip(sweep, each, strict=True)
-        if _design(found) == _design(sweep[0])
+        (run.attrs, own)
+        for run, own in zip(sweep, gains, strict=True)
+        if _design(run) == _design(sweep[0])
     ]
     if len(one_design) > 1:
         listed += _falls(one_design)
-    return tidy(listed, origin([*some, *sweep], note=_orders(pd.DataFrame(listed))))
+    return tidy(listed, origin([*datasets, *sweep], note=_orders(pd.DataFrame(listed))))
 
 
 def _orders(table: pd.DataFrame) -> str:
     """How the networks' gains at 1% are ordered by the accuracy and by each guess at a cause."""
     keys = ["dataset", "network", "members"]
     wide = table.pivot_table(index=keys, columns="metric", values="value")
-    found = []
+    correlations = []
     for name in (ON_OTHERS, retraining.SD_AND_SCORE, CORRECTED):
         pairs = wide.reindex(columns=[name, RATE]).dropna()
         if len(pairs) > 2:
             rank = stats.spearmanr(pairs[name], pairs[RATE]).statistic
-            found.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
-    if not found:
+            correlations.append(f"{name} {rank:.2f} ({len(pairs)} networks)")
+    if not correlations:
         return ""
-    said = f"Rank correlation of the gain at 1% FPR with: {'; '.join(found)}."
+    sentence = f"Rank correlation of the gain at 1% FPR with: {'; '.join(correlations)}."
     if CORRECTED in wide:
-        said += " Without an interval: above 1, the reliability in it is underestimated."
-    return said
+        sentence += " Without an interval: above 1, the reliability in it is underestimated."
+    return sentence
 
 
 def draw(table: pd.DataFrame) -> "Figure":
@@ -171,8 +173,8 @@ def draw(table: pd.DataFrame) -> "Figure":
     panels = {RATE: "TPR at 1% FPR gained (points)", AUC: "AUC gained (points)"}
     shown = table[table["metric"].isin(panels)]
     simulated = shown["dataset"].str.startswith("Purchase")
-    ours = simulated & (shown["network"] == "mlp-32")
-    series = shown["dataset"].mask(simulated, "Purchase-like, other networks").mask(ours, SWEPT)
+    own = simulated & (shown["network"] == "mlp-32")
+    series = shown["dataset"].mask(simulated, "Purchase-like, other networks").mask(own, SWEPT)
     panel = shown["metric"].map(panels)
     return plots.lines_with_intervals(
         shown.assign(series=series, panel=panel).sort_values(TEST),
@@ -190,40 +192,40 @@ def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
         "members": int(attrs["recipe"]["members"]),
         TEST: float(np.mean(own[ON_OTHERS])),
     }
-    found = [
+    rows = [
         {**key, "metric": name, **metrics.summary(values)}
         for name, values in own.items()
         if not np.isnan(values).any()
     ]
-    for row in found:
+    for row in rows:
         if row["metric"] == CORRECTED:
             # The evidence of the sweep lacks the reliability's error, so that none is whole.
             row |= dict.fromkeys(("low", "high", "standard_error"), np.nan)
-    return found
+    return rows
 
 
 def _of(seen: Seen) -> dict[str, Any]:
-    plain, ours = (measured(seen.attack(name)) for name in ("difference", "bmia"))
-    found: dict[str, Any] = {_gain(m): np.subtract(ours[m], plain[m]) for m in ours}
-    found |= {ON_OTHERS: [], ON_MEMBERS: [], retraining.SD_AND_SCORE: [], CORRECTED: []}
+    plain, bmia = (measured(seen.attack(name)) for name in ("difference", "bmia"))
+    numbers: dict[str, Any] = {_gain(m): np.subtract(bmia[m], plain[m]) for m in bmia}
+    numbers |= {ON_OTHERS: [], ON_MEMBERS: [], retraining.SD_AND_SCORE: [], CORRECTED: []}
     hinge = retraining.retrained(seen)
     reliability = retraining.identified(hinge)
     for t in seen.targets:
-        found[ON_OTHERS].append(100 * (seen.outputs["held_hinge"].values[t] > 0).mean())
-        found[ON_MEMBERS].append(100 * (seen.hinge[t][seen.member[t]] > 0).mean())
+        numbers[ON_OTHERS].append(100 * (seen.outputs["held_hinge"].values[t] > 0).mean())
+        numbers[ON_MEMBERS].append(100 * (seen.hinge[t][seen.member[t]] > 0).mean())
         moments = seen.moments(seen.first(t))
         own = retraining.related(hinge, *moments, reliability)
-        found[retraining.SD_AND_SCORE].append(own[retraining.SD_AND_SCORE])
-        found[CORRECTED].append(own[retraining.CORRECTED])
-    return found
+        numbers[retraining.SD_AND_SCORE].append(own[retraining.SD_AND_SCORE])
+        numbers[CORRECTED].append(own[retraining.CORRECTED])
+    return numbers
 
 
-def _of_sweep(found: xr.Dataset) -> dict[str, Any]:
+def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
     """The same from statistics that the evidence has, and other attacks less BMIA."""
-    value = {str(name): found["value"].sel(attack=name).values.T for name in found["attack"].values}
-    statistics = [str(name) for name in found["metric"].values]
+    value = {str(name): run["value"].sel(attack=name).values.T for name in run["attack"].values}
+    statistics = [str(name) for name in run["metric"].values]
     gained = value[BMIA] - value[PLAIN]
-    related = {str(n): found["related"].sel(quantity=n).values for n in found["quantity"].values}
+    related = {str(n): run["related"].sel(quantity=n).values for n in run["quantity"].values}
     return {
         **{_gain(m): gain for m, gain in zip(statistics, gained, strict=True)},
         ON_OTHERS: related[ON_OTHERS],
@@ -242,20 +244,20 @@ def _gain(metric: str) -> str:
     return f"{metric.replace('auc', 'AUC')} gained"
 
 
-def _design(found: xr.Dataset) -> tuple[str, dict[str, Any]]:
+def _design(run: xr.Dataset) -> tuple[str, dict[str, Any]]:
     """The data and the recipe but for the number of members."""
-    recipe = {k: v for k, v in found.attrs["recipe"].items() if k != "members"}
-    return found.attrs["set"], recipe
+    recipe = {k: v for k, v in run.attrs["recipe"].items() if k != "members"}
+    return run.attrs["set"], recipe
 
 
 def _falls(sweep: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str, Any]]:
     """What the gains with the fewest members have more than those with the most."""
-    ordered = sorted(sweep, key=lambda one: one[0]["recipe"]["members"])
+    ordered = sorted(sweep, key=lambda entry: entry[0]["recipe"]["members"])
     (attrs, fewest), (_, most) = ordered[0], ordered[-1]
     listed = []
     for metric in (RATE, AUC):
-        one, other = (Contrast.of_units(own[metric], metric) for own in (fewest, most))
-        less = one.less(other)
+        first, second = (Contrast.of_units(own[metric], metric) for own in (fewest, most))
+        less = first.less(second)
         listed.append(
             {
                 "dataset": attrs["set"],

@@ -59,17 +59,19 @@ def variants(name: str, settings: Settings) -> xr.Dataset:
     parameters = layer.weight.size + layer.bias.size
     most = FULL_PARAMETERS.get(settings.profile, OTHERWISE)
     full = parameters <= most and len(layer.features) > layer.weight.shape[1]
-    each = [_of_reference(trained, model, full) for model in trained.firsts]
-    records = trained.records[trained.some]
-    precision = [[_precision(trained, m, variant) for variant in each[0]] for m in trained.firsts]
+    predictions = [_of_reference(trained, model, full) for model in trained.firsts]
+    records = trained.records[trained.subset]
+    precision = [
+        [_precision(trained, m, variant) for variant in predictions[0]] for m in trained.firsts
+    ]
     return evidence.dataset(
         "posterior",
         {
-            "mean": [[one[0] for one in found.values()] for found in each],
-            "sd": [[one[1] for one in found.values()] for found in each],
+            "mean": [[pair[0] for pair in by_variant.values()] for by_variant in predictions],
+            "sd": [[pair[1] for pair in by_variant.values()] for by_variant in predictions],
             "prior_precision": precision,
         },
-        {"reference": trained.firsts, "variant": list(each[0]), "record": records},
+        {"reference": trained.firsts, "variant": list(predictions[0]), "record": records},
         **about(trained),
         parameters=parameters,
     )
@@ -77,21 +79,21 @@ def variants(name: str, settings: Settings) -> xr.Dataset:
 
 def _of_reference(trained: Trained, model: int, full: bool) -> dict[str, Any]:
     """Moments of some queries by variant: "kron, 10" for so many draws, "full", "mc"."""
-    some, n = trained.some, trained.world.settings.n_samples
+    subset, n = trained.subset, trained.world.settings.n_samples
 
     def drawn(**choices: Any) -> Any:
-        return trained.draws(model, n, queries=some, **choices)
+        return trained.draws(model, n, queries=subset, **choices)
 
-    found = {
-        f"kron, {size}": tuple(one[some] for one in pair)
+    by_variant = {
+        f"kron, {size}": tuple(values[subset] for values in pair)
         for size, pair in trained.by_size(model).items()
     }
     diagonal = drawn(structure="diag")
-    found |= {f"diag, {size}": moments(diagonal[:size]) for size in sizes_up_to(n)}
-    others = {"validation": {"prior": "validation"}, "mc": {"method": "mc"}}
+    by_variant |= {f"diag, {size}": moments(diagonal[:size]) for size in sizes_up_to(n)}
+    further = {"validation": {"prior": "validation"}, "mc": {"method": "mc"}}
     if full:
-        others = {"full": {"structure": "full"}, **others}
-    return found | {name: moments(drawn(**choices)) for name, choices in others.items()}
+        further = {"full": {"structure": "full"}, **further}
+    return by_variant | {name: moments(drawn(**choices)) for name, choices in further.items()}
 
 
 def _precision(trained: Trained, model: int, variant: str) -> float:
@@ -104,8 +106,8 @@ def _precision(trained: Trained, model: int, variant: str) -> float:
 def quantile_scores(name: str, settings: Settings) -> xr.Dataset:
     """How far up its regressed quantiles each query of each target lies."""
     trained = trained_on(name, "", settings)
-    each = [trained.quantile_score(target) for target in range(trained.n_targets)]
-    score = np.array(each, dtype=np.float32)
+    quantiles = [trained.quantile_score(target) for target in range(trained.n_targets)]
+    score = np.array(quantiles, dtype=np.float32)
     labels = {"record": trained.records}
     return evidence.dataset(
         "measured", {"score": (("target", "record"), score)}, labels, **about(trained)
@@ -117,22 +119,24 @@ def answered(
 ) -> xr.Dataset:
     rows, n_targets = trained.records, trained.n_targets
     shape = (len(trained.ensemble), len(rows))
-    member, asked = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
-    member[:n_targets], asked[:n_targets] = trained.member, trained.queried
-    found = {
+    member, queried = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
+    member[:n_targets], queried[:n_targets] = trained.member, trained.queried
+    variables = {
         "log_odds": trained.answers.log_odds,
         "hinge": trained.answers.hinge,
         "member": member,
         "label": trained.y,
-        "held_log_odds": trained.held.log_odds,
-        "held_hinge": trained.held.hinge,
+        "held_log_odds": trained.held_out.log_odds,
+        "held_hinge": trained.held_out.hinge,
         "held_label": trained.world.dataset.y[trained.world.validation],
     }
     if ood:
         known = len(trained.world.pool)
-        found |= {"asked": asked, "stranger": np.arange(len(rows)) >= known}
+        variables |= {"asked": queried, "stranger": np.arange(len(rows)) >= known}
     labels = {"model": np.arange(len(trained.ensemble)), "record": rows}
-    return evidence.dataset("outputs", found, labels, **about(trained, ood, digests, architecture))
+    return evidence.dataset(
+        "outputs", variables, labels, **about(trained, ood, digests, architecture)
+    )
 
 
 def predicted(

@@ -99,22 +99,22 @@ def _mixtures(rng: np.random.Generator, kinds: int) -> tuple[np.ndarray, ...]:
 
 def _excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -> np.ndarray:
     """The marginal rate by the normal law less the mean of the conditional rates."""
-    each = marginal_tpr(mean, other, sd, other_sd, alpha)
+    rates = marginal_tpr(mean, other, sd, other_sd, alpha)
     whole, whole_other = (
         np.sqrt((s**2).mean(axis=1) + m.var(axis=1)) for m, s in ((mean, sd), (other, other_sd))
     )
     means = mean.mean(axis=1), other.mean(axis=1)
-    return marginal_tpr(*means, whole, whole_other, alpha[:, 0]) - each.mean(axis=1)
+    return marginal_tpr(*means, whole, whole_other, alpha[:, 0]) - rates.mean(axis=1)
 
 
 def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -> float:
     """The same of one mixture, with 30 digits but for the mixture's own moments."""
-    each = [_precise(*values, alpha[0]) for values in zip(mean, other, sd, other_sd, strict=True)]
+    rates = [_precise(*values, alpha[0]) for values in zip(mean, other, sd, other_sd, strict=True)]
     whole, whole_other = (
         np.sqrt((s**2).mean() + m.var()) for m, s in ((mean, sd), (other, other_sd))
     )
     marginal = _precise(mean.mean(), other.mean(), whole, whole_other, alpha[0])
-    return float(marginal - sum(each) / len(each))
+    return float(marginal - sum(rates) / len(rates))
 
 
 def matched_is_best(source: Source) -> Outcome:

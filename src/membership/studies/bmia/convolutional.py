@@ -69,8 +69,8 @@ def convolutional(settings: Settings) -> World:
     if AUGMENTATION[name] != "none":
         half, later = recipe.epochs // 2, 3 * recipe.epochs // 4
         recipe = Augmented(network, recipe.epochs, recipe.batch_size, (half, later))
-    queries, held = np.arange(len(common.pool)), common.validation[:HELD]
-    return replace(common, recipe=recipe, asked=queries, validation=held)
+    queries, validation = np.arange(len(common.pool)), common.validation[:HELD]
+    return replace(common, recipe=recipe, queries=queries, validation=validation)
 
 
 def outputs(settings: Settings) -> xr.Dataset:
@@ -88,21 +88,21 @@ def posterior(settings: Settings) -> xr.Dataset:
 def structures(settings: Settings) -> xr.Dataset:
     """What first references predict of some queries with each structure of the posterior."""
     trained = _trained(settings)
-    some, n = trained.some, settings.n_samples
+    subset, n = trained.subset, settings.n_samples
 
     def drawn(model: int, structure: str) -> Any:
-        return moments(trained.draws(model, n, structure, queries=some))
+        return moments(trained.draws(model, n, structure, queries=subset))
 
-    each = np.array(
+    predictions = np.array(
         [[drawn(model, structure) for structure in STRUCTURES] for model in trained.firsts]
     )
     predicted = evidence.dataset(
         "posterior",
-        {"mean": each[:, :, 0], "sd": each[:, :, 1]},
+        {"mean": predictions[:, :, 0], "sd": predictions[:, :, 1]},
         {
             "reference": trained.firsts,
             "variant": list(STRUCTURES),
-            "record": trained.records[some],
+            "record": trained.records[subset],
         },
         **answers.about(trained),
     )
@@ -114,7 +114,7 @@ def views(settings: Settings) -> xr.Dataset:
     trained = _trained(settings)
     world, rows = trained.world, trained.world.validation
     queries = _on_average(trained.ensemble, trained.x, trained.y)
-    held = _on_average(trained.ensemble, world.dataset.x[rows], world.dataset.y[rows])
+    held_out = _on_average(trained.ensemble, world.dataset.x[rows], world.dataset.y[rows])
     member = np.zeros(queries.hinge.shape, dtype=bool)
     member[: trained.n_targets] = trained.member
     averaged = evidence.dataset(
@@ -123,7 +123,7 @@ def views(settings: Settings) -> xr.Dataset:
             "log_odds": queries.log_odds,
             "hinge": queries.hinge,
             "member": member,
-            "held_log_odds": held.log_odds,
+            "held_log_odds": held_out.log_odds,
         },
         {"model": np.arange(len(member)), "record": trained.records},
         **answers.about(trained),
@@ -132,22 +132,22 @@ def views(settings: Settings) -> xr.Dataset:
 
 
 def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> Answers:
-    images, each = torch.tensor(x), []
+    images, by_view = torch.tensor(x), []
     for view in VIEWS:
         moves = torch.tensor([view]).expand(len(images), 3)
         logits = ensemble.logits(moved(images, moves, REACH))
-        each.append([signals.hinge(logits, None, y), signals.scaled_logit(logits, None, y)])
-    return Answers(*np.mean(each, axis=0))
+        by_view.append([signals.hinge(logits, None, y), signals.scaled_logit(logits, None, y)])
+    return Answers(*np.mean(by_view, axis=0))
 
 
 def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
     """The set is told from others of the same images by the network."""
     recipe = trained.world.recipe
-    said: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
+    attributes: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
     if recipe.config.augmentation != "none":
         how = f"{gathered.attrs['set']}: trained with flips and crops"
-        said["deviations"] = [*gathered.attrs["deviations"], how]
-    return gathered.assign_attrs(said)
+        attributes["deviations"] = [*gathered.attrs["deviations"], how]
+    return gathered.assign_attrs(attributes)
 
 
 @functools.lru_cache(maxsize=1)
@@ -168,19 +168,19 @@ def control_18(
     """
     seen, several = Seen(single, law), Seen(more, law)
     attacked = _alone(seen) | _with_references(seen)
-    ours, listed = attacked["BMIA", 1], _accuracies(seen)
+    bmia, listed = attacked["BMIA", 1], _accuracies(seen)
     for (name, n), pairs in attacked.items():
         key = _key_of(seen, name, n)
         listed += rows(key, pairs)
         if name != "BMIA":
-            listed += less(key, pairs, ours, LESS_BMIA)
+            listed += less(key, pairs, bmia, LESS_BMIA)
         if (name, n) == (LIRA, MOST):
-            lead = np.subtract(tpr(ours, FPR), CLEARLY * np.array(tpr(pairs, FPR)))
+            lead = np.subtract(tpr(bmia, FPR), CLEARLY * np.array(tpr(pairs, FPR)))
             listed.append({**key, "metric": LEAD, **metrics.summary(lead)})
     for (name, n), pairs in _with_references(several).items():
         key = _key_of(seen, f"{name}, {len(VIEWS)} queries", n)
         listed += rows(key, pairs)
-        listed += less(key, pairs, ours, LESS_BMIA)
+        listed += less(key, pairs, bmia, LESS_BMIA)
         listed += less(key, pairs, attacked[name, n], LESS_ONE)
     queried = seen.on(by_structure["record"].values)
     by = {structure: scored(queried, by_structure, structure) for structure in STRUCTURES}
@@ -199,11 +199,11 @@ def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:
 
 def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
     """Attacks with one query an image only, as Control 12 calls them."""
-    loss, held = (
+    loss, held_loss = (
         loss_of_log_odds(seen.outputs[name].values) for name in ("log_odds", "held_log_odds")
     )
-    each = [seen.moments(model, "closed form") for model in seen.outputs.attrs["references"]]
-    mixed = np.moveaxis(np.array(each), 1, 0)
+    laws = [seen.moments(model, "closed form") for model in seen.outputs.attrs["references"]]
+    mixed = np.moveaxis(np.array(laws), 1, 0)
     return {
         ("BMIA", 1): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t)))
@@ -211,7 +211,7 @@ def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
         (scores.MIXTURE, seen.n_reference): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *mixed)
         ),
-        ("Attack-P", 0): seen.each(lambda t: attacks.attack_p(loss[t], held[t])),
+        ("Attack-P", 0): seen.each(lambda t: attacks.attack_p(loss[t], held_loss[t])),
         ("QMIA, normal", 0): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(t, "qmia"))
         ),
@@ -220,8 +220,10 @@ def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
 
 def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
     """Attacks that ask references, by name and their number."""
-    odds, held = (seen.outputs[name].values.astype(float) for name in ("log_odds", "held_log_odds"))
-    loss, chance, held_chance = loss_of_log_odds(odds), expit(odds), expit(held)
+    odds, held_odds = (
+        seen.outputs[name].values.astype(float) for name in ("log_odds", "held_log_odds")
+    )
+    loss, chance, held_chance = loss_of_log_odds(odds), expit(odds), expit(held_odds)
     functions: dict[str, Any] = {
         PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
         "Attack-R": lambda t, r: attacks.attack_r(loss[t], loss[r]),
@@ -244,10 +246,10 @@ def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
 
 def _accuracies(seen: Seen) -> list[dict[str, Any]]:
     """Of the targets; a hinge above 0 is a right answer."""
-    others = [100 * (held > 0).mean() for held in seen.outputs["held_hinge"].values[seen.targets]]
+    unseen = [100 * (hinge > 0).mean() for hinge in seen.outputs["held_hinge"].values[seen.targets]]
     members = [100 * (seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets]
     key = _key_of(seen, "none: the targets", 0)
     return [
         {**key, "metric": name, **metrics.summary(values)}
-        for name, values in ((ON_MEMBERS, members), (ON_OTHERS, others))
+        for name, values in ((ON_MEMBERS, members), (ON_OTHERS, unseen))
     ]

@@ -108,7 +108,7 @@ VARIANCES = {
 def three_liras(table: pd.DataFrame) -> "Figure":
     """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
     rates = table[table["metric"] == FOUND]
-    ours = rates[rates["variance"] == table_1.OURS].set_index("dataset")["value"].to_dict()
+    bmia = rates[rates["variance"] == table_1.OURS].set_index("dataset")["value"].to_dict()
     shown = pd.concat([rates[rates["variance"] == variance] for variance in VARIANCES])
     shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
     return plots.dots_by_row(
@@ -120,7 +120,7 @@ def three_liras(table: pd.DataFrame) -> "Figure":
         by="references",
         panel="dataset",
         label="members that LiRA finds at 1% FPR (%)",
-        baseline=ours,
+        baseline=bmia,
         baseline_label="BMIA, one reference",
         joined=True,
     )

@@ -40,7 +40,7 @@ _STEPS = 241
 
 
 def control_12(
-    some: list[Seen],
+    datasets: list[Seen],
     variants: list[xr.Dataset],
     regressed: list[xr.Dataset],
     population: list[xr.Dataset],
@@ -52,25 +52,25 @@ def control_12(
     are compared on the queries that they were asked about.
     """
     listed, notes, queried = [], [], []
-    known = {some[-1].label: population[0]}
-    for seen, variant, quantiles in zip(some, variants, regressed, strict=True):
+    known = {datasets[-1].label: population[0]}
+    for seen, variant, quantiles in zip(datasets, variants, regressed, strict=True):
         attacked = _scores(seen, known.get(seen.label))
         upper = quantiles["score"].values.astype(float)
         attacked["QMIA, quantiles", 0] = seen.each(lambda t, upper=upper: upper[t])
-        ours = attacked[BMIA, 1]
+        bmia = attacked[BMIA, 1]
         for (name, n), pairs in attacked.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
             listed += rows(key, pairs)
             if name != BMIA:
-                listed += less(key, pairs, ours, LESS_BMIA)
+                listed += less(key, pairs, bmia, LESS_BMIA)
             if name == POSTERIOR:
                 listed += less(key, pairs, attacked[PLAIN, n], LESS_PLAIN)
-        listed += _worths(seen.label, attacked, tpr(ours, FPR))
+        listed += _worths(seen.label, attacked, tpr(bmia, FPR))
         queried.append((seen, seen.on(variant["record"].values)))
         listed += _of_posteriors(queried[-1][1], variant)
         notes.append(_accuracy(seen))
     note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(queried)}"
-    return tidy(listed, origin(some, note=note.strip()))
+    return tidy(listed, origin(datasets, note=note.strip()))
 
 
 def draw(table: pd.DataFrame) -> "Figure":
@@ -88,7 +88,7 @@ def draw(table: pd.DataFrame) -> "Figure":
 def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], Pairs]:
     """Scores of all attacks by name and number of references."""
     odds = seen.outputs["log_odds"].values.astype(float)
-    held = seen.outputs["held_log_odds"].values.astype(float)
+    held_odds = seen.outputs["held_log_odds"].values.astype(float)
     attacked = {("BMIA", 1): seen.attack("bmia"), ("Attack-P", 0): seen.attack("attack-p")}
     attacked["QMIA, normal", 0] = seen.attack("qmia")
     functions = {
@@ -100,7 +100,7 @@ def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], 
         PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
         LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline", sided="one"),
         "RMIA": lambda t, r: attacks.rmia(
-            expit(odds[t]), expit(odds[r]), expit(held[t]), expit(held[r])
+            expit(odds[t]), expit(odds[r]), expit(held_odds[t]), expit(held_odds[r])
         ),
         "RMIA, ties broken": lambda t, r: _ratio(odds[t], odds[r], 0.3),
     }
@@ -109,7 +109,7 @@ def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], 
             if n > 1 or name != LIRA:
                 attacked[name, n] = _each(seen, n, function)
         if population is not None and 1 < n <= MIXTURES[-1]:
-            attacked["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held, n)
+            attacked["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held_odds, n)
         if n in MIXTURES:
             attacked[POSTERIOR, n] = seen.each(lambda t, n=n: _mixture(seen, t, n))
     return attacked
@@ -130,8 +130,8 @@ def _log_loss(odds: FloatArray) -> FloatArray:
 
 def _mixture(seen: Seen, target: int, n: int) -> FloatArray:
     """BMIA's score with the posteriors of n references, by their closed forms."""
-    each = [seen.moments(model, "closed form") for model in seen.references(target, n)]
-    return bmia_from_moments(seen.hinge[target], *np.moveaxis(np.array(each), 1, 0))
+    laws = [seen.moments(model, "closed form") for model in seen.references(target, n)]
+    return bmia_from_moments(seen.hinge[target], *np.moveaxis(np.array(laws), 1, 0))
 
 
 def _ratio(target: FloatArray, references: FloatArray, a: float) -> FloatArray:
@@ -140,7 +140,9 @@ def _ratio(target: FloatArray, references: FloatArray, a: float) -> FloatArray:
     return -loss_of_log_odds(target) - np.log(expected)
 
 
-def _tuned(seen: Seen, population: xr.Dataset, odds: FloatArray, held: FloatArray, n: int) -> Pairs:
+def _tuned(
+    seen: Seen, population: xr.Dataset, odds: FloatArray, held_odds: FloatArray, n: int
+) -> Pairs:
     """RMIA's ratio with the `a` that is best against each attacker's own first reference."""
     known, member = population["log_odds"], population["member"]
 
@@ -149,7 +151,7 @@ def _tuned(seen: Seen, population: xr.Dataset, odds: FloatArray, held: FloatArra
         answers = expit(known.sel(model=models).values.astype(float))
         inside = member.sel(model=models).values
         # One reference is attacked with the others, which need one that was not trained on it.
-        a = attacks.rmia_tune(answers, inside, expit(held[models]))
+        a = attacks.rmia_tune(answers, inside, expit(held_odds[models]))
         return _ratio(odds[target], odds[models], a)
 
     return seen.each(score)
@@ -159,7 +161,7 @@ def _of_posteriors(seen: Seen, variants: xr.Dataset) -> list[dict[str, Any]]:
     """BMIA with other posteriors of the same references, and with the most and fewest samples."""
     few, *_, most = sizes(variants)
     kron, diagonal, listed = f"kron, {most}", f"diag, {most}", []
-    for name, variant, others in (
+    for name, variant, contrasts in (
         (BMIA, kron, {LESS_FEWEST: f"kron, {few}"}),
         (POSTERIORS["diag"], diagonal, {LESS_BMIA: kron, LESS_FEWEST: f"diag, {few}"}),
         (VALIDATED, "validation", {LESS_BMIA: kron}),
@@ -172,7 +174,7 @@ def _of_posteriors(seen: Seen, variants: xr.Dataset) -> list[dict[str, Any]]:
         if name != BMIA:
             listed += rows(key, pairs)
             listed += less(key, pairs, seen.attack("difference"), LESS_PLAIN)
-        for words, other in others.items():
+        for words, other in contrasts.items():
             listed += less(key, pairs, scored(seen, variants, other), words)
     return listed
 
@@ -197,9 +199,9 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
     the sizes do not reach.
     """
     at = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), _STEPS)
-    every = np.stack([np.interp(at, np.log(sizes), gain) for gain in gains.T])
-    mean, error = every.mean(axis=0), stats.sem(every, axis=0)
-    half = stats.t.ppf(0.975, len(every) - 1) * error
+    curves = np.stack([np.interp(at, np.log(sizes), gain) for gain in gains.T])
+    mean, error = curves.mean(axis=0), stats.sem(curves, axis=0)
+    half = stats.t.ppf(0.975, len(curves) - 1) * error
     above, open_ = mean >= 0, np.abs(mean) <= half
     first = at[above.argmax()] if above.any() else at[-1]
     inside = at[open_] if open_.any() else np.array([first])
@@ -209,9 +211,9 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
 
 def _accuracy(seen: Seen) -> str:
     """On members and on records that no model has seen; a hinge above 0 is a right answer."""
-    held = seen.outputs["held_hinge"].values[seen.targets] > 0
+    right = seen.outputs["held_hinge"].values[seen.targets] > 0
     own = np.mean([(seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets])
-    return f"{seen.label} {own:.1%} on their members, {held.mean():.1%} on other records"
+    return f"{seen.label} {own:.1%} on their members, {right.mean():.1%} on other records"
 
 
 def control_15(seen: Seen) -> pd.DataFrame:
@@ -219,17 +221,17 @@ def control_15(seen: Seen) -> pd.DataFrame:
     base = seen.each(
         lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t))),
     )
-    ours = np.array(tpr(base, FPR))
+    bmia = np.array(tpr(base, FPR))
     listed = rows({"dataset": seen.label, "attack": BMIA, "n_reference": 1}, base, (FPR,))
     sizes = sorted({min(n, seen.n_reference) for n in (FEW, MANY)})
     for name in (ATTACK_R, LIRA, GLOBAL):
-        each = {n: _with_many(seen, name, n) for n in sizes}
-        fewer = tpr(each[sizes[0]], FPR)
-        for n, pairs in each.items():
+        by_size = {n: _with_many(seen, name, n) for n in sizes}
+        fewer = tpr(by_size[sizes[0]], FPR)
+        for n, pairs in by_size.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
             rate = np.array(tpr(pairs, FPR))
             listed += rows(key, pairs, (FPR,))
-            listed.append({**key, "metric": RATE_LESS_BMIA, **metrics.summary(rate - ours)})
+            listed.append({**key, "metric": RATE_LESS_BMIA, **metrics.summary(rate - bmia)})
             if n > sizes[0]:
                 listed.append({**key, "metric": LESS_FEWER, **metrics.summary(rate - fewer)})
     attrs = origin([seen])

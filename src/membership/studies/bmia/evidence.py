@@ -42,22 +42,22 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
     """What gathers each of the chapter's evidence files, by name."""
     words = names.words(settings)
     last = list(words)[-1]
-    found = {
+    gatherers = {
         f"{kind}-{word}": partial(function, name, settings)
         for name, word in words.items()
         for kind, function in OF_EACH.items()
     }
     for architecture in names.architectures(settings):
         for kind, function in OF_ARCHITECTURES.items():
-            found[f"{kind}-of-{architecture}"] = partial(function, last, settings, architecture)
+            gatherers[f"{kind}-of-{architecture}"] = partial(function, last, settings, architecture)
     for kind, function in OF_STRANGERS.items():
-        found[f"{kind}-strangers"] = partial(function, settings)
+        gatherers[f"{kind}-strangers"] = partial(function, settings)
     for kind, function in OF_LAST.items():
-        found[f"{kind}-{words[last]}"] = partial(function, last, settings)
-    found |= {
+        gatherers[f"{kind}-{words[last]}"] = partial(function, last, settings)
+    gatherers |= {
         name: partial(function, settings) for name, function in convolutional.GATHERERS.items()
     }
-    found[names.TOY] = partial(toy.gather, settings)
+    gatherers[names.TOY] = partial(toy.gather, settings)
     for file, (name, network) in names.sweep(settings).items():
-        found[file] = partial(accuracy.gather, name, network, settings)
-    return found
+        gatherers[file] = partial(accuracy.gather, name, network, settings)
+    return gatherers

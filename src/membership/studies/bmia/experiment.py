@@ -92,7 +92,7 @@ class World:
         Each reference is trained on a random half of these; none is ever queried.
     validation : int array
         Records no model is trained on: QMIA's training set and RMIA's Z.
-    asked : int array
+    queries : int array
         The places in the pool of the records that are queried, in order.
     targets, references : bool array of shape (models, records of the data set)
         Who is trained on which record.
@@ -107,7 +107,7 @@ class World:
     pool: np.ndarray
     population: np.ndarray
     validation: np.ndarray
-    asked: np.ndarray
+    queries: np.ndarray
     targets: np.ndarray
     references: np.ndarray
     recipe: Recipe
@@ -127,29 +127,31 @@ class World:
     def deviations(self) -> list[str]:
         """In what this world differs from the paper's; the batch size is nowhere stated."""
         n_members, recipe = len(self.pool) // 2, self.recipe
-        found = [f"{n_members:,} members a model, {recipe.architecture}, {recipe.epochs} epochs"]
+        departures = [
+            f"{n_members:,} members a model, {recipe.architecture}, {recipe.epochs} epochs"
+        ]
         if self.name == "purchase_like":
-            found.insert(0, "simulated data for Purchase-100")
+            departures.insert(0, "simulated data for Purchase-100")
         elif self.name == "cifar100_20k":
-            found.insert(0, "20,000 of the 60,000 records")
+            departures.insert(0, "20,000 of the 60,000 records")
         elif self.name in patches.SOURCES:
-            found.insert(0, f"{self.dataset.x.shape[1]} fixed features of the images")
+            departures.insert(0, f"{self.dataset.x.shape[1]} fixed features of the images")
             if self.name == patches.PATCHES_100:
-                found.insert(0, "20,000 of the 60,000 records")
+                departures.insert(0, "20,000 of the 60,000 records")
         elif self.name == "cifar10":
             full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
-            found = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else found
+            departures = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else departures
         else:
-            found.insert(0, "none of the paper's data sets")
-        if len(self.asked) < len(self.pool):
-            found.append(f"{len(self.asked):,} of the records queried")
-        return [f"{self.label}: {text}" for text in found]
+            departures.insert(0, "none of the paper's data sets")
+        if len(self.queries) < len(self.pool):
+            departures.append(f"{len(self.queries):,} of the records queried")
+        return [f"{self.label}: {text}" for text in departures]
 
     @property
     def setup(self) -> dict[str, Any]:
         """What verdicts compare with the paper's set-up."""
         half, config = len(self.pool) // 2, self.recipe.config
-        member = self.member[:, self.asked]
+        member = self.member[:, self.queries]
         return {
             "published": PUBLISHED.get(self.name, ""),
             "data": self.label,
@@ -210,7 +212,7 @@ def world(name: str, settings: Settings) -> World:
         pool=pool,
         population=population,
         validation=order[4 * fifth :][: ASKED // 2 if few else None],
-        asked=some_of(settings.seed, 2 * fifth, ASKED) if few else np.arange(2 * fifth),
+        queries=some_of(settings.seed, 2 * fifth, ASKED) if few else np.arange(2 * fifth),
         targets=_halves(pool, settings.n_targets, len(loaded), 2 * settings.seed),
         references=_halves(population, settings.n_reference, len(loaded), 2 * settings.seed + 1),
         recipe=recipe,
@@ -283,8 +285,8 @@ def strangers(settings: Settings) -> tuple[World, np.ndarray, np.ndarray, dict[s
     own = world(settings.dataset, settings)
     members = own if own.dataset.x.ndim == 4 else world(DIGITS, settings)
     if settings.ood_dataset == SHIFTED:
-        held = members.validation
-        return members, np.roll(members.dataset.x[held], 1, axis=3), members.dataset.y[held], {}
+        rows = members.validation
+        return members, np.roll(members.dataset.x[rows], 1, axis=3), members.dataset.y[rows], {}
     other = data.load(settings.ood_dataset, root=settings.data_root or None)
     most = 10 * len(members.pool)
     x, shape = other.x, members.dataset.x.shape[1:]

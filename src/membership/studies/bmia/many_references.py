@@ -28,9 +28,9 @@ def outputs(name: str, settings: Settings) -> xr.Dataset:
     shape = (len(trained.ensemble), len(trained.records))
     member = np.zeros(shape, dtype=bool)
     member[: trained.n_targets] = trained.member
-    held = np.full_like(trained.held.hinge, np.nan)
+    held_hinge = np.full_like(trained.held_out.hinge, np.nan)
     used = [*range(trained.n_targets), *trained.firsts]
-    held[used] = trained.held.hinge[used]
+    held_hinge[used] = trained.held_out.hinge[used]
     return evidence.dataset(
         "outputs",
         {
@@ -38,7 +38,7 @@ def outputs(name: str, settings: Settings) -> xr.Dataset:
             "hinge": trained.answers.hinge,
             "member": member,
             "label": trained.y,
-            "held_hinge": held,
+            "held_hinge": held_hinge,
         },
         {"model": np.arange(shape[0]), "record": trained.records},
         **_about(trained),
@@ -71,16 +71,16 @@ def quantiles(name: str, settings: Settings) -> xr.Dataset:
     """The 5% threshold of every query by a regression of each target's quantiles."""
     trained = _with_many(name, settings)
     rows, dataset = trained.world.validation, trained.world.dataset
-    given, asked = (
+    held_out, queries = (
         trained.with_label(x, y)
         for x, y in ((dataset.x[rows], dataset.y[rows]), (trained.x, trained.y))
     )
-    found = []
-    for hinge in trained.held.hinge[: trained.n_targets]:
+    thresholds = []
+    for hinge in trained.held_out.hinge[: trained.n_targets]:
         seed = trained.world.settings.seed
-        model = training.fit_qmia(given, hinge, head="pinball", seed=seed)
-        found.append(model.threshold(asked, ALPHA))
-    threshold = np.array(found, dtype=np.float32)
+        model = training.fit_qmia(held_out, hinge, head="pinball", seed=seed)
+        thresholds.append(model.threshold(queries, ALPHA))
+    threshold = np.array(thresholds, dtype=np.float32)
     return evidence.dataset(
         "measured",
         {"threshold": (("target", "record"), threshold)},
@@ -91,10 +91,10 @@ def quantiles(name: str, settings: Settings) -> xr.Dataset:
 
 def _about(trained: Trained) -> dict[str, Any]:
     """As of the run's other evidence; the set is told apart by the network where that is ours."""
-    found, world = about(trained), trained.world
+    attributes, world = about(trained), trained.world
     if world.name in NETWORKS:
-        found["set"] += f", {world.recipe.architecture}"
-    return found
+        attributes["set"] += f", {world.recipe.architecture}"
+    return attributes
 
 
 @functools.lru_cache(maxsize=1)

@@ -70,23 +70,23 @@ def _of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
     """Moments of the first so many draws, for at most 500 non-members a target."""
     fewest = int((~trained.member).sum(axis=1).min())
     place = [np.flatnonzero(~own)[: min(QUERIES, fewest)] for own in trained.member]
-    found = []
+    by_target = []
     for target, queries in enumerate(place):
         drawn = trained.draws(trained.first(target), sizes[-1], queries=queries)
-        found.append([moments(drawn[:n]) for n in sizes])
-    mean, sd = np.moveaxis(np.array(found), 2, 0)
-    each = ("target", "draws", "query")
+        by_target.append([moments(drawn[:n]) for n in sizes])
+    mean, sd = np.moveaxis(np.array(by_target), 2, 0)
+    dims = ("target", "draws", "query")
     return {
-        "drawn_mean": (each, mean),
-        "drawn_sd": (each, sd),
+        "drawn_mean": (dims, mean),
+        "drawn_sd": (dims, sd),
         "place": (("target", "query"), np.array(place)),
     }
 
 
 def _of_shapes(trained: Trained) -> dict[str, Any]:
     """How far the hinge is from Gaussian, by target: 500 queries, 1,000 draws."""
-    found = [_shape(trained, trained.first(t)) for t in range(trained.n_targets)]
-    return {"shape": (("target", "quantity"), np.array(found))}
+    by_target = [_shape(trained, trained.first(t)) for t in range(trained.n_targets)]
+    return {"shape": (("target", "quantity"), np.array(by_target))}
 
 
 def _shape(trained: Trained, model: int) -> list[float]:
@@ -115,9 +115,9 @@ def _of_times(trained: Trained, sizes: list[int]) -> dict[str, Any]:
     """Seconds of training one reference, of fitting QMIA, and of inference, three times each."""
     # The first of a process also starts its libraries.
     _inference(trained, STRUCTURES[0], sizes[0])()
-    found = [_once(trained, sizes) for _ in range(TIMINGS)]
+    timings = [_once(trained, sizes) for _ in range(TIMINGS)]
     dims = {"training": (), "qmia": (), "inference": ("structure", "draws")}
-    return {k: (("timing", *dims[k]), np.array([one[k] for one in found])) for k in dims}
+    return {k: (("timing", *dims[k]), np.array([timing[k] for timing in timings])) for k in dims}
 
 
 def _once(trained: Trained, sizes: list[int]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _training(world: World) -> float:
 def _fit_qmia(trained: Trained) -> Callable[[], Any]:
     fresh = replace(trained, kept={})
     # What the regression is fitted to is not part of its time.
-    fresh.held  # noqa: B018
+    fresh.held_out  # noqa: B018
     return lambda: fresh.qmia_model(0)
 
 
@@ -187,8 +187,8 @@ def population(name: str, settings: Settings) -> xr.Dataset:
 def distances(name: str, settings: Settings) -> xr.Dataset:
     """How far each query's drawn hinge is from normal, by target."""
     trained, n = trained_on(name, "", settings), DRAWS[settings.profile]
-    found = [_distances(trained, trained.first(t), n) for t in range(trained.n_targets)]
-    measured = {"distance": (("target", "query"), np.array(found))}
+    by_target = [_distances(trained, trained.first(t), n) for t in range(trained.n_targets)]
+    measured = {"distance": (("target", "query"), np.array(by_target))}
     return evidence.dataset("measured", measured, **about(trained), draws=n)
 
 
@@ -213,11 +213,11 @@ def _hinges(trained: Trained, model: int, n: int, method: str, seed: int, rows: 
     step = max(1, _AT_ONCE // (n * trained.world.dataset.n_classes))
     parts = []
     for first in range(0, len(y), step):
-        some = slice(first, first + step)
+        chunk = slice(first, first + step)
         # Draws of weights are shared by all queries; draws of logits are each query's own.
         own = (seed << 20) + (0 if method == "mc" else first)
-        logits = trained.posterior(model).sample(features[some], n, own, method)
-        parts.append(signals.hinge(logits, None, y[some]))
+        logits = trained.posterior(model).sample(features[chunk], n, own, method)
+        parts.append(signals.hinge(logits, None, y[chunk]))
     return np.concatenate(parts, axis=1)
 
 

@@ -26,9 +26,9 @@ TABLE_2_SIZE = 8
 ON = ["attack", "n_reference", "metric"]
 
 
-def figure_4(some: list[Seen]) -> pd.DataFrame:
+def figure_4(datasets: list[Seen]) -> pd.DataFrame:
     """BMIA for every pair of architectures, beside the plain difference (Figure 4)."""
-    models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in some}
+    models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in datasets}
     listed = []
     for target, attacked in models.items():
         for reference, seen in models.items():
@@ -38,7 +38,7 @@ def figure_4(some: list[Seen]) -> pd.DataFrame:
             listed.append({**key, **percent(rates), "difference": np.mean(plain)})
     table = pd.DataFrame(listed)
     text = f"architectures {', '.join(models)} instead of seven networks"
-    table.attrs = origin(some[:1], text, note=_note(table, some[0].label))
+    table.attrs = origin(datasets[:1], text, note=_note(table, datasets[0].label))
     return table
 
 
@@ -74,13 +74,13 @@ def read_strangers(source: Source) -> Seen:
 def table_2(seen: Seen) -> pd.DataFrame:
     """Members against non-members of another source, and less BMIA's (Table 2)."""
     attacked, listed = scores.all_scores(seen), []
-    data, ours = seen.attrs["setup"]["data"], attacked["BMIA", 1]
+    data, bmia = seen.attrs["setup"]["data"], attacked["BMIA", 1]
     for (name, n), pairs in attacked.items():
         if n in (0, 1, TABLE_2_SIZE):
             key = {"data": data, "attack": name, "n_reference": n}
             listed += rows(key, pairs, TABLE_2_RATES)
             if name != "BMIA":
-                listed += less(key, pairs, ours, LESS_BMIA, TABLE_2_RATES)
+                listed += less(key, pairs, bmia, LESS_BMIA, TABLE_2_RATES)
     return tidy(listed, origin([seen]))
 
 

@@ -28,31 +28,33 @@ def _copies(printed: pd.DataFrame) -> list[tuple]:
     pairs = rates.pivot_table(
         index=["attack", "n_reference"], columns=["dataset", "metric"], values="value"
     )
-    found = []
+    copies = []
     for (attack, n), row in pairs.iterrows():
-        for one, two in combinations(dict.fromkeys(name for name, _ in row.index), 2):
-            if row[one, LOW] == row[two, LOW] and row[one, RATE] == row[two, RATE]:
-                where = f"{attack} (n={n}): {one} and {two}"
-                found.append(("copied cells", where, f"{row[one, LOW]}, {row[one, RATE]}", "equal"))
-    return found
+        for first, second in combinations(dict.fromkeys(name for name, _ in row.index), 2):
+            if row[first, LOW] == row[second, LOW] and row[first, RATE] == row[second, RATE]:
+                where = f"{attack} (n={n}): {first} and {second}"
+                copies.append(
+                    ("copied cells", where, f"{row[first, LOW]}, {row[first, RATE]}", "equal")
+                )
+    return copies
 
 
 def _times(cells: pd.Series) -> list[tuple]:
     """Training times of n references over the time of one, where they are not n."""
-    found = []
+    rows = []
     for dataset in cells.index.unique("dataset"):
-        one = cells[dataset, "BMIA", 1, TIME]
+        single = cells[dataset, "BMIA", 1, TIME]
         for n in (2, 4, 8):
-            ratio = cells[dataset, "LiRA", n, TIME] / one
+            ratio = cells[dataset, "LiRA", n, TIME] / single
             if abs(ratio / n - 1) > 0.05:
                 where = f"{dataset}, n={n}: minutes over those of one reference"
-                found.append(("doubled time", where, f"{ratio:.2f}", f"{n}"))
-    return found
+                rows.append(("doubled time", where, f"{ratio:.2f}", f"{n}"))
+    return rows
 
 
 def _headline(cells: pd.Series) -> list[tuple]:
     best = {name: cells[name, "BMIA", 1, RATE] for name in ("CIFAR-10", "CIFAR-100")}
-    found = []
+    rows = []
     for name, n, where in (
         ("CIFAR-10", 8, "introduction"),
         ("CIFAR-10", 4, "introduction, were four references meant"),
@@ -60,20 +62,20 @@ def _headline(cells: pd.Series) -> list[tuple]:
     ):
         gain = 100 * (best[name] / cells[name, "LiRA", n, RATE] - 1)
         words = f"{where}: BMIA over LiRA (n={n}) at 1% FPR on {name}"
-        found.append(("headline", words, "+64%", f"{gain:+.1f}%"))
+        rows.append(("headline", words, "+64%", f"{gain:+.1f}%"))
     longest = cells["CIFAR-10", "QMIA", 0, TIME] / cells["CIFAR-10", "BMIA", 1, TIME]
     where = "Section 5.2: minutes of QMIA over those of BMIA on CIFAR-10"
-    found.append(("headline", where, "up to eleven times", f"{longest:.1f}"))
+    rows.append(("headline", where, "up to eleven times", f"{longest:.1f}"))
     rates = cells[cells.index.get_level_values("metric") == RATE]
     nearest = rates.iloc[(rates - 37.5).abs().argmin()]
     where = "introduction: TPR at 1% FPR on CIFAR-10; the nearest entry of the table, any data set"
-    found.append(("headline", where, "37.5", f"{best['CIFAR-10']:g}; {nearest:g}"))
+    rows.append(("headline", where, "37.5", f"{best['CIFAR-10']:g}; {nearest:g}"))
     rivals = cells["CIFAR-100"].xs(RATE, level="metric").drop("BMIA", level="attack")
     gain = 100 * (best["CIFAR-100"] / rivals.max() - 1)
     attack, n = rivals.idxmax()
     where = f"BMIA over the best other row, {attack} (n={n}), on CIFAR-100"
-    found.append(("headline", where, "not given", f"{gain:+.1f}%"))
-    return found
+    rows.append(("headline", where, "not given", f"{gain:+.1f}%"))
+    return rows
 
 
 def _ties(cells: pd.Series) -> list[tuple]:
@@ -82,16 +84,16 @@ def _ties(cells: pd.Series) -> list[tuple]:
     As if the two rates were of different members: two attacks on the same
     ones vary together, by how much the paper does not say.
     """
-    found = []
+    rows = []
     for dataset, n_members in N_MEMBERS.items():
         for metric in (LOW, RATE):
-            ours = cells[dataset, "BMIA", 1, metric]
+            bmia = cells[dataset, "BMIA", 1, metric]
             rivals = cells[dataset].xs(metric, level="metric").drop("BMIA", level="attack")
-            error = 100 * np.sqrt(2 * (ours / 100) * (1 - ours / 100) / n_members)
-            lead = ours - rivals.max()
+            error = 100 * np.sqrt(2 * (bmia / 100) * (1 - bmia / 100) / n_members)
+            lead = bmia - rivals.max()
             if lead < error:
                 attack, n = rivals.idxmax()
                 where = f"{dataset}, {metric}: BMIA over {attack} (n={n})"
                 words = f"one standard error {error:.2f}"
-                found.append(("lead within the noise", where, f"{lead:.2f}", words))
-    return found
+                rows.append(("lead within the noise", where, f"{lead:.2f}", words))
+    return rows

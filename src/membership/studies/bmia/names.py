@@ -68,8 +68,8 @@ def of_last(kinds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
 def sweep(settings: Settings) -> dict[str, tuple[str, str]]:
     """Data and network of the sweep over numbers of members, by the name of the evidence."""
     return {
-        f"measured-swept-{experiment.word('-'.join(each))}": each
-        for each in SWEPT[settings.profile]
+        f"measured-swept-{experiment.word('-'.join(setup))}": setup
+        for setup in SWEPT[settings.profile]
     }
 
 

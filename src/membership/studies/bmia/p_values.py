@@ -28,7 +28,7 @@ FPR, TPR = "non-members with p < 1% (%)", "members with p < 1% (%)"
 FALSE, FOUND = "false among those accused at 10% (%)", "members accused at 10% (%)"
 
 
-def control_2(some: list[Seen], measured: list[xr.Dataset], settings: Settings) -> pd.DataFrame:
+def control_2(datasets: list[Seen], measured: list[xr.Dataset], settings: Settings) -> pd.DataFrame:
     """How many non-members have a p-value below 1% (Control 2).
 
     With a perfect predictive the target's score and the N draws come from one normal law. Then
@@ -36,7 +36,7 @@ def control_2(some: list[Seen], measured: list[xr.Dataset], settings: Settings) 
     On data, the non-members are judged by their reference's posterior, at most 500 a target.
     """
     listed = _perfect(np.random.default_rng([settings.seed, 21]))
-    for seen, drawn in zip(some, measured, strict=True):
+    for seen, drawn in zip(datasets, measured, strict=True):
         place = drawn["place"].values
         hinge = np.stack([seen.hinge[t][place[k]] for k, t in enumerate(seen.targets)])
         for name, calibrated in TESTS.items():
@@ -45,7 +45,7 @@ def control_2(some: list[Seen], measured: list[xr.Dataset], settings: Settings) 
                 p = p_value((hinge - mean) / sd, int(n), calibrated)
                 rates = 100 * (p < NOMINAL).mean(axis=1)
                 listed.append(_row(seen.label, name, int(n), percent(rates)))
-    return tidy(listed, origin(some))
+    return tidy(listed, origin(datasets))
 
 
 def p_value(z: FloatArray, n: int, calibrated: bool) -> FloatArray:
@@ -63,10 +63,10 @@ def exact_rate(n: int, nominal: float = NOMINAL) -> float:
     return float(stats.t.sf(threshold / np.sqrt(n + 1), n - 1))
 
 
-def control_3(some: list[Seen]) -> pd.DataFrame:
+def control_3(datasets: list[Seen]) -> pd.DataFrame:
     """What is lost by ranking records by p = 1 - F(t), which rounds to 0 (Control 3)."""
     listed = []
-    for seen in some:
+    for seen in datasets:
         n = seen.posterior.attrs["n_samples"]
         printed: dict[str, Any] = {}
         for name, ranking in _rankings(n).items():
@@ -81,8 +81,8 @@ def control_3(some: list[Seen]) -> pd.DataFrame:
             tied = [100 * (s[~m] == s.max()).mean() for s, m in pairs]
             listed.append({**key, "metric": "non-members at the top(%)", **percent(tied)})
     table = pd.DataFrame(listed)
-    samples = some[0].posterior.attrs["n_samples"]
-    table.attrs = origin(some, note=f"{samples} samples.")
+    samples = datasets[0].posterior.attrs["n_samples"]
+    table.attrs = origin(datasets, note=f"{samples} samples.")
     return table
 
 
@@ -111,20 +111,20 @@ def _perfect(rng: np.random.Generator) -> list[dict]:
         for name, factor in (("published", np.sqrt(n)), ("corrected", 1 / np.sqrt(1 + 1 / n))):
             rate = (stats.t.sf(z * factor, n - 1) < NOMINAL).mean()
             error = 196 * np.sqrt(rate * (1 - rate) / SIMULATED)
-            found = {"value": 100 * rate, "low": 100 * rate - error, "high": 100 * rate + error}
-            listed.append(_row(PERFECT, name, n, {**found, "n_repeats": SIMULATED}))
+            columns = {"value": 100 * rate, "low": 100 * rate - error, "high": 100 * rate + error}
+            listed.append(_row(PERFECT, name, n, {**columns, "n_repeats": SIMULATED}))
         exact = 100 * exact_rate(n)
-        found = {"value": exact, "low": exact, "high": exact, "n_repeats": 0}
-        listed.append(_row(PERFECT, "published, exact", n, found))
+        columns = {"value": exact, "low": exact, "high": exact, "n_repeats": 0}
+        listed.append(_row(PERFECT, "published, exact", n, columns))
     return listed
 
 
-def _row(panel: str, series: str, n: int, found: dict) -> dict:
+def _row(panel: str, series: str, n: int, columns: dict) -> dict:
     key = {"panel": f"{panel}: FPR (%) at a nominal 1%", "series": series, "n_samples": n}
-    return {**key, "metric": "FPR(%)", **found}
+    return {**key, "metric": "FPR(%)", **columns}
 
 
-def control_17(some: list[Seen], settings: Settings) -> pd.DataFrame:
+def control_17(datasets: list[Seen], settings: Settings) -> pd.DataFrame:
     """Rates at a nominal 1%, and who is accused at 10% false discoveries (Control 17).
 
     Half of each target's non-members, drawn at random, are known not to be members; the conformal
@@ -132,30 +132,30 @@ def control_17(some: list[Seen], settings: Settings) -> pd.DataFrame:
     other half. Where nobody is accused, no accusation is false.
     """
     listed = []
-    for seen in some:
-        each = [_of_target(seen, t, settings.seed) for t in seen.targets]
-        for name in each[0]:
-            for metric in each[0][name]:
-                found = percent([one[name][metric] for one in each])
-                listed.append({"dataset": seen.label, "p_value": name, "metric": metric, **found})
-    samples = some[0].posterior.attrs["n_samples"]
-    return tidy(listed, origin(some, note=f"{samples} samples."))
+    for seen in datasets:
+        by_target = [_of_target(seen, t, settings.seed) for t in seen.targets]
+        for name in by_target[0]:
+            for metric in by_target[0][name]:
+                share = percent([target[name][metric] for target in by_target])
+                listed.append({"dataset": seen.label, "p_value": name, "metric": metric, **share})
+    samples = datasets[0].posterior.attrs["n_samples"]
+    return tidy(listed, origin(datasets, note=f"{samples} samples."))
 
 
 def _of_target(seen: Seen, target: int, seed: int) -> dict[str, dict[str, float]]:
     """The metrics of each p-value in percent."""
     mean, sd = seen.moments(seen.first(target))
     z, member = (seen.hinge[target] - mean) / sd, seen.member[target]
-    others = np.random.default_rng([seed, 31, target]).permutation(np.flatnonzero(~member))
-    known, rest = others[: len(others) // 2], others[len(others) // 2 :]
-    asked = np.concatenate([np.flatnonzero(member), rest])
+    non_members = np.random.default_rng([seed, 31, target]).permutation(np.flatnonzero(~member))
+    known, rest = non_members[: len(non_members) // 2], non_members[len(non_members) // 2 :]
+    queries = np.concatenate([np.flatnonzero(member), rest])
     n = seen.posterior.attrs["n_samples"]
     p_values = {
-        PUBLISHED: p_value(z[asked], n, calibrated=False),
-        CORRECTED: p_value(z[asked], n, calibrated=True),
-        CONFORMAL: conformal(z[asked], z[known]),
+        PUBLISHED: p_value(z[queries], n, calibrated=False),
+        CORRECTED: p_value(z[queries], n, calibrated=True),
+        CONFORMAL: conformal(z[queries], z[known]),
     }
-    return {name: _judged(p, member[asked]) for name, p in p_values.items()}
+    return {name: _judged(p, member[queries]) for name, p in p_values.items()}
 
 
 def conformal(score: FloatArray, known: FloatArray) -> FloatArray:
@@ -172,5 +172,5 @@ def _judged(p: FloatArray, member: np.ndarray) -> dict[str, float]:
     accused = stats.false_discovery_control(p, method="bh") <= RATE
     false = (accused & ~member).sum() / max(1, accused.sum())
     shares = ((p < NOMINAL)[~member], (p < NOMINAL)[member], accused[member])
-    low, high, found = (100 * float(one.mean()) for one in shares)
-    return {FPR: low, TPR: high, FALSE: 100 * float(false), FOUND: found}
+    low, high, detected = (100 * float(share.mean()) for share in shares)
+    return {FPR: low, TPR: high, FALSE: 100 * float(false), FOUND: detected}

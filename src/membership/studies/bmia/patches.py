@@ -35,14 +35,14 @@ def outline(name: str, root: Any = None) -> data.Outline:
     """The measures of a data set; nothing is described for it."""
     if name not in SOURCES:
         return data.outline(name, root)
-    images, _ = (data.outline(one, root) for one in SOURCES[name])
+    images, _ = (data.outline(source, root) for source in SOURCES[name])
     n = images.n_records
     return data.Outline(name, n, n, (COMPONENTS,), images.n_classes, None)
 
 
 def require_known(names: list[str], root: Any = None) -> None:
     """Refuse names that no data set has, before any is loaded."""
-    plain = [one for name in names for one in SOURCES.get(name, (name,))]
+    plain = [source for name in names for source in SOURCES.get(name, (name,))]
     data.require_known(plain, root)
 
 
@@ -51,14 +51,14 @@ def _described(name: str, root: Any) -> data.Dataset:
 
     from membership.training.cache import Cache
 
-    images, others = (data.load(one, root=root) for one in SOURCES[name])
+    images, other_images = (data.load(part, root=root) for part in SOURCES[name])
     sizes = (SIDE, STRIDE, FILTERS, COMPONENTS, _WHITENING, _REDUCING, _VERSION)
-    key = hashlib.sha256(f"{images.digest} {others.digest} {sizes}".encode()).hexdigest()
+    key = hashlib.sha256(f"{images.digest} {other_images.digest} {sizes}".encode()).hexdigest()
     cache = Cache()
     with cache.lock(key):
         kept = cache.load(key)
         if kept is None:
-            kept = {"x": torch.tensor(reduced(images.x, others.x))}
+            kept = {"x": torch.tensor(reduced(images.x, other_images.x))}
             cache.save(key, kept)
     patches = f"{FILTERS} patches of {_WORDS[SOURCES[name][1]]} images"
     source = f"{images.source} Described by {patches}."
@@ -67,20 +67,20 @@ def _described(name: str, root: Any) -> data.Dataset:
     )
 
 
-def reduced(x: FloatArray, others: FloatArray) -> FloatArray:
+def reduced(x: FloatArray, other_images: FloatArray) -> FloatArray:
     """Principal components of images' responses, of other images' variance; mean square 1."""
-    filters = Filters(others)
-    some = np.random.default_rng(1).permutation(len(others))[:_REDUCING]
-    known = filters.responses(others[some]).astype(np.float64)
+    filters = Filters(other_images)
+    sample = np.random.default_rng(1).permutation(len(other_images))[:_REDUCING]
+    known = filters.responses(other_images[sample]).astype(np.float64)
     mean, scale = known.mean(axis=0), known.std(axis=0) + 1e-6
     known = (known - mean) / scale
     values, vectors = np.linalg.eigh(known.T @ known / len(known))
     onto = vectors[:, -COMPONENTS:] / np.sqrt(values[-COMPONENTS:].mean())
-    found = [
+    components = [
         ((filters.responses(part) - mean) / scale) @ onto
         for part in np.array_split(x, max(1, len(x) // 2000))
     ]
-    return np.concatenate(found).astype(np.float32)
+    return np.concatenate(components).astype(np.float32)
 
 
 class Filters:
@@ -110,7 +110,7 @@ class Filters:
         filters = torch.tensor(self.weight, dtype=torch.float32)
         kernel = filters.reshape(-1, self.channels, SIDE, SIDE)
         total, shift = (v[None, :, None, None] for v in (filters.sum(1), filters @ self._mean()))
-        found = []
+        responses = []
         for part in torch.tensor(np.asarray(x), dtype=torch.float32).split(_AT_ONCE):
             mean, square = (
                 functional.avg_pool2d(v, SIDE, STRIDE).mean(1, keepdim=True)
@@ -119,9 +119,11 @@ class Filters:
             sd = torch.sqrt((square - mean**2).clamp_min(0) + _SMALL_VARIANCE)
             # A filter's product with a patch brought to mean 0 and variance 1, and whitened.
             product = (functional.conv2d(part, kernel, stride=STRIDE) - mean * total) / sd - shift
-            both = (functional.relu(one - 1) for one in (product, -product))
-            found += [torch.cat([functional.adaptive_avg_pool2d(b, 2).flatten(1) for b in both], 1)]
-        return torch.cat(found).numpy()
+            signed = (functional.relu(response - 1) for response in (product, -product))
+            responses += [
+                torch.cat([functional.adaptive_avg_pool2d(b, 2).flatten(1) for b in signed], 1)
+            ]
+        return torch.cat(responses).numpy()
 
     def _mean(self) -> Any:
         import torch

@@ -46,10 +46,10 @@ def read_variants(source: Source) -> list[Asked]:
     ]
 
 
-def figure_3(some: list[Asked]) -> pd.DataFrame:
+def figure_3(datasets: list[Asked]) -> pd.DataFrame:
     """True-positive rates by the number of samples (Figures 3a, 3b); for 3c see `times`."""
     listed = []
-    for seen, variants in some:
+    for seen, variants in datasets:
         tried = sizes(variants)
         for structure in ("kron", "diag"):
             for n in tried:
@@ -58,13 +58,13 @@ def figure_3(some: list[Asked]) -> pd.DataFrame:
         closed = seen.attack("bmia-closed")
         for n in tried:
             listed += _rates(seen, "KFAC, closed form", n, closed)
-    return tidy(listed, _origin(some))
+    return tidy(listed, _origin(datasets))
 
 
-def figure_5(some: list[Asked]) -> pd.DataFrame:
+def figure_5(datasets: list[Asked]) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
     parts, left_out = [], []
-    for seen, variants in some:
+    for seen, variants in datasets:
         n = variants.attrs["n_samples"]
         chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         there = {series: v for series, v in chosen.items() if v in variants["variant"].values}
@@ -74,13 +74,13 @@ def figure_5(some: list[Asked]) -> pd.DataFrame:
             left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
         parts.append(_plain(seen))
     note = f"The full posterior is left out for {', '.join(left_out)}." if left_out else ""
-    return tidy(parts, _origin(some, note=note))
+    return tidy(parts, _origin(datasets, note=note))
 
 
-def figure_6(some: list[Asked]) -> pd.DataFrame:
+def figure_6(datasets: list[Asked]) -> pd.DataFrame:
     """ROC curves with the prior set by marginal likelihood or by validation (Figure 6)."""
     parts, chosen = [], []
-    for seen, variants in some:
+    for seen, variants in datasets:
         kron = f"kron, {variants.attrs['n_samples']}"
         for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
             parts.append(_curve(seen, words, scored(seen, variants, variant)))
@@ -92,22 +92,22 @@ def figure_6(some: list[Asked]) -> pd.DataFrame:
         decay = attrs["recipe"]["weight_decay"] * attrs["reference_members"]
         chosen.append(f"{seen.label}, training's weight decay: {decay:.3g}")
         parts.append(_plain(seen))
-    return tidy(parts, _origin(some, note=f"Prior precisions: {'; '.join(chosen)}."))
+    return tidy(parts, _origin(datasets, note=f"Prior precisions: {'; '.join(chosen)}."))
 
 
-def figure_7(some: list[Asked]) -> pd.DataFrame:
+def figure_7(datasets: list[Asked]) -> pd.DataFrame:
     """ROC curves with draws of weights and with draws of each query's logits (Figure 7)."""
     parts = []
-    for seen, variants in some:
+    for seen, variants in datasets:
         chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {sizes(variants)[-1]}"}
         parts += [_curve(seen, s, scored(seen, variants, v)) for s, v in chosen.items()]
         parts.append(_curve(seen, "closed form", seen.attack("bmia-closed")))
         parts.append(_plain(seen))
-    return tidy(parts, _origin(some))
+    return tidy(parts, _origin(datasets))
 
 
-def _origin(some: list[Asked], **extra: Any) -> dict[str, Any]:
-    return origin([seen for seen, _ in some], **extra)
+def _origin(datasets: list[Asked], **extra: Any) -> dict[str, Any]:
+    return origin([seen for seen, _ in datasets], **extra)
 
 
 def sizes(variants: xr.Dataset) -> list[int]:
@@ -128,11 +128,11 @@ def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | Non
     return queried, scored(queried, variants, FULL)
 
 
-def asked_less(some: list[tuple[Seen, Seen]]) -> str:
+def asked_less(pairs: list[tuple[Seen, Seen]]) -> str:
     """Which data sets' other posteriors were asked about some of the queries, and how many."""
     few = [
         f"{seen.label} {queried.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
-        for seen, queried in some
+        for seen, queried in pairs
         if queried.outputs.sizes["record"] < seen.outputs.sizes["record"]
     ]
     return f"Queries of other posteriors: {', '.join(few)}." if few else ""

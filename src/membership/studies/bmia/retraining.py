@@ -22,7 +22,7 @@ SPLITS = 35
 RESAMPLES = 200
 
 
-def control_4(some: list[Seen]) -> pd.DataFrame:
+def control_4(datasets: list[Seen]) -> pd.DataFrame:
     """Both standard deviations of the hinge, record by record (Control 4).
 
     No reference is trained on any query, so that their spread is that of retraining a model
@@ -30,15 +30,15 @@ def control_4(some: list[Seen]) -> pd.DataFrame:
     reference.
     """
     parts = []
-    for seen in some:
+    for seen in datasets:
         laplace = seen.moments(seen.outputs.attrs["references"][0])[1][:SHOWN]
         over = np.std(retrained(seen), axis=0, ddof=1)[:SHOWN]
         deviations = {"dataset": seen.label, "laplace": laplace, "retraining": over}
         parts.append(pd.DataFrame(deviations))
-    return tidy(parts, origin(some))
+    return tidy(parts, origin(datasets))
 
 
-def control_5(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
+def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """How the two standard deviations are related (Control 5).
 
     The one over retraining is estimated from few models. Its reliability is the correlation of
@@ -50,27 +50,27 @@ def control_5(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     stands beside on the queries that it was asked about.
     """
     listed, unknown = [], []
-    for seen, variant in zip(some, variants, strict=True):
+    for seen, variant in zip(datasets, variants, strict=True):
         known, low, high = reliability(retrained(seen))
         key, exact = {"dataset": seen.label}, {"value": known, "low": low, "high": high}
         exact["n_repeats"] = 1
         if low <= 0:
             unknown.append(seen.label)
             known = np.nan
-        found: dict[str, list[float]] = {}
+        by_quantity: dict[str, list[float]] = {}
         for target in seen.targets:
             for name, value in _related(seen, target, known).items():
-                found.setdefault(name, []).append(float(value))
-        found |= _of_full(seen, variant, known)
+                by_quantity.setdefault(name, []).append(float(value))
+        by_quantity |= _of_full(seen, variant, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
             {**key, "quantity": name, **_summary(name, v, exact)}
-            for name, v in found.items()
+            for name, v in by_quantity.items()
             if not np.isnan(v).any()
         ]
     table = pd.DataFrame(listed)
     note = f"Corrected correlation not identified: {', '.join(unknown)}." if unknown else ""
-    table.attrs = origin(some, note=note)
+    table.attrs = origin(datasets, note=note)
     return table
 
 
@@ -93,13 +93,13 @@ def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, 
     """What `related` gives of the full posterior, on the queries that it was asked about."""
     if FULL not in variants["variant"].values:
         return {}
-    found: dict[str, list[float]] = {}
+    by_quantity: dict[str, list[float]] = {}
     hinge = retrained(seen.on(variants["record"].values))
     for target in seen.targets:
         own = moments(variants, seen.first(target), FULL)
         for name, value in related(hinge, *own, reliability).items():
-            found.setdefault(f"{name}, full posterior", []).append(value)
-    return found
+            by_quantity.setdefault(f"{name}, full posterior", []).append(value)
+    return by_quantity
 
 
 def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:
@@ -128,10 +128,10 @@ def related(
     }
 
 
-def control_7(some: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
+def control_7(datasets: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
     """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
     listed = []
-    for seen, shapes in zip(some, measured, strict=True):
+    for seen, shapes in zip(datasets, measured, strict=True):
         shapes_of = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
         shapes_of["AUC (%) with draws"] = auc(seen.attack("bmia"))
         shapes_of["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
@@ -139,7 +139,7 @@ def control_7(some: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
         listed += [
             {**key, "quantity": str(name), **metrics.summary(v)} for name, v in shapes_of.items()
         ]
-    return tidy(listed, origin(some))
+    return tidy(listed, origin(datasets))
 
 
 def retrained(seen: Seen) -> FloatArray:

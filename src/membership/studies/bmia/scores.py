@@ -64,20 +64,20 @@ def measured(pairs: Pairs, rates: tuple[float, ...] = RATES) -> dict[str, list[f
 
 def rows(key: dict[str, Any], pairs: Pairs, rates: tuple[float, ...] = RATES) -> list[dict]:
     """One row a statistic: true-positive rates, then the AUC, in percent."""
-    asked = sum(int(member.sum()) for _, member in pairs)
+    members = sum(int(member.sum()) for _, member in pairs)
     measured_rates = {rate_name(fpr): tpr(pairs, fpr) for fpr in rates}
     listed = [
-        {**key, "metric": name, **percent(values, asked=asked)}
+        {**key, "metric": name, **percent(values, asked=members)}
         for name, values in measured_rates.items()
     ]
     return [*listed, {**key, "metric": "auc(%)", **percent(auc(pairs))}]
 
 
 def less(
-    key: dict[str, Any], pairs: Pairs, others: Pairs, words: str, rates: tuple[float, ...] = RATES
+    key: dict[str, Any], pairs: Pairs, baseline: Pairs, words: str, rates: tuple[float, ...] = RATES
 ) -> list[dict]:
     """The same statistics less another attack's, target by target."""
-    base = measured(others, rates)
+    base = measured(baseline, rates)
     return [
         {**key, "metric": f"{name}, {words}", **metrics.summary(np.subtract(values, base[name]))}
         for name, values in measured(pairs, rates).items()
@@ -173,12 +173,12 @@ class Seen:
 
     def each(self, score: Callable[[int], FloatArray]) -> Pairs:
         """The same of a score of all queries, given for each target."""
-        asked = self.outputs["asked"].values if "asked" in self.outputs else None
-        found = []
+        queried = self.outputs["asked"].values if "asked" in self.outputs else None
+        pairs = []
         for target in self.targets:
-            queries = slice(None) if asked is None else asked[target]
-            found.append((score(target)[queries], self.member[target][queries]))
-        return found
+            queries = slice(None) if queried is None else queried[target]
+            pairs.append((score(target)[queries], self.member[target][queries]))
+        return pairs
 
     def on(self, records: np.ndarray) -> "Seen":
         """The same asked about some of the records."""

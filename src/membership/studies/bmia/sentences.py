@@ -45,10 +45,10 @@ def of_control_16(table: pd.DataFrame) -> str:
     """With how many networks the rate at 1% gains clearly, and how good those networks are."""
     rows = table[table["metric"] == f"{RATE} gained"]
     clear, right = rows["low"] > 0, rows["test accuracy (%)"]
-    said = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly"
-    said += f", right on {span(right[clear])} of other records" if clear.any() else ""
-    said += f"; the others on {span(right[~clear])}" if not clear.all() else ""
-    return f"{said}."
+    sentence = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly"
+    sentence += f", right on {span(right[clear])} of other records" if clear.any() else ""
+    sentence += f"; the others on {span(right[~clear])}" if not clear.all() else ""
+    return f"{sentence}."
 
 
 def of_control_12(table: pd.DataFrame) -> str:
@@ -63,11 +63,11 @@ def of_control_12(table: pd.DataFrame) -> str:
 def of_control_15(table: pd.DataFrame) -> str:
     """Every rate with the most references, beside BMIA's."""
     rates = table[table["metric"] == RATE]
-    ours = rates[rates["attack"] == "BMIA"]["value"].iloc[0]
+    bmia = rates[rates["attack"] == "BMIA"]["value"].iloc[0]
     most = rates["n_reference"].max()
     several = rates[rates["n_reference"] == most].itertuples()
-    each = ", ".join(f"{row.value:.1f}% for {row.attack}" for row in several)
-    return f"TPR at 1% FPR: {ours:.1f}% for BMIA; with {most} references {each}."
+    clauses = ", ".join(f"{row.value:.1f}% for {row.attack}" for row in several)
+    return f"TPR at 1% FPR: {bmia:.1f}% for BMIA; with {most} references {clauses}."
 
 
 def laws(table: pd.DataFrame) -> str:
@@ -122,13 +122,13 @@ def of_control_5(table: pd.DataFrame) -> str:
     """The ratio of the two, and the corrected correlation where it is identified."""
     value = table.set_index("quantity")["value"]
     ratio = 1 / value[["retraining / Laplace, geometric mean"]]
-    said = (
+    sentence = (
         f"By data set the Laplace standard deviation is {span(ratio, 1, '')} times that over "
         "retraining"
     )
     if "corrected for noise" not in value:
-        return f"{said}."
-    return f"{said}; their correlation is {span(value[['corrected for noise']], 2, '')}."
+        return f"{sentence}."
+    return f"{sentence}; their correlation is {span(value[['corrected for noise']], 2, '')}."
 
 
 def of_control_6(table: pd.DataFrame) -> str:

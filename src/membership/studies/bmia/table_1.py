@@ -29,17 +29,17 @@ OURS = "of the posterior (BMIA)"
 _TRAINED = (("LiRA", 2), ("LiRA", 4), ("LiRA", REFERENCES), ("BMIA", 1))
 
 
-def table_1(some: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
+def table_1(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """True-positive rates of all attacks (Table 1); times are in `times`."""
     listed, fully = [], []
-    for seen, variant in zip(some, variants, strict=True):
+    for seen, variant in zip(datasets, variants, strict=True):
         attacked = scores.all_scores(seen)
         if full := full_posterior(seen, variant):
             fully.append((seen, full[0]))
             attacked[scores.FULL, 1] = full[1]
         for (name, n), pairs in attacked.items():
             listed += rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
-    return tidy(listed, origin(some, _SETUP, note=asked_less(fully)))
+    return tidy(listed, origin(datasets, _SETUP, note=asked_less(fully)))
 
 
 def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:
@@ -51,35 +51,35 @@ def printed_1() -> pd.DataFrame:
     """The published Table 1, a data set's rows under each name that stands for it here."""
     printed = published.reference("bmia_table1")
     parts = [
-        printed[printed["dataset"] == theirs].assign(dataset=LABELS[ours])
-        for ours, theirs in PUBLISHED.items()
+        printed[printed["dataset"] == printed_name].assign(dataset=LABELS[name])
+        for name, printed_name in PUBLISHED.items()
     ]
     rest = printed[~printed["dataset"].isin(PUBLISHED.values())]
     return tidy([*parts, rest], printed.attrs)
 
 
-def control_1(some: list[Seen]) -> pd.DataFrame:
+def control_1(datasets: list[Seen]) -> pd.DataFrame:
     """What the posterior adds to the plain difference to the same reference (Control 1)."""
     listed = []
-    for seen in some:
+    for seen in datasets:
         plain = measured(seen.attack("difference"))
         largest = scores.keys(seen)[-1][1]
-        others = {
+        attacked = {
             "BMIA": seen.attack("bmia"),
             scores.CONSTANT: scores.constant_sd(seen),
             scores.CLOSED: seen.attack("bmia-closed"),
             scores.MIXTURE: seen.attack("bmia-mixture", largest),
         }
-        for name, pairs in others.items():
+        for name, pairs in attacked.items():
             for metric, values in measured(pairs).items():
                 gain = np.subtract(values, plain[metric])
                 key = {"dataset": seen.label, "attack": name}
                 name_of_gain = f"{metric.replace('auc', 'AUC')} gained"
                 listed.append({**key, "metric": name_of_gain, **metrics.summary(gain)})
-    return tidy(listed, origin(some))
+    return tidy(listed, origin(datasets))
 
 
-def control_6(some: list[Seen]) -> pd.DataFrame:
+def control_6(datasets: list[Seen]) -> pd.DataFrame:
     """LiRA with a variance a record, with one for all, and two-sided, beside BMIA (Control 6)."""
     kinds: dict[str, dict[str, str]] = {
         "a record, one-sided": {},
@@ -87,7 +87,7 @@ def control_6(some: list[Seen]) -> pd.DataFrame:
         "a record, two-sided": {"sided": "two"},
     }
     listed = []
-    for seen in some:
+    for seen in datasets:
         sizes = [n for name, n in scores.keys(seen) if name == "LiRA"]
         for name, choice in kinds.items():
             for n in sizes:
@@ -95,10 +95,10 @@ def control_6(some: list[Seen]) -> pd.DataFrame:
                 listed += rows(key, scores.lira(seen, n, **choice))
         key = {"dataset": seen.label, "variance": OURS, "n_reference": 1}
         listed += rows(key, seen.attack("bmia"))
-    return tidy(listed, origin(some))
+    return tidy(listed, origin(datasets))
 
 
-def control_10(some: list[xr.Dataset]) -> pd.DataFrame:
+def control_10(timings: list[xr.Dataset]) -> pd.DataFrame:
     """Wall times of training and of inference (Control 10), and their ratios.
 
     A reference's training is timed over two epochs of a fresh model, whatever the cache holds,
@@ -106,16 +106,16 @@ def control_10(some: list[xr.Dataset]) -> pd.DataFrame:
     records and queries, the fit of the posterior and the draws. Intervals are over timings.
     """
     listed = []
-    for seconds in some:
+    for seconds in timings:
         label, training = seconds.attrs["set"], seconds["training"].values
         listed.append(_row(label, "QMIA", 0, TIME, seconds["qmia"].values / 60))
         listed += [_row(label, attack, n, TIME, n * training / 60) for attack, n in _TRAINED]
         for structure in seconds["structure"].values:
             inference = seconds["inference"].sel(structure=structure)
             listed += _of_structure(label, str(structure), inference, training)
-    attrs = origin(some, timing=True)
-    timings = {TIMINGS: str(some[0].sizes["timing"])}
-    return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **timings}})
+    attrs = origin(timings, timing=True)
+    sizes = {TIMINGS: str(timings[0].sizes["timing"])}
+    return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **sizes}})
 
 
 def _of_structure(

@@ -29,12 +29,12 @@ def marginal_tpr(mean_member, mean_other, sd_member, sd_other, alpha: float):
     return norm.cdf((mean_member - mean_other + norm.ppf(alpha) * sd_other) / sd_member)
 
 
-def exact_tprs(others: Any, members: Any, alpha: float) -> tuple[float, FloatArray]:
+def exact_tprs(non_members: Any, members: Any, alpha: float) -> tuple[float, FloatArray]:
     """True rates of the marginal attack, and of the one that spends ``alpha`` on each kind.
 
     A kind is the (mean, sd) of the normal law of its score; kinds are equally frequent.
     """
-    (mean, sd), (mean_in, sd_in) = np.transpose(others), np.transpose(members)
+    (mean, sd), (mean_in, sd_in) = np.transpose(non_members), np.transpose(members)
     ends = mean.min() - 20 * sd.max(), mean.max() + 20 * sd.max()
     tau = brentq(lambda t: norm.sf(t, mean, sd).mean() - alpha, *ends)
     own = norm.isf(alpha, mean, sd)
@@ -56,8 +56,8 @@ def _proposition_1(rng: np.random.Generator) -> list[dict]:
     for sd in (0.5, 1.0, 1.5, 2.0):
         value = marginal_tpr(1.5, 0, sd, 1, 0.01)
         listed.append(_row("4.1, does a lower member sd help?", f"TPR (%), sd {sd:g}", value))
-        both = marginal_tpr(1.5, 0, sd, sd, 0.01)
-        listed.append(_row("4.1, do both, in proportion?", f"TPR (%), sd {sd:g}", both))
+        in_proportion = marginal_tpr(1.5, 0, sd, sd, 0.01)
+        listed.append(_row("4.1, do both, in proportion?", f"TPR (%), sd {sd:g}", in_proportion))
     return listed
 
 
@@ -85,11 +85,11 @@ EXACT = {
 def _two_laws() -> list[dict]:
     listed = []
     for case, laws in EXACT.items():
-        marginal, each = exact_tprs(*laws, 0.01)
+        marginal, conditional = exact_tprs(*laws, 0.01)
         listed += [
             _row(case, "TPR (%), marginal", marginal),
-            _row(case, "TPR (%), conditional, 1% for each kind", each.mean()),
-            _row(case, "TPR(z) (%), the larger", each.max()),
+            _row(case, "TPR (%), conditional, 1% for each kind", conditional.mean()),
+            _row(case, "TPR(z) (%), the larger", conditional.max()),
         ]
     return listed
 
@@ -122,13 +122,13 @@ def _random(rng: np.random.Generator) -> list[dict]:
 
 def _fails(mean_member, mean_other, sd_member, sd_other) -> tuple[bool, bool]:
     """Whether the claimed inequality fails, and whether all conditional rates are below 1/2."""
-    each = marginal_tpr(mean_member, mean_other, sd_member, sd_other, 0.01)
+    conditional = marginal_tpr(mean_member, mean_other, sd_member, sd_other, 0.01)
     spreads = [
         np.sqrt((sd**2).mean() + mean.var())
         for mean, sd in ((mean_member, sd_member), (mean_other, sd_other))
     ]
     marginal = marginal_tpr(mean_member.mean(), mean_other.mean(), *spreads, 0.01)
-    return bool(each.mean() < marginal - 1e-12), bool((each < 0.5).all())
+    return bool(conditional.mean() < marginal - 1e-12), bool((conditional < 0.5).all())
 
 
 def _row(case: str, quantity: str, rate: float, **interval: float) -> dict:

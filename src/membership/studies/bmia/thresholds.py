@@ -28,7 +28,7 @@ LESS_BMIA = {name: f"{name}, less BMIA's" for name in (OFF, LOSS, SHIFTED)}
 MODELS, RECORDS = "Retrained models", "Non-members of each target"
 
 
-def figure_2(some: list[Seen]) -> pd.DataFrame:
+def figure_2(datasets: list[Seen]) -> pd.DataFrame:
     """Predicted laws of one non-member's hinge, and the thresholds they give (Figure 2).
 
     The record is the first target's non-member whose hinge is the median of those above the 95%
@@ -37,10 +37,10 @@ def figure_2(some: list[Seen]) -> pd.DataFrame:
     the quantile of the validation scores (Equation 7).
     """
     parts, notes = [], []
-    for seen in some:
+    for seen in datasets:
         target = seen.targets[0]
-        hinge, others = seen.hinge[target], np.flatnonzero(~seen.member[target])
-        above = _above(others, hinge[others])
+        hinge, non_members = seen.hinge[target], np.flatnonzero(~seen.member[target])
+        above = _above(non_members, hinge[non_members])
         chosen = above[np.argsort(hinge[above], kind="stable")[len(above) // 2]]
         laws = _laws(seen)
         thresholds = {name: mean + norm.isf(ALPHA) * sd for name, (mean, sd) in laws.items()}
@@ -70,15 +70,15 @@ def figure_2(some: list[Seen]) -> pd.DataFrame:
         notes.append(f"{seen.label}: {', '.join(called)} of {len(above)}")
     table = pd.concat(parts, ignore_index=True)
     words = "Called members at 5%, of all non-members above the 95% quantile"
-    table.attrs = origin(some, note=f"{words}: {'; '.join(notes)}.")
+    table.attrs = origin(datasets, note=f"{words}: {'; '.join(notes)}.")
     return table
 
 
-def _above(others: np.ndarray, hinge: FloatArray) -> np.ndarray:
+def _above(non_members: np.ndarray, hinge: FloatArray) -> np.ndarray:
     """The non-members above the 95% quantile; those at it where the largest are all equal."""
     quantile = np.quantile(hinge, 1 - ALPHA)
-    above = others[hinge > quantile]
-    return above if len(above) else others[hinge >= quantile]
+    above = non_members[hinge > quantile]
+    return above if len(above) else non_members[hinge >= quantile]
 
 
 def _held(seen: Seen) -> FloatArray:
@@ -89,10 +89,10 @@ def _held(seen: Seen) -> FloatArray:
 def _laws(seen: Seen) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Mean and standard deviation that each attack predicts for every query's hinge."""
     target, n = seen.targets[0], seen.n_reference
-    everyone, held = np.ones(seen.hinge.shape[1]), _held(seen)
+    everyone, validation = np.ones(seen.hinge.shape[1]), _held(seen)
     references = seen.hinge[seen.references(target, n)]
     return {
-        MARGINAL: (held.mean() * everyone, held.std(ddof=1) * everyone),
+        MARGINAL: (validation.mean() * everyone, validation.std(ddof=1) * everyone),
         "QMIA": seen.moments(target, "qmia"),
         f"LiRA (n={n})": (references.mean(axis=0), references.std(axis=0, ddof=1)),
         "BMIA": seen.moments(seen.first(target)),
@@ -119,16 +119,18 @@ def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
     for target in seen.targets:
         models, rows = seen.references(target, seen.n_reference), ~seen.member[target]
         laws = thresholds(seen, target, regressed[target])
-        ours = laws[BMIA][0][rows]
+        bmia = laws[BMIA][0][rows]
         for name, (level, used) in laws.items():
             retrained = seen.hinge[models[used:]][:, rows]
             measured = _measured(retrained, level[rows])
             if name != BMIA:
                 # Both by the same models: with fewer of them any threshold seems further off.
-                beside = _measured(retrained, ours)
+                beside = _measured(retrained, bmia)
                 measured |= {LESS_BMIA[key]: measured[key] - beside[key] for key in LESS_BMIA}
             by_name.setdefault(name, []).append(measured)
-    listed = [one for name, each in by_name.items() for one in _rows(seen.label, name, each)]
+    listed = [
+        row for name, by_target in by_name.items() for row in _rows(seen.label, name, by_target)
+    ]
     n = seen.n_reference - 1
     listed.append({"dataset": seen.label, "threshold": FLOOR, "metric": OFF, **_exact(n)})
     nobody = {OFF: 100 * ALPHA, TRUE: 0.0}
@@ -147,11 +149,11 @@ def thresholds(seen: Seen, target: int, regressed: FloatArray) -> dict[str, tupl
 
     BMIA's reference is left out of the truth in any case.
     """
-    first, held = seen.first(target), seen.outputs["held_hinge"].values.astype(float)
+    first, held_hinge = seen.first(target), seen.outputs["held_hinge"].values.astype(float)
     few = min(LIRA, seen.n_reference // 2)
     several = seen.hinge[seen.references(target, few)]
     # What one plain reference gives: its hinge, and one quantile of the gap for all records.
-    gap = np.quantile(held[target] - held[first], 1 - ALPHA)
+    gap = np.quantile(held_hinge[target] - held_hinge[first], 1 - ALPHA)
     everyone = np.ones(seen.hinge.shape[1])
     return {
         BMIA: (_normal(*seen.moments(first)), 1),
@@ -159,7 +161,7 @@ def thresholds(seen: Seen, target: int, regressed: FloatArray) -> dict[str, tupl
         f"LiRA (n={few})": (_normal(several.mean(axis=0), several.std(axis=0, ddof=1)), few),
         QMIA: (_normal(*seen.moments(target, "qmia")), 1),
         QUANTILES: (regressed, 1),
-        MARGINAL: (np.quantile(held[target], 1 - ALPHA) * everyone, 1),
+        MARGINAL: (np.quantile(held_hinge[target], 1 - ALPHA) * everyone, 1),
     }
 
 
@@ -184,8 +186,8 @@ def _pinball(above: FloatArray) -> float:
     return float(np.where(above >= 0, (1 - ALPHA) * above, -ALPHA * above).mean())
 
 
-def _rows(label: str, name: str, each: list[dict[str, float]]) -> list[dict[str, Any]]:
-    over = {key: [target[key] for target in each] for key in each[0]}
+def _rows(label: str, name: str, by_target: list[dict[str, float]]) -> list[dict[str, Any]]:
+    over = {key: [target[key] for target in by_target] for key in by_target[0]}
     key = {"dataset": label, "threshold": name}
     return [
         {**key, "metric": metric, **(percent if metric in (OFF, TRUE) else metrics.summary)(values)}

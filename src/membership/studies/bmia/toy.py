@@ -58,8 +58,8 @@ def figure_1(settings: Settings) -> pd.DataFrame:
         bands = bands_of(*networks, x, y)
         for name, band in bands.items():
             low, middle, high = band(GRID)
-            found = {"x": GRID, "value": middle, "low": low, "high": high}
-            parts.append(pd.DataFrame({"series": name, **found}))
+            columns = {"x": GRID, "value": middle, "low": low, "high": high}
+            parts.append(pd.DataFrame({"series": name, **columns}))
         note = f"Share of new records inside the 90% band: {_coverage(bands, rng)}."
     table = pd.concat(parts, ignore_index=True)
     table.attrs = {
@@ -159,14 +159,14 @@ def _fit(x: FloatArray, y: FloatArray, outputs: int, loss: Any, seed: int) -> nn
     network = start(outputs, seed)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
-    given, truth = torch.tensor(x)[:, None], torch.tensor(y)[:, None]
+    inputs, truth = torch.tensor(x)[:, None], torch.tensor(y)[:, None]
     cores = torch.get_num_threads()
     # One core: the same sums, whatever else the run may use.
     torch.set_num_threads(1)
     try:
         for _ in range(STEPS):
             optimiser.zero_grad()
-            loss(network(given), truth).backward()
+            loss(network(inputs), truth).backward()
             optimiser.step()
             schedule.step()
     finally:
@@ -227,12 +227,14 @@ def gather(settings: Settings) -> xr.Dataset:
     drawn = [_records(settings.seed, at, var, seed) for at, var in places for seed in range(n)]
     x, y = np.moveaxis(np.array(drawn), 1, 0)
     seeds = [1000 * settings.seed + seed for seed in range(n)] * len(places)
-    networks = [_fit_all(x, y, *one, seeds, STEPS_BY_PROFILE[settings.profile]) for one in ANSWERS]
-    found = [_widths(bands_of(*each)) for each in zip(*networks, x, y, strict=True)]
+    networks = [
+        _fit_all(x, y, *answers, seeds, STEPS_BY_PROFILE[settings.profile]) for answers in ANSWERS
+    ]
+    widths = [_widths(bands_of(*models)) for models in zip(*networks, x, y, strict=True)]
     shape = (len(places), n, len(MODELS), 2)
     return evidence.dataset(
         "measured",
-        {"width": (("reading", "seed", "model", "place"), np.reshape(found, shape))},
+        {"width": (("reading", "seed", "model", "place"), np.reshape(widths, shape))},
         {"reading": list(READINGS), "model": list(MODELS), "place": ["middle", "near"]},
         set="toy regression",
         data={},
@@ -255,26 +257,28 @@ def _fit_all(
     parameters, _ = stack(networks, torch.device("cpu"))
     optimiser = torch.optim.Adam(parameters.values(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    given, truth = torch.tensor(x)[..., None], torch.tensor(y)[..., None]
+    inputs, truth = torch.tensor(x)[..., None], torch.tensor(y)[..., None]
     for _ in range(steps):
         optimiser.zero_grad()
         # The mean over all networks, times their number: each has its own loss's gradient.
-        (len(seeds) * loss(forward(networks[0], parameters, {}, given), truth)).backward()
+        (len(seeds) * loss(forward(networks[0], parameters, {}, inputs), truth)).backward()
         optimiser.step()
         schedule.step()
     for place, network in enumerate(networks):
-        network.load_state_dict({name: one[place].detach() for name, one in parameters.items()})
+        network.load_state_dict(
+            {name: values[place].detach() for name, values in parameters.items()}
+        )
     return networks
 
 
 def _widths(bands: dict[str, Any]) -> list[list[float]]:
     """Each model's two widths."""
     middle, near = np.abs(GRID) < 1, np.abs(np.abs(GRID) - 3) < 1
-    found = []
+    widths = []
     for name in MODELS:
         low, _, high = bands[name](GRID)
-        found.append([float((high - low)[place].mean()) for place in (middle, near)])
-    return found
+        widths.append([float((high - low)[place].mean()) for place in (middle, near)])
+    return widths
 
 
 def control_11(gathered: xr.Dataset) -> pd.DataFrame:

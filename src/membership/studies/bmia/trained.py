@@ -82,7 +82,7 @@ class Trained:
         return self._answers(self.x, self.y)
 
     @cached_property
-    def held(self) -> Answers:
+    def held_out(self) -> Answers:
         """Of all models on the records that nobody was trained on."""
         rows = self.world.validation
         return self._answers(self.world.dataset.x[rows], self.world.dataset.y[rows])
@@ -123,8 +123,12 @@ class Trained:
             layer, dataset = self.layer(model, "fit"), self.world.dataset
             held_out = None
             if prior == "validation":
-                held = self.layer(model, "validation")
-                held_out = (held.features, held.logits, dataset.y[self.world.validation])
+                layer_of_validation = self.layer(model, "validation")
+                held_out = (
+                    layer_of_validation.features,
+                    layer_of_validation.logits,
+                    dataset.y[self.world.validation],
+                )
             with warnings.catch_warnings():
                 # The page says where validation ends at the edge of the grid.
                 warnings.filterwarnings("ignore", message="prior_precision = 'validation'")
@@ -163,7 +167,7 @@ class Trained:
         return np.concatenate(parts, axis=1)
 
     @cached_property
-    def some(self) -> np.ndarray:
+    def subset(self) -> np.ndarray:
         """The places of at most `SOME` queries, in order."""
         return some_of(self.world.settings.seed, len(self.y), SOME)
 
@@ -195,7 +199,7 @@ class Trained:
             rows, dataset = self.world.validation, self.world.dataset
             self.kept["qmia", target] = training.fit_qmia(
                 self.with_label(dataset.x[rows], dataset.y[rows]),
-                self.held.hinge[target],
+                self.held_out.hinge[target],
                 seed=self.world.settings.seed,
             )
         return self.kept["qmia", target]
@@ -209,7 +213,7 @@ class Trained:
         rows, dataset = self.world.validation, self.world.dataset
         return attacks.qmia(
             self.with_label(dataset.x[rows], dataset.y[rows]),
-            self.held.hinge[target],
+            self.held_out.hinge[target],
             self.with_label(self.x, self.y),
             self.answers.hinge[target],
             head="pinball",
@@ -234,7 +238,7 @@ def train(world: World, architecture: str = "") -> Trained:
     `SOME` of the queries.
     """
     few = min(len(world.targets), len(world.references)) if architecture else 0
-    places = some_of(world.settings.seed, len(world.pool), SOME) if architecture else world.asked
+    places = some_of(world.settings.seed, len(world.pool), SOME) if architecture else world.queries
     records, member = world.pool[places], world.member[:, places]
     x, y = world.dataset.x[records], world.dataset.y[records]
     ensemble = world.train(architecture, few)
@@ -254,5 +258,5 @@ def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
     queried = np.concatenate([world.member, ~strangers], axis=1)
     labels = np.concatenate([world.dataset.y[world.pool], y])
     records = np.concatenate([world.pool, len(world.dataset) + np.arange(len(y))])
-    asked = np.concatenate([pool, x])
-    return Trained(world, world.train(), asked, labels, records, member, queried)
+    queries = np.concatenate([pool, x])
+    return Trained(world, world.train(), queries, labels, records, member, queried)

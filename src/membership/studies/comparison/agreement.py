@@ -11,7 +11,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
-from membership.studies.comparison.scores import Seen, origin, read, typical
+from membership.studies.comparison.scores import CellEvidence, origin, read, typical
 from membership.studies.comparison.sentences import BY_CHANCE, CHANCE, OTHER, SHARE
 from membership.studies.comparison.sentences import OVERLAP as JACCARD
 from membership.studies.comparison.thresholds import CHOSEN
@@ -32,56 +32,56 @@ MOST, MOST_NARROW = 8, 5
 
 def agreement(source: Source) -> pd.DataFrame:
     """Members flagged at a false-positive rate by pairs of attacks, averaged over cells."""
-    some, rows = read(source), []
-    found = [of_cell(one) for one in some]
-    pairs = list(dict.fromkeys(pair for one in found for pair in one))
+    cells, rows = read(source), []
+    by_cell = [of_cell(evidence) for evidence in cells]
+    pairs = list(dict.fromkeys(pair for by_pair in by_cell for pair in by_pair))
     for rate in RATES:
         for pair in pairs:
-            cells = [one[pair][rate] for one in found if pair in one]
+            at_rate = [by_pair[pair][rate] for by_pair in by_cell if pair in by_pair]
             key = {"FPR": f"{rate:.0%}", "attacks": " and ".join(pair)}
-            for metric in dict.fromkeys(name for one in cells for name in one):
+            for metric in dict.fromkeys(name for numbers in at_rate for name in numbers):
                 # Where an attack does not agree with itself there is nothing to divide by.
-                each = [one[metric] for one in cells if metric in one]
-                unit = metrics.summary(np.mean(each, axis=0))
-                rows.append({**key, "metric": metric, **unit, "cells": len(each)})
-    return tidy(rows, origin(some))
+                values = [numbers[metric] for numbers in at_rate if metric in numbers]
+                unit = metrics.summary(np.mean(values, axis=0))
+                rows.append({**key, "metric": metric, **unit, "cells": len(values)})
+    return tidy(rows, origin(cells))
 
 
-def of_cell(one: Seen) -> dict[tuple[str, str], dict[float, dict[str, FloatArray]]]:
+def of_cell(evidence: CellEvidence) -> dict[tuple[str, str], dict[float, dict[str, FloatArray]]]:
     """Overlaps by pair of attacks and rate, each of shape (targets,)."""
-    half = len(one.references) // 2 // 2 * 2
-    halves = [_half(one, 0, half), _half(one, half, half)]
-    known, found = attacks.registry(), {}
-    present = [name for name in COMPARED if name in one.table.score]
-    whole = {name: one.table.score[name] for name in present}
+    half = len(evidence.references) // 2 // 2 * 2
+    halves = [_half(evidence, 0, half), _half(evidence, half, half)]
+    known, by_pair = attacks.registry(), {}
+    present = [name for name in COMPARED if name in evidence.table.score]
+    whole = {name: evidence.table.score[name] for name in present}
     own = {
-        name: overlaps(halves[0][name], halves[1][name], one.table.member)
+        name: overlaps(halves[0][name], halves[1][name], evidence.table.member)
         for name in ITSELF
         if name in halves[0] and name in halves[1]
     }
-    for name, each in own.items():
-        found[known[name].display, OTHER] = each
+    for name, by_rate in own.items():
+        by_pair[known[name].display, OTHER] = by_rate
     for a, b in combinations(present, 2):
-        each = overlaps(whole[a], whole[b], one.table.member)
+        by_rate = overlaps(whole[a], whole[b], evidence.table.member)
         within = [own[name] for name in (a, b) if name in own]
-        for rate, numbers in each.items():
+        for rate, numbers in by_rate.items():
             if within:
-                ceiling = np.mean([_beyond(one[rate]) for one in within], axis=0)
+                ceiling = np.mean([_beyond(repeat[rate]) for repeat in within], axis=0)
                 usable = np.where(ceiling > 0, ceiling, np.nan)
                 if np.isfinite(usable).all():
                     numbers[RATIO] = _beyond(numbers) / usable
-        found[known[a].display, known[b].display] = each
-    return found
+        by_pair[known[a].display, known[b].display] = by_rate
+    return by_pair
 
 
 def _beyond(numbers: dict[str, FloatArray]) -> FloatArray:
     return numbers[JACCARD] - numbers[BY_CHANCE]
 
 
-def _half(one: Seen, first: int, count: int) -> dict[str, FloatArray]:
+def _half(evidence: CellEvidence, first: int, count: int) -> dict[str, FloatArray]:
     """Scores by some of the references only."""
-    every = one.references[first : first + count]
-    rows = [one.one_model(target, ITSELF, every) for target in one.targets]
+    references = evidence.references[first : first + count]
+    rows = [evidence.one_model(target, ITSELF, references) for target in evidence.targets]
     shared = [name for name in rows[0] if all(name in row for row in rows)]
     return {name: np.stack([row[name] for row in rows]) for name in shared}
 
@@ -90,30 +90,32 @@ def overlaps(
     first: FloatArray, second: FloatArray, member: BoolArray
 ) -> dict[float, dict[str, FloatArray]]:
     """Jaccard index, its value by chance, and kappa of the members flagged, target by target."""
-    found = {}
+    by_rate = {}
     for rate in RATES:
         numbers = [
             of_flags(flagged(a, m, rate)[m], flagged(b, m, rate)[m])
             for a, b, m in zip(first, second, member, strict=True)
         ]
-        found[rate] = {name: np.array([one[name] for one in numbers]) for name in numbers[0]}
-    return found
+        by_rate[rate] = {
+            name: np.array([target[name] for target in numbers]) for name in numbers[0]
+        }
+    return by_rate
 
 
 def flagged(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
     """The records above the threshold that lets at most so many non-members through."""
-    others = np.sort(score[~member])[::-1]
-    return score > others[int(np.floor(rate * others.size))]
+    non_members = np.sort(score[~member])[::-1]
+    return score > non_members[int(np.floor(rate * non_members.size))]
 
 
 def of_flags(a: BoolArray, b: BoolArray) -> dict[str, float]:
     """Overlap of two sets of flagged members."""
-    p, q, both, either = a.mean(), b.mean(), (a & b).mean(), (a | b).mean()
-    same = both + (~a & ~b).mean()
+    p, q, intersection, union = a.mean(), b.mean(), (a & b).mean(), (a | b).mean()
+    same = intersection + (~a & ~b).mean()
     expected = p * q + (1 - p) * (1 - q)
     by_chance = p * q / (p + q - p * q) if p + q > 0 else 0.0
     return {
-        JACCARD: both / either if either > 0 else 0.0,
+        JACCARD: intersection / union if union > 0 else 0.0,
         BY_CHANCE: by_chance,
         KAPPA: (same - expected) / (1 - expected) if expected < 1 else 0.0,
     }
@@ -126,46 +128,51 @@ def found_by(source: Source) -> pd.DataFrame:
     same model. Shares are of the targets' members; beside them what they would be if attacks
     found members independently.
     """
-    one = _shown_cell(source)
-    table = one.every_model(CHOSEN)
+    evidence = _shown_cell(source)
+    table = evidence.every_model(CHOSEN)
     flags = np.array(
         [
             [flagged(s, m, RATE) & m for s, m in zip(table.score[name], table.member, strict=True)]
             for name in FINDERS
         ]
     )
-    pictures = _pictures(source, one)
-    rows, first = [], len(one.targets)
+    pictures = _pictures(source, evidence)
+    rows, first = [], len(evidence.targets)
     expectations = by_chance(flags, table.member)
     for (name, group), expected in zip(groups(flags).items(), expectations, strict=True):
         share = 100 * group[:first].sum(axis=1) / table.member[:first].sum(axis=1)
         whole = metrics.summary(share, lowest=0.0, highest=100.0)
         number = {SHARE: whole["value"], LOW: whole["low"], HIGH: whole["high"]}
         number[CHANCE] = 100 * float(expected[:first].mean())
-        each = group.sum(axis=0) / table.member.sum(axis=0)
-        most = np.argsort(-each, kind="stable")[:MOST].tolist()
+        frequency = group.sum(axis=0) / table.member.sum(axis=0)
+        most = np.argsort(-frequency, kind="stable")[:MOST].tolist()
         # A group that nobody is in keeps a row for its share.
-        for place, record in enumerate([i for i in most if each[i] > 0] or [None]):
-            key = {**one.key, "row": name, "column": place + 1}
-            rows.append({**key, **_cell(one, record, each, pictures), **number})
-    return tidy(rows, origin([one]))
+        for place, record in enumerate([i for i in most if frequency[i] > 0] or [None]):
+            key = {**evidence.key, "row": name, "column": place + 1}
+            rows.append({**key, **_cell(evidence, record, frequency, pictures), **number})
+    return tidy(rows, origin([evidence]))
 
 
 def _cell(
-    one: Seen, record: int | None, each: np.ndarray, pictures: list[dict[str, str]]
+    evidence: CellEvidence,
+    record: int | None,
+    frequency: np.ndarray,
+    pictures: list[dict[str, str]],
 ) -> dict[str, Any]:
     """One record: its row in the data set, how often it is found so, its picture."""
     if record is None:
         return {"record": "", "text": "", "shape": "", "pixels": "", "value": 0.0}
-    share = {"text": f"{each[record]:.0%}", "value": float(each[record])}
-    return {"record": str(one.record[record]), **share, **pictures[record]}
+    share = {"text": f"{frequency[record]:.0%}", "value": float(frequency[record])}
+    return {"record": str(evidence.record[record]), **share, **pictures[record]}
 
 
 def groups(flags: BoolArray) -> dict[str, BoolArray]:
     """Members found by every attack, by all but the first, by one alone, (models, records) each."""
     names_of = [attacks.registry()[name].display for name in FINDERS]
     count = flags.sum(axis=0)
-    alone = {f"only {name}": one & (count == 1) for name, one in zip(names_of, flags, strict=True)}
+    alone = {
+        f"only {name}": flag & (count == 1) for name, flag in zip(names_of, flags, strict=True)
+    }
     but_first = (count == len(flags) - 1) & ~flags[0]
     return {"every attack": count == len(flags), f"all but {names_of[0]}": but_first, **alone}
 
@@ -178,23 +185,23 @@ def by_chance(flags: BoolArray, member: BoolArray) -> list[np.ndarray]:
     return [
         rate.prod(axis=0),
         but_first,
-        *(own * others for own, others in zip(rate, none, strict=True)),
+        *(own * missed for own, missed in zip(rate, none, strict=True)),
     ]
 
 
-def _shown_cell(source: Source) -> Seen:
+def _shown_cell(source: Source) -> CellEvidence:
     """The cell with pictures, or the first where there is none."""
-    wanted, some = names.pictured(source.settings), typical(source)
-    return next((one for one in some if one.cell in wanted), some[0])
+    with_pictures, cells = names.pictured(source.settings), typical(source)
+    return next((evidence for evidence in cells if evidence.cell in with_pictures), cells[0])
 
 
-def _pictures(source: Source, one: Seen) -> list[dict[str, str]]:
+def _pictures(source: Source, evidence: CellEvidence) -> list[dict[str, str]]:
     """Shape and pixels of each record; empty where records are no pictures."""
     if not names.pictured(source.settings):
-        return [{"shape": "", "pixels": ""}] * len(one.record)
-    level = source.evidence(f"pictures-{one.cell.word}")["level"].values[~one.canary]
+        return [{"shape": "", "pixels": ""}] * len(evidence.record)
+    level = source.evidence(f"pictures-{evidence.cell.word}")["level"].values[~evidence.canary]
     shape = "x".join(map(str, level.shape[1:]))
-    return [{"shape": shape, "pixels": " ".join(map(str, each.ravel()))} for each in level]
+    return [{"shape": shape, "pixels": " ".join(map(str, picture.ravel()))} for picture in level]
 
 
 def draw(table: pd.DataFrame) -> "Figure":

@@ -30,10 +30,10 @@ def panel(source: Source) -> pd.DataFrame:
     Neither sees what the attacks of the other panels see, and the data and models are others.
     """
     rows, used = [], []
-    for made, exhibit_id in ((_one_step, ONE_STEP), (_several, MANY_STEPS)):
+    for make_rows, exhibit_id in ((_one_step, ONE_STEP), (_several, MANY_STEPS)):
         kept = exhibits.load(exhibit_id, "paper")
         if kept is not None:
-            rows += made(kept[0])
+            rows += make_rows(kept[0])
             used.append(exhibit_id)
     rows += _predicted(source.table(RISK))
     note = f"Panel: another game. GLiR is that of the paper-size run behind {' and '.join(used)}."
@@ -43,31 +43,31 @@ def panel(source: Source) -> pd.DataFrame:
 def _one_step(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     scales = {"AUC (%)": (AREA, 0.01), "TPR at 1% FPR (%)": (RATE, 1.0)}
     shown = table[(table["asked"] == "all records") & table["attack"].isin(ATTACKS)]
-    for one in shown[shown["quantity"].isin(scales)].to_dict("records"):
-        metric, scale = scales[one["quantity"]]
-        key = {"game": STEP, "what": ATTACKS[one["attack"]], "dataset": one["data"]}
-        yield {**key, "metric": metric, **_scaled(one, scale)}
+    for row in shown[shown["quantity"].isin(scales)].to_dict("records"):
+        metric, scale = scales[row["quantity"]]
+        key = {"game": STEP, "what": ATTACKS[row["attack"]], "dataset": row["data"]}
+        yield {**key, "metric": metric, **_scaled(row, scale)}
 
 
 def _several(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Five steps with as many background records as there are."""
     real = table[table["case"].str.startswith("5 steps")]
     widest = real[real["case"] == real["case"].iloc[-1]] if len(real) else real
-    what = {"sum of log p": "GLiR, all steps", "joint likelihood ratio": ATTACKS[RATIO]}
-    for one in widest[widest["metric"] == "auc(%)"].to_dict("records"):
-        if one["attack"] in what:
-            key = {"game": STEPS, "what": what[one["attack"]], "dataset": one["data"]}
-            yield {**key, "metric": AREA, **_scaled(one, 0.01)}
+    display = {"sum of log p": "GLiR, all steps", "joint likelihood ratio": ATTACKS[RATIO]}
+    for row in widest[widest["metric"] == "auc(%)"].to_dict("records"):
+        if row["attack"] in display:
+            key = {"game": STEPS, "what": display[row["attack"]], "dataset": row["data"]}
+            yield {**key, "metric": AREA, **_scaled(row, 0.01)}
 
 
 def _predicted(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """How LOOD orders the records beside the order of their risk on this bench."""
     shown = table[table["predictor"].str.startswith("LOOD, KL")]
-    for one in shown[shown["metric"] == CORRELATION].to_dict("records"):
-        key = {"game": BEFORE, "what": "LOOD, as a predictor of risk", "dataset": one["dataset"]}
-        yield {**key, "metric": CORRELATION, **{name: one[name] for name in NUMBERS}}
+    for row in shown[shown["metric"] == CORRELATION].to_dict("records"):
+        key = {"game": BEFORE, "what": "LOOD, as a predictor of risk", "dataset": row["dataset"]}
+        yield {**key, "metric": CORRELATION, **{name: row[name] for name in NUMBERS}}
 
 
-def _scaled(one: dict[str, Any], scale: float) -> dict[str, float]:
+def _scaled(row: dict[str, Any], scale: float) -> dict[str, float]:
     linear = ("value", "low", "high", "standard_error")
-    return {name: one[name] * scale if name in linear else one[name] for name in NUMBERS}
+    return {name: row[name] * scale if name in linear else row[name] for name in NUMBERS}

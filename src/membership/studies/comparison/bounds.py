@@ -24,14 +24,14 @@ STATED_MU, STATED_EPSILON, MEMBERSHIP_MU = (
 
 def lower_bounds(source: Source) -> pd.DataFrame:
     """The best attack's bounds in every cell, and beside the private target's the stated levels."""
-    some, rows = read(source), []
-    for one in some:
-        chosen, found = best(one.table.score, one.table.member)
-        key = {**one.key, "attack": attacks.registry()[chosen].display}
-        found |= stated(one.outputs.attrs["recipe"])
-        for metric, value in found.items():
+    cells, rows = read(source), []
+    for evidence in cells:
+        chosen, numbers = best(evidence.table.score, evidence.table.member)
+        key = {**evidence.key, "attack": attacks.registry()[chosen].display}
+        numbers |= stated(evidence.outputs.attrs["recipe"])
+        for metric, value in numbers.items():
             rows.append({**key, "metric": metric, **metrics.exactly(value)})
-    return tidy(rows, origin(some, note=_NOTE))
+    return tidy(rows, origin(cells, note=_NOTE))
 
 
 _NOTE = (
@@ -46,10 +46,11 @@ def best(score: Mapping[str, FloatArray], member: BoolArray) -> tuple[str, dict[
     Attacks of all panels but those of another game.
     """
     known = attacks.registry()
-    some = [name for name in score if panel(known[name]) != names.ANOTHER]
+    eligible = [name for name in score if panel(known[name]) != names.ANOTHER]
     half = len(member) // 2
     chosen = max(
-        some, key=lambda name: privacy.mu_lower_bound(*pooled(score[name][:half], member[:half]))
+        eligible,
+        key=lambda name: privacy.mu_lower_bound(*pooled(score[name][:half], member[:half])),
     )
     rest = pooled(score[chosen][half:], member[half:])
     return chosen, {

@@ -22,7 +22,9 @@ SHARES = np.geomspace(0.001, 0.5, 28)
 
 def trained(attack: pd.Series) -> pd.Series:
     """What each attack trains references on, in words."""
-    known = {one.display: one.references for one in attacks.registry().values()}
+    known = {
+        registered.display: registered.references for registered in attacks.registry().values()
+    }
     return attack.map(known).map(lambda kind: TRAINED.get(kind, kind))
 
 

@@ -75,61 +75,61 @@ TIMED = 8
 def sources(settings: Settings) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
     kinds = {"outputs": outputs, "posterior": posterior, "times": times}
-    found = {}
+    gatherers = {}
     for cell in names.cells(settings):
         for kind, function in kinds.items():
-            found[f"{kind}-{cell.word}"] = functools.partial(function, cell, settings)
+            gatherers[f"{kind}-{cell.word}"] = functools.partial(function, cell, settings)
     for cell in names.opened(settings):
-        found[f"white-box-{cell.word}"] = functools.partial(white_box, cell, settings)
+        gatherers[f"white-box-{cell.word}"] = functools.partial(white_box, cell, settings)
     for cell in names.typical(settings):
-        found[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
+        gatherers[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
     for cell in names.pictured(settings):
-        found[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
+        gatherers[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
     first = names.cells(settings)[0]
-    found[names.UNTRAINED] = functools.partial(untrained, first, settings)
-    return found
+    gatherers[names.UNTRAINED] = functools.partial(untrained, first, settings)
+    return gatherers
 
 
 @evidence.version(2)
 def outputs(cell: Cell, settings: Settings) -> xr.Dataset:
     """What every model answers for the pool and for records that no model has seen."""
-    found, ensemble = _trained(cell, settings)
-    return answers(found, ensemble)
+    game, ensemble = _trained(cell, settings)
+    return answers(game, ensemble)
 
 
 @evidence.version(2)
 def untrained(cell: Cell, settings: Settings) -> xr.Dataset:
     """The same of models at their random start, with fewer references."""
     few = {"n_reference": min(UNTRAINED_REFERENCES, settings.n_reference)}
-    found = world(cell, settings.model_copy(update=few))
-    return answers(found, train(found, trained=False))
+    game = world(cell, settings.model_copy(update=few))
+    return answers(game, train(game, trained=False))
 
 
-def answers(found: World, ensemble: training.Ensemble) -> xr.Dataset:
+def answers(game: World, ensemble: training.Ensemble) -> xr.Dataset:
     """Log-odds, decisions and, of many classes, hinges and log-odds of halved logits."""
-    logits = ensemble.logits(found.pool.x)
-    held = ensemble.logits(found.held.x)
-    correct = signals.correct(logits, None, found.pool.y).astype(bool)
-    useful = signals.correct(held, None, found.held.y)
-    member = found.membership
-    each = {
-        "log_odds": signals.scaled_logit(logits, None, found.pool.y),
-        "held_log_odds": signals.scaled_logit(held, None, found.held.y),
+    logits = ensemble.logits(game.pool.x)
+    held_out = ensemble.logits(game.held_out.x)
+    correct = signals.correct(logits, None, game.pool.y).astype(bool)
+    useful = signals.correct(held_out, None, game.held_out.y)
+    member = game.membership
+    variables = {
+        "log_odds": signals.scaled_logit(logits, None, game.pool.y),
+        "held_log_odds": signals.scaled_logit(held_out, None, game.held_out.y),
         "correct": correct,
-        "canary": found.canary,
-        "label": found.pool.y,
+        "canary": game.canary,
+        "label": game.pool.y,
         "member": member,
         "test_accuracy": 100 * useful.mean(axis=1),
         "train_accuracy": 100 * (correct & member).sum(axis=1) / member.sum(axis=1),
     }
-    if found.pool.n_classes > 2:
+    if game.pool.n_classes > 2:
         # Of two classes both follow from the log-odds; who reads the file puts them there.
-        each["hinge"] = signals.hinge(logits, None, found.pool.y)
-        each["halved_log_odds"] = signals.scaled_logit(logits / 2, None, found.pool.y)
-    labels = {"model": np.arange(len(ensemble)), "record": found.record}
+        variables["hinge"] = signals.hinge(logits, None, game.pool.y)
+        variables["halved_log_odds"] = signals.scaled_logit(logits / 2, None, game.pool.y)
+    labels = {"model": np.arange(len(ensemble)), "record": game.record}
     # The first of each pair of complements first: each target's attacker begins with another pair.
-    order = [*found.references[::2], *found.references[1::2]]
-    return evidence.dataset("outputs", each, labels, references=order, **about(found))
+    order = [*game.references[::2], *game.references[1::2]]
+    return evidence.dataset("outputs", variables, labels, references=order, **about(game))
 
 
 @evidence.version(2)
@@ -139,32 +139,32 @@ def posterior(cell: Cell, settings: Settings) -> xr.Dataset:
     A reference stands for its pair of complements: of each record that one of the two is asked
     which was trained without it.
     """
-    found, ensemble = _trained(cell, settings)
-    firsts = found.references[: 2 * max(MIXED, len(found.targets)) : 2]
-    rows = [*found.targets, *firsts]
-    shape = (len(rows), len(VARIANTS), len(found.pool))
+    game, ensemble = _trained(cell, settings)
+    firsts = game.references[: 2 * max(MIXED, len(game.targets)) : 2]
+    rows = [*game.targets, *firsts]
+    shape = (len(rows), len(VARIANTS), len(game.pool))
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     for place, model in enumerate(rows):
-        variant = int(model in found.targets)
+        variant = int(model in game.targets)
         of = (closed_form, regressed)[variant]
-        mean[place, variant], sd[place, variant] = of(found, ensemble, model)
-    labels = {"reference": rows, "variant": list(VARIANTS), "record": found.record}
-    return evidence.dataset("posterior", {"mean": mean, "sd": sd}, labels, **about(found))
+        mean[place, variant], sd[place, variant] = of(game, ensemble, model)
+    labels = {"reference": rows, "variant": list(VARIANTS), "record": game.record}
+    return evidence.dataset("posterior", {"mean": mean, "sd": sd}, labels, **about(game))
 
 
-def closed_form(found: World, ensemble: training.Ensemble, first: int) -> tuple:
+def closed_form(game: World, ensemble: training.Ensemble, first: int) -> tuple:
     """Mean and standard deviation of each record's hinge under the last-layer posterior of a pair.
 
     Of each record that of the one model of the two that was trained without it.
     """
-    one, other = (_closed_form(found, ensemble, model) for model in (first, first + 1))
-    inside = found.membership[first]
-    return tuple(np.where(inside, b, a) for a, b in zip(one, other, strict=True))
+    law, complement = (_closed_form(game, ensemble, model) for model in (first, first + 1))
+    inside = game.membership[first]
+    return tuple(np.where(inside, b, a) for a, b in zip(law, complement, strict=True))
 
 
-def _closed_form(found: World, ensemble: training.Ensemble, model: int) -> tuple:
-    member, module = found.membership[model], ensemble.module(model)
-    x, label = np.array(found.pool.x), found.pool.y
+def _closed_form(game: World, ensemble: training.Ensemble, model: int) -> tuple:
+    member, module = game.membership[model], ensemble.module(model)
+    x, label = np.array(game.pool.x), game.pool.y
     fit = curvature.last_layer(module, x[member])
     law = curvature.last_layer_laplace(
         fit.features,
@@ -181,12 +181,12 @@ def _closed_form(found: World, ensemble: training.Ensemble, model: int) -> tuple
     return layer.logits[rows, label] - layer.logits[rows, rival], np.sqrt(variance)
 
 
-def regressed(found: World, ensemble: training.Ensemble, target: int) -> tuple:
+def regressed(game: World, ensemble: training.Ensemble, target: int) -> tuple:
     """What a Gaussian regression on held records predicts of one target's hinges."""
-    score = signals.hinge(ensemble.module(target), np.array(found.held.x), found.held.y)[0]
-    seed = found.settings.seed
-    fitted = training.fit_qmia(_with_label(found.held), score, seed=seed)
-    return fitted.predict(_with_label(found.pool))
+    score = signals.hinge(ensemble.module(target), np.array(game.held_out.x), game.held_out.y)[0]
+    seed = game.settings.seed
+    fitted = training.fit_qmia(_with_label(game.held_out), score, seed=seed)
+    return fitted.predict(_with_label(game.pool))
 
 
 def _with_label(records: Any) -> np.ndarray:
@@ -196,68 +196,70 @@ def _with_label(records: Any) -> np.ndarray:
 
 def white_box(cell: Cell, settings: Settings) -> xr.Dataset:
     """Quadratic forms of the targets' gradients, and of linear models the step from a reference."""
-    found, ensemble = _trained(cell, settings)
-    each = [observe(found, ensemble, target) for target in found.targets]
-    arrays = {name: np.stack([one[name] for one in each]) for name in each[0]}
-    member = found.membership[list(found.targets)]
+    game, ensemble = _trained(cell, settings)
+    forms = [observe(game, ensemble, target) for target in game.targets]
+    arrays = {name: np.stack([form[name] for form in forms]) for name in forms[0]}
+    member = game.membership[list(game.targets)]
     labels = {
-        "target": list(found.targets),
-        "query": found.record,
+        "target": list(game.targets),
+        "query": game.record,
         "term": list(TERMS),
-        "inverse": [one["label"] for one in INVERSES],
+        "inverse": [inverse["label"] for inverse in INVERSES],
     }
-    inverses = [{k: v for k, v in one.items() if k != "label"} for one in INVERSES]
+    inverses = [{k: v for k, v in inverse.items() if k != "label"} for inverse in INVERSES]
     return evidence.dataset(
-        "white_box", {**arrays, "member": member}, labels, inverses=inverses, **about(found)
+        "white_box", {**arrays, "member": member}, labels, inverses=inverses, **about(game)
     )
 
 
 @evidence.version(2)
 def times(cell: Cell, settings: Settings) -> xr.Dataset:
     """Seconds that the parts of every attack took on this machine."""
-    found, ensemble = _trained(cell, settings)
+    game, ensemble = _trained(cell, settings)
     parts = [names.with_hinge(outputs(cell, settings)), posterior(cell, settings)]
-    opened = cell in names.opened(found.settings)
+    opened = cell in names.opened(game.settings)
     parts += [white_box(cell, settings)] if opened else []
-    seconds = measured_seconds(found, ensemble, parts, opened)
+    seconds = measured_seconds(game, ensemble, parts, opened)
     case = (("case",), np.array(list(seconds)))
     value = (("case",), np.array(list(seconds.values()), dtype=np.float64))
-    return evidence.dataset("measured", {"part": case, "seconds": value}, **about(found))
+    return evidence.dataset("measured", {"part": case, "seconds": value}, **about(game))
 
 
 def leave_one_out(cell: Cell, settings: Settings) -> xr.Dataset:
     """LOOD of every record of the pool, by the Gaussian process of an infinitely wide network."""
-    found = world(cell, settings)
-    x = found.pool.x.reshape(len(found.pool), -1).astype(np.float64)
-    y = np.eye(found.pool.n_classes)[found.pool.y] - 1 / found.pool.n_classes
+    game = world(cell, settings)
+    x = game.pool.x.reshape(len(game.pool), -1).astype(np.float64)
+    y = np.eye(game.pool.n_classes)[game.pool.y] - 1 / game.pool.n_classes
     process = lood.leave_one_out(nngp.fully_connected(DEPTH)(x), y, NOISE)
-    each = {"kl": process.kl, "variance": process.variance}
-    variables = {name: (("record",), np.asarray(one, np.float64)) for name, one in each.items()}
+    scores = {"kl": process.kl, "variance": process.variance}
+    variables = {
+        name: (("record",), np.asarray(values, np.float64)) for name, values in scores.items()
+    }
     recipe = {"depth": DEPTH, "activation": "relu", "noise": NOISE}
     return evidence.dataset(
         "process",
         variables,
-        {"record": found.record},
-        **{**about(found), "recipe": recipe},
+        {"record": game.record},
+        **{**about(game), "recipe": recipe},
     )
 
 
 def pictures(cell: Cell, settings: Settings) -> xr.Dataset:
     """Every record of the pool as a small picture, for who has no data."""
-    found = world(cell, settings)
-    apart = -(-max(found.pool.x.shape[2:]) // LARGEST_PICTURE)
-    level = np.rint(255 * np.clip(found.pool.x[:, :, ::apart, ::apart], 0, 1)).astype(np.uint8)
+    game = world(cell, settings)
+    apart = -(-max(game.pool.x.shape[2:]) // LARGEST_PICTURE)
+    level = np.rint(255 * np.clip(game.pool.x[:, :, ::apart, ::apart], 0, 1)).astype(np.uint8)
     variables = {"level": (("record", "channel", "height", "width"), level)}
-    return evidence.dataset("process", variables, {"record": found.record}, **about(found))
+    return evidence.dataset("process", variables, {"record": game.record}, **about(game))
 
 
-def about(found: World) -> dict[str, Any]:
+def about(game: World) -> dict[str, Any]:
     """The attributes of evidence gathered from one cell."""
-    config, kind = found.config, found.cell.kind
+    config, kind = game.config, game.cell.kind
     recipe: dict[str, Any] = {
         "kind": kind,
         "display": names.RECIPES[kind].display,
-        "members": found.n_members,
+        "members": game.n_members,
         "epochs": config.epochs,
         "batch_size": config.batch_size,
         "learning_rate": config.learning_rate,
@@ -267,64 +269,66 @@ def about(found: World) -> dict[str, Any]:
     }
     if kind == "private":
         recipe["privacy"] = vars(PRIVACY)
-        recipe["features"] = int(found.pool.x[0].size)
-        recipe["classes"] = int(found.pool.n_classes)
+        recipe["features"] = int(game.pool.x[0].size)
+        recipe["classes"] = int(game.pool.n_classes)
     return {
-        "set": found.cell.set,
-        "data": {found.cell.dataset.split(":", maxsplit=1)[0]: found.digest},
+        "set": game.cell.set,
+        "data": {game.cell.dataset.split(":", maxsplit=1)[0]: game.digest},
         "recipe": recipe,
-        "targets": list(found.targets),
-        "device": str(training.device_of(found.settings.device)),
-        "seed": found.settings.seed,
+        "targets": list(game.targets),
+        "device": str(training.device_of(game.settings.device)),
+        "seed": game.settings.seed,
     }
 
 
 # Several files are made from one cell's models; they are dropped for the next cell's.
 @functools.lru_cache(maxsize=1)
 def _trained(cell: Cell, settings: Settings) -> tuple[World, training.Ensemble]:
-    found = world(cell, settings)
-    return found, train(found)
+    game = world(cell, settings)
+    return game, train(game)
 
 
-def observe(found: World, ensemble: training.Ensemble, target: int) -> dict[str, np.ndarray]:
+def observe(game: World, ensemble: training.Ensemble, target: int) -> dict[str, np.ndarray]:
     """One target's ``form`` (inverse, term, records); of linear models also ``step_product``."""
-    module, config = ensemble.module(target), found.config
-    inside = found.membership[target]
-    train = torch.tensor(found.pool.x[inside]), torch.tensor(found.pool.y[inside])
-    query = torch.tensor(found.pool.x), torch.tensor(found.pool.y)
+    module, config = ensemble.module(target), game.config
+    inside = game.membership[target]
+    train = torch.tensor(game.pool.x[inside]), torch.tensor(game.pool.y[inside])
+    query = torch.tensor(game.pool.x), torch.tensor(game.pool.y)
     goal = objective(module, config.loss_of, *train)
     spectrum = spectrum_of(goal, *goal.records(*train))
     damping = max(DAMPING, DAMPING / 2 - 1.1 * float(spectrum.values.min()))
-    form = np.full((len(INVERSES), len(TERMS), len(found.pool)), np.nan)
+    form = np.full((len(INVERSES), len(TERMS), len(game.pool)), np.nan)
     for view, rows in with_rows(views(goal, train, query, spectrum)):
-        for place, one in enumerate(INVERSES):
-            how = (one["conditioning"], damping, one["stationarity"])
-            each = quadratic_forms(view, spectrum.values, config.weight_decay, *how)
-            for term in KEPT[one["label"]]:
-                form[place, TERMS.index(term), rows] = each[term]
-    seen = {"form": form}
-    if found.cell.kind == "logistic":
-        seen["step_product"] = _step(found, ensemble, target)
-    return seen
+        for place, inverse in enumerate(INVERSES):
+            how = (inverse["conditioning"], damping, inverse["stationarity"])
+            forms = quadratic_forms(view, spectrum.values, config.weight_decay, *how)
+            for term in KEPT[inverse["label"]]:
+                form[place, TERMS.index(term), rows] = forms[term]
+    arrays = {"form": form}
+    if game.cell.kind == "logistic":
+        arrays["step_product"] = _step(game, ensemble, target)
+    return arrays
 
 
-def _step(found: World, ensemble: training.Ensemble, target: int) -> np.ndarray:
+def _step(game: World, ensemble: training.Ensemble, target: int) -> np.ndarray:
     """MATT, from the one of two complementary references that was trained without the record."""
-    theta, pair = _vector(ensemble.module(target)), found.pair(target)
-    query = torch.tensor(found.pool.x), torch.tensor(found.pool.y)
+    theta, pair = _vector(ensemble.module(target)), game.pair(target)
+    query = torch.tensor(game.pool.x), torch.tensor(game.pool.y)
     steps = []
     for reference in map(ensemble.module, pair):
-        gradient = curvature.per_record_gradients(reference, found.config.loss_of, *query)
+        gradient = curvature.per_record_gradients(reference, game.config.loss_of, *query)
         steps.append(attacks.matt(theta, _vector(reference), gradient))
-    return np.where(found.membership[pair[0]], steps[1], steps[0])
+    return np.where(game.membership[pair[0]], steps[1], steps[0])
 
 
 def _vector(module: torch.nn.Module) -> np.ndarray:
-    return np.concatenate([one.detach().double().numpy().ravel() for one in module.parameters()])
+    return np.concatenate(
+        [parameter.detach().double().numpy().ravel() for parameter in module.parameters()]
+    )
 
 
 def measured_seconds(
-    found: World,
+    game: World,
     ensemble: training.Ensemble,
     parts: list[xr.Dataset],
     opened: bool,
@@ -335,36 +339,36 @@ def measured_seconds(
     one target's Hessian and gradients, ``posterior`` of one reference, ``regression`` of one
     target, ``score: <attack>`` of the statistic alone.
     """
-    first, reference = found.targets[0], found.references[0]
-    some = range(len(found.targets), len(found.targets) + TIMED)
+    first, reference = game.targets[0], game.references[0]
+    models = range(len(game.targets), len(game.targets) + TIMED)
     seconds = {
-        "train": _trained_again(found, list(some)) / len(some),
-        "ask": _timed(lambda: ensemble.logits(found.pool.x)) / len(ensemble),
-        "posterior": _timed(lambda: closed_form(found, ensemble, reference)),
-        "regression": _timed(lambda: regressed(found, ensemble, first)),
+        "train": _trained_again(game, list(models)) / len(models),
+        "ask": _timed(lambda: ensemble.logits(game.pool.x)) / len(ensemble),
+        "posterior": _timed(lambda: closed_form(game, ensemble, reference)),
+        "regression": _timed(lambda: regressed(game, ensemble, first)),
     }
     if opened:
-        seconds["open"] = _timed(lambda: observe(found, ensemble, first))
-    seen = attacks.observe(*parts, target=first)
+        seconds["open"] = _timed(lambda: observe(game, ensemble, first))
+    observed = attacks.observe(*parts, target=first)
     for name, attack in attacks.registry().items():
-        if not seen.lacking(attack.needs):
-            seconds[f"score: {name}"] = _timed(lambda attack=attack: attack.score(seen))
+        if not observed.lacking(attack.needs):
+            seconds[f"score: {name}"] = _timed(lambda attack=attack: attack.score(observed))
     return seconds
 
 
-def _trained_again(found: World, models: list[int]) -> float:
-    models = [model % len(found.membership) for model in models]
-    if found.cell.kind == "private":
-        return _timed(lambda: [private_layer(found, model) for model in models])
+def _trained_again(game: World, models: list[int]) -> float:
+    models = [model % len(game.membership) for model in models]
+    if game.cell.kind == "private":
+        return _timed(lambda: [private_layer(game, model) for model in models])
     with TemporaryDirectory() as folder:
         return _timed(
             lambda: training.train(
-                factory(found.cell.kind, found.pool),
-                found.pool,
-                found.membership[models],
-                found.config,
-                [found.seeds[model] for model in models],
-                device=found.settings.device,
+                factory(game.cell.kind, game.pool),
+                game.pool,
+                game.membership[models],
+                game.config,
+                [game.seeds[model] for model in models],
+                device=game.settings.device,
                 n_jobs=1,
                 cache_folder=Path(folder),
                 progress=False,

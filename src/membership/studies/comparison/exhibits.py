@@ -20,11 +20,11 @@ agreement, bounds, drawings, risk, nulls, another_game = later(
 
 
 def _processes(settings: Settings) -> tuple[str, ...]:
-    return tuple(f"lood-{one.word}" for one in names.typical(settings))
+    return tuple(f"lood-{cell.word}" for cell in names.typical(settings))
 
 
 def _pictures(settings: Settings) -> tuple[str, ...]:
-    return tuple(f"pictures-{one.word}" for one in names.pictured(settings))
+    return tuple(f"pictures-{cell.word}" for cell in names.pictured(settings))
 
 
 # What the leaderboards read, and what some exhibits read beside it.
@@ -63,8 +63,8 @@ def _overlaps(table: pd.DataFrame) -> "Figure":
     pairs = table["attacks"].str.split(" and ", n=1, expand=True)
     shown = table.assign(first=pairs[0], second=pairs[1], at=table["FPR"] + " FPR")
     itself = shown["second"] == sentences.OTHER
-    found, chance = (shown["metric"] == one for one in (sentences.OVERLAP, sentences.BY_CHANCE))
-    above, on = shown[found & ~itself], shown[found & itself]
+    overlap, chance = (shown["metric"] == name for name in (sentences.OVERLAP, sentences.BY_CHANCE))
+    above, on = shown[overlap & ~itself], shown[overlap & itself]
     below = shown[chance & ~itself].rename(columns={"first": "second", "second": "first"})
     cells = pd.concat([above, below, on.assign(second=on["first"])])
     return plots.heat_maps(cells, "first", "second", panel="at")

@@ -78,7 +78,7 @@ class World:
         Their rows in the data set, repeated records dropped.
     canary : bool array of shape (records,)
         Given a wrong label on purpose, the same for every model.
-    held : Dataset
+    held_out : Dataset
         Records that no model is trained on.
     membership : bool array of shape (models, records)
         Targets first, each an independent random half; then pairs of halves and complements.
@@ -91,7 +91,7 @@ class World:
     pool: data.Dataset
     record: np.ndarray
     canary: BoolArray
-    held: data.Dataset
+    held_out: data.Dataset
     membership: BoolArray
     settings: Settings
     digest: str
@@ -148,7 +148,7 @@ def world(cell: Cell, settings: Settings) -> World:
     order = rng.permutation(len(loaded))
     count = min(settings.n_pool, 4 * len(loaded) // 5) // 2 * 2
     record = np.sort(order[:count])
-    pool, held = loaded.select(record), loaded.select(np.sort(order[count : count + HELD]))
+    pool, held_out = loaded.select(record), loaded.select(np.sort(order[count : count + HELD]))
     canary = np.zeros(count, dtype=bool)
     canary[rng.choice(count, max(4, round(CANARIES * count)), replace=False)] = True
     shift = rng.integers(1, loaded.n_classes, count)
@@ -161,63 +161,61 @@ def world(cell: Cell, settings: Settings) -> World:
         replace(pool, y=labels),
         record,
         canary,
-        held,
+        held_out,
         np.concatenate([targets, references]),
         settings,
         digest,
     )
 
 
-def train(found: World, trained: bool = True, **options: Any) -> training.Ensemble:
+def train(game: World, trained: bool = True, **options: Any) -> training.Ensemble:
     """Train all models of a cell; `trained` False returns their random starts."""
-    make, how = factory(found.cell.kind, found.pool), found.config
+    make, how = factory(game.cell.kind, game.pool), game.config
     if not trained:
-        modules = [training.ensemble.initial_module(make, seed) for seed in found.seeds]
+        modules = [training.ensemble.initial_module(make, seed) for seed in game.seeds]
         parameters, buffers = training.ensemble.stack(modules, torch.device("cpu"))
         parameters = {name: values.detach() for name, values in parameters.items()}
-        return _ensemble(found, make, parameters, buffers)
-    if found.cell.kind == "private":
-        return _private(found, make)
+        return _ensemble(game, make, parameters, buffers)
+    if game.cell.kind == "private":
+        return _private(game, make)
     return training.train(
         make,
-        found.pool,
-        found.membership,
+        game.pool,
+        game.membership,
         how,
-        found.seeds,
-        device=found.settings.device,
-        n_jobs=found.settings.n_jobs,
+        game.seeds,
+        device=game.settings.device,
+        n_jobs=game.settings.n_jobs,
         **options,
     )
 
 
-def _private(found: World, make: partial) -> training.Ensemble:
+def _private(game: World, make: partial) -> training.Ensemble:
     """Softmax layers by noisy clipped SGD, one a model."""
-    rows = range(len(found.membership))
-    weight = np.stack([private_layer(found, row) for row in rows])
+    rows = range(len(game.membership))
+    weight = np.stack([private_layer(game, row) for row in rows])
     names = list(make().state_dict())
     kernel, bias = torch.tensor(weight[:, :, :-1]), torch.tensor(weight[:, :, -1])
-    return _ensemble(found, make, dict(zip(names, (kernel, bias), strict=True)), {})
+    return _ensemble(game, make, dict(zip(names, (kernel, bias), strict=True)), {})
 
 
-def private_layer(found: World, model: int) -> np.ndarray:
+def private_layer(game: World, model: int) -> np.ndarray:
     """One softmax layer, (classes, features + 1)."""
-    privacy, how = PRIVACY, found.config
-    member = found.membership[model]
-    features = found.pool.x[member].reshape(int(member.sum()), -1)
+    privacy, how = PRIVACY, game.config
+    member = game.membership[model]
+    features = game.pool.x[member].reshape(int(member.sum()), -1)
     return training.train_softmax_layers(
         features,
-        found.pool.y[member],
-        found.pool.n_classes,
+        game.pool.y[member],
+        game.pool.n_classes,
         privacy.config(how.epochs, how.batch_size),
         [privacy.noise],
-        found.seeds[model],
-        device=found.settings.device,
+        game.seeds[model],
+        device=game.settings.device,
     )[0]
 
 
-def _ensemble(found: World, make: partial, parameters: dict, buffers: dict) -> training.Ensemble:
-    device = training.device_of(found.settings.device)
-    seeds = tuple(found.seeds)
-    return training.Ensemble(
-        make, parameters, buffers, found.membership, seeds, found.config, device
-    )
+def _ensemble(game: World, make: partial, parameters: dict, buffers: dict) -> training.Ensemble:
+    device = training.device_of(game.settings.device)
+    seeds = tuple(game.seeds)
+    return training.Ensemble(make, parameters, buffers, game.membership, seeds, game.config, device)

@@ -16,13 +16,13 @@ from membership.exhibits.tidy import tidy
 from membership.settings import suggest
 from membership.studies.comparison import names
 from membership.studies.comparison.scores import (
-    Seen,
+    CellEvidence,
     carries,
     contrast,
-    each,
     mislabelled,
     origin,
     over_sets,
+    per_target,
     plain,
     read,
 )
@@ -57,14 +57,14 @@ def panel(attack: Attack) -> str:
     return names.ALL_OTHERS if attack.leave_one_out else names.TARGET_AND_REFERENCES
 
 
-def of_panel(some: Sequence[Seen], which: str) -> dict[str, list[Seen]]:
+def of_panel(cells: Sequence[CellEvidence], which: str) -> dict[str, list[CellEvidence]]:
     """The attacks of a panel and the cells whose evidence allows each."""
-    found = {}
+    by_attack = {}
     for name, attack in attacks.registry().items():
-        cells = [one for one in some if name in one.table.score]
-        if panel(attack) == which and cells:
-            found[name] = cells
-    return found
+        allowing = [evidence for evidence in cells if name in evidence.table.score]
+        if panel(attack) == which and allowing:
+            by_attack[name] = allowing
+    return by_attack
 
 
 def references(source: Source) -> pd.DataFrame:
@@ -93,71 +93,78 @@ def row(source: Source, name: str) -> pd.DataFrame:
 
 
 def _board(source: Source, which: str) -> pd.DataFrame:
-    some = read(source)
-    allowed = of_panel(some, which)
+    cells = read(source)
+    allowed = of_panel(cells, which)
     if not allowed:
-        return tidy([_too_large(some, source.settings)], origin(some, note=_note(which)))
-    areas = {name: _areas(name, cells) for name, cells in allowed.items()}
-    mean = {name: _mean(areas[name], cells) for name, cells in allowed.items()}
+        return tidy([_too_large(cells, source.settings)], origin(cells, note=_note(which)))
+    areas = {name: _areas(name, group) for name, group in allowed.items()}
+    mean = {name: _mean(areas[name], group) for name, group in allowed.items()}
     order = sorted(allowed, key=lambda name: (-len(allowed[name]), -mean[name]))
-    rows = [one for name in order for one in _rows(source, name, allowed[name], areas)]
-    return tidy(rows, origin(some, note=_note(which), timing=True))
+    rows = [entry for name in order for entry in _rows(source, name, allowed[name], areas)]
+    return tidy(rows, origin(cells, note=_note(which), timing=True))
 
 
-def _too_large(some: Sequence[Seen], settings: Settings) -> dict[str, Any]:
+def _too_large(cells: Sequence[CellEvidence], settings: Settings) -> dict[str, Any]:
     """The row of a panel without attacks: no target is small enough to be opened."""
-    smallest = min(names.parameters(one.cell, settings) for one in some if one.cell.kind != "cnn")
+    smallest = min(
+        names.parameters(evidence.cell, settings)
+        for evidence in cells
+        if evidence.cell.kind != "cnn"
+    )
     key = {"cells": "0 cells", "attack": "none", "knows": ""}
     return {**key, "metric": names.PARAMETERS, **metrics.exactly(smallest)}
 
 
 def _rows(
-    source: Source, name: str, cells: Sequence[Seen], areas: dict[str, dict[str, float]]
+    source: Source, name: str, cells: Sequence[CellEvidence], areas: dict[str, dict[str, float]]
 ) -> list[dict[str, Any]]:
     """One attack's numbers, averaged over the cells that allow it."""
     settings, known = source.settings, attacks.registry()
     attack, best = known[name], _best(name, areas, cells)
-    found = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
+    numbers = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
     carried = {
-        metric: plain([one for one in cells if carries(one, fpr)]) for metric, fpr in RATES.items()
+        metric: plain([evidence for evidence in cells if carries(evidence, fpr)])
+        for metric, fpr in RATES.items()
     }
     for metric, tables in carried.items():
         if tables:
             how = {"scale": 100.0, "fpr": RATES[metric]}
-            found[metric] = contrast(tables, {name: 1.0}, "tpr_at_fpr", settings, **how)
+            numbers[metric] = contrast(tables, {name: 1.0}, "tpr_at_fpr", settings, **how)
     if best != name:
         pair = {best: 1.0, name: -1.0}
-        found[BEHIND] = contrast(plain(cells), pair, "auc", settings)
+        numbers[BEHIND] = contrast(plain(cells), pair, "auc", settings)
         if carried[RATE]:
             how = {"scale": 100.0, "fpr": RATES[RATE]}
-            found[BEHIND_RATE] = contrast(carried[RATE], pair, "tpr_at_fpr", settings, **how)
-    times = [source.evidence(f"times-{one.cell.word}") for one in cells]
-    taken = [seconds_of(name, *pair) for pair in zip(cells, times, strict=True)]
-    found[USED] = metrics.exactly(references_of(name, cells[0]))
-    if np.isfinite(taken).all():
-        found[SECONDS] = metrics.exactly(over_sets(cells, taken))
+            numbers[BEHIND_RATE] = contrast(carried[RATE], pair, "tpr_at_fpr", settings, **how)
+    times = [source.evidence(f"times-{evidence.cell.word}") for evidence in cells]
+    seconds = [seconds_of(name, *pair) for pair in zip(cells, times, strict=True)]
+    numbers[USED] = metrics.exactly(references_of(name, cells[0]))
+    if np.isfinite(seconds).all():
+        numbers[SECONDS] = metrics.exactly(over_sets(cells, seconds))
     trained = f" ({attack.references})" if attack.references in (OUT, BOTH) else ""
     knows = "; ".join(attack.knowledge) + trained
     key = {"cells": _cells(cells), "attack": attack.display, "knows": knows}
     more = {BASE: known[best].display}
-    return [{**key, "metric": metric, **one, **more} for metric, one in found.items()]
+    return [{**key, "metric": metric, **number, **more} for metric, number in numbers.items()]
 
 
-def _areas(name: str, cells: Sequence[Seen]) -> dict[str, float]:
+def _areas(name: str, cells: Sequence[CellEvidence]) -> dict[str, float]:
     """The AUC of an attack in each cell, averaged over targets."""
     return {
-        one.cell.word: float(each(metrics.auc, one.table.score[name], one.table.member).mean())
-        for one in cells
+        evidence.cell.word: float(
+            per_target(metrics.auc, evidence.table.score[name], evidence.table.member).mean()
+        )
+        for evidence in cells
     }
 
 
-def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[Seen]) -> str:
+def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[CellEvidence]) -> str:
     """The attack with the largest mean AUC on these cells among those that know no more.
 
     Nor train more: references without the record are less than references with and without it,
     and fewer less than many.
     """
-    words = {one.cell.word for one in cells}
+    words = {evidence.cell.word for evidence in cells}
     most = references_of(name, cells[0])
     rivals = [
         other
@@ -169,8 +176,8 @@ def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[Seen]) 
     return max(rivals, key=lambda other: _mean(areas[other], cells))
 
 
-def _mean(area: dict[str, float], cells: Sequence[Seen]) -> float:
-    return over_sets(cells, [area[one.cell.word] for one in cells])
+def _mean(area: dict[str, float], cells: Sequence[CellEvidence]) -> float:
+    return over_sets(cells, [area[evidence.cell.word] for evidence in cells])
 
 
 def _known(name: str) -> set[str]:
@@ -182,8 +189,8 @@ def _known(name: str) -> set[str]:
     return known
 
 
-def _cells(cells: Sequence[Seen]) -> str:
-    sets = len({one.set for one in cells})
+def _cells(cells: Sequence[CellEvidence]) -> str:
+    sets = len({evidence.set for evidence in cells})
     return f"{_counted(len(cells), 'cell')} of {_counted(sets, 'data set')}"
 
 
@@ -202,61 +209,69 @@ def _note(which: str) -> str:
 
 def by_cell(source: Source) -> pd.DataFrame:
     """Figure 1: some attacks in every cell, what references add to the loss, and the models."""
-    some, rows = read(source), []
-    for one in some:
+    cells, rows = read(source), []
+    for evidence in cells:
         for name in SHOWN:
-            if name in one.table.score:
-                key = {**one.key, "attack": attacks.registry()[name].display, "metric": AREA}
-                rows.append({**key, **contrast(plain([one]), {name: 1.0}, "auc", source.settings)})
-        key = {**one.key, "attack": LEAD, "metric": AREA_GAINED}
-        rows.append({**key, **contrast(plain([one]), PAIR, "auc", source.settings)})
+            if name in evidence.table.score:
+                key = {**evidence.key, "attack": attacks.registry()[name].display, "metric": AREA}
+                rows.append(
+                    {**key, **contrast(plain([evidence]), {name: 1.0}, "auc", source.settings)}
+                )
+        key = {**evidence.key, "attack": LEAD, "metric": AREA_GAINED}
+        rows.append({**key, **contrast(plain([evidence]), PAIR, "auc", source.settings)})
         for metric, side in ACCURACY.items():
-            each = one.outputs[side].values[one.targets]
-            right = metrics.summary(each, lowest=0.0, highest=100.0)
-            rows.append({**one.key, "attack": "(model)", "metric": metric, **right})
-    return tidy(rows, origin(some))
+            accuracy = evidence.outputs[side].values[evidence.targets]
+            right = metrics.summary(accuracy, lowest=0.0, highest=100.0)
+            rows.append({**evidence.key, "attack": "(model)", "metric": metric, **right})
+    return tidy(rows, origin(cells))
 
 
 def canaries(source: Source) -> pd.DataFrame:
     """The same attacks on the mislabelled records beside the others, averaged over cells."""
-    some, rows = read(source), []
+    cells, rows = read(source), []
     for name in SHOWN:
-        for records, tables in (("as they are", plain(some)), ("mislabelled", mislabelled(some))):
+        for records, tables in (("as they are", plain(cells)), ("mislabelled", mislabelled(cells))):
             if not tables:
                 continue
             key = {"records": records, "attack": attacks.registry()[name].display}
             number = contrast(tables, {name: 1.0}, "auc", source.settings)
             rows.append({**key, "metric": AREA, **number})
-    count = {"Mislabelled records": ", ".join(f"{one.set} {one.canary.sum()}" for one in some)}
-    found = origin(some)
-    return tidy(rows, {**found, "sizes": {**found["sizes"], **count}})
+    count = {
+        "Mislabelled records": ", ".join(
+            f"{evidence.set} {evidence.canary.sum()}" for evidence in cells
+        )
+    }
+    attributes = origin(cells)
+    return tidy(rows, {**attributes, "sizes": {**attributes["sizes"], **count}})
 
 
-def references_of(name: str, seen: Seen, count: int | None = None) -> int:
+def references_of(name: str, evidence: CellEvidence, count: int | None = None) -> int:
     """How many reference models an attack uses of those that there are."""
-    every = len(seen.references) if count is None else count
+    available = len(evidence.references) if count is None else count
     if "reference models" not in attacks.registry()[name].knowledge:
         return 0
     if name in PAIRED:
-        return min(every, 2)
+        return min(available, 2)
     # The mixture has the pairs whose posteriors were gathered.
-    return min(every, 2 * len(seen.predicted)) if name == "bmia-mixture" else every
+    return min(available, 2 * len(evidence.predicted)) if name == "bmia-mixture" else available
 
 
-def seconds_of(name: str, seen: Seen, times: xr.Dataset, count: int | None = None) -> float:
+def seconds_of(
+    name: str, evidence: CellEvidence, times: xr.Dataset, count: int | None = None
+) -> float:
     """End to end on one target: training and asking references, opening models, scoring.
 
     With fewer references the statistic is taken to cost in proportion. NaN where the run did not
     time the attack: it was entered later.
     """
-    taken = dict(zip(times["part"].values.tolist(), times["seconds"].values, strict=True))
-    attack, used = attacks.registry()[name], references_of(name, seen, count)
-    share = 1.0 if count is None or not used else used / references_of(name, seen)
-    total = taken["ask"] + used * (taken["train"] + taken["ask"])
-    total += share * taken.get(f"score: {name}", np.nan)
+    seconds = dict(zip(times["part"].values.tolist(), times["seconds"].values, strict=True))
+    attack, used = attacks.registry()[name], references_of(name, evidence, count)
+    share = 1.0 if count is None or not used else used / references_of(name, evidence)
+    total = seconds["ask"] + used * (seconds["train"] + seconds["ask"])
+    total += share * seconds.get(f"score: {name}", np.nan)
     if name.startswith("bmia"):
         # What was timed is of a pair.
-        total += used / 2 * taken["posterior"]
-    total += taken["regression"] if name == "qmia" else 0.0
-    total += taken["open"] if any(need.startswith("form.") for need in attack.needs) else 0.0
+        total += used / 2 * seconds["posterior"]
+    total += seconds["regression"] if name == "qmia" else 0.0
+    total += seconds["open"] if any(need.startswith("form.") for need in attack.needs) else 0.0
     return float(total)

@@ -66,19 +66,19 @@ class Cell:
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
     """The cells of a run, those of the first data set before the others."""
-    found: dict[str, Cell] = {}
+    by_word: dict[str, Cell] = {}
     for name in settings.datasets:
         stem = experiment.word(Path(name).stem)
         for kind in settings.kinds(name):
             word = f"{stem}-{kind}"
-            word = word if word not in found else f"{word}-{len(found) + 1}"
-            found[word] = Cell(name, kind, word)
-    return tuple(found.values())
+            word = word if word not in by_word else f"{word}-{len(by_word) + 1}"
+            by_word[word] = Cell(name, kind, word)
+    return tuple(by_word.values())
 
 
 def opened(settings: Settings) -> tuple[Cell, ...]:
     """The cells whose targets' gradients and curvature are looked at."""
-    return tuple(one for one in cells(settings) if _is_opened(one, settings))
+    return tuple(cell for cell in cells(settings) if _is_opened(cell, settings))
 
 
 def _is_opened(cell: Cell, settings: Settings) -> bool:
@@ -89,34 +89,34 @@ def _is_opened(cell: Cell, settings: Settings) -> bool:
 
 def parameters(cell: Cell, settings: Settings) -> int:
     """How many parameters a model of a cell has, by the size of its data set's records."""
-    found = data.outline(cell.dataset, settings.data_root or None)
-    widths = (math.prod(found.shape), *RECIPES[cell.kind].hidden, found.n_classes)
+    outline = data.outline(cell.dataset, settings.data_root or None)
+    widths = (math.prod(outline.shape), *RECIPES[cell.kind].hidden, outline.n_classes)
     return sum((a + 1) * b for a, b in itertools.pairwise(widths))
 
 
 def files(settings: Settings) -> tuple[str, ...]:
     """The evidence that the leaderboards read."""
-    main = [f"{kind}-{one.word}" for one in cells(settings) for kind in MAIN]
-    return (*main, *(f"white-box-{one.word}" for one in opened(settings)))
+    main = [f"{kind}-{cell.word}" for cell in cells(settings) for kind in MAIN]
+    return (*main, *(f"white-box-{cell.word}" for cell in opened(settings)))
 
 
 def times(settings: Settings) -> tuple[str, ...]:
     """The evidence on seconds."""
-    return tuple(f"times-{one.word}" for one in cells(settings))
+    return tuple(f"times-{cell.word}" for cell in cells(settings))
 
 
 def typical(settings: Settings) -> tuple[Cell, ...]:
     """One cell of each data set, the small MLP where there is one, for what takes every model."""
-    found: dict[str, Cell] = {}
-    for one in cells(settings):
-        if one.dataset not in found or one.kind == "small":
-            found[one.dataset] = one
-    return tuple(found.values())
+    by_dataset: dict[str, Cell] = {}
+    for cell in cells(settings):
+        if cell.dataset not in by_dataset or cell.kind == "small":
+            by_dataset[cell.dataset] = cell
+    return tuple(by_dataset.values())
 
 
 def pictured(settings: Settings) -> tuple[Cell, ...]:
     """The first of the cells above whose records are pictures; none where none is."""
-    return tuple(one for one in typical(settings) if _is_pictured(one, settings))[:1]
+    return tuple(cell for cell in typical(settings) if _is_pictured(cell, settings))[:1]
 
 
 def _is_pictured(cell: Cell, settings: Settings) -> bool:

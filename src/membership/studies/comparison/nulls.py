@@ -12,7 +12,7 @@ from membership.exhibits import Source
 from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
-from membership.studies.comparison.scores import Seen, Table, origin, typical
+from membership.studies.comparison.scores import CellEvidence, Table, origin, typical
 
 PERMUTED, UNTRAINED, BLIND = (
     "membership permuted",
@@ -26,18 +26,22 @@ PERMUTATIONS = 20
 
 def null_rows(source: Source) -> pd.DataFrame:
     """Shares of intervals that exclude one half, with exact limits."""
-    some, rows = typical(source), []
+    cells, rows = typical(source), []
     rng = np.random.default_rng([source.settings.seed, 43])
     for name in CHOSEN:
-        found = [_permuted(one.table, name, rng) for one in some if name in one.table.score]
-        rows.append(_row(PERMUTED, attacks.registry()[name].display, np.concatenate(found)))
+        exclusions = [
+            _permuted(evidence.table, name, rng)
+            for evidence in cells
+            if name in evidence.table.score
+        ]
+        rows.append(_row(PERMUTED, attacks.registry()[name].display, np.concatenate(exclusions)))
     table = _untrained(source)
-    for name in [one for one in CHOSEN if one in table.score]:
-        found = excluded(zip(table.score[name], table.member, strict=True))
-        rows.append(_row(UNTRAINED, attacks.registry()[name].display, found))
-    blind = [excluded(_blind(one)) for one in some]
+    for name in [name for name in CHOSEN if name in table.score]:
+        exclusions = excluded(zip(table.score[name], table.member, strict=True))
+        rows.append(_row(UNTRAINED, attacks.registry()[name].display, exclusions))
+    blind = [excluded(_blind(evidence)) for evidence in cells]
     rows.append(_row(BLIND, "mean log-odds of the references", np.concatenate(blind)))
-    return tidy(rows, origin(some))
+    return tidy(rows, origin(cells))
 
 
 def excluded(pairs: Iterable[tuple[FloatArray, BoolArray]]) -> BoolArray:
@@ -65,14 +69,14 @@ def _scores(outputs: Any) -> tuple[dict[str, FloatArray], BoolArray]:
     return table.score, table.member
 
 
-def _blind(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
+def _blind(evidence: CellEvidence) -> list[tuple[FloatArray, BoolArray]]:
     """What the references say of a record, of each target's members."""
-    odds = one.outputs["log_odds"].values[:, ~one.canary].astype(float)
-    mean = odds[one.references].mean(axis=0)
-    return [(mean, one.member[target]) for target in one.targets]
+    odds = evidence.outputs["log_odds"].values[:, ~evidence.canary].astype(float)
+    mean = odds[evidence.references].mean(axis=0)
+    return [(mean, evidence.member[target]) for target in evidence.targets]
 
 
-def _row(null: str, attack: str, found: BoolArray) -> dict[str, Any]:
+def _row(null: str, attack: str, exclusions: BoolArray) -> dict[str, Any]:
     """A share in percent with Clopper and Pearson's limits."""
     key = {"null": null, "attack": attack, "metric": EXCLUDED}
-    return {**key, **share(found), "n_repeats": int(found.size)}
+    return {**key, **share(exclusions), "n_repeats": int(exclusions.size)}

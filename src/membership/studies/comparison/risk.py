@@ -10,7 +10,7 @@ from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.scores import Seen, origin, typical
+from membership.studies.comparison.scores import CellEvidence, origin, typical
 from membership.studies.comparison.thresholds import CHOSEN
 
 BY = "lira-offline"
@@ -25,27 +25,27 @@ RESAMPLES = 200
 def risk_map(source: Source) -> pd.DataFrame:
     """Rank correlations of cheap numbers with each record's AUC over all models."""
     rows = []
-    some = typical(source)
-    for one in some:
-        table = one.every_model(CHOSEN)
+    cells = typical(source)
+    for evidence in cells:
+        table = evidence.every_model(CHOSEN)
         risk = risks(table.score[BY], table.member)
-        reliable = reliability(table.score[BY], table.member, len(one.targets))
+        reliable = reliability(table.score[BY], table.member, len(evidence.targets))
         rows.append(
-            {**one.key, "predictor": "(risk itself)", "metric": RELIABILITY}
+            {**evidence.key, "predictor": "(risk itself)", "metric": RELIABILITY}
             | metrics.exactly(reliable)
         )
-        lood = source.evidence(f"lood-{one.cell.word}")
-        for name, values in predictors(one, lood).items():
+        lood = source.evidence(f"lood-{evidence.cell.word}")
+        for name, values in predictors(evidence, lood).items():
             number = _correlation(values, risk, source.settings.seed)
-            rows.append({**one.key, "predictor": name, "metric": CORRELATION, **number})
+            rows.append({**evidence.key, "predictor": name, "metric": CORRELATION, **number})
             if reliable > 0:
                 root = np.sqrt(reliable)
                 scaled = {
                     k: v / root if k in ("value", "low", "high", "standard_error") else v
                     for k, v in number.items()
                 }
-                rows.append({**one.key, "predictor": name, "metric": CORRECTED, **scaled})
-    return tidy(rows, origin(some))
+                rows.append({**evidence.key, "predictor": name, "metric": CORRECTED, **scaled})
+    return tidy(rows, origin(cells))
 
 
 def risks(score: FloatArray, member: BoolArray) -> FloatArray:
@@ -53,10 +53,10 @@ def risks(score: FloatArray, member: BoolArray) -> FloatArray:
 
     NaN where all models are of one side.
     """
-    found = np.full(score.shape[1], np.nan)
+    aucs = np.full(score.shape[1], np.nan)
     for record in np.flatnonzero(member.any(axis=0) & ~member.all(axis=0)):
-        found[record] = metrics.auc(score[:, record], member[:, record])
-    return found
+        aucs[record] = metrics.auc(score[:, record], member[:, record])
+    return aucs
 
 
 def reliability(score: FloatArray, member: BoolArray, n_targets: int) -> float:
@@ -69,29 +69,29 @@ def reliability(score: FloatArray, member: BoolArray, n_targets: int) -> float:
     return max(2 * half / (1 + half), 0.0)
 
 
-def predictors(one: Seen, lood: Any) -> dict[str, FloatArray]:
+def predictors(evidence: CellEvidence, lood: Any) -> dict[str, FloatArray]:
     """What is known of a record without retraining, by name; larger for riskier ones."""
-    keep = ~one.canary
-    odds = one.outputs["log_odds"].values[:, keep].astype(float)
+    keep = ~evidence.canary
+    odds = evidence.outputs["log_odds"].values[:, keep].astype(float)
     loss = np.logaddexp(0.0, -odds)
-    first = one.targets[0]
-    found = {
+    first = evidence.targets[0]
+    by_name = {
         "loss at one model": loss[first],
         "LOOD, KL at the record": lood["kl"].values[keep],
         "LOOD, variance at the record": lood["variance"].values[keep],
     }
-    posterior = one.parts[1]
-    law = posterior.sel(reference=one.references[0], variant="closed form")
-    found["Laplace deviation"] = law["sd"].values.astype(float)[keep]
-    if len(one.parts) > 2:
-        form = one.parts[2].sel(target=first)["form"]
+    posterior = evidence.parts[1]
+    law = posterior.sel(reference=evidence.references[0], variant="closed form")
+    by_name["Laplace deviation"] = law["sd"].values.astype(float)[keep]
+    if len(evidence.parts) > 2:
+        form = evidence.parts[2].sel(target=first)["form"]
         for name, inverse, term in (
             ("squared gradient norm", "identity", "own2"),
             ("self-influence", "published", "own1"),
             ("IHA's own term", "published", "own2"),
         ):
-            found[name] = form.sel(inverse=inverse, term=term).values.astype(float)[keep]
-    return found
+            by_name[name] = form.sel(inverse=inverse, term=term).values.astype(float)[keep]
+    return by_name
 
 
 def _correlation(values: FloatArray, risk: FloatArray, seed: int) -> dict[str, float]:

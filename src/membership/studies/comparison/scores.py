@@ -63,18 +63,20 @@ class Table:
 
     def on(self, records: BoolArray) -> "Table":
         """The same on some of the records."""
-        score = {name: one[:, records] for name, one in self.score.items()}
+        score = {name: values[:, records] for name, values in self.score.items()}
         return Table(score, self.member[:, records])
 
     def told_apart(self) -> "Table":
         """The same of the targets that were asked at least two members and two non-members."""
         members = self.member.sum(axis=1)
         enough = (members >= 2) & (self.member.shape[1] - members >= 2)
-        return Table({name: one[enough] for name, one in self.score.items()}, self.member[enough])
+        return Table(
+            {name: values[enough] for name, values in self.score.items()}, self.member[enough]
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class CellEvidence:
     """What was gathered of one cell.
 
     Attributes
@@ -160,10 +162,10 @@ class Seen:
         chosen = list(chosen)
         laws = [name for name in chosen if name.startswith("bmia")]
         laws = laws if count <= 2 * len(self.predicted) else []
-        others = [name for name in chosen if not name.startswith("bmia")]
+        without_laws = [name for name in chosen if not name.startswith("bmia")]
         pairs = [model for first in self.predicted for model in (first, first + 1)]
         rows = [
-            self.one_model(target, others, _start(self.references, k, count))
+            self.one_model(target, without_laws, _start(self.references, k, count))
             | self.one_model(target, laws, _start(pairs, k, count), self.parts[1:2])
             for k, target in enumerate(self.targets)
         ]
@@ -189,14 +191,14 @@ class Seen:
         """Scores of one model's records, by attack, for those that these references allow."""
         if not (chosen := tuple(chosen)):
             return {}
-        seen = self.observed(target, references, beside)
-        known, found = attacks.registry(), {}
+        observed = self.observed(target, references, beside)
+        known, scores = attacks.registry(), {}
         for name in chosen:
-            if not seen.lacking(known[name].needs):
+            if not observed.lacking(known[name].needs):
                 # Two references are too few for a variance a record.
                 with contextlib.suppress(InputError):
-                    found[name] = known[name].score(seen)
-        return found
+                    scores[name] = known[name].score(observed)
+        return scores
 
     def every_model(self, chosen: tuple[str, ...]) -> Table:
         """Every model attacked in turn, by all references but itself and its complement.
@@ -208,63 +210,65 @@ class Seen:
             models = [*self.targets, *order]
             for model in models:
                 pair = (order.index(model) if model in order else len(order) - 1) // 2
-                others = [one for i, one in enumerate(order) if i // 2 != pair]
-                rows.append(self.one_model(model, chosen, others))
+                references = [reference for i, reference in enumerate(order) if i // 2 != pair]
+                rows.append(self.one_model(model, chosen, references))
             score = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
             self._kept[chosen] = Table(score, self.member[models])
         return self._kept[chosen]
 
 
-def _start(every: list[int], place: int, count: int) -> list[int]:
+def _start(references: list[int], place: int, count: int) -> list[int]:
     """The references of the target at a place, of pairs in turn."""
-    first = 2 * place % len(every)
-    return (every[first:] + every[:first])[:count]
+    first = 2 * place % len(references)
+    return (references[first:] + references[:first])[:count]
 
 
-def read(source: Source) -> tuple[Seen, ...]:
+def read(source: Source) -> tuple[CellEvidence, ...]:
     """The cells of a run, each read once."""
     return source.made(_read)
 
 
-def _read(source: Source) -> tuple[Seen, ...]:
+def _read(source: Source) -> tuple[CellEvidence, ...]:
     opened, cells = names.opened(source.settings), []
     for cell in names.cells(source.settings):
         kinds = [*names.MAIN, *(["white-box"] if cell in opened else [])]
         parts = [source.evidence(f"{kind}-{cell.word}") for kind in kinds]
-        cells.append(Seen(cell, (names.with_hinge(parts[0]), *parts[1:])))
+        cells.append(CellEvidence(cell, (names.with_hinge(parts[0]), *parts[1:])))
     return tuple(cells)
 
 
-def origin(some: Iterable[Seen], **extra: Any) -> dict[str, Any]:
+def origin(cells: Iterable[CellEvidence], **extra: Any) -> dict[str, Any]:
     """What a table made from these cells says about its origin."""
-    some = list(some)
-    found = [one.outputs.attrs for one in some]
+    cells = list(cells)
+    attributes = [evidence.outputs.attrs for evidence in cells]
     sizes = {
-        "Cells": str(len(some)),
-        "Target models of each": str(len(some[0].targets)),
-        "Reference models of each": str(len(some[0].references)),
+        "Cells": str(len(cells)),
+        "Target models of each": str(len(cells[0].targets)),
+        "Reference models of each": str(len(cells[0].references)),
         "Members of each": " to ".join(
-            f"{n:,}" for n in sorted({one["recipe"]["members"] for one in found})
+            f"{n:,}" for n in sorted({attrs["recipe"]["members"] for attrs in attributes})
         ),
         "Records asked": ", ".join(
-            f"{one.set} {int((~one.canary).sum()):,}" for one in {x.set: x for x in some}.values()
+            f"{evidence.set} {int((~evidence.canary).sum()):,}"
+            for evidence in {x.set: x for x in cells}.values()
         ),
         "Population records": ", ".join(
-            f"{one.set} {one.outputs.sizes['held']:,}" for one in {x.set: x for x in some}.values()
+            f"{evidence.set} {evidence.outputs.sizes['held']:,}"
+            for evidence in {x.set: x for x in cells}.values()
         ),
     }
     return {
-        "data": {name: digest for one in found for name, digest in one["data"].items()},
+        "data": {name: digest for attrs in attributes for name, digest in attrs["data"].items()},
         "deviations": list(DEPARTS),
-        "device": found[0]["device"],
+        "device": attributes[0]["device"],
         "sizes": sizes,
         **extra,
     }
 
 
-def carries(seen: Seen, fpr: float) -> bool:
+def carries(evidence: CellEvidence, fpr: float) -> bool:
     """Whether every target has non-members enough for a rate."""
-    return fpr * int((~seen.table.member).sum(axis=1).min()) >= CARRIED
+    return fpr * int((~evidence.table.member).sum(axis=1).min()) >= CARRIED
 
 
 def contrast(
@@ -285,36 +289,40 @@ def contrast(
         by_set.setdefault(name, []).append(table)
     parts = []
     for group in by_set.values():
-        each = [
+        terms = [
             table.resampled(name, statistic, settings, **arguments)
             * (weight / len(group) / len(by_set))
             for table in group
             for name, weight in weights.items()
         ]
-        parts.append(functools.reduce(operator.add, each).interval())
+        parts.append(functools.reduce(operator.add, terms).interval())
     return _sum(parts, scale)
 
 
-def over_sets(some: Sequence[Seen], values: Sequence[float]) -> float:
+def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
     """The mean of one number a cell, each data set with the same weight."""
     by_set: dict[str, list[float]] = {}
-    for one, value in zip(some, values, strict=True):
-        by_set.setdefault(one.set, []).append(value)
+    for evidence, value in zip(cells, values, strict=True):
+        by_set.setdefault(evidence.set, []).append(value)
     return float(np.mean([np.mean(group) for group in by_set.values()]))
 
 
-def plain(some: Sequence[Seen]) -> list[tuple[str, Table]]:
+def plain(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
     """The scores of cells, canaries left out."""
-    return [(one.set, one.table) for one in some]
+    return [(evidence.set, evidence.table) for evidence in cells]
 
 
-def mislabelled(some: Sequence[Seen]) -> list[tuple[str, Table]]:
+def mislabelled(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
     """The scores of the canaries alone, of targets that saw two of them and did not see two."""
-    found = [(one.set, one.everyone.on(one.canary).told_apart()) for one in some]
-    return [(name, table) for name, table in found if len(table.member)]
+    tables = [
+        (evidence.set, evidence.everyone.on(evidence.canary).told_apart()) for evidence in cells
+    ]
+    return [(name, table) for name, table in tables if len(table.member)]
 
 
-def each(statistic: Callable[..., float], score: Any, member: Any, **arguments: Any) -> FloatArray:
+def per_target(
+    statistic: Callable[..., float], score: Any, member: Any, **arguments: Any
+) -> FloatArray:
     """A statistic of each target."""
     return np.array(
         [
@@ -326,9 +334,9 @@ def each(statistic: Callable[..., float], score: Any, member: Any, **arguments: 
 
 def _sum(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
     """Independent intervals added, by Welch and Satterthwaite."""
-    value = sum(one.difference for one in parts)
-    squares = np.array([one.standard_error**2 for one in parts])
-    spent = sum(v**2 / one.degrees_of_freedom for v, one in zip(squares, parts, strict=True))
+    value = sum(part.difference for part in parts)
+    squares = np.array([part.standard_error**2 for part in parts])
+    spent = sum(v**2 / part.degrees_of_freedom for v, part in zip(squares, parts, strict=True))
     degrees = float(squares.sum() ** 2 / spent) if spent > 0 else math.inf
     error = float(np.sqrt(squares.sum()))
     half = float(stats.t.ppf(0.975, degrees)) * error
@@ -342,7 +350,7 @@ def _sum(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, flo
     }
 
 
-def typical(source: Source) -> list[Seen]:
+def typical(source: Source) -> list[CellEvidence]:
     """The cells that every model of is looked at."""
     chosen = names.typical(source.settings)
-    return [one for one in read(source) if one.cell in chosen]
+    return [evidence for evidence in read(source) if evidence.cell in chosen]

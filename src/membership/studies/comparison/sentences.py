@@ -48,12 +48,12 @@ def of_cells(table: pd.DataFrame) -> str:
     area = _picked(table, AREA)
     best = area.loc[area.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
     counts = best["attack"].value_counts()
-    told = [f"{name} in {count}" for name, count in counts.items()]
+    clauses = [f"{name} in {count}" for name, count in counts.items()]
     high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
     return (
         f"The largest AUC goes from {low['value']:.3f} ({low['dataset']}, {low['target']}) to "
         f"{high['value']:.3f} ({high['dataset']}, {high['target']}). Of {len(best)} rows "
-        f"{_listed(told)} has it."
+        f"{_listed(clauses)} has it."
     )
 
 
@@ -66,16 +66,18 @@ def of_others(table: pd.DataFrame) -> str:
             f"The smallest target has {size:,.0f} parameters. Attacks that invert its Hessian are "
             f"run up to {most:,}: here none is."
         )
-    told = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
-    return f"AUC averaged over {area['cells'].iloc[0]}: {_listed(told)}."
+    clauses = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
+    return f"AUC averaged over {area['cells'].iloc[0]}: {_listed(clauses)}."
 
 
 def of_canaries(table: pd.DataFrame) -> str:
     """LiRA on both kinds of record, where any target is asked of mislabelled ones."""
     if "mislabelled" not in set(table["records"]):
         return ""
-    some = [_number(table, attack="LiRA", records=one) for one in ("as they are", "mislabelled")]
-    return f"LiRA's AUC is {some[0]:.3f} on ordinary records and {some[1]:.3f} on mislabelled ones."
+    aucs = [
+        _number(table, attack="LiRA", records=records) for records in ("as they are", "mislabelled")
+    ]
+    return f"LiRA's AUC is {aucs[0]:.3f} on ordinary records and {aucs[1]:.3f} on mislabelled ones."
 
 
 def of_power(table: pd.DataFrame) -> str:
@@ -84,9 +86,9 @@ def of_power(table: pd.DataFrame) -> str:
     first = area.loc[area.groupby("references")["value"].idxmax()]
     ends = sorted({first["references"].min(), first["references"].max()})
     first = first[first["references"].isin(ends)]
-    told = [f"{row.attack} {row.value:.3f} with {row.references}" for row in first.itertuples()]
+    clauses = [f"{row.attack} {row.value:.3f} with {row.references}" for row in first.itertuples()]
     loss = area_of_loss(table)
-    return f"Largest AUC: {_listed(told)}; LOSS, with none, has {loss:.3f}.{_of_few(table)}"
+    return f"Largest AUC: {_listed(clauses)}; LOSS, with none, has {loss:.3f}.{_of_few(table)}"
 
 
 def _of_few(table: pd.DataFrame) -> str:
@@ -96,8 +98,8 @@ def _of_few(table: pd.DataFrame) -> str:
     if few.empty:
         return ""
     few = few[few["attack"].isin(FEW)].sort_values("value")
-    told = [f"{row.attack} {row.value:.1f}%" for row in few.itertuples()]
-    return f" TPR at 1% FPR with {few['references'].iloc[0]}: {_listed(told)}."
+    clauses = [f"{row.attack} {row.value:.1f}%" for row in few.itertuples()]
+    return f" TPR at 1% FPR with {few['references'].iloc[0]}: {_listed(clauses)}."
 
 
 def area_of_loss(table: pd.DataFrame) -> float:
@@ -109,40 +111,41 @@ def of_seconds(table: pd.DataFrame) -> str:
     """The front, from cheap to dear."""
     front = table[table["on the front"] == "yes"].sort_values("seconds")
     front = front.drop_duplicates("attack", keep="first")
-    told = [f"{row.attack} ({row.seconds:.2g} s, {row.value:.3f})" for row in front.itertuples()]
-    return f"No other is cheaper and better than {_listed(told)}; each at its first point."
+    clauses = [f"{row.attack} ({row.seconds:.2g} s, {row.value:.3f})" for row in front.itertuples()]
+    return f"No other is cheaper and better than {_listed(clauses)}; each at its first point."
 
 
 def of_gains(table: pd.DataFrame) -> str:
     """Ranges of both gains."""
-    told = []
+    clauses = []
     for metric, words in (
         ("gain in TPR at 1% FPR (points)", "in TPR at 1% FPR"),
         ("gain in accuracy (points)", "in accuracy"),
     ):
         rows = _picked(table, metric)["value"]
-        told.append(f"{words} {rows.min():.1f} to {rows.max():.1f} points")
-    return f"MAST, LiRA and Attack-R gain over the loss: {_listed(told)}."
+        clauses.append(f"{words} {rows.min():.1f} to {rows.max():.1f} points")
+    return f"MAST, LiRA and Attack-R gain over the loss: {_listed(clauses)}."
 
 
 def of_records(table: pd.DataFrame) -> str:
     """Shares of records with four times the rate, loss against calibrated."""
     rows = _picked(table, "records with an FPR above 20% (%)")
-    told = [
+    clauses = [
         f"{name} {rows[rows['attack'] == name]['value'].mean():.1f}%"
         for name in ("LOSS", "LiRA offline")
     ]
     chance = _picked(table, "the same by chance (%)")["value"].mean()
     return (
-        f"On average that is {_listed(told)} of the records, where chance would give {chance:.1f}%."
+        f"On average that is {_listed(clauses)} of the records, where chance would give "
+        f"{chance:.1f}%."
     )
 
 
 def of_thresholds(table: pd.DataFrame) -> str:
     """The rates kept, and what a flag means where members are few."""
     rows = _picked(table, "realised FPR (%)")
-    one = rows[rows["nominal FPR"] == "1%"]
-    low, high = one.loc[one["value"].idxmin()], one.loc[one["value"].idxmax()]
+    at_1 = rows[rows["nominal FPR"] == "1%"]
+    low, high = at_1.loc[at_1["value"].idxmin()], at_1.loc[at_1["value"].idxmax()]
     rare = _number(
         table, **{"nominal FPR": "1%"}, attack="LiRA", metric="PPV where 1% are members (%)"
     )
@@ -168,15 +171,15 @@ def of_bounds(table: pd.DataFrame) -> str:
     """The private cell's bound beside its level, and the largest bound."""
     bound = _picked(table, "lower bound on mu")
     top = bound.loc[bound["value"].idxmax()]
-    told = f"The largest bound is mu {top['value']:.2f} ({top['dataset']}, {top['target']})."
+    largest = f"The largest bound is mu {top['value']:.2f} ({top['dataset']}, {top['target']})."
     stated = _picked(table, "stated mu (differential privacy)")
     if stated.empty:
-        return told
-    one = stated.iloc[0]
-    own = _number(bound, dataset=one["dataset"], target=one["target"])
+        return largest
+    private = stated.iloc[0]
+    own = _number(bound, dataset=private["dataset"], target=private["target"])
     return (
-        f"On the private target the attacks prove mu {own:.2f}, where {one['value']:.2f} is "
-        f"stated. {told}"
+        f"On the private target the attacks prove mu {own:.2f}, where {private['value']:.2f} is "
+        f"stated. {largest}"
     )
 
 
@@ -184,8 +187,8 @@ def of_discoveries(table: pd.DataFrame) -> str:
     """The worst rate of each kind of p-value."""
     rows = _picked(table, "false discoveries (%)")
     worst = rows.groupby("p-values", sort=False)["value"].max()
-    told = [f"{name} {value:.0f}%" for name, value in worst.items()]
-    return f"False discoveries at a level of 10%, at most: {_listed(told)}."
+    clauses = [f"{name} {value:.0f}%" for name, value in worst.items()]
+    return f"False discoveries at a level of 10%, at most: {_listed(clauses)}."
 
 
 def of_risk(table: pd.DataFrame) -> str:
@@ -209,25 +212,25 @@ def of_nulls(table: pd.DataFrame) -> str:
 def of_found(table: pd.DataFrame) -> str:
     """The group of members that is the furthest from what chance gives."""
     groups = table.drop_duplicates("row")
-    one = groups.loc[(groups[SHARE] - groups[CHANCE]).idxmax()]
+    group = groups.loc[(groups[SHARE] - groups[CHANCE]).idxmax()]
     return (
-        f"On {one['dataset']}, {one['target']}, {one[SHARE]:.1f}% of members are found by "
-        f"{one['row']}, where chance gives {one[CHANCE]:.1f}%."
+        f"On {group['dataset']}, {group['target']}, {group[SHARE]:.1f}% of members are found by "
+        f"{group['row']}, where chance gives {group[CHANCE]:.1f}%."
     )
 
 
 def of_tuned(table: pd.DataFrame) -> str:
     """What each family reaches, the best rate first."""
     rate = _picked(table, RATE).sort_values("value", ascending=False)
-    told = [f"{row.attack} {row.value:.1f}%" for row in rate.itertuples()]
-    return f"TPR at 1% FPR of each with its chosen setting: {_listed(told)}."
+    clauses = [f"{row.attack} {row.value:.1f}%" for row in rate.itertuples()]
+    return f"TPR at 1% FPR of each with its chosen setting: {_listed(clauses)}."
 
 
 def of_another(table: pd.DataFrame) -> str:
     """GLiR's range on one step, and LOOD's."""
-    told = []
-    for what, metric in (("GLiR", AREA), ("LOOD, as a predictor of risk", CORRELATION)):
-        values = _picked(table[table["what"] == what], metric)["value"]
+    clauses = []
+    for attack, metric in (("GLiR", AREA), ("LOOD, as a predictor of risk", CORRELATION)):
+        values = _picked(table[table["what"] == attack], metric)["value"]
         if len(values):
-            told.append(f"{what}: {metric} {values.min():.2f} to {values.max():.2f}")
-    return "; ".join(told) + "."
+            clauses.append(f"{attack}: {metric} {values.min():.2f} to {values.max():.2f}")
+    return "; ".join(clauses) + "."

@@ -59,7 +59,7 @@ class Settings(DataSettings):
 
     @model_validator(mode="after")
     def _models_are_known(self) -> Self:
-        for name in (*self.models, *(one.partition("@")[0] for one in self.also_models)):
+        for name in (*self.models, *(entry.partition("@")[0] for entry in self.also_models)):
             if name not in MODELS:
                 raise ValueError(f"models {brief(name)}: give some of {', '.join(MODELS)}")
         if self.n_reference % 2:
@@ -72,8 +72,8 @@ class Settings(DataSettings):
         """The kinds of target on one of the data sets of a run."""
         if dataset == self.dataset:
             return list(dict.fromkeys(self.models))
-        each = [one.partition("@") for one in self.also_models]
-        return list(dict.fromkeys(kind for kind, _, only in each if only in ("", dataset)))
+        entries = [entry.partition("@") for entry in self.also_models]
+        return list(dict.fromkeys(kind for kind, _, only in entries if only in ("", dataset)))
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Leave out of the profile's models those that take images, where there are none."""
@@ -86,11 +86,13 @@ class Settings(DataSettings):
 
     def check_data(self) -> None:
         """See that every data set can carry the chapter, and that every kind has its own."""
-        for one in self.also_models:
-            _, at, only = one.partition("@")
+        for entry in self.also_models:
+            _, at, only = entry.partition("@")
             if at and only not in self.also_datasets:
-                given = ", ".join(self.also_datasets) or "none"
-                raise InputError(f"also_models {one!r}: after @ goes one of also_datasets: {given}")
+                datasets = ", ".join(self.also_datasets) or "none"
+                raise InputError(
+                    f"also_models {entry!r}: after @ goes one of also_datasets: {datasets}"
+                )
         super().check_data()
 
     def check_outline(self, name: str, outline: data.Outline) -> None:

@@ -10,7 +10,7 @@ from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.scores import Seen, Table, origin, typical
+from membership.studies.comparison.scores import CellEvidence, Table, origin, typical
 
 CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
@@ -35,19 +35,19 @@ def value_of(prior: float) -> str:
 
 def by_record(source: Source) -> pd.DataFrame:
     """The FPR that each record has at the pooled threshold of 5%, over models without it."""
-    some, rows = typical(source), []
-    for one in some:
-        table, above = one.every_model(CHOSEN), {}
+    cells, rows = typical(source), []
+    for evidence in cells:
+        table, above = evidence.every_model(CHOSEN), {}
         for name in CHOSEN:
             rate, count = record_rates(table.score[name], table.member)
             above[name] = rate > 0.2
-            key = {**one.key, "attack": attacks.registry()[name].display}
+            key = {**evidence.key, "attack": attacks.registry()[name].display}
             for metric, number in _of_rates(rate, count).items():
                 rows.append({**key, "metric": metric, **number})
         # Both attacks are asked the same records.
         fewer = metrics.summary(100.0 * above["loss"] - 100.0 * above["lira-offline"])
-        rows.append({**one.key, "attack": PAIR, "metric": ABOVE, **fewer})
-    return tidy(rows, origin(some))
+        rows.append({**evidence.key, "attack": PAIR, "metric": ABOVE, **fewer})
+    return tidy(rows, origin(cells))
 
 
 def record_rates(score: FloatArray, member: BoolArray) -> tuple[FloatArray, np.ndarray]:
@@ -82,20 +82,26 @@ def honest(source: Source) -> pd.DataFrame:
     Every reference model is attacked by the others; the threshold is the quantile of what records
     score that it was not trained on.
     """
-    some, rows = typical(source), []
+    cells, rows = typical(source), []
     for nominal in NOMINAL:
         for name in CHOSEN:
-            each = [rates(one.every_model(CHOSEN), name, len(one.targets), nominal) for one in some]
+            by_cell = [
+                rates(evidence.every_model(CHOSEN), name, len(evidence.targets), nominal)
+                for evidence in cells
+            ]
             key = {"nominal FPR": f"{nominal:.0%}", "attack": attacks.registry()[name].display}
             # Cells are data sets, which share nothing: a target of each is one unit.
-            unit = {metric: np.mean([one[metric] for one in each], axis=0) for metric in each[0]}
+            unit = {
+                metric: np.mean([numbers[metric] for numbers in by_cell], axis=0)
+                for metric in by_cell[0]
+            }
             for metric, values in unit.items():
                 number = metrics.summary(values, lowest=0.0, highest=100.0)
                 rows.append({**key, "metric": metric, **number})
             for prior in PRIORS:
                 number = worth(unit[REALISED], unit[DETECTED], prior, source.settings.seed)
                 rows.append({**key, "metric": value_of(prior), **number})
-    return tidy(rows, origin(some))
+    return tidy(rows, origin(cells))
 
 
 def worth(false: FloatArray, true: FloatArray, prior: float, seed: int) -> dict[str, float]:
@@ -127,15 +133,15 @@ def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, 
 
 def false_discoveries(source: Source) -> pd.DataFrame:
     """The share of non-members among those called members at a level of 10%, by p-value."""
-    some, rows = typical(source), []
+    cells, rows = typical(source), []
     for name in P_VALUES:
-        for one in some:
-            found = [of_target(*pair) for pair in P_VALUES[name](one)]
+        for evidence in cells:
+            discoveries = [of_target(*pair) for pair in P_VALUES[name](evidence)]
             for metric in (FALSE, FOUND):
-                unit = [pair[metric] for pair in found]
+                unit = [pair[metric] for pair in discoveries]
                 number = metrics.summary(unit, lowest=0.0, highest=100.0)
-                rows.append({**one.key, "p-values": name, "metric": metric, **number})
-    return tidy(rows, origin(some))
+                rows.append({**evidence.key, "p-values": name, "metric": metric, **number})
+    return tidy(rows, origin(cells))
 
 
 def of_target(p: FloatArray, member: BoolArray) -> dict[str, float]:
@@ -148,16 +154,16 @@ def of_target(p: FloatArray, member: BoolArray) -> dict[str, float]:
 def _of_normal(name: str) -> Any:
     """One-sided p-values of a score that claims to be standard normal for non-members."""
 
-    def p_values(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
-        table = one.table
+    def p_values(evidence: CellEvidence) -> list[tuple[FloatArray, BoolArray]]:
+        table = evidence.table
         return [(stats.norm.sf(s), m) for s, m in zip(table.score[name], table.member, strict=True)]
 
     return p_values
 
 
-def _conformal(one: Seen) -> list[tuple[FloatArray, BoolArray]]:
+def _conformal(evidence: CellEvidence) -> list[tuple[FloatArray, BoolArray]]:
     """Ranks of the offline LiRA score among what references' non-members score."""
-    table, count = one.every_model(CHOSEN), len(one.targets)
+    table, count = evidence.every_model(CHOSEN), len(evidence.targets)
     score, member = table.score["lira-offline"], table.member
     known = np.sort(score[count:][~member[count:]])
     above = known.size - np.searchsorted(known, score[:count], side="left")

@@ -16,7 +16,7 @@ from membership.attacks.rmia import base_score, rmia_score
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison.leaderboard import AREA, RATE
-from membership.studies.comparison.scores import Seen, Table, contrast, origin, typical
+from membership.studies.comparison.scores import CellEvidence, Table, contrast, origin, typical
 
 # Reference models in the target's place, each from a pair of complements of its own.
 ATTACKED = 4
@@ -71,12 +71,12 @@ def tuned(source: Source) -> pd.DataFrame:
     The adversary attacks some of its reference models by the others and takes the setting with
     the largest mean AUC there, or TPR at 1% FPR, whichever of the two is shown.
     """
-    some, rows = typical(source), []
+    cells, rows = typical(source), []
     for family, settings in FAMILIES.items():
-        settings = {word: of for word, of in settings.items() if _allowed(some, word)}
-        tables = [(one.set, _on_targets(one, settings)) for one in some]
+        settings = {word: of for word, of in settings.items() if _allowed(cells, word)}
+        tables = [(evidence.set, _on_targets(evidence, settings)) for evidence in cells]
         for metric, (statistic, how) in STATISTICS.items():
-            chosen = [_chosen(one, settings, statistic, how) for one in some]
+            chosen = [_chosen(evidence, settings, statistic, how) for evidence in cells]
             picked = [
                 (
                     name,
@@ -94,7 +94,7 @@ def tuned(source: Source) -> pd.DataFrame:
             ):
                 number = contrast(picked, weights, statistic, source.settings, **how)
                 rows.append({**key, "metric": f"{metric}{suffix}", **number})
-    return tidy(rows, origin(some, note=_NOTE))
+    return tidy(rows, origin(cells, note=_NOTE))
 
 
 _NOTE = (
@@ -103,26 +103,28 @@ _NOTE = (
 )
 
 
-def _allowed(some: list[Seen], word: str) -> bool:
+def _allowed(cells: list[CellEvidence], word: str) -> bool:
     """Whether the evidence of every cell has the signal of a setting."""
     signal = SIGNALS[WARM] if word.endswith(WARM) else "log_odds"
-    return all(signal in one.outputs for one in some)
+    return all(signal in evidence.outputs for evidence in cells)
 
 
-def _on_targets(one: Seen, settings: Mapping[str, Score]) -> Table:
-    seen = [one.observed(target, one.references) for target in one.targets]
-    score = {word: np.stack([of(each) for each in seen]) for word, of in settings.items()}
-    return Table(score, one.member[one.targets])
+def _on_targets(evidence: CellEvidence, settings: Mapping[str, Score]) -> Table:
+    views = [evidence.observed(target, evidence.references) for target in evidence.targets]
+    score = {word: np.stack([of(view) for view in views]) for word, of in settings.items()}
+    return Table(score, evidence.member[evidence.targets])
 
 
-def _chosen(one: Seen, settings: Mapping[str, Score], statistic: str, how: Mapping) -> str:
+def _chosen(
+    evidence: CellEvidence, settings: Mapping[str, Score], statistic: str, how: Mapping
+) -> str:
     """The setting that does best on reference models."""
     measure = getattr(metrics, statistic)
     arguments = {name: value for name, value in how.items() if name != "scale"}
     reached = dict.fromkeys(settings, 0.0)
-    for place in range(0, 2 * min(ATTACKED, len(one.references) // 2 - 1), 2):
-        others = one.references[:place] + one.references[place + 2 :]
-        seen = one.observed(one.references[place], others)
+    for place in range(0, 2 * min(ATTACKED, len(evidence.references) // 2 - 1), 2):
+        references = evidence.references[:place] + evidence.references[place + 2 :]
+        view = evidence.observed(evidence.references[place], references)
         for word, of in settings.items():
-            reached[word] += measure(of(seen), seen.member, **arguments)
+            reached[word] += measure(of(view), view.member, **arguments)
     return max(reached, key=lambda word: reached[word])

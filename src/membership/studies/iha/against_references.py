@@ -69,17 +69,17 @@ def figure_1(audits: Sequence[Audit]) -> pd.DataFrame:
 
 def table_2(audits: Sequence[Audit]) -> pd.DataFrame:
     """The paper's main comparison (Table 2), and how good the models are (Section 4.1)."""
-    found = []
+    rows = []
     for audit in audits:
         squared = audit.recipe["loss"] == "squared-error"
         loss = "test loss (MSE)" if squared else "test loss"
         for variable, name in (("test_accuracy", "test accuracy (%)"), ("test_loss", loss)):
             key = {"dataset": audit.label, "attack": "(model)", "metric": name}
-            found.append({**key, **over_models(audit.outputs[variable].values.tolist())})
+            rows.append({**key, **over_models(audit.outputs[variable].values.tolist())})
         for attack, name in TABLE_2.items():
-            found += audit.rows(attack, name)
-        found += [audit.less("IHA (Exact)", other, TABLE_2) for other in ("LOSS", "SIF", "LiRA")]
-    return table_of(found, audits)
+            rows += audit.rows(attack, name)
+        rows += [audit.less("IHA (Exact)", other, TABLE_2) for other in ("LOSS", "SIF", "LiRA")]
+    return table_of(rows, audits)
 
 
 def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -87,18 +87,18 @@ def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     small = published.reference("iha_table7").replace({"attack": {"IHA (Ours)": "IHA (Exact)"}})
     small = small[(small["dataset"] == "Purchase-100(S)") & small["model"].str.startswith("MLP-2")]
     models = published.reference("iha_sec4_1").assign(attack="(model)")
-    every = [published.reference("iha_table2"), small, models]
-    return judged(table, pd.concat(every))
+    printed = [published.reference("iha_table2"), small, models]
+    return judged(table, pd.concat(printed))
 
 
-def table_7(found: Sequence[Audit], deep: Sequence[Audit]) -> pd.DataFrame:
+def table_7(audits: Sequence[Audit], deep: Sequence[Audit]) -> pd.DataFrame:
     """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
-    listed = [row for one in found for item in TABLE_7.items() for row in one.rows(*item)]
-    for one in deep:
+    rows = [row for audit in audits for item in TABLE_7.items() for row in audit.rows(*item)]
+    for audit in deep:
         for attack, damping in subjects.DEEP_DAMPINGS.items():
-            if one.has(f"IHA, damping {damping:g}"):
-                listed += one.rows(attack, f"IHA, damping {damping:g}")
-    return table_of(listed, found)
+            if audit.has(f"IHA, damping {damping:g}"):
+                rows += audit.rows(attack, f"IHA, damping {damping:g}")
+    return table_of(rows, audits)
 
 
 def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -128,20 +128,20 @@ CONTROL_1 = {
 
 def control_1(audits: Sequence[Audit]) -> pd.DataFrame:
     """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
-    everyone, found = "IHA, gradient over D for everyone", []
+    everyone, rows = "IHA, gradient over D for everyone", []
     for audit in audits:
-        found += [row for item in CONTROL_1.items() for row in audit.rows(*item, METRICS[:2])]
-        found.append(audit.less(everyone, "LOSS", CONTROL_1))
-    return table_of(found, audits)
+        rows += [row for item in CONTROL_1.items() for row in audit.rows(*item, METRICS[:2])]
+        rows.append(audit.less(everyone, "LOSS", CONTROL_1))
+    return table_of(rows, audits)
 
 
 def control_3(audits: Sequence[Audit]) -> pd.DataFrame:
     """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
-    among, found = "LiRA, target among its references", []
+    among, rows = "LiRA, target among its references", []
     for audit in audits:
-        found += [row for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)]
-        found.append(audit.less(among, "LiRA", {name: name for name in ONLINE}))
-    return table_of(found, audits)
+        rows += [row for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)]
+        rows.append(audit.less(among, "LiRA", {name: name for name in ONLINE}))
+    return table_of(rows, audits)
 
 
 def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -150,6 +150,6 @@ def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
     printed = printed[(printed["attack"] == "LiRA") & ~printed["model"].str.startswith("MLP-4")]
     # Table 7 repeats Purchase-100 with other digits; Table 2 is the main table.
     printed = printed.drop_duplicates(KEYS)
-    every = pd.concat([printed.assign(attack=name) for name in ONLINE])
+    copies = pd.concat([printed.assign(attack=name) for name in ONLINE])
     why = "a variant of LiRA, not the paper's estimator: no verdict"
-    return judged(table, every, unjudged=why)
+    return judged(table, copies, unjudged=why)

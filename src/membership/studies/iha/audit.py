@@ -29,14 +29,14 @@ class Audit:
     ----------
     outputs : xarray.Dataset
         What the models answer; its attributes say what was trained on what.
-    found : list of dict
+    by_target : list of dict
         For each target, scores by name, and ``damping``, ``eigenvalues`` and ``norms``.
     member : list of ndarray of bool
         For each target, the truth about its queries.
     """
 
     outputs: xr.Dataset
-    found: list[dict[str, FloatArray]]
+    by_target: list[dict[str, FloatArray]]
     member: list[BoolArray]
 
     @property
@@ -52,11 +52,11 @@ class Audit:
     @property
     def setup(self) -> dict[str, Any]:
         """What verdicts compare with the paper's set-up."""
-        asked = {
+        queries = {
             "queried_members": min(int(truth.sum()) for truth in self.member),
             "queried_non_members": min(int((~truth).sum()) for truth in self.member),
         }
-        return {**self.attrs["setup"], **asked, "paired_targets": True}
+        return {**self.attrs["setup"], **queries, "paired_targets": True}
 
     @property
     def units(self) -> np.ndarray:
@@ -79,7 +79,7 @@ class Audit:
 
     def scores(self, name: str) -> list[FloatArray]:
         """One attack's scores, an array a target."""
-        return [found[name] for found in self.found]
+        return [of_target[name] for of_target in self.by_target]
 
     @property
     def is_whole(self) -> bool:
@@ -95,12 +95,12 @@ class Audit:
         if self.is_whole:
             known = name in self.outputs["attack"].values
             return known and bool(np.isfinite(self.numbers(name)).all())
-        return all(name in found for found in self.found)
+        return all(name in of_target for of_target in self.by_target)
 
-    def rows(self, attack: str, name: str = "", wanted: Sequence[str] = METRICS) -> list:
+    def rows(self, attack: str, name: str = "", measures: Sequence[str] = METRICS) -> list:
         """Tidy rows of one attack, called `attack` in the table."""
         key = {"dataset": self.label, "attack": attack}
-        return measured(key, self.scores(name or attack), self.member, wanted, self.units)
+        return measured(key, self.scores(name or attack), self.member, measures, self.units)
 
     def less(self, attack: str, other: str, names: Mapping[str, str]) -> dict[str, Any]:
         """A tidy row: the AUC of one attack less another's, on the same targets and records.
@@ -126,7 +126,7 @@ class Audit:
 
 def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
     """The chapter's attacks on the targets of one data set."""
-    found = []
+    by_target = []
     for place, target in enumerate(outputs.attrs["targets"]):
         of_target = scores.by_inverse(forms, place)
         norm, member = forms["norm"].values[place], forms["member"].values[place]
@@ -138,22 +138,22 @@ def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
         }
         if "eigenvalue" in forms:
             more["eigenvalues"] = forms["eigenvalue"].values[place]
-        found.append({**white, **scores.black_box(outputs, target), **more})
-    return Audit(outputs, found, list(forms["member"].values))
+        by_target.append({**white, **scores.black_box(outputs, target), **more})
+    return Audit(outputs, by_target, list(forms["member"].values))
 
 
 def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
     """IHA and IHA* at every damping and rank that does for a target, on fewer records."""
     at, recipe = _places(outputs, sweep), outputs.attrs["recipe"]
-    found = []
+    by_target = []
     for place, target in enumerate(outputs.attrs["targets"]):
-        forms, each = scores.by_inverse(sweep, place), {}
+        forms, of_target = scores.by_inverse(sweep, place), {}
         loss, member = scores.loss_of(outputs, target, at), sweep["member"].values[place]
         for name, (inverse, attack) in OF_SWEEP.items():
             if inverse in forms:
-                each[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
-        found.append(each)
-    return Audit(outputs, found, list(sweep["member"].values))
+                of_target[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
+        by_target.append(of_target)
+    return Audit(outputs, by_target, list(sweep["member"].values))
 
 
 def every_record(numbers: xr.Dataset) -> Audit:
@@ -171,13 +171,13 @@ def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Aud
     code (which also estimates the Hessian from the fraction; here it is that of all records).
     """
     at, recipe = _places(outputs, known), outputs.attrs["recipe"]
-    found = []
+    by_target = []
     for place, target in enumerate(outputs.attrs["targets"]):
         own = scores.by_inverse(forms, place, at)["published"]
         loss, member = scores.loss_of(outputs, target, at), known["member"].values[place]
-        each = {
-            f"IHA{who}": scores.iha(own, loss, member, recipe, "IHA", who).score
-            for who in ("", ", everyone")
+        of_target = {
+            f"IHA{knowledge}": scores.iha(own, loss, member, recipe, "IHA", knowledge).score
+            for knowledge in ("", ", everyone")
         }
         for i, fraction in enumerate(FRACTIONS):
             means = {f"mean{k}": known[f"known_mean{k}"].values[place, i] for k in (2, 3)}
@@ -190,15 +190,15 @@ def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Aud
                 # Everyone's mean with the record's own part added: the forms are linear in it.
                 mixed = {f"mean{k}": means[f"mean{k}"] + part * own[f"own{k}"] for k in (2, 3)}
                 score = scores.iha({**own, **mixed}, loss, member, recipe, "IHA", ", everyone")
-                each[f"{name} {fraction:g}"] = score.score
-        found.append(each)
-    return Audit(outputs, found, list(known["member"].values))
+                of_target[f"{name} {fraction:g}"] = score.score
+        by_target.append(of_target)
+    return Audit(outputs, by_target, list(known["member"].values))
 
 
-def _places(outputs: xr.Dataset, asked: xr.Dataset) -> np.ndarray:
+def _places(outputs: xr.Dataset, queried: xr.Dataset) -> np.ndarray:
     """Where the queries of one file are among the records of another."""
-    places = np.searchsorted(outputs["record"].values, asked["query"].values)
-    if not np.array_equal(outputs["record"].values[places], asked["query"].values):
+    places = np.searchsorted(outputs["record"].values, queried["query"].values)
+    if not np.array_equal(outputs["record"].values[places], queried["query"].values):
         raise InputError("evidence: these files were not asked about the same records")
     return places
 
@@ -233,8 +233,8 @@ def swept_audits(source: Source) -> tuple[Audit, ...]:
 
 def damped_audits(source: Source) -> tuple[Audit, ...]:
     """`swept_audits`, with numbers over every record in the place of scores where there are any."""
-    whole = {one.label: one for one in whole_audits(source)}
-    return tuple(whole.get(one.label, one) for one in swept_audits(source))
+    whole = {dataset.label: dataset for dataset in whole_audits(source)}
+    return tuple(whole.get(dataset.label, dataset) for dataset in swept_audits(source))
 
 
 def whole_audits(source: Source) -> tuple[Audit, ...]:
@@ -250,7 +250,7 @@ def known_audits(source: Source) -> tuple[Audit, ...]:
 
 def variant_audits(source: Source) -> tuple[Audit, ...]:
     """The last data set of a run, then its variants (Table 7)."""
-    more = [one for one in subjects.variants(source.settings) if not one.full]
+    more = [subject for subject in subjects.variants(source.settings) if not subject.full]
     last = compared_audits(source)[len(audits(source)) - 1 :]
     return (*last, *_read(source, audit, subjects.MAIN, more))
 
@@ -261,16 +261,28 @@ def deep_sweep(source: Source) -> tuple[Audit, ...]:
 
 
 def _read(
-    source: Source, made: Callable[..., Audit], kinds: Sequence[str], some: list[subjects.Subject]
+    source: Source,
+    make: Callable[..., Audit],
+    kinds: Sequence[str],
+    selection: list[subjects.Subject],
 ) -> tuple[Audit, ...]:
-    return tuple(made(*(source.evidence(f"{k}-{one.slug}") for k in kinds)) for one in some)
+    return tuple(
+        make(*(source.evidence(f"{k}-{subject.slug}") for k in kinds)) for subject in selection
+    )
 
 
-def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
+def table_of(rows: list[dict], datasets: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
     """Rows as a table that states its origin."""
-    setup, sizes = ({one.label: getattr(one, name) for one in some} for name in ("setup", "size"))
-    table = tidy(found, origin(some, *more, *design(some), named=True, setup=setup, sizes=sizes))
-    raised = [float(f["damping"][0]) for one in some for f in one.found if "damping" in f]
+    setup, sizes = (
+        {dataset.label: getattr(dataset, name) for dataset in datasets}
+        for name in ("setup", "size")
+    )
+    table = tidy(
+        rows, origin(datasets, *more, *design(datasets), named=True, setup=setup, sizes=sizes)
+    )
+    raised = [
+        float(f["damping"][0]) for dataset in datasets for f in dataset.by_target if "damping" in f
+    ]
     if raised and np.ptp(raised) > 0:
         table.attrs["note"] = (
             f"Where a Hessian had large negative eigenvalues its damping was raised, to at most "
@@ -279,14 +291,16 @@ def table_of(found: list[dict], some: Sequence[Audit], more: Sequence[str] = ())
     return table
 
 
-def design(some: Sequence[Audit]) -> list[str]:
+def design(datasets: Sequence[Audit]) -> list[str]:
     """What all tables share: who is a member, and who is asked."""
-    said = [
+    statements = [
         "memberships are random halves and their complements (the released code: 64 of 128 a "
         "record), and a target's complement is none of its references"
     ]
-    for one in some:
-        asked = len(one.member[0])
-        if asked < one.attrs["pool"]:
-            said.append(f"{one.label}: {asked:,} of {one.attrs['pool']:,} records asked")
-    return said
+    for dataset in datasets:
+        queries = len(dataset.member[0])
+        if queries < dataset.attrs["pool"]:
+            statements.append(
+                f"{dataset.label}: {queries:,} of {dataset.attrs['pool']:,} records asked"
+            )
+    return statements

@@ -102,12 +102,12 @@ Judge = Callable[[Rows, int], Outcome]
 Test = Callable[[Source], Outcome]
 
 
-def over(exhibit: str, wanted: dict[str, int], parts: int = 1) -> Callable[[Judge], Test]:
+def over(exhibit: str, datasets: dict[str, int], parts: int = 1) -> Callable[[Judge], Test]:
     """The test of a claim out of what judges one of the data sets that it is about."""
 
     def of(judge: Judge) -> Test:
         def test(source: Source) -> Outcome:
-            return on(source, exhibit, wanted, judge, parts)
+            return on(source, exhibit, datasets, judge, parts)
 
         functools.update_wrapper(test, judge)
         # It takes a source, and is to be seen as what it takes.
@@ -118,17 +118,17 @@ def over(exhibit: str, wanted: dict[str, int], parts: int = 1) -> Callable[[Judg
 
 
 def on(
-    source: Source, exhibit: str, wanted: dict[str, int], judge: Judge, parts: int = 1
+    source: Source, exhibit: str, datasets: dict[str, int], judge: Judge, parts: int = 1
 ) -> Outcome:
     """A claim on the data that it is about, each of them judged; see `over`."""
-    count = parts * len(wanted)
-    each = [_on_one(source, exhibit, *names, judge, count) for names in wanted.items()]
-    outcome, tested = every(each), [part for part in each if part.word != NOT_TESTED]
+    count = parts * len(datasets)
+    outcomes = [_on_one(source, exhibit, *names, judge, count) for names in datasets.items()]
+    outcome, tested = every(outcomes), [part for part in outcomes if part.word != NOT_TESTED]
     if outcome.word != NOT_TESTED or not tested:
         return outcome
     words = ", ".join(part.word for part in tested)
-    said = f"{len(tested)} of {len(each)} data sets tested ({words}): {outcome.reason}"
-    return replace(outcome, reason=said)
+    reason = f"{len(tested)} of {len(outcomes)} data sets tested ({words}): {outcome.reason}"
+    return replace(outcome, reason=reason)
 
 
 def _on_one(
@@ -163,20 +163,20 @@ def decided(outcome: Outcome, stands_for: dict[str, str]) -> Outcome:
 def _lacking(table: pd.DataFrame, label: str, facts: dict[str, Any], members: int) -> str:
     """Where a run is too small for a test; "" where it is not."""
     targets, references = _targets(table, label), facts["reference_models"]
-    said = []
+    shortfalls = []
     if facts["members"] < members:
-        said.append(f"{facts['members']:,} records a model (the test asks for {members:,})")
+        shortfalls.append(f"{facts['members']:,} records a model (the test asks for {members:,})")
     if targets < LEAST_TARGETS:
-        said.append(f"{targets} targets, complements not counted (at least {LEAST_TARGETS})")
+        shortfalls.append(f"{targets} targets, complements not counted (at least {LEAST_TARGETS})")
     if references < LEAST_REFERENCES:
-        said.append(f"{references} reference models (at least {LEAST_REFERENCES})")
-    return ", ".join(said)
+        shortfalls.append(f"{references} reference models (at least {LEAST_REFERENCES})")
+    return ", ".join(shortfalls)
 
 
 def _described(table: pd.DataFrame, label: str, facts: dict[str, Any]) -> str:
-    asked = facts.get("queried_members", 0) + facts.get("queried_non_members", 0)
+    queries = facts.get("queried_members", 0) + facts.get("queried_non_members", 0)
     pool = 2 * facts["members"]
-    size = f"{asked:,} of {pool:,} records asked" + (": reduced" if asked < pool else "")
+    size = f"{queries:,} of {pool:,} records asked" + (": reduced" if queries < pool else "")
     return f"{label} ({_targets(table, label)} targets, {size})"
 
 
@@ -194,8 +194,8 @@ def beside(outcome: Outcome, more: Sequence[Contrast]) -> Outcome:
 
 def more_than_the_loss(source: Source) -> Outcome:
     """iha-c01: above .01 in some setting; contradicted below 0 in every one."""
-    found, data = _retrained(source, theory.LEAD)
-    above, below = exists(None, found, 0.01), exists(None, found, 0.0)
+    leads, data = _retrained(source, theory.LEAD)
+    above, below = exists(None, leads, 0.01), exists(None, leads, 0.0)
     if above.word != SUPPORTED:
         between = replace(above, word=UNDECIDED, reason="neither above 0.01 nor everywhere below 0")
         above = below if below.word == CONTRADICTED else between
@@ -204,8 +204,8 @@ def more_than_the_loss(source: Source) -> Outcome:
 
 def another_law(source: Source) -> Outcome:
     """iha-c02."""
-    found, data = _retrained(source, theory.GAIN)
-    return every([much_better(one, 0.0, parts=len(found)) for one in found]).on(data)
+    gains, data = _retrained(source, theory.GAIN)
+    return every([much_better(gain, 0.0, parts=len(gains)) for gain in gains]).on(data)
 
 
 def _retrained(source: Source, metric: str) -> tuple[list[Contrast], str]:
@@ -214,21 +214,21 @@ def _retrained(source: Source, metric: str) -> tuple[list[Contrast], str]:
     fewest = int(table["retrainings"].min())
     if fewest < LEAST_RETRAININGS:
         raise InputError(f"asks for {LEAST_RETRAININGS:,} retrainings a record; here {fewest:,}")
-    found = [
+    contrasts = [
         number(table, f"{metric}, {case}", case=case, metric=metric)
         for case in table["case"].unique()
     ]
-    size = f"{found[0].units} simulated records, {fewest:,} retrainings of each"
-    return found, f"linear regression ({size})"
+    size = f"{contrasts[0].units} simulated records, {fewest:,} retrainings of each"
+    return contrasts, f"linear regression ({size})"
 
 
 @over("iha-tab-2", LARGE, parts=3)
 def much_ahead_of_lira(rows: Rows, parts: int) -> Outcome:
     """iha-c03."""
-    found = [much_better(rows.lead(EXACT, "LiRA"), 0.01, parts=parts)]
+    outcomes = [much_better(rows.lead(EXACT, "LiRA"), 0.01, parts=parts)]
     for metric in (AT_1, AT_01):
-        found.append(much_better(rows.ratio(EXACT, "LiRA", 1.25, metric), 0.0, parts=parts))
-    return every(found)
+        outcomes.append(much_better(rows.ratio(EXACT, "LiRA", 1.25, metric), 0.0, parts=parts))
+    return every(outcomes)
 
 
 @over("iha-tab-2", IMAGES)
@@ -240,8 +240,8 @@ def competitive(rows: Rows, parts: int) -> Outcome:
 @over("iha-tab-2", IMAGES | LARGE)
 def ahead_of_sif(rows: Rows, parts: int) -> Outcome:
     """iha-c05."""
-    found = much_better(rows.lead(EXACT, "SIF"), 0.0, parts=parts)
-    return beside(found, [rows.lead(EXACT, "LOSS")])
+    outcome = much_better(rows.lead(EXACT, "SIF"), 0.0, parts=parts)
+    return beside(outcome, [rows.lead(EXACT, "LOSS")])
 
 
 @over("iha-ctl-1", IMAGES)
@@ -250,22 +250,22 @@ def mostly_parameters(rows: Rows, parts: int) -> Outcome:
     weights = {EVERYONE: 1.0, "LOSS": -0.5, "IHA": -0.5}
     label = "AUC with one gradient for everyone, less half of IHA's margin"
     # Contradicted only where both parts are: one alone leaves the claim open.
-    found = much_better(rows.combined(weights, label), 0.0, parts=parts)
+    outcome = much_better(rows.combined(weights, label), 0.0, parts=parts)
     lacking = (
         "both parts ask for Purchase-100(S), 25,000 records a model, and (a) for 500 of them left "
         "out with 100 models each, 50,100 trainings"
     )
-    return beside(untested(lacking), found.numbers)
+    return beside(untested(lacking), outcome.numbers)
 
 
 def solvers_alike(source: Source) -> Outcome:
     """iha-c09; where it is not tested, with the records that conjugate gradients were asked for."""
-    found = _alike(source)
-    asked = list(source.table("iha-tab-3").attrs.get("asked", {}).values())
-    if found.word != NOT_TESTED or not asked or min(asked) >= MOST_SOLVED:
-        return found
-    more = f"{min(asked):,} records a target (the test asks for {MOST_SOLVED:,})"
-    return replace(found, reason=f"{found.reason}, {more}")
+    outcome = _alike(source)
+    queries = list(source.table("iha-tab-3").attrs.get("asked", {}).values())
+    if outcome.word != NOT_TESTED or not queries or min(queries) >= MOST_SOLVED:
+        return outcome
+    more = f"{min(queries):,} records a target (the test asks for {MOST_SOLVED:,})"
+    return replace(outcome, reason=f"{outcome.reason}, {more}")
 
 
 @over("iha-tab-3", IMAGES | LARGE, parts=2)
@@ -290,8 +290,8 @@ def small_terms(rows: Rows, parts: int) -> Outcome:
 @over("iha-tab-4", SMALL, parts=2)
 def two_terms(rows: Rows, parts: int) -> Outcome:
     """iha-c11."""
-    both = rows.combined({"IHA[I1,I2]": 1.0, "IHA[All]": -0.5}, "share")
-    share = both.minus(0.25, f"AUC of I1 and I2 less half of all terms' gain, {rows.label}")
+    gain = rows.combined({"IHA[I1,I2]": 1.0, "IHA[All]": -0.5}, "share")
+    share = gain.minus(0.25, f"AUC of I1 and I2 less half of all terms' gain, {rows.label}")
     leads = [share, rows.lead("IHA[I2]", "IHA[I1]")]
     return every([much_better(lead, 0.0, parts=parts) for lead in leads])
 
@@ -301,23 +301,23 @@ def all_records(rows: Rows, parts: int) -> Outcome:
     """iha-c12."""
     whole = "as the appendix describes"
     auc = {f: rows.number(attack=whole, fraction=f) for f in (1.0, 0.9, 0.2)}
-    found = []
+    outcomes = []
     for more, fewer in ((1.0, 0.9), (0.9, 0.2)):
         label = f"AUC with {more:.0%} known less {fewer:.0%}, {rows.label}"
         gap = summed(label, (1.0, auc[more]), (-1.0, auc[fewer]))
-        found.append(much_better(gap, 0.01, parts=parts))
-    return every(found)
+        outcomes.append(much_better(gap, 0.01, parts=parts))
+    return every(outcomes)
 
 
 def cheaper(source: Source) -> Outcome:
     """iha-c14: at the paper's sizes the records' values do not matter."""
     table = source.table("iha-tab-6")
     ((label, facts),) = table.attrs["setup"].items()
-    wanted = {"members": TIMED_MEMBERS, "reference_models": MODELS, "architecture": NETWORK}
-    if any(facts.get(name) != value for name, value in wanted.items()):
+    required = {"members": TIMED_MEMBERS, "reference_models": MODELS, "architecture": NETWORK}
+    if any(facts.get(name) != value for name, value in required.items()):
         here = f"{facts['members']:,}, {facts['reference_models']} and {facts['architecture']}"
-        asked = f"{TIMED_MEMBERS:,} members, {MODELS} models and the network {NETWORK}"
-        return untested(f"asks for {asked}; here {here}")
+        requirement = f"{TIMED_MEMBERS:,} members, {MODELS} models and the network {NETWORK}"
+        return untested(f"asks for {requirement}; here {here}")
     single, many = (
         number(table, f"time of {name} over that of IHA", attack=name, metric=RATIO)
         for name in ("LiRA", "LiRA, side by side")
@@ -367,16 +367,16 @@ def more_data(source: Source) -> Outcome:
         kept[rows.label] = [rows.number(attack=name) for name in attacks]
         return Outcome(SUPPORTED)
 
-    wanted = LARGE | SMALL
-    found = on(source, "iha-tab-7", wanted, keep)
-    if len(kept) < len(wanted):
-        return found
+    datasets = LARGE | SMALL
+    whole = on(source, "iha-tab-7", datasets, keep)
+    if len(kept) < len(datasets):
+        return whole
     gaps = [
         fewer.less(more, f"AUC of {name}, fewer less more records")
         for name, more, fewer in zip(attacks, *kept.values(), strict=True)
     ]
-    outcome = every([much_better(gap, 0.01, parts=3) for gap in gaps]).on(*found.datasets)
-    return decided(outcome, dict(zip(kept, wanted, strict=True)))
+    outcome = every([much_better(gap, 0.01, parts=3) for gap in gaps]).on(*whole.datasets)
+    return decided(outcome, dict(zip(kept, datasets, strict=True)))
 
 
 @over("iha-tab-4", SMALL)

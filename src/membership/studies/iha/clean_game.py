@@ -84,14 +84,14 @@ class Compared:
         v, u, count = v / v.sum(1, keepdims=True), np.broadcast_to(u, self.out.shape), len(w)
         u = u / u.sum(1, keepdims=True)
         own = np.einsum("rij,ri,rj->r", self.same, v, u)
-        each = float(w @ own / w.sum())
+        per_record = float(w @ own / w.sum())
         pairs = w.sum() ** 2 - w @ w
         if not pairs:
-            return each, each
+            return per_record, per_record
         below = np.concatenate([[0.0], np.cumsum((w[:, None] * u).ravel()[self.order])])
         won = 0.5 * sum(below[index] for index in self.below)
         different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
-        return float(each / count + (1 - 1 / count) * different), each
+        return float(per_record / count + (1 - 1 / count) * different), per_record
 
 
 # Which of two things each attack reads, and whether it retrains.
@@ -114,19 +114,19 @@ INVERSES = ("published", "regularised", "identity")
 Scores = dict[str, FloatArray]
 
 
-def scored(found: xr.Dataset) -> Scores:
+def scored(game: xr.Dataset) -> Scores:
     """Scores by attack (see `FROM`), shape (2, R, 2, K / 2), from the evidence called pairs-game.
 
     The half that is played, the record, without or with it, the model.
     """
-    log_odds = found["answer"].values[..., 0, 0].astype(float)
-    white = _white(found, log_odds)
+    log_odds = game["answer"].values[..., 0, 0].astype(float)
+    white = _white(game, log_odds)
     projected = {
-        "projection, damping": _projections(found, found["inverse"].values[0]),
-        "projection, fitted noise": _projections(found, subjects.FITTED),
+        "projection, damping": _projections(game, game["inverse"].values[0]),
+        "projection, fitted noise": _projections(game, subjects.FITTED),
     }
     halves = [_of_half(half, log_odds, white, projected) for half in (0, 1)]
-    return {name: np.stack([one[name] for one in halves]) for name in FROM}
+    return {name: np.stack([scores[name] for scores in halves]) for name in FROM}
 
 
 def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) -> Scores:
@@ -136,16 +136,19 @@ def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) 
         return signal[:, :, 1 - half :: 2], signal[:, :, half::2]
 
     played, references = split(log_odds)
-    one = {name: split(values[half]) for name, values in projected.items()}
-    fitted = one["projection, fitted noise"]
-    pairs = zip(one["projection, damping"], (played, references), strict=True)
-    both = [np.stack(pair, -1) for pair in pairs]
+    projections = {name: split(values[half]) for name, values in projected.items()}
+    fitted = projections["projection, fitted noise"]
+    pairs = zip(projections["projection, damping"], (played, references), strict=True)
+    joint = [np.stack(pair, -1) for pair in pairs]
     return {
         **{name: split(score)[0] for name, score in white.items()},
         "LiRA-L, online": _lira(played, references),
         "LiRA-L, one variance": likelihood_ratio(played[..., None], references[..., None]),
-        **{name: likelihood_ratio(a[..., None], b[..., None]) for name, (a, b) in one.items()},
-        "projection and log-odds": likelihood_ratio(*both),
+        **{
+            name: likelihood_ratio(a[..., None], b[..., None])
+            for name, (a, b) in projections.items()
+        },
+        "projection and log-odds": likelihood_ratio(*joint),
         "LiRA-L, one-sided": above(played, references[:, 0]),
         "projection, one-sided": above(fitted[0], fitted[1][:, 0]),
     }
@@ -177,23 +180,23 @@ def above(played: FloatArray, without: FloatArray) -> FloatArray:
 def _lira(played: FloatArray, references: FloatArray) -> FloatArray:
     """The registered attack: each side has a variance of its own."""
     count, k = len(played), references.shape[2]
-    asked = played.reshape(count, -1)
-    every = np.repeat(references.reshape(count, 1, 2 * k), asked.shape[1], axis=1)
+    answers = played.reshape(count, -1)
+    repeated = np.repeat(references.reshape(count, 1, 2 * k), answers.shape[1], axis=1)
     seen = np.repeat([False, True], k)[:, None]
-    reference = every.reshape(-1, 2 * k).T
+    reference = repeated.reshape(-1, 2 * k).T
     member = np.broadcast_to(seen, reference.shape)
-    return attacks.lira(asked.ravel(), reference, member).reshape(played.shape)
+    return attacks.lira(answers.ravel(), reference, member).reshape(played.shape)
 
 
-def _white(found: xr.Dataset, log_odds: FloatArray) -> Scores:
+def _white(game: xr.Dataset, log_odds: FloatArray) -> Scores:
     """Attacks without retraining, shape (R, 2, K) each; D' is the training set whatever it was."""
-    recipe = found.attrs["recipe"]
+    recipe = game.attrs["recipe"]
     loss = signals.loss_of_log_odds(log_odds, recipe["loss"])
     forms = {
-        name: {term: _form(found, place, term).ravel() for term in KEPT[name]}
+        name: {term: _form(game, place, term).ravel() for term in KEPT[name]}
         for place, name in enumerate(INVERSES)
     }
-    norm = np.stack([_form(found, 2, name).ravel() for name in subjects.NORMS])
+    norm = np.stack([_form(game, 2, name).ravel() for name in subjects.NORMS])
     nobody = np.zeros(loss.size, bool)
     scores = white_box(forms, norm, loss.ravel(), nobody, recipe)
     shaped = {name: scores[name].reshape(loss.shape) for name in WHITE}
@@ -204,32 +207,32 @@ def _white(found: xr.Dataset, log_odds: FloatArray) -> Scores:
     }
 
 
-def _projections(found: xr.Dataset, inverse: str) -> FloatArray:
+def _projections(game: xr.Dataset, inverse: str) -> FloatArray:
     """Projections (2, R, 2, K), by the half of the models that the direction was found with."""
-    place = found["inverse"].values.tolist().index(inverse)
-    return np.stack([_form(found, place, name) for name in subjects.PROJECTED])
+    place = game["inverse"].values.tolist().index(inverse)
+    return np.stack([_form(game, place, name) for name in subjects.PROJECTED])
 
 
-def _form(found: xr.Dataset, place: int, term: str) -> FloatArray:
-    at = found["term"].values.tolist().index(term)
-    return found["form"].values[:, :, :, place, at].astype(float)
+def _form(game: xr.Dataset, place: int, term: str) -> FloatArray:
+    at = game["term"].values.tolist().index(term)
+    return game["form"].values[:, :, :, place, at].astype(float)
 
 
-def about(some: list[xr.Dataset]) -> dict[str, Any]:
+def about(games: list[xr.Dataset]) -> dict[str, Any]:
     """What a table made from these games says about its origin."""
-    sizes = {one.attrs["set"]: size(one) for one in some}
+    sizes = {game.attrs["set"]: size(game) for game in games}
     return {
-        "data": {name: digest for one in some for name, digest in one.attrs["data"].items()},
+        "data": {name: digest for game in games for name, digest in game.attrs["data"].items()},
         "deviations": [f"{name}: {text}" for name, text in sizes.items()],
         "sizes": sizes,
-        "device": some[0].attrs["device"],
+        "device": games[0].attrs["device"],
     }
 
 
-def size(found: xr.Dataset) -> str:
+def size(game: xr.Dataset) -> str:
     """The size of a game in words."""
-    recipe, records, models = found.attrs["recipe"], found.sizes["record"], found.sizes["replicate"]
-    sets = len(set(found.attrs["others"]))
+    recipe, records, models = game.attrs["recipe"], game.sizes["record"], game.sizes["replicate"]
+    sets = len(set(game.attrs["others"]))
     return (
         f"{recipe['members']:,} training records, {sets} sets D', the units, {records} records "
         f"played for, {models} models a side, each played once with half of the others as "
@@ -270,68 +273,72 @@ CONTRASTS = (
 DIFFERENCES = tuple(f"{PAIRED}, {word}" for word in COUNTED)
 
 
-def four(some: list[xr.Dataset]) -> pd.DataFrame:
+def four(games: list[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-14: the four adversaries, and attacks less each other."""
     rows = []
-    for found in some:
-        each, key = all_numbers(found), {"dataset": found.attrs["set"]}
-        members = {"training_records": found.attrs["recipe"]["members"]}
+    for game in games:
+        by_attack, key = all_numbers(game), {"dataset": game.attrs["set"]}
+        members = {"training_records": game.attrs["recipe"]["members"]}
         for attack, name in NAMES.items():
-            made = _rows({**key, "attack": name}, METRICS, each[attack], lowest=0.0, highest=1.0)
-            rows += [row | members for row in made]
+            entries = _rows(
+                {**key, "attack": name}, METRICS, by_attack[attack], lowest=0.0, highest=1.0
+            )
+            rows += [row | members for row in entries]
         for first, second in CONTRASTS:
             name = f"{SHORT.get(first, first)} less {SHORT.get(second, second)}"
-            made = _rows({**key, "attack": name}, DIFFERENCES, each[first] - each[second])
-            rows += [row | members for row in made]
-    return tidy(rows, about(some))
+            entries = _rows(
+                {**key, "attack": name}, DIFFERENCES, by_attack[first] - by_attack[second]
+            )
+            rows += [row | members for row in entries]
+    return tidy(rows, about(games))
 
 
-def every_attack(some: list[xr.Dataset]) -> pd.DataFrame:
+def every_attack(games: list[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-15: every attack of the game, in the order of what it reads."""
     rows = []
-    for found in some:
-        for attack, each in all_numbers(found).items():
+    for game in games:
+        for attack, values in all_numbers(game).items():
             reads, retrains = FROM[attack]
             key = {"attack": attack, "reads": f"{reads}{', retrained' if retrains else ''}"}
-            made = _rows(key, METRICS, each, lowest=0.0, highest=1.0)
-            for row, word in zip(made, COUNTED, strict=True):
-                rows.append({**row, "series": f"{found.attrs['set']}, {word}"})
+            entries = _rows(key, METRICS, values, lowest=0.0, highest=1.0)
+            for row, word in zip(entries, COUNTED, strict=True):
+                rows.append({**row, "series": f"{game.attrs['set']}, {word}"})
     columns = ["attack", "reads", "series", "metric", "value", "low", "high", "n_repeats"]
     table = pd.DataFrame(rows)[columns]
-    table.attrs = about(some)
+    table.attrs = about(games)
     return table
 
 
 def convergence(
-    some: list[xr.Dataset], answers: list[xr.Dataset], lengths_of: list[xr.Dataset]
+    games: list[xr.Dataset], answers: list[xr.Dataset], lengths_of: list[xr.Dataset]
 ) -> pd.DataFrame:
     """iha-ctl-16: how far the models of the game have converged, beside those of Table 2."""
     rows = []
-    for found in some:
-        side = found["form"].sel(inverse="identity", side="without")
+    for game in games:
+        side = game["form"].sel(inverse="identity", side="without")
         # The models on D' are the same for all of its records.
-        first = np.unique(found.attrs["others"], return_index=True)[1]
+        first = np.unique(game.attrs["others"], return_index=True)[1]
         lengths = [
             side.sel(term=name).values[first].astype(float).mean(1) for name in subjects.NORMS
         ]
-        key = {"dataset": found.attrs["set"], "models": "clean game, models on D'"}
-        rows += _over(key, lengths, found["accuracy"].values.mean(1))
-        rows += [{**key, **row} for row in _expected(found)]
+        key = {"dataset": game.attrs["set"], "models": "clean game, models on D'"}
+        rows += _over(key, lengths, game["accuracy"].values.mean(1))
+        rows += [{**key, **row} for row in _expected(game)]
     for outputs, forms in zip(answers, lengths_of, strict=True):
         key = {"dataset": forms.attrs["set"], "models": "Table 2"}
         accuracy = outputs["test_accuracy"].values[forms["target"].values]
         rows += _over(key, list(forms["norm"].values.T), accuracy, pairs=True)
-    return tidy(rows, about(some))
+    return tidy(rows, about(games))
 
 
-def _expected(found: xr.Dataset) -> list[dict[str, Any]]:
+def _expected(game: xr.Dataset) -> list[dict[str, Any]]:
     """Record by record, the AUC of outputs and of parameters in a linear theory: means over D'."""
-    law = found["form"].sel(inverse=subjects.FITTED, side="without").isel(replicate=0)
-    group = np.array(found.attrs["others"])
-    each = [norm.cdf(law.sel(term=name).values / np.sqrt(2)) for name in subjects.EXPECTED]
-    some = {"parameters": each[0], "outputs": each[1], "parameters less outputs": each[0] - each[1]}
+    law = game["form"].sel(inverse=subjects.FITTED, side="without").isel(replicate=0)
+    group = np.array(game.attrs["others"])
+    pair = [norm.cdf(law.sel(term=name).values / np.sqrt(2)) for name in subjects.EXPECTED]
+    aucs = {"parameters": pair[0], "outputs": pair[1], "parameters less outputs": pair[0] - pair[1]}
     rows = []
-    for name, auc in some.items():
+    for name, auc in aucs.items():
         values = [auc[group == place].mean() for place in np.unique(group)]
         rows.append({"metric": f"AUC expected of {name}", **metrics.summary(values)})
     return rows
@@ -342,14 +349,14 @@ def _over(
 ) -> list[dict]:
     """Means over the D', or over targets, where a target and its complement are one unit."""
     units = np.arange(len(accuracy)) // (2 if pairs else 1)
-    found = zip((*subjects.LENGTHS, "test accuracy (%)"), (*lengths, accuracy), strict=True)
-    return [{**key, "metric": name, **metrics.summary(values, units)} for name, values in found]
+    series = zip((*subjects.LENGTHS, "test accuracy (%)"), (*lengths, accuracy), strict=True)
+    return [{**key, "metric": name, **metrics.summary(values, units)} for name, values in series]
 
 
-def all_numbers(found: xr.Dataset) -> dict[str, FloatArray]:
+def all_numbers(game: xr.Dataset) -> dict[str, FloatArray]:
     """The numbers of every attack of a game, as `numbers`."""
-    group = np.array(found.attrs["others"])
-    return {name: numbers(one, group) for name, one in scored(found).items()}
+    group = np.array(game.attrs["others"])
+    return {name: numbers(score, group) for name, score in scored(game).items()}
 
 
 def numbers(score: FloatArray, group: np.ndarray) -> FloatArray:
@@ -357,8 +364,8 @@ def numbers(score: FloatArray, group: np.ndarray) -> FloatArray:
 
     From its scores (2, R, 2, K); `group` says which D' a record is in.
     """
-    each = [[_alone(half[group == place]) for half in score] for place in np.unique(group)]
-    return np.mean(each, axis=1)
+    aucs = [[_alone(half[group == place]) for half in score] for place in np.unique(group)]
+    return np.mean(aucs, axis=1)
 
 
 def _alone(score: FloatArray) -> tuple[float, float]:
@@ -367,10 +374,10 @@ def _alone(score: FloatArray) -> tuple[float, float]:
 
 
 def _rows(
-    key: dict[str, str], names: tuple[str, ...], each: FloatArray, **ends: float
+    key: dict[str, str], names: tuple[str, ...], by_group: FloatArray, **ends: float
 ) -> list[dict[str, Any]]:
     """Means over the D' and their intervals."""
     return [
         {**key, "metric": name, **metrics.summary(values, **ends)}
-        for name, values in zip(names, each.T, strict=True)
+        for name, values in zip(names, by_group.T, strict=True)
     ]

@@ -43,8 +43,8 @@ class Cost:
 
     before: float
     after: float
-    held: float
-    held_after: float
+    peak: float
+    peak_after: float
     queries: int
 
 
@@ -61,12 +61,12 @@ def measured(trained: Trained, settings: Settings) -> Variables:
         "LiRA, side by side": lambda: _lira(trained, settings, SIDE_BY_SIDE),
         "LOSS": lambda: _loss(trained),
     }
-    found = [[of[name]() for _ in range(REPEATS)] for name in CASES]
+    costs = [[of[name]() for _ in range(REPEATS)] for name in CASES]
     parts = {
-        "before": [[one.before for one in some] for some in found],
-        "each": [[one.after / one.queries for one in some] for some in found],
-        "held": [[one.held for one in some] for some in found],
-        "held_after": [[one.held_after for one in some] for some in found],
+        "before": [[cost.before for cost in repeats] for repeats in costs],
+        "each": [[cost.after / cost.queries for cost in repeats] for repeats in costs],
+        "held": [[cost.peak for cost in repeats] for repeats in costs],
+        "held_after": [[cost.peak_after for cost in repeats] for repeats in costs],
     }
     return {
         "attack": (("case",), np.array(CASES)),
@@ -75,7 +75,7 @@ def measured(trained: Trained, settings: Settings) -> Variables:
     }
 
 
-def _asked(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _draw(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Some of the queries, and which of them are members of the first model."""
     queries = trained.queries[:most]
     return queries, trained.task.membership[0, queries]
@@ -83,7 +83,7 @@ def _asked(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _exact(trained: Trained, damping: float) -> Cost:
     """One Cholesky factor of the Hessian, and what IHA makes of it for each record."""
-    queries, _ = _asked(trained, QUERIES)
+    queries, _ = _draw(trained, QUERIES)
     train, query = training_records(trained, 0), records(trained, queries)
     goal = objective(trained.ensemble.module(0), trained.task.config.loss_of, *train)
     x, y = goal.records(*train)
@@ -94,21 +94,21 @@ def _exact(trained: Trained, damping: float) -> Cost:
         return Factor(matrix) if factorised(matrix) else None
 
     while True:
-        found, before, held = _timed(lambda amount=damping: factor(amount))
-        if found is not None:
+        cholesky, before, peak = _timed(lambda amount=damping: factor(amount))
+        if cholesky is not None:
             break
         damping *= 2
 
     def score() -> None:
-        forms_of(views(goal, train, query), [Factors(found, found)], 0.0)
+        forms_of(views(goal, train, query), [Factors(cholesky, cholesky)], 0.0)
 
-    _, after, held_after = _timed(score)
-    return Cost(before, after, held, held_after, len(queries))
+    _, after, peak_after = _timed(score)
+    return Cost(before, after, peak, peak_after, len(queries))
 
 
 def _by_cg(trained: Trained, damping: float) -> Cost:
     """Conjugate gradients, which need nothing beforehand."""
-    queries, member = _asked(trained, QUERIES_CG)
+    queries, member = _draw(trained, QUERIES_CG)
     arguments = (
         trained.ensemble.module(0),
         trained.task.config.loss_of,
@@ -126,9 +126,9 @@ def _by_cg(trained: Trained, damping: float) -> Cost:
 
     # As with the factor: where a damping is too small, the first that is not is timed.
     while True:
-        found, after, held = _timed(lambda amount=damping: score(amount))
-        if found:
-            return Cost(0.0, after, 0.0, held, len(queries))
+        converged, after, peak = _timed(lambda amount=damping: score(amount))
+        if converged:
+            return Cost(0.0, after, 0.0, peak, len(queries))
         damping *= 2
 
 
@@ -138,7 +138,7 @@ def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
     config = replace(task.config, epochs=min(TIMED_EPOCHS, task.config.epochs))
     members = halves(2 * SIDE_BY_SIDE, len(task.pool), settings.seed)[:at_once]
     with TemporaryDirectory() as folder:
-        _, taken, held = _timed(
+        _, seconds, peak = _timed(
             lambda: training.train(
                 task.factory,
                 task.pool,
@@ -150,31 +150,31 @@ def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
                 progress=False,
             )
         )
-    before = taken * task.config.epochs / config.epochs * count / at_once
-    queries, _ = _asked(trained, QUERIES)
-    some, pool = len(trained.ensemble), task.pool
-    scaled, answered, held_after = _timed(
+    before = seconds * task.config.epochs / config.epochs * count / at_once
+    queries, _ = _draw(trained, QUERIES)
+    n_trained, pool = len(trained.ensemble), task.pool
+    scaled, answered, peak_after = _timed(
         lambda: scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])
     )
     # As many answers as there are reference models, no two alike: a fit takes as long with any.
     models = np.arange(count)
-    answers = scaled[models % some] + 1e-3 * models[:, None]
+    answers = scaled[models % n_trained] + 1e-3 * models[:, None]
     among = models[:, None] % 2 == np.arange(len(queries)) % 2
     _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], answers, among))
-    return Cost(before, answered * count / some + fitted, held, held_after, len(queries))
+    return Cost(before, answered * count / n_trained + fitted, peak, peak_after, len(queries))
 
 
 def _loss(trained: Trained) -> Cost:
     """One pass forward."""
-    queries, _ = _asked(trained, QUERIES)
+    queries, _ = _draw(trained, QUERIES)
     model, query = trained.ensemble.module(0), records(trained, queries)
 
     def score() -> None:
         with torch.no_grad():
             attacks.malt(trained.task.config.loss_of(model(query[0]), query[1]).numpy())
 
-    _, after, held = _timed(score)
-    return Cost(0.0, after, 0.0, held, len(queries))
+    _, after, peak = _timed(score)
+    return Cost(0.0, after, 0.0, peak, len(queries))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
@@ -194,26 +194,26 @@ def by_cg(trained: Trained, observed: list[dict[str, np.ndarray]], settings: Set
 
     Both are computed at gathering from the same model; of the small difference a few bits do.
     """
-    asked = trained.asked(SOLVED[settings.profile])
-    rows, apart = np.searchsorted(trained.queries, asked), []
-    for target, each in zip(trained.targets, observed, strict=True):
-        member = trained.task.membership[target, asked]
+    queries = trained.sample_queries(SOLVED[settings.profile])
+    rows, apart = np.searchsorted(trained.queries, queries), []
+    for target, observation in zip(trained.targets, observed, strict=True):
+        member = trained.task.membership[target, queries]
         cg = attacks.iha(
             trained.ensemble.module(target),
             trained.task.config.loss_of,
             training_records(trained, target),
-            records(trained, asked),
+            records(trained, queries),
             member,
             **trained.recipe,
-            damping=float(each["amount"][0]),
+            damping=float(observation["amount"][0]),
             solver="cg",
         )
-        forms = dict(zip(TERMS, each["main"][0][:, rows], strict=True))
+        forms = dict(zip(TERMS, observation["main"][0][:, rows], strict=True))
         how = (cg.loss, member, trained.task.n_members, *trained.recipe.values())
         apart.append(_few_bits(cg.score - iha_from_forms(forms, *how).score))
     return {
         "difference": (("target", "query"), np.array(apart)),
-        "query": (("query",), asked.astype(np.int32)),
+        "query": (("query",), queries.astype(np.int32)),
     }
 
 
@@ -228,21 +228,23 @@ MEGABYTE = 1e6
 
 def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Exact scores against conjugate gradients on the same records (Table 3)."""
-    found, said, asked, count = [], [], {}, {}
-    for audit, one in zip(audits, solved, strict=True):
-        places = np.searchsorted(audit.outputs["record"].values, one["query"].values)
-        exact = [each[places] for each in audit.scores("IHA")]
+    rows, sizes, queried, count = [], [], {}, {}
+    for audit, solution in zip(audits, solved, strict=True):
+        places = np.searchsorted(audit.outputs["record"].values, solution["query"].values)
+        exact = [score[places] for score in audit.scores("IHA")]
         member = [truth[places] for truth in audit.member]
-        cg = [a + b for a, b in zip(exact, one["difference"].values.astype(float), strict=True)]
+        cg = [
+            a + b for a, b in zip(exact, solution["difference"].values.astype(float), strict=True)
+        ]
         for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
-            found += scores.measured(
+            rows += scores.measured(
                 {"dataset": audit.label, "attack": attack}, parts, member, units=audit.units
             )
         apart = [
             float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
         ]
         metric = {"metric": "largest difference from exact, relative"}
-        found.append(
+        rows.append(
             {
                 "dataset": audit.label,
                 "attack": "IHA (CG)",
@@ -250,17 +252,17 @@ def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset]) -> pd.DataFra
                 **scores.over_models(apart, units=audit.units),
             }
         )
-        said.append(
+        sizes.append(
             f"{audit.label}: {len(places):,} records asked of each of {len(exact)} models (the "
             "paper: 10,000 records)"
         )
-        asked[audit.label] = {
+        queried[audit.label] = {
             "queried_members": min(int(truth.sum()) for truth in member),
             "queried_non_members": min(int((~truth).sum()) for truth in member),
         }
         count[audit.label] = len(places)
-    table = table_of(found, audits, said)
-    for label, facts in asked.items():
+    table = table_of(rows, audits, sizes)
+    for label, facts in queried.items():
         table.attrs["setup"][label] |= facts
     table.attrs["asked"] = count
     return table
@@ -291,21 +293,21 @@ def table_6(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
     times = {part: costs[part].values for part in ("before", "each", "held", "held_after")}
     whole = times["before"] + 1000 * times["each"]
     exact = whole[list(costs["attack"].values).index("IHA")]
-    found = []
+    entries = []
     for case, attack in enumerate(map(str, costs["attack"].values)):
-        held = [float(np.max(times[part][case])) / MEGABYTE for part in ("held", "held_after")]
+        peak = [float(np.max(times[part][case])) / MEGABYTE for part in ("held", "held_after")]
         numbers = {
             "precompute time (s)": times["before"][case],
             "time per sample (s)": times["each"][case],
             "time for 1000 samples (s)": whole[case],
             subjects.RATIO: whole[case] / exact,
-            "memory precompute (MB)": held[:1],
-            "memory runtime (MB)": held[1:],
-            "memory max (MB)": [max(held)],
+            "memory precompute (MB)": peak[:1],
+            "memory runtime (MB)": peak[1:],
+            "memory max (MB)": [max(peak)],
         }
         key = {"dataset": costs.attrs["set"], "attack": attack}
-        found += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
-    rows = [row for row in found if not np.isnan(row["value"])]
+        entries += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
+    rows = [row for row in entries if not np.isnan(row["value"])]
     size = f"{p:,} parameters (the paper: 22,532), {models} reference models (the paper: 128)"
     # One model is attacked; the others are timed and not kept.
     few = of_models(costs.attrs["n_models"])

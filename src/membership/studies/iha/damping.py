@@ -35,16 +35,16 @@ def table_8(audits: Sequence[Audit]) -> pd.DataFrame:
 
     Where few records are asked, the same of every target, the errors are over records too.
     """
-    found = []
+    rows = []
     for audit in audits:
         for attack, name in CONDITIONINGS.items():
             if audit.has(name):
                 key = {"dataset": audit.label, "attack": attack, "metric": "AUC"}
-                found.append({**key, **_over_records_too(audit, name)})
+                rows.append({**key, **_over_records_too(audit, name)})
         known = [attack for attack, name in CONDITIONINGS.items() if audit.has(name)]
         if BEST in known:
-            found += [audit.less(BEST, other, CONDITIONINGS) for other in known if other != BEST]
-    return table_of(found, audits)
+            rows += [audit.less(BEST, other, CONDITIONINGS) for other in known if other != BEST]
+    return table_of(rows, audits)
 
 
 def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
@@ -54,11 +54,11 @@ def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
     """
     if audit.is_whole:
         return over_models(audit.numbers(name).tolist(), 1.0, units=audit.units)
-    found = columns(auc(audit.scores(name), audit.member, audit.units).interval())
-    degrees = min(found["degrees_of_freedom"], found["n_repeats"] - 1)
-    half = float(t.ppf(0.975, degrees)) * found["standard_error"]
-    ends = {"low": found["value"] - half, "high": found["value"] + half}
-    return {**found, **ends, "degrees_of_freedom": degrees}
+    estimate = columns(auc(audit.scores(name), audit.member, audit.units).interval())
+    degrees = min(estimate["degrees_of_freedom"], estimate["n_repeats"] - 1)
+    half = float(t.ppf(0.975, degrees)) * estimate["standard_error"]
+    ends = {"low": estimate["value"] - half, "high": estimate["value"] + half}
+    return {**estimate, **ends, "degrees_of_freedom": degrees}
 
 
 def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -68,16 +68,16 @@ def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 def control_2(audits: Sequence[Audit]) -> pd.DataFrame:
     """The damping, over three orders of magnitude (iha-ctl-2)."""
-    found = []
+    rows = []
     for audit in audits:
         for damping in DAMPINGS:
             for name in LEARNT_BY:
                 if audit.has(f"{name}, damping {damping:g}"):
                     key = {"panel": f"{audit.label}: AUC", "damping": damping, "series": name}
-                    found.append(
+                    rows.append(
                         {**key, "metric": "AUC", **_auc(audit, f"{name}, damping {damping:g}")}
                     )
-    return table_of(found, audits)
+    return table_of(rows, audits)
 
 
 def _auc(audit: Audit, name: str) -> dict[str, float]:

@@ -31,8 +31,8 @@ def two_by_two(table: pd.DataFrame) -> "Figure":
     shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
     attack = shown["attack"].map(attacks)
     shown = shown.assign(
-        sees=[clean_game.CELLS[one][0] for one in attack],
-        trains=[clean_game.CELLS[one][1] for one in attack],
+        sees=[clean_game.CELLS[name][0] for name in attack],
+        trains=[clean_game.CELLS[name][1] for name in attack],
         attack=attack.replace(clean_game.SHORT),
     )
     shown["panel"] = shown["dataset"] + ",\n" + shown["metric"].map(READINGS)

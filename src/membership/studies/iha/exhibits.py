@@ -24,9 +24,11 @@ score_taken_apart, small_game, theory = later(
 Names = Callable[["Settings"], tuple[str, ...]]
 
 
-def _files(kinds: Sequence[str], some: Callable[["Settings"], list] = subjects.subjects) -> Names:
+def _files(
+    kinds: Sequence[str], list_subjects: Callable[["Settings"], list] = subjects.subjects
+) -> Names:
     """The evidence of these kinds of every data set of a run, or of some."""
-    return lambda settings: subjects.files(kinds, some(settings))
+    return lambda settings: subjects.files(kinds, list_subjects(settings))
 
 
 def _both(first: Names, second: Names) -> Names:

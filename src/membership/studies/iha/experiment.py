@@ -126,19 +126,19 @@ def task(
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     single = addresses.read(name).parity
     deep = deep and not single
-    count, targets, most_queries = _asked(
+    count, targets, most_queries = _counts(
         name, n_models or settings.n_models, settings.n_targets, deep or large, full
     )
-    wanted = DEEP if deep else recipe.hidden
+    paper_hidden = DEEP if deep else recipe.hidden
     n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
-    hidden = fitting(n_features, wanted, n_outputs, limit)
+    hidden = fitting(n_features, paper_hidden, n_outputs, limit)
     factory = (
         partial(one_logit, n_features)
         if single
         else partial(models.mlp, n_features, hidden, n_outputs)
     )
     depth = ", MLP-4" if deep else ""
-    made = Task(
+    draft = Task(
         label=recipe.label + depth,
         published=recipe.published + depth if recipe.published else "",
         pool=pool,
@@ -151,11 +151,11 @@ def task(
         targets=targets,
         most_queries=min(most_queries, len(pool)),
     )
-    said = _deviations(made, recipe, wanted, hidden)
-    return replace(made, deviations=tuple(said))
+    deviations = _deviations(draft, recipe, paper_hidden, hidden)
+    return replace(draft, deviations=tuple(deviations))
 
 
-def _asked(
+def _counts(
     name: str, count: int, n_targets: int, another: bool, full: bool
 ) -> tuple[int, tuple[int, ...], int]:
     """How many models there are, which of them are attacked, and of most how many records."""
@@ -184,22 +184,22 @@ def _config(
     )
 
 
-def about_task(made: Task) -> dict[str, Any]:
+def about_task(task: Task) -> dict[str, Any]:
     """The attributes that say what was trained on what."""
-    shape = [type(part).__name__ for part in made.factory().modules()]
+    shape = [type(part).__name__ for part in task.factory().modules()]
     return {
-        "set": made.label,
-        "published": made.published,
-        "data": made.origin,
+        "set": task.label,
+        "published": task.published,
+        "data": task.origin,
         "recipe": {
-            **asdict(made.config),
-            "members": made.n_members,
-            "parameters": made.n_parameters,
+            **asdict(task.config),
+            "members": task.n_members,
+            "parameters": task.n_parameters,
             "layers": shape.count("Linear"),
         },
-        "pool": len(made.pool),
-        "deviations": list(made.deviations),
-        "setup": made.setup,
+        "pool": len(task.pool),
+        "deviations": list(task.deviations),
+        "setup": task.setup,
     }
 
 
@@ -247,25 +247,25 @@ def of_models(count: int) -> str:
 
 
 def _deviations(
-    made: Task, recipe: Recipe, wanted: tuple[int, ...], hidden: tuple[int, ...]
+    task: Task, recipe: Recipe, paper_hidden: tuple[int, ...], hidden: tuple[int, ...]
 ) -> list[str]:
     """What is smaller than in the paper, or other; empty for the paper's own data and sizes."""
     if not recipe.published:
         return ["none of the paper's data sets"]
-    said = []
+    deviations = []
     if recipe.label != recipe.published:
-        said.append(f"simulated records instead of {recipe.published}")
-    if recipe.published.startswith("Purchase") and made.pool.n_classes != 100:
-        said.append(f"{made.pool.n_classes} of 100 classes")
-    if len(made.pool) != recipe.pool:
-        said.append(f"a pool of {len(made.pool):,} records (the paper: {recipe.pool:,})")
-    if made.config.epochs != recipe.epochs:
-        said.append(f"{made.config.epochs} epochs (the released code: {recipe.epochs})")
-    if len(made.membership) != PAPER_MODELS:
-        said.append(of_models(len(made.membership)))
-    if hidden != wanted:
-        said.append(f"hidden layers of {hidden} units (the paper: {wanted})")
-    return said
+        deviations.append(f"simulated records instead of {recipe.published}")
+    if recipe.published.startswith("Purchase") and task.pool.n_classes != 100:
+        deviations.append(f"{task.pool.n_classes} of 100 classes")
+    if len(task.pool) != recipe.pool:
+        deviations.append(f"a pool of {len(task.pool):,} records (the paper: {recipe.pool:,})")
+    if task.config.epochs != recipe.epochs:
+        deviations.append(f"{task.config.epochs} epochs (the released code: {recipe.epochs})")
+    if len(task.membership) != PAPER_MODELS:
+        deviations.append(of_models(len(task.membership)))
+    if hidden != paper_hidden:
+        deviations.append(f"hidden layers of {hidden} units (the paper: {paper_hidden})")
+    return deviations
 
 
 CHUNK = 8192
@@ -311,7 +311,7 @@ class Trained:
             name: getattr(config, name) for name in ("learning_rate", "momentum", "weight_decay")
         }
 
-    def asked(self, count: int) -> np.ndarray:
+    def sample_queries(self, count: int) -> np.ndarray:
         """At most so many of the queries, at random, sorted."""
         if count >= len(self.queries):
             return self.queries
@@ -360,10 +360,10 @@ def utility(trained: Trained) -> dict[str, FloatArray]:
     right = _signal(signals.correct, trained.ensemble, records.x, records.y)
     unseen = ~task.membership if task.test is None else np.ones(right.shape, bool)
     scaled = scaled_logits(trained.ensemble, records.x, records.y)
-    each = signals.loss_of_log_odds(scaled, task.config.loss)
+    losses = signals.loss_of_log_odds(scaled, task.config.loss)
     return {
         "test accuracy (%)": 100.0 * np.mean(right, axis=1, where=unseen),
-        "test loss": np.mean(each, axis=1, where=unseen),
+        "test loss": np.mean(losses, axis=1, where=unseen),
     }
 
 
@@ -375,13 +375,13 @@ def _worth_threads(task: Task) -> bool:
 
 def _signal(signal, ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
     """One of `membership.signals` in parts, where a single logit becomes the two (0, logit)."""
-    found = []
+    parts = []
     for rows in _chunks(len(y)):
         logits = ensemble.logits(x[rows])
         if logits.shape[-1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
-        found.append(signal(logits, None, y[rows]))
-    return np.concatenate(found, axis=1)
+        parts.append(signal(logits, None, y[rows]))
+    return np.concatenate(parts, axis=1)
 
 
 def _chunks(n: int) -> Iterator[slice]:

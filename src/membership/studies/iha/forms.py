@@ -79,7 +79,7 @@ def sweep() -> tuple[Inverse, ...]:
 
 def described(inverses: tuple[Inverse, ...]) -> list[dict[str, Any]]:
     """The inverses as attributes of evidence."""
-    return [asdict(one) for one in inverses]
+    return [asdict(kind) for kind in inverses]
 
 
 def enough(values: FloatArray, damping: float) -> float:
@@ -126,8 +126,8 @@ class Opened:
 def norms_of(view: WhiteBoxView, weight_decay: float) -> list[float]:
     """Lengths of the gradient, of it with the weight decay, and of the weight decay."""
     decay = weight_decay * view.weight
-    some = (view.mean_gradient, view.mean_gradient + decay, decay)
-    return [float(np.linalg.norm(vector)) for vector in some]
+    vectors = (view.mean_gradient, view.mean_gradient + decay, decay)
+    return [float(np.linalg.norm(vector)) for vector in vectors]
 
 
 def opened(model: nn.Module, config: Any, train: tuple) -> Opened:
@@ -141,10 +141,10 @@ def empty(inverses: tuple[Inverse, ...], count: int) -> FloatArray:
     return np.full((len(inverses), len(TERMS), count), np.nan)
 
 
-def fill(form: FloatArray, rows: Any, one: Inverse, place: int, found: dict) -> None:
+def fill(form: FloatArray, rows: Any, kind: Inverse, place: int, forms: dict) -> None:
     """Enter the forms that are kept of one inverse."""
-    for term in one.kept:
-        form[place, TERMS.index(term), rows] = found[term]
+    for term in kind.kept:
+        form[place, TERMS.index(term), rows] = forms[term]
 
 
 def observe(trained: Trained, target: int, damping: float) -> dict[str, np.ndarray]:
@@ -161,32 +161,32 @@ def observe(trained: Trained, target: int, damping: float) -> dict[str, np.ndarr
     how = opened(model, trained.task.config, training_records(trained, target))
     known = _known(trained, target, how)
     raised = enough(how.spectrum.values, damping)
-    queries, some = (
+    queries, samples = (
         trained.queries,
-        {"swept": trained.asked(N_SWEPT), "known": trained.asked(N_KNOWN)},
+        {"swept": trained.sample_queries(N_SWEPT), "known": trained.sample_queries(N_KNOWN)},
     )
-    rows_of = {name: np.searchsorted(queries, asked) for name, asked in some.items()}
+    rows_of = {name: np.searchsorted(queries, sample) for name, sample in samples.items()}
     parts = {
         "main": empty(main(damping), len(queries)),
-        "sweep": empty(sweep(), len(some["swept"])),
-        "mean2": np.empty((len(FRACTIONS), len(some["known"]))),
-        "mean3": np.empty((len(FRACTIONS), len(some["known"]))),
+        "sweep": empty(sweep(), len(samples["swept"])),
+        "mean2": np.empty((len(FRACTIONS), len(samples["known"]))),
+        "mean3": np.empty((len(FRACTIONS), len(samples["known"]))),
     }
     for view, rows in how.views(records(trained, queries)):
-        for place, one in enumerate(main(damping)):
-            fill(parts["main"], rows, one, place, how.forms(view, one, raised))
+        for place, kind in enumerate(main(damping)):
+            fill(parts["main"], rows, kind, place, how.forms(view, kind, raised))
         part, to = _within(view, rows, rows_of["swept"])
-        for place, one in enumerate(sweep()):
-            if how.usable(one) and len(to):
-                fill(parts["sweep"], to, one, place, how.forms(part, one, one.amount))
+        for place, kind in enumerate(sweep()):
+            if how.usable(kind) and len(to):
+                fill(parts["sweep"], to, kind, place, how.forms(part, kind, kind.amount))
         part, to = _within(view, rows, rows_of["known"])
         for place, (_, mean) in enumerate(known):
             of = WhiteBoxView(part.gradient, part.loss, mean, part.weight, part.n_train)
-            found = how.forms(of, main(damping)[0], raised)
-            parts["mean2"][place, to], parts["mean3"][place, to] = found["mean2"], found["mean3"]
+            forms = how.forms(of, main(damping)[0], raised)
+            parts["mean2"][place, to], parts["mean3"][place, to] = forms["mean2"], forms["mean3"]
     return {
         **parts,
-        "known": np.stack([np.isin(some["known"], chosen) for chosen, _ in known]),
+        "known": np.stack([np.isin(samples["known"], chosen) for chosen, _ in known]),
         "n_known": np.array([len(chosen) for chosen, _ in known]),
         "amount": np.array([raised, raised, 0.0]),
         "eigenvalue": how.spectrum.values,
@@ -205,10 +205,10 @@ def records(trained: Trained, rows: np.ndarray) -> tuple[torch.Tensor, torch.Ten
     return torch.tensor(pool.x[rows]), torch.tensor(pool.y[rows])
 
 
-def _within(view: WhiteBoxView, rows: slice, wanted: np.ndarray) -> tuple[WhiteBoxView, np.ndarray]:
+def _within(view: WhiteBoxView, rows: slice, sample: np.ndarray) -> tuple[WhiteBoxView, np.ndarray]:
     """The part of a block that is among the wanted rows, and its places there."""
-    inside = (wanted >= rows.start) & (wanted < rows.stop)
-    at = wanted[inside] - rows.start
+    inside = (sample >= rows.start) & (sample < rows.stop)
+    at = sample[inside] - rows.start
     part = WhiteBoxView(
         view.gradient[at], view.loss[at], view.mean_gradient, view.weight, view.n_train
     )
@@ -217,11 +217,11 @@ def _within(view: WhiteBoxView, rows: slice, wanted: np.ndarray) -> tuple[WhiteB
 
 def _known(trained: Trained, target: int, how: Opened) -> list[tuple[np.ndarray, FloatArray]]:
     """For each fraction: the members known, and their mean gradient in the eigenbasis."""
-    found = []
+    known = []
     for chosen in known_members(trained, target):
         mean = mean_gradient(how.goal, *how.goal.records(*records(trained, chosen)))
-        found.append((chosen, how.spectrum.rotate(mean).cpu().numpy()))
-    return found
+        known.append((chosen, how.spectrum.rotate(mean).cpu().numpy()))
+    return known
 
 
 def known_members(trained: Trained, target: int) -> list[np.ndarray]:
@@ -245,21 +245,21 @@ def inverses(
         goal.device,
     )
     amount = damping
-    while (found := _two(goal, x, y, amount, weight_decay)) is None:
+    while (factors := _two(goal, x, y, amount, weight_decay)) is None:
         amount *= 2
-    least = least_eigenvalue(found[0], amount)
-    wanted = enough(np.array([least]), damping)
-    if wanted != amount:
-        found = None  # its memory is needed once more
-        found = _two(goal, x, y, wanted, weight_decay)
-    if found is None:
-        raise RunError(f"the Hessian has no Cholesky factor with damping {wanted:.3g}")
-    inner, outer = found
+    least = least_eigenvalue(factors[0], amount)
+    needed = enough(np.array([least]), damping)
+    if needed != amount:
+        factors = None  # its memory is needed once more
+        factors = _two(goal, x, y, needed, weight_decay)
+    if factors is None:
+        raise RunError(f"the Hessian has no Cholesky factor with damping {needed:.3g}")
+    inner, outer = factors
     return [
         inverse.Factors(inner, inner),
         inverse.Factors(outer, inner),
         inverse.identity(goal.size),
-    ], wanted
+    ], needed
 
 
 def observe_factored(trained: Trained, target: int, damping: float) -> dict[str, np.ndarray]:
@@ -267,10 +267,11 @@ def observe_factored(trained: Trained, target: int, damping: float) -> dict[str,
     goal, train = _goal(trained.ensemble.module(target), trained, target)
     decay = trained.task.config.weight_decay
     stand, amount = inverses(goal, *goal.records(*train), damping, decay)
-    queries, asked = trained.queries, trained.asked(N_KNOWN)
+    queries, sample = trained.queries, trained.sample_queries(N_KNOWN)
     chosen = known_members(trained, target)
     means = [
-        mean_gradient(goal, *goal.records(*records(trained, one))).cpu().numpy() for one in chosen
+        mean_gradient(goal, *goal.records(*records(trained, members))).cpu().numpy()
+        for members in chosen
     ]
     published = stand[0]
     first = published.solve(np.stack(means))
@@ -289,15 +290,15 @@ def observe_factored(trained: Trained, target: int, damping: float) -> dict[str,
                 products[name].append(view.gradient @ vectors.T)
             yield view
 
-    labels, at = main(damping), np.searchsorted(queries, asked)
+    labels, at = main(damping), np.searchsorted(queries, sample)
     form = empty(labels, len(queries))
-    for place, found in enumerate(forms_of(looked_at(), stand, decay)):
-        fill(form, slice(None), labels[place], place, found)
+    for place, forms in enumerate(forms_of(looked_at(), stand, decay)):
+        fill(form, slice(None), labels[place], place, forms)
     return {
         "main": form,
         **{name: np.concatenate(parts)[at].T for name, parts in products.items()},
-        "known": np.stack([np.isin(asked, one) for one in chosen]),
-        "n_known": np.array([len(one) for one in chosen]),
+        "known": np.stack([np.isin(sample, members) for members in chosen]),
+        "n_known": np.array([len(members) for members in chosen]),
         "amount": np.array([amount, amount, 0.0]),
         "norm": np.array(norms),
     }
@@ -338,8 +339,8 @@ ELSEWHERE = {f"IHA, {PUBLIC}": "IHA", f"IHA*, {PUBLIC}": "IHA*", f"IHA, {DECAY}"
 
 def whole_attacks(trained: Trained) -> list[str]:
     """The names of the attacks, those with public records where there are some."""
-    some = [name for name in ELSEWHERE if trained.task.test is not None or PUBLIC not in name]
-    return ["LOSS", *OF_SWEEP, *some]
+    elsewhere = [name for name in ELSEWHERE if trained.task.test is not None or PUBLIC not in name]
+    return ["LOSS", *OF_SWEEP, *elsewhere]
 
 
 def observe_all(trained: Trained, target: int, damping: float) -> dict[str, FloatArray]:
@@ -354,40 +355,40 @@ def observe_all(trained: Trained, target: int, damping: float) -> dict[str, Floa
     raised = enough(how.spectrum.values, damping)
     public = _public(trained, how)
     loss, products = np.empty(len(task.pool)), np.empty((len(task.pool), 0))
-    asked: dict[str, tuple[FloatArray, FloatArray]] = {}
+    weights: dict[str, tuple[FloatArray, FloatArray]] = {}
     own = along = np.empty((0, 0))
     for view, at in how.views(records(trained, np.arange(len(task.pool)))):
-        if not asked:
-            asked = _asked(how, view, public, raised)
-            own, along = (np.hstack([one[place] for one in asked.values()]) for place in (0, 1))
-            products = np.empty((len(loss), 4 * len(asked)))
+        if not weights:
+            weights = _weights_by_attack(how, view, public, raised)
+            own, along = (np.hstack([pair[place] for pair in weights.values()]) for place in (0, 1))
+            products = np.empty((len(loss), 4 * len(weights)))
         loss[at] = view.loss
         products[at] = np.hstack([np.square(view.gradient) @ own, view.gradient @ along])
-    found: dict[str, FloatArray] = {"LOSS": -loss}
-    for place, name in enumerate(asked):
+    scores: dict[str, FloatArray] = {"LOSS": -loss}
+    for place, name in enumerate(weights):
         own2, own3 = products[:, 2 * place : 2 * place + 2].T
-        first = 2 * (len(asked) + place)
+        first = 2 * (len(weights) + place)
         mean2, mean3 = products[:, first : first + 2].T
         # The two conditions of stationarity read the same forms under their own names.
         forms = {"own2": own2, "own3": own3, "mean2": mean2, "mean3": mean3}
         forms |= {"rest2": mean2, "rest3": mean3}
-        attack, who = (
+        attack, knowledge = (
             (ELSEWHERE[name], ", everyone") if name in ELSEWHERE else (OF_SWEEP[name][1], "")
         )
-        found[name] = iha(forms, loss, member, recipe, attack, who).score
+        scores[name] = iha(forms, loss, member, recipe, attack, knowledge).score
     value = np.full((len(whole_attacks(trained)), len(METRICS)), np.nan)
     for place, name in enumerate(whole_attacks(trained)):
-        if name in found:
-            value[place] = [number(metric, found[name], member) for metric in METRICS]
+        if name in scores:
+            value[place] = [number(metric, scores[name], member) for metric in METRICS]
     return {"value": value}
 
 
-def _asked(
+def _weights_by_attack(
     how: Opened, view: WhiteBoxView, public: FloatArray | None, damping: float
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """By attack, what squared gradients and gradients are multiplied by for its forms, (p, 2)."""
-    usable = {one.label: one for one in sweep() if how.usable(one)}
-    found = {
+    usable = {kind.label: kind for kind in sweep() if how.usable(kind)}
+    weights = {
         name: _weights(how, view, view.mean_gradient, usable[label], usable[label].amount)
         for name, (label, _) in OF_SWEEP.items()
         if label in usable
@@ -396,23 +397,23 @@ def _asked(
     for name, attack in ELSEWHERE.items():
         mean = means[name.partition(", ")[2]]
         if mean is not None:
-            one = Inverse("damping", damping, LEARNT_BY[attack])
-            found[name] = _weights(how, view, mean, one, damping)
-    return found
+            kind = Inverse("damping", damping, LEARNT_BY[attack])
+            weights[name] = _weights(how, view, mean, kind, damping)
+    return weights
 
 
 def _weights(
     how: Opened,
     view: WhiteBoxView,
     mean: FloatArray,
-    one: Inverse,
+    kind: Inverse,
     amount: float,
 ) -> tuple[FloatArray, FloatArray]:
     """As `quadratic_forms` has them, for many inverses at once."""
-    learnt = one.stationarity == "regularised"
+    learnt = kind.stationarity == "regularised"
     values, shift = how.spectrum.values, how.weight_decay if learnt else 0.0
-    between = conditioned_inverse(values, amount, one.conditioning)
-    outer = conditioned_inverse(values, amount, one.conditioning, shift=shift)
+    between = conditioned_inverse(values, amount, kind.conditioning)
+    outer = conditioned_inverse(values, amount, kind.conditioning, shift=shift)
     own = np.stack([outer**2, outer**2 * between], axis=1)
     vector = mean + how.weight_decay * view.weight if learnt else mean
     return own, own * vector[:, None]
@@ -423,6 +424,6 @@ def _public(trained: Trained, how: Opened) -> FloatArray | None:
     test = trained.task.test
     if test is None:
         return None
-    some = how.goal.records(torch.tensor(test.x), torch.tensor(test.y))
-    mean = mean_gradient(how.goal, *some)
+    test_records = how.goal.records(torch.tensor(test.x), torch.tensor(test.y))
+    mean = mean_gradient(how.goal, *test_records)
     return how.spectrum.rotate(mean).cpu().numpy()

@@ -37,60 +37,60 @@ Gather = Callable[[], xr.Dataset]
 
 def sources(settings: Settings) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
-    every = {"outputs": outputs, "white-box": forms}
-    full = {**every, "known": known}
+    common = {"outputs": outputs, "white-box": forms}
+    full = {**common, "known": known}
     plain = {**full, "sweep": sweep, "solvers": solvers}
-    found: dict[str, Gather] = {}
+    gatherers: dict[str, Gather] = {}
 
-    def enter(kinds: dict[str, Callable], one: Subject) -> None:
+    def enter(kinds: dict[str, Callable], subject: Subject) -> None:
         for kind, function in kinds.items():
-            found[f"{kind}-{one.slug}"] = functools.partial(function, one, settings)
+            gatherers[f"{kind}-{subject.slug}"] = functools.partial(function, subject, settings)
 
-    for one in subjects.subjects(settings):
-        enter(full if one.full else plain, one)
-    for one in subjects.first(settings):
-        enter({"noise": noise_of_batches}, one)
-    for one in subjects.whole(settings):
-        enter({"whole": every_record}, one)
-    for one in variants(settings):
-        enter({**every, "sweep": sweep} if one.deep else every, one)
-    for one in subjects.left_out(settings):
-        enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, one)
-    for one in games(settings):
-        enter({"pairs-game": game_pairs}, one)
-    for one in timed(settings):
-        enter({"costs": costs}, one)
-    return found
+    for subject in subjects.subjects(settings):
+        enter(full if subject.full else plain, subject)
+    for subject in subjects.first(settings):
+        enter({"noise": noise_of_batches}, subject)
+    for subject in subjects.whole(settings):
+        enter({"whole": every_record}, subject)
+    for subject in variants(settings):
+        enter({**common, "sweep": sweep} if subject.deep else common, subject)
+    for subject in subjects.left_out(settings):
+        enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, subject)
+    for subject in games(settings):
+        enter({"pairs-game": game_pairs}, subject)
+    for subject in timed(settings):
+        enter({"costs": costs}, subject)
+    return gatherers
 
 
-def outputs(one: Subject, settings: Settings) -> xr.Dataset:
+def outputs(subject: Subject, settings: Settings) -> xr.Dataset:
     """What every model answers for the records that the targets are asked about."""
-    trained = _trained(one, settings)
-    pool, asked = trained.task.pool, trained.queries
+    trained = _trained(subject, settings)
+    pool, queries = trained.task.pool, trained.queries
     useful = utility(trained)
     return evidence.dataset(
         "outputs",
         {
-            "log_odds": scaled_logits(trained.ensemble, pool.x[asked], pool.y[asked]),
-            "member": trained.task.membership[:, asked],
+            "log_odds": scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries]),
+            "member": trained.task.membership[:, queries],
             "test_accuracy": useful["test accuracy (%)"],
             "test_loss": useful["test loss"],
         },
-        {"model": np.arange(len(trained.ensemble)), "record": asked},
+        {"model": np.arange(len(trained.ensemble)), "record": queries},
         **about(trained),
     )
 
 
-def forms(one: Subject, settings: Settings) -> xr.Dataset:
+def forms(subject: Subject, settings: Settings) -> xr.Dataset:
     """Quadratic forms at the chapter's damping, and lengths, of every target."""
-    trained, found = _trained(one, settings), _observed(one, settings)
+    trained, observed = _trained(subject, settings), _observed(subject, settings)
     kept = {"damping": "amount", "eigenvalue": "eigenvalue", "norm": "norm"}
     return evidence.dataset(
         "white_box",
         {
             "member": _members(trained, trained.queries),
-            "form": _short(one, [each["main"] for each in found]),
-            **{v: [each[k] for each in found] for v, k in kept.items() if k in found[0]},
+            "form": _short(subject, [part["main"] for part in observed]),
+            **{v: [part[k] for part in observed] for v, k in kept.items() if k in observed[0]},
         },
         {
             **_labels(trained, trained.queries),
@@ -102,36 +102,40 @@ def forms(one: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
-def sweep(one: Subject, settings: Settings) -> xr.Dataset:
+def sweep(subject: Subject, settings: Settings) -> xr.Dataset:
     """The same for every damping and rank, or of the deep network for two, on fewer records."""
-    trained, found = _trained(one, settings), _observed(one, settings)
-    asked = trained.asked(white_box.N_SWEPT)
-    every = white_box.sweep()
-    wanted = {white_box.Inverse("damping", amount) for amount in subjects.DEEP_DAMPINGS.values()}
-    kept = [place for place, each in enumerate(every) if not one.deep or each in wanted]
-    inverses = tuple(every[place] for place in kept)
+    trained, observed = _trained(subject, settings), _observed(subject, settings)
+    queries = trained.sample_queries(white_box.N_SWEPT)
+    swept = white_box.sweep()
+    deep_dampings = {
+        white_box.Inverse("damping", amount) for amount in subjects.DEEP_DAMPINGS.values()
+    }
+    kept = [
+        place for place, inverse in enumerate(swept) if not subject.deep or inverse in deep_dampings
+    ]
+    inverses = tuple(swept[place] for place in kept)
     return evidence.dataset(
         "white_box",
-        {"member": _members(trained, asked), "form": [each["sweep"][kept] for each in found]},
-        {**_labels(trained, asked), **_inverses(inverses)},
+        {"member": _members(trained, queries), "form": [part["sweep"][kept] for part in observed]},
+        {**_labels(trained, queries), **_inverses(inverses)},
         inverses=white_box.described(inverses),
         **about(trained),
     )
 
 
-def known(one: Subject, settings: Settings) -> xr.Dataset:
+def known(subject: Subject, settings: Settings) -> xr.Dataset:
     """The forms of the gradient over some of the training records, on fewer queried records."""
-    trained, found = _trained(one, settings), _observed(one, settings)
-    asked = trained.asked(white_box.N_KNOWN)
-    labels = _labels(trained, asked)
+    trained, observed = _trained(subject, settings), _observed(subject, settings)
+    queries = trained.sample_queries(white_box.N_KNOWN)
+    labels = _labels(trained, queries)
     return evidence.dataset(
         "white_box",
         {
-            "member": _members(trained, asked),
-            "known": [each["known"] for each in found],
-            "n_known": [each["n_known"] for each in found],
-            "known_mean2": _short(one, [each["mean2"] for each in found]),
-            "known_mean3": _short(one, [each["mean3"] for each in found]),
+            "member": _members(trained, queries),
+            "known": [part["known"] for part in observed],
+            "n_known": [part["n_known"] for part in observed],
+            "known_mean2": _short(subject, [part["mean2"] for part in observed]),
+            "known_mean3": _short(subject, [part["mean3"] for part in observed]),
         },
         {name: labels[name] for name in ("target", "query")}
         | {"fraction": list(white_box.FRACTIONS)},
@@ -140,21 +144,21 @@ def known(one: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
-def every_record(one: Subject, settings: Settings) -> xr.Dataset:
+def every_record(subject: Subject, settings: Settings) -> xr.Dataset:
     """Numbers of the attacks over all records of the pool: the targets alone are trained."""
-    task = _task(one, settings)
+    task = _task(subject, settings)
     count = max(task.targets) // 2 * 2 + 2
     trained = train(replace(task, membership=task.membership[:count]), settings)
     look = functools.partial(white_box.observe_all, trained, damping=settings.damping)
-    asked = [task.pool.x, task.pool.y, trained.task.membership]
-    asked += [task.test.x, task.test.y] if task.test else []
-    determined = (settings.damping, asdict(task.config), *asked)
-    found = evidence.in_parts(
+    inputs = [task.pool.x, task.pool.y, trained.task.membership]
+    inputs += [task.test.x, task.test.y] if task.test else []
+    determined = (settings.damping, asdict(task.config), *inputs)
+    parts = evidence.in_parts(
         look, trained.targets, *determined, *trained.ensemble.parameters.values()
     )
     return evidence.dataset(
         "measured",
-        {"value": (("target", "attack", "metric"), [each["value"] for each in found])},
+        {"value": (("target", "attack", "metric"), [part["value"] for part in parts])},
         {
             "target": trained.targets,
             "attack": white_box.whole_attacks(trained),
@@ -164,38 +168,38 @@ def every_record(one: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
-def noise_of_batches(one: Subject, settings: Settings) -> xr.Dataset:
+def noise_of_batches(subject: Subject, settings: Settings) -> xr.Dataset:
     """What the theorems suppose of SGD, measured at one target of each pair."""
-    return noise.gathered(_task(one, settings), settings)
+    return noise.gathered(_task(subject, settings), settings)
 
 
-def solvers(one: Subject, settings: Settings) -> xr.Dataset:
+def solvers(subject: Subject, settings: Settings) -> xr.Dataset:
     """What conjugate gradients change, which is no function of the forms."""
-    trained, found = _trained(one, settings), _observed(one, settings)
-    solved = cost.by_cg(trained, found, settings)
+    trained, observed = _trained(subject, settings), _observed(subject, settings)
+    solved = cost.by_cg(trained, observed, settings)
     return evidence.dataset("measured", solved, **about(trained))
 
 
-def costs(one: Subject, settings: Settings) -> xr.Dataset:
+def costs(subject: Subject, settings: Settings) -> xr.Dataset:
     """Seconds that the attacks took on this machine, and what memory."""
-    trained = _trained(one, settings)
-    found = cost.measured(trained, settings)
-    return evidence.dataset("measured", found, **about(trained))
+    trained = _trained(subject, settings)
+    measured = cost.measured(trained, settings)
+    return evidence.dataset("measured", measured, **about(trained))
 
 
-def left_out_outputs(one: Subject, settings: Settings) -> xr.Dataset:
+def left_out_outputs(subject: Subject, settings: Settings) -> xr.Dataset:
     """What every retrained model answers for the records of the leave-one-out experiments."""
-    return left_out.outputs(left_out.retrain(one.name, settings))
+    return left_out.outputs(left_out.retrain(subject.name, settings))
 
 
-def left_out_forms(one: Subject, settings: Settings) -> xr.Dataset:
+def left_out_forms(subject: Subject, settings: Settings) -> xr.Dataset:
     """Quadratic forms of the retrained models, over the records that all of them share."""
-    return left_out.forms(left_out.retrain(one.name, settings), settings)
+    return left_out.forms(left_out.retrain(subject.name, settings), settings)
 
 
-def game_pairs(one: Subject, settings: Settings) -> xr.Dataset:
+def game_pairs(subject: Subject, settings: Settings) -> xr.Dataset:
     """The clean game at scale: models with and without each record, asked about it."""
-    return neighbours.pairs(one.name, settings)
+    return neighbours.pairs(subject.name, settings)
 
 
 def about(trained: Trained) -> dict[str, Any]:
@@ -210,49 +214,49 @@ def about(trained: Trained) -> dict[str, Any]:
     }
 
 
-def _task(one: Subject, settings: Settings) -> Task:
+def _task(subject: Subject, settings: Settings) -> Task:
     return task(
-        one.name,
+        subject.name,
         settings,
-        deep=one.deep,
-        large=one.large,
-        full=one.full,
-        n_models=one.n_models,
-        most_parameters=one.most_parameters,
+        deep=subject.deep,
+        large=subject.large,
+        full=subject.full,
+        n_models=subject.n_models,
+        most_parameters=subject.most_parameters,
     )
 
 
 # The pool of a data set may be large: only the last one is kept in memory.
 @functools.lru_cache(maxsize=1)
-def _trained(one: Subject, settings: Settings) -> Trained:
-    return train(_task(one, settings), settings)
+def _trained(subject: Subject, settings: Settings) -> Trained:
+    return train(_task(subject, settings), settings)
 
 
 @functools.lru_cache(maxsize=16)
-def _observed(one: Subject, settings: Settings) -> list[dict[str, np.ndarray]]:
+def _observed(subject: Subject, settings: Settings) -> list[dict[str, np.ndarray]]:
     """Three files are made from one look at the gradients."""
-    trained = _trained(one, settings)
+    trained = _trained(subject, settings)
     task, weights = trained.task, trained.ensemble.parameters
-    asked = [task.pool.x, task.pool.y, task.membership, trained.queries, trained.seed]
+    inputs = [task.pool.x, task.pool.y, task.membership, trained.queries, trained.seed]
     damping = settings.damping
-    observe = white_box.observe_factored if one.full else white_box.observe
+    observe = white_box.observe_factored if subject.full else white_box.observe
     look = functools.partial(observe, trained, damping=damping)
-    determined = (damping, asdict(task.config), *asked, *weights.values())
+    determined = (damping, asdict(task.config), *inputs, *weights.values())
     return evidence.in_parts(look, trained.targets, *determined)
 
 
-def _labels(trained: Trained, asked: np.ndarray) -> dict[str, Any]:
-    return {"target": trained.targets, "query": asked, "term": list(TERMS)}
+def _labels(trained: Trained, queries: np.ndarray) -> dict[str, Any]:
+    return {"target": trained.targets, "query": queries, "term": list(TERMS)}
 
 
-def _inverses(some: tuple[white_box.Inverse, ...]) -> dict[str, list[str]]:
-    return {"inverse": [one.label for one in some]}
+def _inverses(inverses: tuple[white_box.Inverse, ...]) -> dict[str, list[str]]:
+    return {"inverse": [inverse.label for inverse in inverses]}
 
 
-def _members(trained: Trained, asked: np.ndarray) -> np.ndarray:
-    return trained.task.membership[np.ix_(trained.targets, asked)]
+def _members(trained: Trained, queries: np.ndarray) -> np.ndarray:
+    return trained.task.membership[np.ix_(trained.targets, queries)]
 
 
-def _short(one: Subject, values: list[np.ndarray]) -> Any:
+def _short(subject: Subject, values: list[np.ndarray]) -> Any:
     """Of the full-size network as few digits as the larger files have."""
-    return evidence.rounded(values) if one.full else values
+    return evidence.rounded(values) if subject.full else values

@@ -86,16 +86,16 @@ class Experiment:
 def experiments(source: Source) -> list[Experiment]:
     """Every experiment of a run; `source` has the evidence named in `subjects.LEFT_OUT`."""
     return [
-        Experiment(*(source.evidence(f"{kind}-{one.slug}") for kind in subjects.LEFT_OUT))
-        for one in subjects.left_out(source.settings)
+        Experiment(*(source.evidence(f"{kind}-{subject.slug}") for kind in subjects.LEFT_OUT))
+        for subject in subjects.left_out(source.settings)
     ]
 
 
-def origin_of(some: Sequence[Experiment]) -> dict[str, Any]:
+def origin_of(retrained: Sequence[Experiment]) -> dict[str, Any]:
     """What a table made from these experiments says about its origin."""
-    sizes = {one.label: one.size.partition(": ")[2] for one in some}
-    said = {"deviations": [one.size for one in some], "sizes": sizes}
-    return {**origin(one.outputs for one in some), **said}
+    sizes = {experiment.label: experiment.size.partition(": ")[2] for experiment in retrained}
+    attributes = {"deviations": [experiment.size for experiment in retrained], "sizes": sizes}
+    return {**origin(experiment.outputs for experiment in retrained), **attributes}
 
 
 RATES = (0.05, 0.3)
@@ -161,7 +161,7 @@ def protocol(experiment: Experiment, settings: Settings) -> Protocol:
 
 def protocols(source: Source) -> list[Protocol]:
     """That of every experiment of a run."""
-    return [protocol(one, source.settings) for one in experiments(source)]
+    return [protocol(experiment, source.settings) for experiment in experiments(source)]
 
 
 def control_8(played: list[Protocol]) -> pd.DataFrame:
@@ -170,28 +170,28 @@ def control_8(played: list[Protocol]) -> pd.DataFrame:
     The intervals of single attacks are over the targets; those of differences over the targets
     and the records, which are few.
     """
-    found = []
-    for one in played:
-        for name, scores in one.scores.items():
-            key = {"dataset": one.experiment.label, "attack": name}
-            found.append(
+    rows = []
+    for game in played:
+        for name, scores in game.scores.items():
+            key = {"dataset": game.experiment.label, "attack": name}
+            rows.append(
                 {
                     **key,
                     "metric": "AUC",
-                    **metrics.summary([metrics.auc(s, one.member) for s in scores], **_SHARE),
+                    **metrics.summary([metrics.auc(s, game.member) for s in scores], **_SHARE),
                 }
             )
-            at_30 = [metrics.tpr_at_fpr(s, one.member, 0.3) for s in scores]
-            found.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
-        found += [_less(one, first, second) for first, second in CONTRASTS]
-    return tidy(found, origin_of([one.experiment for one in played]))
+            at_30 = [metrics.tpr_at_fpr(s, game.member, 0.3) for s in scores]
+            rows.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
+        rows += [_less(game, first, second) for first, second in CONTRASTS]
+    return tidy(rows, origin_of([game.experiment for game in played]))
 
 
-def _less(one: Protocol, first: str, second: str) -> dict[str, Any]:
-    member = np.tile(one.member, (len(one.scores[first]), 1))
-    scores = one.scores[first], one.scores[second]
+def _less(game: Protocol, first: str, second: str) -> dict[str, Any]:
+    member = np.tile(game.member, (len(game.scores[first]), 1))
+    scores = game.scores[first], game.scores[second]
     interval = metrics.paired_interval("auc", *scores, member, resamples=RESAMPLES)
-    key = {"dataset": one.experiment.label, "attack": f"{first} less {second}", "metric": PAIRED}
+    key = {"dataset": game.experiment.label, "attack": f"{first} less {second}", "metric": PAIRED}
     return {**key, **columns(interval)}
 
 
@@ -204,17 +204,17 @@ def control_8_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 def table_5(played: list[Protocol]) -> pd.DataFrame:
     """How often two attacks agree on members, and on non-members (Tables 5a and 5b)."""
-    found = []
-    for one in played:
-        truth = np.tile(one.member, (len(next(iter(one.scores.values()))), 1))
+    rows = []
+    for game in played:
+        truth = np.tile(game.member, (len(next(iter(game.scores.values()))), 1))
         for rate in RATES:
-            said = {
-                name: np.stack([_called(s, one.member, rate) for s in one.scores[attack]])
+            calls = {
+                name: np.stack([_called(s, game.member, rate) for s in game.scores[attack]])
                 for name, attack in TABLE_5.items()
             }
-            said["GT"] = truth
-            found += _agreements(one.experiment.label, said, one.member, rate)
-    return tidy(found, origin_of([one.experiment for one in played]))
+            calls["GT"] = truth
+            rows += _agreements(game.experiment.label, calls, game.member, rate)
+    return tidy(rows, origin_of([game.experiment for game in played]))
 
 
 def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -224,29 +224,31 @@ def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 def _beside(table: pd.DataFrame, printed: list[pd.DataFrame]) -> pd.DataFrame:
     """The published numbers, of another data set, beside those of each of ours."""
-    every = [one.assign(dataset=label) for label in table["dataset"].unique() for one in printed]
-    return published.compare(table, pd.concat(every, ignore_index=True), list(KEYS))
+    copies = [
+        numbers.assign(dataset=label) for label in table["dataset"].unique() for numbers in printed
+    ]
+    return published.compare(table, pd.concat(copies, ignore_index=True), list(KEYS))
 
 
-def _agreements(label: str, said: dict[str, BoolArray], member: BoolArray, rate: float) -> list:
+def _agreements(label: str, calls: dict[str, BoolArray], member: BoolArray, rate: float) -> list:
     """Pairs as in the paper: above the diagonal on members, below it on non-members."""
-    found, names = [], list(said)
+    rows, names = [], list(calls)
     for i, first in enumerate(names):
         for j, second in enumerate(names):
             if i != j:
                 side, kind = (member, "members") if i < j else (~member, "non-members")
-                same = np.mean(said[first][:, side] == said[second][:, side], axis=1)
+                same = np.mean(calls[first][:, side] == calls[second][:, side], axis=1)
                 key = {"dataset": label, "attack": f"{first} vs {second}"}
                 metric = {"metric": f"agreement on {kind} @FPR {rate:g}"}
-                found.append({**key, **metric, **metrics.summary(same, **_SHARE)})
-    return found
+                rows.append({**key, **metric, **metrics.summary(same, **_SHARE)})
+    return rows
 
 
 def _called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
     """Who is called a member at the lowest threshold with at most this false positive rate."""
-    others = np.sort(score[~member])[::-1]
-    allowed = int(np.floor(rate * len(others) + 1e-9))
-    return score > others[allowed]
+    non_members = np.sort(score[~member])[::-1]
+    allowed = int(np.floor(rate * len(non_members) + 1e-9))
+    return score > non_members[allowed]
 
 
 def _black(
@@ -271,5 +273,5 @@ def _white(
 ) -> dict[str, FloatArray]:
     forms, norm = experiment.white_box(target, queries)
     loss, recipe = experiment.loss[target, queries], experiment.outputs.attrs["recipe"]
-    found = white_box(forms, norm, loss, member, recipe)
-    return {name: found[name] for name in ("IHA", "IHA*", "residual norm")}
+    scores = white_box(forms, norm, loss, member, recipe)
+    return {name: scores[name] for name in ("IHA", "IHA*", "residual norm")}

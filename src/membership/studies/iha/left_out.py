@@ -63,13 +63,13 @@ class LeaveOneOut:
     @property
     def setup(self) -> dict[str, Any]:
         """What verdicts compare with the paper's set-up."""
-        asked = {
+        sizes = {
             "queried_members": len(self.inside),
             "queried_non_members": len(self.outside),
             "reference_models": len(self.groups["references"]),
             "members": len(self.base),
         }
-        return {**self.task.setup, **asked}
+        return {**self.task.setup, **sizes}
 
     def answers(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
         """Log-odds of the true label, shape (models, records)."""
@@ -136,39 +136,39 @@ def small_task(name: str, settings: Settings) -> tasks.Task:
 
 def outputs(experiment: LeaveOneOut) -> xr.Dataset:
     """Evidence of the kind outputs."""
-    asked = _asked(experiment)
-    pool, answered = experiment.task.pool, _answered(experiment, asked)
-    answers = experiment.answers(pool.x[asked], pool.y[asked])
+    queries = _queries(experiment)
+    pool, answered = experiment.task.pool, _which_answered(experiment, queries)
+    answers = experiment.answers(pool.x[queries], pool.y[queries])
     return evidence.dataset(
         "outputs",
         {
             "log_odds": np.where(answered, answers, np.nan),
             "asked": answered,
-            "member": experiment.ensemble.membership[:, asked],
+            "member": experiment.ensemble.membership[:, queries],
         },
-        {"model": np.arange(len(experiment.ensemble)), "record": asked},
+        {"model": np.arange(len(experiment.ensemble)), "record": queries},
         **_about(experiment),
     )
 
 
 def forms(experiment: LeaveOneOut, settings: Settings) -> xr.Dataset:
     """Evidence of the kind white_box; NaN where a model was not asked."""
-    asked, inverses = _asked(experiment), white_box.main(settings.damping)
-    models, rows = _models(experiment, settings, asked)
-    found = [
-        _of_model(experiment, m, asked, r, settings) for m, r in zip(models, rows, strict=True)
+    queries, inverses = _queries(experiment), white_box.main(settings.damping)
+    models, rows = _models(experiment, settings, queries)
+    observed = [
+        _of_model(experiment, m, queries, r, settings) for m, r in zip(models, rows, strict=True)
     ]
     return evidence.dataset(
         "white_box",
         {
-            "member": experiment.ensemble.membership[np.ix_(models, asked)],
-            **{name: [each[name] for each in found] for name in ("form", "damping", "norm")},
+            "member": experiment.ensemble.membership[np.ix_(models, queries)],
+            **{name: [part[name] for part in observed] for name in ("form", "damping", "norm")},
         },
         {
             "target": models,
-            "query": asked,
+            "query": queries,
             "term": list(TERMS),
-            "inverse": [one.label for one in inverses],
+            "inverse": [inverse.label for inverse in inverses],
             "vector": list(white_box.VECTORS),
         },
         inverses=white_box.described(inverses),
@@ -176,35 +176,35 @@ def forms(experiment: LeaveOneOut, settings: Settings) -> xr.Dataset:
     )
 
 
-def _asked(experiment: LeaveOneOut) -> np.ndarray:
+def _queries(experiment: LeaveOneOut) -> np.ndarray:
     outside = np.arange(len(experiment.base), len(experiment.task.pool))
     return np.concatenate([experiment.inside, outside])
 
 
-def _answered(experiment: LeaveOneOut, asked: np.ndarray) -> np.ndarray:
+def _which_answered(experiment: LeaveOneOut, queries: np.ndarray) -> np.ndarray:
     """Which models are asked which records: one trained with or without z, about z alone."""
-    found = np.ones((len(experiment.ensemble), len(asked)), bool)
+    answered = np.ones((len(experiment.ensemble), len(queries)), bool)
     for group, records in (("without", experiment.inside), ("with", experiment.outside)):
         for models, z in zip(experiment.groups[group], records, strict=True):
-            found[models] = asked == z
-    return found
+            answered[models] = queries == z
+    return answered
 
 
 def _models(
-    experiment: LeaveOneOut, settings: Settings, asked: np.ndarray
+    experiment: LeaveOneOut, settings: Settings, queries: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The models whose gradients are read, and the places among the records asked of each."""
     half = experiment.groups["with"].shape[1] // 2
     shared = experiment.groups["targets"][: max(half, settings.n_targets)]
     played = experiment.groups["with"][:, half : 2 * half]
-    own = [np.flatnonzero(asked == z) for z in experiment.outside]
-    rows = [np.arange(len(asked))] * len(shared)
+    own = [np.flatnonzero(queries == z) for z in experiment.outside]
+    rows = [np.arange(len(queries))] * len(shared)
     rows += [z for z, models in zip(own, played, strict=True) for _ in models]
     return np.concatenate([shared, played.ravel()]), rows
 
 
 def _of_model(
-    experiment: LeaveOneOut, model: int, asked: np.ndarray, rows: np.ndarray, settings: Settings
+    experiment: LeaveOneOut, model: int, queries: np.ndarray, rows: np.ndarray, settings: Settings
 ) -> dict[str, Any]:
     """Forms (inverse, term, queries) of one model, with D as the training set whatever it was."""
     task, inverses = experiment.task, white_box.main(settings.damping)
@@ -214,19 +214,19 @@ def _of_model(
 
     how = white_box.opened(experiment.ensemble.module(model), task.config, records(experiment.base))
     raised = white_box.enough(how.spectrum.values, settings.damping)
-    form = white_box.empty(inverses, len(asked))
-    for view, part in how.views(records(asked[rows])):
-        for place, one in enumerate(inverses):
-            white_box.fill(form, rows[part], one, place, how.forms(view, one, raised))
+    form = white_box.empty(inverses, len(queries))
+    for view, part in how.views(records(queries[rows])):
+        for place, inverse in enumerate(inverses):
+            white_box.fill(form, rows[part], inverse, place, how.forms(view, inverse, raised))
     return {"form": form, "damping": [raised, raised, 0.0], "norm": how.norms(view)}
 
 
 def _about(experiment: LeaveOneOut) -> dict[str, Any]:
     groups = {name: rows.tolist() for name, rows in experiment.groups.items()}
-    said = about_task(experiment.task)
+    attributes = about_task(experiment.task)
     return {
-        **said,
-        "recipe": {**said["recipe"], "members": len(experiment.base)},
+        **attributes,
+        "recipe": {**attributes["recipe"], "members": len(experiment.base)},
         "setup": experiment.setup,
         "targets": groups["targets"],
         "groups": groups,

@@ -67,7 +67,7 @@ class Game:
     ----------
     task : experiment.Task
         Its pool holds all records, its configuration trains every model.
-    others : numpy.ndarray of int, shape (D', n)
+    base : numpy.ndarray of int, shape (D', n)
         Rows of each D' in the pool; no two share a record.
     added : numpy.ndarray of int, shape (D', R)
         Rows of the records z that are played for with it.
@@ -75,7 +75,7 @@ class Game:
     """
 
     task: experiment.Task
-    others: np.ndarray
+    base: np.ndarray
     added: np.ndarray
     size: Size
 
@@ -88,13 +88,13 @@ class Game:
 def set_up(name: str, settings: Settings) -> Game:
     """Draw the sets D' and the records that are played for."""
     task, size = experiment.task(name, settings, n_models=2), size_of(name, settings)
-    each = size.n_train + size.n_records
+    per_set = size.n_train + size.n_records
     order = np.random.default_rng([settings.seed, 41]).permutation(len(task.pool))
-    drawn = order[: size.n_others * each].reshape(size.n_others, each)
-    others, added = np.sort(drawn[:, : size.n_train]), np.sort(drawn[:, size.n_train :])
+    drawn = order[: size.n_others * per_set].reshape(size.n_others, per_set)
+    base, added = np.sort(drawn[:, : size.n_train]), np.sort(drawn[:, size.n_train :])
     epochs = min(settings.epochs, size.epochs) if settings.epochs else size.epochs
     config = replace(task.config, epochs=epochs)
-    return Game(replace(task, config=config), others, added, size)
+    return Game(replace(task, config=config), base, added, size)
 
 
 def size_of(name: str, settings: Settings) -> Size:
@@ -113,16 +113,16 @@ def weights(game: Game, settings: Settings) -> dict[str, FloatArray]:
         for side in SIDES
         for seed in range(size.n_models)
     ]
-    asked = [game.task.pool.x[game.others], game.task.pool.x[game.added]]
-    asked += [game.task.pool.y[game.others], game.task.pool.y[game.added]]
-    determined = (asdict(game.task.config), settings.seed, settings.device, *asked)
+    inputs = [game.task.pool.x[game.base], game.task.pool.x[game.added]]
+    inputs += [game.task.pool.y[game.base], game.task.pool.y[game.added]]
+    determined = (asdict(game.task.config), settings.seed, settings.device, *inputs)
     look = functools.partial(_trained, game, settings.seed, settings.device)
-    found = evidence.in_parts(look, items, *determined)
-    by = {tuple(item): one["weight"] for item, one in zip(items, found, strict=True)}
-    every = range(size.n_others), range(size.n_models)
+    parts = evidence.in_parts(look, items, *determined)
+    by = {tuple(item): part["weight"] for item, part in zip(items, parts, strict=True)}
+    axes = range(size.n_others), range(size.n_models)
     return {
-        "without": np.array([[by[d, "without", s][0] for s in every[1]] for d in every[0]]),
-        "with": np.array([np.stack([by[d, "with", s] for s in every[1]], 1) for d in every[0]]),
+        "without": np.array([[by[d, "without", s][0] for s in axes[1]] for d in axes[0]]),
+        "with": np.array([np.stack([by[d, "with", s] for s in axes[1]], 1) for d in axes[0]]),
     }
 
 
@@ -133,7 +133,7 @@ def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.nda
     index = (place * len(SIDES) + SIDES.index(side)) * game.size.n_models + number
     order = seed * 1_000_000 + index
     where = training.device_of(device)
-    x, y = (part.to(where) for part in game.records(game.others[place]))
+    x, y = (part.to(where) for part in game.records(game.base[place]))
     if side == "without":
         return {"weight": training.train_neighbours(x, y, None, game.task.config, order, [order])}
     added = tuple(part.to(where) for part in game.records(game.added[place]))
@@ -144,9 +144,9 @@ def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.nda
 def pairs(name: str, settings: Settings) -> xr.Dataset:
     """Evidence of the kind pairs: every model asked about the record that it is played for."""
     game = set_up(name, settings)
-    found = weights(game, settings)
-    of_one = functools.partial(look, game, settings.damping, found)
-    determined = (settings.damping, asdict(game.task.config), *found.values())
+    by_side = weights(game, settings)
+    of_one = functools.partial(look, game, settings.damping, by_side)
+    determined = (settings.damping, asdict(game.task.config), *by_side.values())
     parts = evidence.in_parts(of_one, list(range(game.size.n_others)), *determined)
     inverses = forms.main(settings.damping)
     log_odds = np.concatenate([part["log_odds"] for part in parts])
@@ -161,7 +161,7 @@ def pairs(name: str, settings: Settings) -> xr.Dataset:
             "record": game.added.ravel(),
             "side": list(SIDES),
             "replicate": np.arange(game.size.n_models),
-            "inverse": [*(one.label for one in inverses), subjects.FITTED],
+            "inverse": [*(inverse.label for inverse in inverses), subjects.FITTED],
             "term": list(KINDS),
         },
         inverses=forms.described(inverses),
@@ -171,12 +171,12 @@ def pairs(name: str, settings: Settings) -> xr.Dataset:
 
 
 def _about(game: Game, settings: Settings) -> dict[str, Any]:
-    said = about_task(game.task)
-    kept = {name: said[name] for name in ("set", "published", "data", "recipe", "pool")}
+    attributes = about_task(game.task)
+    kept = {name: attributes[name] for name in ("set", "published", "data", "recipe", "pool")}
     size = game.size
     return {
         **kept,
-        "recipe": {**said["recipe"], "members": size.n_train},
+        "recipe": {**attributes["recipe"], "members": size.n_train},
         # Which D' each record is played for with.
         "others": np.repeat(np.arange(size.n_others), size.n_records).tolist(),
         "seed": settings.seed,
@@ -232,27 +232,27 @@ class Logistic:
         x, near = self.x.float(), near.float()
         second = (self.slopes(weight)[1] / len(x)).float()[:, None, :]
 
-        def solve(wanted: torch.Tensor) -> torch.Tensor:
-            b = wanted.float()
+        def solve(vectors: torch.Tensor) -> torch.Tensor:
+            b = vectors.float()
             v, size = b @ near, b.norm(dim=-1).clamp_min(torch.finfo(b.dtype).tiny)
             for _ in range(MOST_ROUNDS):
                 rest = b - ((v @ x.T) * second) @ x - shift * v
                 if bool((rest.norm(dim=-1) <= TOLERANCE * size).all()):
-                    return v.to(wanted)
+                    return v.to(vectors)
                 v = v + rest @ near
             raise RunError("a damped Hessian of the clean game could not be solved with")
 
         return solve
 
 
-def look(game: Game, damping: float, found: dict[str, np.ndarray], place: int) -> dict:
+def look(game: Game, damping: float, by_side: dict[str, np.ndarray], place: int) -> dict:
     """What is kept of the models of one D': log-odds and forms by (record, side, replicate).
 
     Parameters
     ----------
     game : Game
     damping : float
-    found : dict of numpy.ndarray
+    by_side : dict of numpy.ndarray
         As `weights` returns it.
     place : int
         Which D'.
@@ -263,29 +263,29 @@ def look(game: Game, damping: float, found: dict[str, np.ndarray], place: int) -
         ``log_odds`` (R, 2, K), ``form`` (R, 2, K, inverses and "fitted noise", `KINDS`),
         ``accuracy`` (K,) of the models on D', in percent, and the ``damping`` used.
     """
-    others = Logistic.of(*game.records(game.others[place], torch.float64))
-    asked = Logistic.of(*game.records(game.added[place], torch.float64))
-    out = torch.tensor(found["without"][place]).double()
-    ins = torch.tensor(found["with"][place]).double()
-    values, basis = torch.linalg.eigh(others.hessian(out.mean(0)))
+    base = Logistic.of(*game.records(game.base[place], torch.float64))
+    queried = Logistic.of(*game.records(game.added[place], torch.float64))
+    out = torch.tensor(by_side["without"][place]).double()
+    ins = torch.tensor(by_side["with"][place]).double()
+    values, basis = torch.linalg.eigh(base.hessian(out.mean(0)))
     amount = forms.enough(values.numpy(), damping)
     near = basis @ torch.diag(1 / (values + amount)) @ basis.T
     inverses = forms.main(damping)
-    form = np.full((len(asked.x), 2, len(out), len(inverses) + 1, len(KINDS)), np.nan)
-    how = (others, game.task.config.weight_decay, amount, near)
-    for some in torch.arange(len(out)).split(CHUNK):
+    form = np.full((len(queried.x), 2, len(out), len(inverses) + 1, len(KINDS)), np.nan)
+    how = (base, game.task.config.weight_decay, amount, near)
+    for chunk in torch.arange(len(out)).split(CHUNK):
         # A model on D' is asked about every z.
-        gradient = asked.gradients(out[some])
-        form[:, 0, some] = _forms(out[some], gradient, *how).transpose(1, 0, 2, 3)
+        gradient = queried.gradients(out[chunk])
+        form[:, 0, chunk] = _forms(out[chunk], gradient, *how).transpose(1, 0, 2, 3)
     for replicate in range(ins.shape[1]):
         weight = ins[:, replicate]
-        own = asked.slopes(weight)[0].diagonal()[:, None, None] * asked.x[:, None]
+        own = queried.slopes(weight)[0].diagonal()[:, None, None] * queried.x[:, None]
         form[:, 1, replicate] = _forms(weight, own, *how)[:, 0]
-    _project(form, others, asked, out, ins, amount, game.task.config)
-    _expect(form, others, asked, out, game.task.config)
-    sign = 2 * asked.y - 1
-    with_z = torch.einsum("rkp,rp->rk", ins, asked.x) * sign[:, None]
-    log_odds = torch.stack([(asked.x @ out.T) * sign[:, None], with_z], 1)
+    _project(form, base, queried, out, ins, amount, game.task.config)
+    _expect(form, base, queried, out, game.task.config)
+    sign = 2 * queried.y - 1
+    with_z = torch.einsum("rkp,rp->rk", ins, queried.x) * sign[:, None]
+    log_odds = torch.stack([(queried.x @ out.T) * sign[:, None], with_z], 1)
     accuracy = _accuracy(game, place, out)
     shown = {"log_odds": log_odds.numpy(), "form": form, "accuracy": accuracy}
     return {**shown, "damping": np.array(amount)}
@@ -294,21 +294,21 @@ def look(game: Game, damping: float, found: dict[str, np.ndarray], place: int) -
 def _forms(
     weight: torch.Tensor,
     gradient: torch.Tensor,
-    others: Logistic,
+    base: Logistic,
     decay: float,
     amount: float,
     near: torch.Tensor,
 ) -> np.ndarray:
     """Forms (m, q, inverses, kinds) of gradients (m, q, p), as `attacks.forms` defines them."""
-    mean = others.mean_gradient(weight)[:, None]
+    mean = base.mean_gradient(weight)[:, None]
     rest = mean + decay * weight[:, None]
-    plain = others.solver(weight, amount, near)
-    shifted = others.solver(weight, amount + decay, near)
-    found = np.full((*gradient.shape[:2], 4, len(KINDS)), np.nan)
+    plain = base.solver(weight, amount, near)
+    shifted = base.solver(weight, amount + decay, near)
+    form = np.full((*gradient.shape[:2], 4, len(KINDS)), np.nan)
 
     def enter(inverse: int, **terms: torch.Tensor) -> None:
         for name, value in terms.items():
-            found[:, :, inverse, TERMS.index(name)] = value.numpy()
+            form[:, :, inverse, TERMS.index(name)] = value.numpy()
 
     def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return (a * b).sum(-1)
@@ -324,14 +324,14 @@ def _forms(
     enter(1, own2=dot(a, a), own3=dot(a, b), rest2=dot(a, r), rest3=dot(b, r))
     enter(2, own2=dot(gradient, gradient), mean2=dot(gradient, mean), rest2=dot(gradient, rest))
     for name, vector in zip(subjects.NORMS, (mean, rest, decay * weight[:, None]), strict=True):
-        found[:, :, 2, KINDS.index(name)] = vector.norm(dim=-1).numpy()
-    return found
+        form[:, :, 2, KINDS.index(name)] = vector.norm(dim=-1).numpy()
+    return form
 
 
 def _project(
     form: np.ndarray,
-    others: Logistic,
-    asked: Logistic,
+    base: Logistic,
+    queried: Logistic,
     out: torch.Tensor,
     ins: torch.Tensor,
     amount: float,
@@ -341,8 +341,8 @@ def _project(
     for half, name in enumerate(subjects.PROJECTED):
         reference = out[half::2]
         centre = reference.mean(0)
-        values, basis, noise, moved = _law(others, reference, config)
-        gradient = asked.gradients(centre[None])[0] @ basis
+        values, basis, noise, moved = _law(base, reference, config)
+        gradient = queried.gradients(centre[None])[0] @ basis
         for place, factor in ((0, 1 / (values + amount)), (3, moved / noise)):
             direction = -(gradient * factor) @ basis.T
             at = (place, KINDS.index(name))
@@ -351,27 +351,27 @@ def _project(
 
 
 def _expect(
-    form: np.ndarray, others: Logistic, asked: Logistic, out: torch.Tensor, config: Any
+    form: np.ndarray, base: Logistic, queried: Logistic, out: torch.Tensor, config: Any
 ) -> None:
     """Enter how far apart the two laws of parameters, and of outputs, should be."""
-    _, basis, noise, moved = _law(others, out, config)
-    move = moved * (asked.gradients(out.mean(0)[None])[0] @ basis) / (len(others.x) + 1)
-    along = asked.x @ basis
+    _, basis, noise, moved = _law(base, out, config)
+    move = moved * (queried.gradients(out.mean(0)[None])[0] @ basis) / (len(base.x) + 1)
+    along = queried.x @ basis
     parameters = (move**2 / noise).sum(1).sqrt()
     outputs = (move * along).sum(1).abs() / (noise * along**2).sum(1).sqrt()
     for name, distance in zip(subjects.EXPECTED, (parameters, outputs), strict=True):
         form[:, :, :, 3, KINDS.index(name)] = distance.numpy()[:, None, None]
 
 
-def _law(others: Logistic, reference: torch.Tensor, config: Any) -> tuple[torch.Tensor, ...]:
+def _law(base: Logistic, reference: torch.Tensor, config: Any) -> tuple[torch.Tensor, ...]:
     """The eigenbasis of H at the mean of the references, their noise there, and a record's move.
 
     The move is by a unit of gradient.
     """
-    steps = -(-len(others.x) // config.batch_size)
+    steps = -(-len(base.x) // config.batch_size)
     time = sum(map(config.learning_rate_at, range(config.epochs))) * steps / (1 - config.momentum)
     centre = reference.mean(0)
-    values, basis = torch.linalg.eigh(others.hessian(centre))
+    values, basis = torch.linalg.eigh(base.hessian(centre))
     noise = smoothed(((reference - centre) @ basis).var(0))
     k = values + config.weight_decay
     moved = torch.where(k.abs() * time < 1e-9, time, -torch.expm1(-time * k) / k)
@@ -392,7 +392,7 @@ def _accuracy(game: Game, place: int, weight: torch.Tensor) -> np.ndarray:
     """On records that no model has seen: the official test records where there are some."""
     task = game.task
     if task.test is None:
-        seen = np.concatenate([game.others[place], game.added[place]])
+        seen = np.concatenate([game.base[place], game.added[place]])
         x, y = game.records(np.setdiff1d(np.arange(len(task.pool)), seen), torch.float64)
     else:
         x = torch.tensor(task.test.x, dtype=torch.float64).flatten(1)

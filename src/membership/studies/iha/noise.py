@@ -51,23 +51,23 @@ def gathered(task: Task, settings: Any) -> xr.Dataset:
     look = functools.partial(observe, trained)
     determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership)
     places = list(range(len(trained.targets)))
-    found = evidence.in_parts(
+    parts = evidence.in_parts(
         look,
         places,
         TIMES_DECAY,
         *determined,
         *trained.ensemble.parameters.values(),
     )
-    width = max(len(each["eigenvalue"]) for each in found)
+    width = max(len(part["eigenvalue"]) for part in parts)
     along = {
-        name: (("target", "direction"), [_padded(each[name], width) for each in found])
+        name: (("target", "direction"), [_padded(part[name], width) for part in parts])
         for name in ("eigenvalue", "noise")
     }
     plain = {
-        name: (("target",), [float(each[name]) for each in found]) for name in ("loss", "diagonal")
+        name: (("target",), [float(part[name]) for part in parts]) for name in ("loss", "diagonal")
     }
     of_records = {
-        name: (("target", "query"), [each[name].astype(np.float32) for each in found])
+        name: (("target", "query"), [part[name].astype(np.float32) for part in parts])
         for name in ("dropped", "kept", "change")
     }
     return evidence.dataset(
@@ -93,9 +93,9 @@ def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
     along, losses = gradients_along(goal, *records, directions.vectors)
     covariance = np.cov(along.T, bias=True) / config.batch_size
     weight = (goal.vector() @ directions.vectors).cpu().numpy()
-    asked = np.sort(np.random.default_rng([trained.seed, 41, place]).permutation(len(y))[:500])
+    queried = np.sort(np.random.default_rng([trained.seed, 41, place]).permutation(len(y))[:500])
     of_records = log_ratios(
-        directions.values, along[asked], along.mean(0), losses[asked], losses.mean(), weight,
+        directions.values, along[queried], along.mean(0), losses[queried], losses.mean(), weight,
         len(y), config,
     )  # fmt: skip
     return {
@@ -140,18 +140,24 @@ def log_ratios(
     }
 
 
-def control_18(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+def control_18(measurements: Sequence[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-18: the assumptions by quantity, and noise by eigenvalue."""
     rows: list[dict[str, Any]] = []
-    for one in some:
+    for measurement in measurements:
         numbers: dict[tuple[str, float], list[float]] = {}
-        for target in range(one.sizes["target"]):
-            for key, value in _of_target(one.isel(target=target), one.attrs).items():
+        for target in range(measurement.sizes["target"]):
+            for key, value in _of_target(
+                measurement.isel(target=target), measurement.attrs
+            ).items():
                 numbers.setdefault(key, []).append(value)
         for (quantity, eigenvalue), values in numbers.items():
-            key = {"dataset": one.attrs["set"], "quantity": quantity, "eigenvalue": eigenvalue}
+            key = {
+                "dataset": measurement.attrs["set"],
+                "quantity": quantity,
+                "eigenvalue": eigenvalue,
+            }
             rows.append(key | _summed(quantity, np.array(values)))
-    return tidy(rows, origin(some, note=NOTE))
+    return tidy(rows, origin(measurements, note=NOTE))
 
 
 def _summed(quantity: str, values: FloatArray) -> dict[str, float]:
@@ -159,29 +165,29 @@ def _summed(quantity: str, values: FloatArray) -> dict[str, float]:
     if quantity not in (NOISE, SUPPOSED):
         lowest = -np.inf if quantity == EXPONENT else 0.0
         return metrics.summary(values, lowest=lowest)
-    found = metrics.summary(np.log(values))
-    found |= {name: float(np.exp(found[name])) for name in ("value", "low", "high")}
-    return found | {"standard_error": found["value"] * found["standard_error"]}
+    summary = metrics.summary(np.log(values))
+    summary |= {name: float(np.exp(summary[name])) for name in ("value", "low", "high")}
+    return summary | {"standard_error": summary["value"] * summary["standard_error"]}
 
 
-def _of_target(one: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str, float], float]:
-    recipe, every = attrs["recipe"], one["eigenvalue"].values.astype(float)
-    seen = np.isfinite(every)
-    values, noise = every[seen], one["noise"].values.astype(float)[seen]
-    supposed = 2 * float(one["loss"]) * values / recipe["batch_size"]
-    found = {
+def _of_target(measurement: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str, float], float]:
+    recipe, eigenvalues = attrs["recipe"], measurement["eigenvalue"].values.astype(float)
+    seen = np.isfinite(eigenvalues)
+    values, noise = eigenvalues[seen], measurement["noise"].values.astype(float)[seen]
+    supposed = 2 * float(measurement["loss"]) * values / recipe["batch_size"]
+    numbers = {
         (EXPONENT, np.nan): power_law(values, noise),
         (SCALE, np.nan): float(np.median(noise / supposed)),
-        (DIAGONAL, np.nan): float(one["diagonal"]),
-        (DROPPED, np.nan): float(one["dropped"].std() / one["kept"].std()),
-        (LOSS_CHANGE, np.nan): 100 * float(np.abs(one["change"]).mean()),
+        (DIAGONAL, np.nan): float(measurement["diagonal"]),
+        (DROPPED, np.nan): float(measurement["dropped"].std() / measurement["kept"].std()),
+        (LOSS_CHANGE, np.nan): 100 * float(np.abs(measurement["change"]).mean()),
     }
     places = np.round(4 * np.log10(values)) / 4
     for place in np.unique(places):
         here, at = places == place, float(10.0**place)
-        found[NOISE, at] = float(np.exp(np.log(noise[here]).mean()))
-        found[SUPPOSED, at] = float(np.exp(np.log(supposed[here]).mean()))
-    return found
+        numbers[NOISE, at] = float(np.exp(np.log(noise[here]).mean()))
+        numbers[SUPPOSED, at] = float(np.exp(np.log(supposed[here]).mean()))
+    return numbers
 
 
 def _padded(values: np.ndarray, width: int) -> np.ndarray:

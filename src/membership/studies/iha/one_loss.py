@@ -43,12 +43,12 @@ def control_17(white_box: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]) ->
 def _medians(forms: xr.Dataset, sweep: xr.Dataset, damping: float) -> FloatArray:
     """Of each target, over the records of the sweep: `loss_share` from quadratic forms."""
     at = np.searchsorted(forms["query"].values, sweep["query"].values)
-    found = []
+    medians = []
     for target in range(sweep.sizes["target"]):
         inverse = by_inverse(sweep, target)[f"damping {damping:g}"]
         plain = by_inverse(forms, target, at)["identity"]["own2"]
         # A record that is fitted to rounding has no gradient, and no share.
         seen = (plain > 0) & (inverse["own2"] > 0)
         share = inverse["own1"][seen] ** 2 / (inverse["own2"][seen] * plain[seen])
-        found.append(np.median(share))
-    return np.array(found)
+        medians.append(np.median(share))
+    return np.array(medians)

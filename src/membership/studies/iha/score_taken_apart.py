@@ -48,7 +48,7 @@ KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, rele
 
 def table_4(audits: Sequence[Audit]) -> pd.DataFrame:
     """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
-    found = []
+    rows = []
     for audit in audits:
         momentum, learning_rate = audit.recipe["momentum"], audit.recipe["learning_rate"]
         for attack, terms in TERMS.items():
@@ -56,11 +56,12 @@ def table_4(audits: Sequence[Audit]) -> pd.DataFrame:
                 term: 1 / (1 + momentum) if term == "loss" else -1 / learning_rate for term in terms
             }
             scores = [
-                sum(weight * one[term] for term, weight in weights.items()) for one in audit.found
+                sum(weight * of_target[term] for term, weight in weights.items())
+                for of_target in audit.by_target
             ]
             key = {"dataset": audit.label, "attack": attack}
-            found += measured(key, scores, audit.member, units=audit.units)
-    return table_of(found, audits)
+            rows += measured(key, scores, audit.member, units=audit.units)
+    return table_of(rows, audits)
 
 
 def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -75,22 +76,22 @@ def table_9(audits: Sequence[Audit]) -> pd.DataFrame:
     "as released": g/n is taken away for every member, whether it is known or not. "coin": with
     the fraction's probability the AUC of full knowledge, else that of none.
     """
-    found = []
+    rows = []
     for audit in audits:
         for fraction in FRACTIONS:
             key = {"dataset": audit.label, "fraction": fraction}
             for attack, name in KNOWN.items():
                 scores = audit.scores(f"{name} {fraction:g}")
                 named = {**key, "attack": attack}
-                found += measured(named, scores, audit.member, units=audit.units)
+                rows += measured(named, scores, audit.member, units=audit.units)
             pairs = [audit.scores("IHA"), audit.scores("IHA, everyone"), audit.member]
             mixed = [
                 fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
                 for full, none, truth in zip(*pairs, strict=True)
             ]
             coin = over_models(mixed, 1.0, units=audit.units)
-            found.append({**key, "attack": "coin", "metric": "AUC", **coin})
-    return table_of(found, audits)
+            rows.append({**key, "attack": "coin", "metric": "AUC", **coin})
+    return table_of(rows, audits)
 
 
 def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -102,8 +103,8 @@ def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
 
 def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) -> list[dict]:
     """How many eigenvalues of the targets' Hessians are above the damping."""
-    above = [float((one > damping).sum()) for one in values]
-    share = [float((one > damping).mean()) for one in values]
+    above = [float((eigenvalues > damping).sum()) for eigenvalues in values]
+    share = [float((eigenvalues > damping).mean()) for eigenvalues in values]
     return [
         {**key, "quantity": "eigenvalues above the damping", **over_models(above)},
         {**key, "quantity": "as a share of all", **over_models(share, 1.0)},
@@ -112,7 +113,7 @@ def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) ->
 
 def control_4(audits: Sequence[Audit], settings: Settings) -> pd.DataFrame:
     """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
-    found = []
+    rows = []
     for audit in audits:
         key, units = {"dataset": audit.label}, audit.units
         numbers = {
@@ -120,20 +121,20 @@ def control_4(audits: Sequence[Audit], settings: Settings) -> pd.DataFrame:
             for name in LEARNT_BY
         }
         for name, values in numbers.items():
-            found.append(
+            rows.append(
                 {**key, "quantity": f"AUC of {name}", **over_models(values, 1.0, units=units)}
             )
         gain = np.subtract(numbers["IHA*"], numbers["IHA"])
         less = over_models(gain.tolist(), 1.0, -1.0, units=units)
-        found.append({**key, "quantity": "AUC, IHA* less IHA", **less})
+        rows.append({**key, "quantity": "AUC, IHA* less IHA", **less})
         norms = np.stack(audit.scores("norms"))
         names = subjects.LENGTHS
         for column, quantity in enumerate(names):
             length = over_models(norms[:, column].tolist(), units=units)
-            found.append({**key, "quantity": quantity, **length})
+            rows.append({**key, "quantity": quantity, **length})
         if audit.has("eigenvalues"):
-            found += _above(key, audit.scores("eigenvalues"), settings.damping)
-    return table_of(found, audits)
+            rows += _above(key, audit.scores("eigenvalues"), settings.damping)
+    return table_of(rows, audits)
 
 
 # A version has these or not. What stands in for each: the identity, the gradient of the loss
@@ -171,21 +172,21 @@ def versions(
     """The score of every version (see `FACTORS`) for one target."""
     rest = dict.fromkeys(("rest2", "rest3"), identity["rest2"])
     flat = {**plain({"identity": identity}), **rest}
-    found = {}
+    by_version = {}
     for curved, decay, term, known in EVERY:
         forms = (regularised if decay else published) if curved else flat
         name, knowledge = "IHA*" if decay else "IHA", "" if known else ", everyone"
         score = iha(forms, loss, member, recipe, name, knowledge)
         steps = -(score.i1 + score.i2 + score.i3 + score.i4)
-        found[curved, decay, term, known] = score.score if term else steps
-    return found
+        by_version[curved, decay, term, known] = score.score if term else steps
+    return by_version
 
 
 def control_11(audits: Sequence[Audit], evidence: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What each choice is worth, the three others fixed, at the chapter's damping (iha-ctl-11)."""
-    found = []
+    rows = []
     for audit, forms in zip(audits, evidence, strict=True):
-        each = [
+        by_target = [
             versions(
                 *(kept[name] for name in ("published", "regularised", "identity")),
                 loss_of(audit.outputs, target),
@@ -195,21 +196,22 @@ def control_11(audits: Sequence[Audit], evidence: Sequence[xr.Dataset]) -> pd.Da
             for place, target, kept in _targets(audit, forms)
         ]
         numbers = {
-            one: auc([part[one] for part in each], audit.member, audit.units) for one in EVERY
+            version: auc([part[version] for part in by_target], audit.member, audit.units)
+            for version in EVERY
         }
         for place, factor in enumerate(FACTORS):
-            for version in [one for one in EVERY if one[place]]:
+            for version in [version for version in EVERY if version[place]]:
                 key = {"dataset": audit.label, "contrast": _contrast(factor, version)}
                 key |= {"factor": factor, "metric": "AUC"}
-                found.append({**key, **_less(numbers, version, place)})
-    return tidy(found, _about(audits))
+                rows.append({**key, **_less(numbers, version, place)})
+    return tidy(rows, _about(audits))
 
 
 def control_12(
     audits: Sequence[Audit], evidence: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]
 ) -> pd.DataFrame:
     """The same at every damping, on the fewer records of the sweep (iha-ctl-12)."""
-    found = []
+    rows = []
     for audit, forms, sweep in zip(audits, evidence, sweeps, strict=True):
         at = np.searchsorted(forms["query"].values, sweep["query"].values)
         member = list(sweep["member"].values)
@@ -218,23 +220,25 @@ def control_12(
         losses = [loss_of(audit.outputs, target, at) for target in audit.attrs["targets"]]
         for damping in DAMPINGS:
             names = (f"damping {damping:g}", f"damping {damping:g}, regularised")
-            if not all(name in one for one in swept for name in names):
+            if not all(name in inverses for inverses in swept for name in names):
                 continue
-            each = [
-                versions(*(one[name] for name in names), plain, loss, truth, audit.recipe)
-                for one, plain, loss, truth in zip(swept, flat, losses, member, strict=True)
+            by_target = [
+                versions(*(inverses[name] for name in names), plain, loss, truth, audit.recipe)
+                for inverses, plain, loss, truth in zip(swept, flat, losses, member, strict=True)
             ]
             numbers: dict[Version, metrics.Resampled] = {}
             for factor, version in OVER_DAMPINGS:
                 place = FACTORS.index(factor)
-                for one in (version, _without(version, place)):
-                    if one not in numbers:
-                        numbers[one] = auc([part[one] for part in each], member, audit.units)
+                for variant in (version, _without(version, place)):
+                    if variant not in numbers:
+                        numbers[variant] = auc(
+                            [part[variant] for part in by_target], member, audit.units
+                        )
                 key = {"panel": audit.label, "damping": damping}
                 # None has the loss term: in the picture that goes without saying.
                 series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
-                found.append({**key, "series": series, **_less(numbers, version, place)})
-    return tidy(found, _about(audits))
+                rows.append({**key, "series": series, **_less(numbers, version, place)})
+    return tidy(rows, _about(audits))
 
 
 def control_13(
@@ -244,23 +248,21 @@ def control_13(
 
     IHA itself, with something else for the gradient of the others, is asked about every record.
     """
-    found = []
-    asked_all = {one.label: one for one in whole}
+    rows = []
+    whole_by_label = {audit.label: audit for audit in whole}
     for audit, forms in zip(audits, evidence, strict=True):
-        each = [alone(kept) for _, _, kept in _targets(audit, forms)]
+        by_target = [alone(kept) for _, _, kept in _targets(audit, forms)]
         loss = auc(audit.scores("LOSS"), audit.member, audit.units)
         scored = {name: audit.scores(masked) for name, masked in MASKED.items()}
-        scored |= {name: [part[name] for part in each] for name in ALONE}
+        scored |= {name: [part[name] for part in by_target] for name in ALONE}
         for name, scores in scored.items():
             own = auc(scores, audit.member, audit.units)
             key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
-            found.append(
-                {**key, "AUC": own.value.mean(), **columns((own + loss * -1.0).interval())}
-            )
-        if audit.label in asked_all:
-            found += _elsewhere(asked_all[audit.label])
-    said = [f"{one.label}, IHA: all {one.attrs['pool']:,} records asked" for one in whole]
-    return tidy(found, _about(audits, *said))
+            rows.append({**key, "AUC": own.value.mean(), **columns((own + loss * -1.0).interval())})
+        if audit.label in whole_by_label:
+            rows += _elsewhere(whole_by_label[audit.label])
+    notes = [f"{audit.label}, IHA: all {audit.attrs['pool']:,} records asked" for audit in whole]
+    return tidy(rows, _about(audits, *notes))
 
 
 def _elsewhere(audit: Audit) -> list[dict[str, Any]]:
@@ -295,10 +297,10 @@ def auc(
     scores: Sequence[FloatArray], member: Sequence[BoolArray], units: np.ndarray
 ) -> metrics.Resampled:
     """The AUC of each unit of targets, and under resamples of the records."""
-    found = metrics.resampled("auc", np.stack(scores), np.stack(member), resamples=RESAMPLES)
+    resampled = metrics.resampled("auc", np.stack(scores), np.stack(member), resamples=RESAMPLES)
     kept, units, size = np.unique(units, return_inverse=True, return_counts=True)
     merge = np.equal.outer(np.arange(len(kept)), units) / size[:, None]
-    return metrics.Resampled(merge @ found.value, merge @ found.under)
+    return metrics.Resampled(merge @ resampled.value, merge @ resampled.under)
 
 
 def _without(version: Version, place: int) -> Version:
@@ -308,8 +310,8 @@ def _without(version: Version, place: int) -> Version:
 def _less(numbers: dict[Version, Any], version: Version, place: int) -> dict[str, float]:
     """A version less the one without a factor, with the AUC of both."""
     first, second = numbers[version], numbers[_without(version, place)]
-    both = {"AUC with it": first.value.mean(), "AUC without it": second.value.mean()}
-    return {**both, **columns((first + second * -1.0).interval())}
+    aucs = {"AUC with it": first.value.mean(), "AUC without it": second.value.mean()}
+    return {**aucs, **columns((first + second * -1.0).interval())}
 
 
 def _contrast(factor: str, version: Version) -> str:
@@ -326,6 +328,6 @@ def _contrast(factor: str, version: Version) -> str:
 
 
 def _about(audits: Sequence[Audit], *more: str) -> dict[str, Any]:
-    asked = [f"{one.label}: a target and its complement are one unit" for one in audits]
-    sizes = {one.label: one.size for one in audits}
-    return origin(audits, *asked, *more, named=True, sizes=sizes)
+    statements = [f"{audit.label}: a target and its complement are one unit" for audit in audits]
+    sizes = {audit.label: audit.size for audit in audits}
+    return origin(audits, *statements, *more, named=True, sizes=sizes)

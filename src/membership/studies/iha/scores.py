@@ -45,10 +45,13 @@ def black_box(outputs: xr.Dataset, target: int) -> Scores:
     """
     phi, seen = outputs["log_odds"].values.astype(float), outputs["member"].values
     apart = dict(zip(outputs.attrs["targets"], outputs.attrs["complements"], strict=True))
-    others = np.delete(np.arange(len(phi)), [target, apart[target]])
+    references = np.delete(np.arange(len(phi)), [target, apart[target]])
     scores = {"LOSS": attacks.malt(loss_of(outputs, target))}
     offline = {name: Choice("offline", sided=sided) for name, sided in OFFLINE.items()}
-    for rows, among, more in ((others, False, offline), (np.append(others, target), True, {})):
+    for rows, among, more in (
+        (references, False, offline),
+        (np.append(references, target), True, {}),
+    ):
         online = {
             name: Choice(variance=variance)
             for name, (variance, included) in ONLINE.items()
@@ -83,23 +86,25 @@ def white_box(
     forms: dict[str, Forms], norm: FloatArray, loss: FloatArray, member: BoolArray, recipe: dict
 ) -> Scores:
     """Scores from the forms of one target under the chapter's inverses (see `by_inverse`)."""
-    found: Scores = {"SIF": sif_from_forms(forms["published"])}
+    scores: Scores = {"SIF": sif_from_forms(forms["published"])}
     for name, how in LEARNT_BY.items():
         for knowledge in KNOWLEDGE:
             score = iha(forms[how], loss, member, recipe, name, knowledge)
-            found[f"{name}{knowledge}"] = score.score
+            scores[f"{name}{knowledge}"] = score.score
             if name == "IHA" and not knowledge:
-                found |= {term: getattr(score, term) for term in TERMS}
-    found["IHA, identity"] = iha(plain(forms), loss, member, recipe, "IHA").score
+                scores |= {term: getattr(score, term) for term in TERMS}
+    scores["IHA, identity"] = iha(plain(forms), loss, member, recipe, "IHA").score
     for knowledge in ("", ", everyone"):
-        found[f"residual norm{knowledge}"] = residual_from_forms(
+        scores[f"residual norm{knowledge}"] = residual_from_forms(
             forms["identity"], member, recipe["members"], knowledge=KNOWLEDGE[knowledge]
         )
         removed = member if not knowledge else np.zeros_like(member)
         less = np.where(removed, -1.0 / recipe["members"], 0.0)
-        found[f"residual cosine{knowledge}"] = cosine(forms["identity"], norm, less)
-    found["size of the others"] = size_of_others(forms["identity"], norm, member, recipe["members"])
-    return found
+        scores[f"residual cosine{knowledge}"] = cosine(forms["identity"], norm, less)
+    scores["size of the others"] = size_of_others(
+        forms["identity"], norm, member, recipe["members"]
+    )
+    return scores
 
 
 def plain(forms: dict[str, Forms]) -> Forms:
@@ -135,14 +140,14 @@ def by_inverse(evidence: xr.Dataset, target: int, rows: Any = slice(None)) -> di
     if len(evidence.attrs["inverses"]) == 3:
         labels = evidence["inverse"].values
         short |= {labels[0]: "published", labels[1]: "regularised"}
-    found = {}
+    by_name = {}
     for place, label in enumerate(evidence["inverse"].values):
         values = evidence["form"].values[target, place].astype(float)[:, rows]
         terms = zip(evidence["term"].values, values, strict=True)
-        kept = {str(term): one for term, one in terms if not np.isnan(one).any()}
+        kept = {str(term): form for term, form in terms if not np.isnan(form).any()}
         if kept:
-            found[short.get(label, str(label))] = kept
-    return found
+            by_name[short.get(label, str(label))] = kept
+    return by_name
 
 
 RATES = {"TPR@1%FPR (%)": 0.01, "TPR@0.1%FPR (%)": 0.001}
@@ -185,13 +190,13 @@ def curve(
     """One row a false positive rate: the mean true positive rate over targets, as `measured`."""
     pairs = zip(scores, member, strict=True)
     curves = np.stack([metrics.tpr_on(score, truth, grid) for score, truth in pairs], axis=1)
-    asked = sum(int(truth.sum()) for truth in member)
-    found = []
+    members = sum(int(truth.sum()) for truth in member)
+    rows = []
     for fpr, values in zip(grid, curves, strict=True):
-        told = over_models(values, highest=1.0, units=units, asked=asked)
-        ends = {name: told[name] for name in ("low", "high", "n_repeats")}
-        found.append({**key, "fpr": fpr, "tpr": told["value"], **ends})
-    return found
+        summary = over_models(values, highest=1.0, units=units, asked=members)
+        ends = {name: summary[name] for name in ("low", "high", "n_repeats")}
+        rows.append({**key, "fpr": fpr, "tpr": summary["value"], **ends})
+    return rows
 
 
 def over_models(

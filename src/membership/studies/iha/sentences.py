@@ -20,20 +20,22 @@ def compared(
         a, b = auc.loc[(dataset, first)], auc.loc[(dataset, second)]
         apart = above if a["low"] > b["high"] else below if a["high"] < b["low"] else open_
         apart.append(dataset)
-    one, other = names or (first, second)
-    clauses = [f"above {other} on {joined(above)}"] if above else []
-    clauses += [f"below {'it' if above else other} on {joined(below)}"] if below else []
+    first_name, second_name = names or (first, second)
+    clauses = [f"above {second_name} on {joined(above)}"] if above else []
+    clauses += [f"below {'it' if above else second_name} on {joined(below)}"] if below else []
     meet = f"on {joined(open_)} the intervals of the two overlap" if open_ else ""
     if not clauses:
-        return f"By AUC, {one} next to {other}: {meet}."
-    return f"By AUC, {one} is {' and '.join(clauses)}{'; ' + meet if meet else ''}."
+        return f"By AUC, {first_name} next to {second_name}: {meet}."
+    return f"By AUC, {first_name} is {' and '.join(clauses)}{'; ' + meet if meet else ''}."
 
 
 def of_table_1(table: pd.DataFrame) -> str:
     """Who has both parameters and leave-one-out knowledge."""
-    both = (table["model access"] == "white-box") & (table["leave-one-out knowledge"] == "yes")
-    some = table["attack"][both].tolist()
-    return f"Parameters and leave-one-out knowledge together: {joined(some)}."
+    full_access = (table["model access"] == "white-box") & (
+        table["leave-one-out knowledge"] == "yes"
+    )
+    attacks = table["attack"][full_access].tolist()
+    return f"Parameters and leave-one-out knowledge together: {joined(attacks)}."
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
@@ -65,7 +67,7 @@ def of_control_2(table: pd.DataFrame) -> str:
 def of_table_8(table: pd.DataFrame) -> str:
     """The best conditioning on each data set."""
     auc = table[table["metric"] == "AUC"]
-    parts = [one.removeprefix("IHA ") for one in _highest(auc, "dataset")]
+    parts = [name.removeprefix("IHA ") for name in _highest(auc, "dataset")]
     return f"The highest AUC: {joined(parts)}."
 
 
@@ -88,11 +90,11 @@ def of_control_4(table: pd.DataFrame) -> str:
     gains = table[table["quantity"] == "AUC, IHA* less IHA"]
     up = gains.loc[gains["low"] > 0, "dataset"].tolist()
     down = gains.loc[gains["high"] < 0, "dataset"].tolist()
-    said = [f"above IHA on {joined(up)}"] if up else []
-    said += [f"below it on {joined(down)}"] if down else []
-    if not said:
+    clauses = [f"above IHA on {joined(up)}"] if up else []
+    clauses += [f"below it on {joined(down)}"] if down else []
+    if not clauses:
         return "IHA* and IHA differ by less than the interval on every data set."
-    return f"By AUC, paired by target, IHA* is {', '.join(said)}."
+    return f"By AUC, paired by target, IHA* is {', '.join(clauses)}."
 
 
 def _signs(table: pd.DataFrame) -> str:
@@ -104,7 +106,7 @@ def _signs(table: pd.DataFrame) -> str:
         "undecided on": (table["low"] <= 0) & (table["high"] >= 0),
     }
     return ", ".join(
-        f"{said} {joined(names[at].tolist())}" for said, at in sides.items() if at.any()
+        f"{side} {joined(names[at].tolist())}" for side, at in sides.items() if at.any()
     )
 
 
@@ -142,7 +144,7 @@ def _paired(table: pd.DataFrame, *names: str) -> str:
     if rows["metric"].nunique() > 1:
         word = rows["metric"].str.rpartition(", ")[2]
         rows = rows.assign(attack=rows["attack"] + ", " + word)
-    kept = [one for one in rows["attack"].unique() if one.startswith(names)]
+    kept = [name for name in rows["attack"].unique() if name.startswith(names)]
     parts = [f"{name}: {_signs(rows[rows['attack'] == name])}" for name in kept]
     return f"Paired in AUC, {'; '.join(parts)}."
 
@@ -196,9 +198,9 @@ def of_control_8(table: pd.DataFrame) -> str:
 
 def of_table_5(table: pd.DataFrame) -> str:
     """The pairs that agree most on members."""
-    some = table[table["metric"] == "agreement on members @FPR 0.3"]
-    some = some[~some["attack"].str.contains("GT")]
-    most = some.loc[some.groupby("dataset", sort=False)["value"].idxmax()]
+    pairs = table[table["metric"] == "agreement on members @FPR 0.3"]
+    pairs = pairs[~pairs["attack"].str.contains("GT")]
+    most = pairs.loc[pairs.groupby("dataset", sort=False)["value"].idxmax()]
     parts = [
         f"{attacks} on {joined(part['dataset'].tolist())}"
         for attacks, part in most.groupby("attack", sort=False)
@@ -224,8 +226,8 @@ def of_table_4(table: pd.DataFrame) -> str:
 
 def of_table_9(table: pd.DataFrame) -> str:
     """What is lost when a tenth of the others is unknown."""
-    some = table[(table["metric"] == "AUC") & (table["attack"] == "as the appendix describes")]
-    auc = some.set_index(["dataset", "fraction"])["value"]
+    aucs = table[(table["metric"] == "AUC") & (table["attack"] == "as the appendix describes")]
+    auc = aucs.set_index(["dataset", "fraction"])["value"]
     names = table["dataset"].unique()
     parts = [f"{auc[name, 1.0]:.3f} to {auc[name, 0.9]:.3f} on {name}" for name in names]
     return f"AUC with a tenth of the others unknown: {joined(parts)}."
@@ -239,8 +241,8 @@ def of_table_3(table: pd.DataFrame) -> str:
 
 def of_table_6(table: pd.DataFrame) -> str:
     """LiRA's time next to IHA's, its models trained singly and side by side."""
-    some = table[table["metric"] == RATIO].set_index("attack")["value"]
-    single, many = some["LiRA"], some["LiRA, side by side"]
+    times = table[table["metric"] == RATIO].set_index("attack")["value"]
+    single, many = times["LiRA"], times["LiRA, side by side"]
     return (
         f"For a thousand records LiRA took {single:.2g} times as long as exact IHA, and "
         f"{many:.2g} times with its models trained side by side."

@@ -96,12 +96,14 @@ class Settings(DataSettings):
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Cut the profile's sizes to the data, as far as that is no other study."""
-        settings, every = super().fitted(asked), self.outlines()
-        half = _base(every[self.dataset])
-        why = f"{every[self.dataset].name} has {half} training records"
+        settings, outlines = super().fitted(asked), self.outlines()
+        half = _base(outlines[self.dataset])
+        why = f"{outlines[self.dataset].name} has {half} training records"
         settings = settings.cut(asked, {"loo_records": min(self.loo_records, max(half, 2))}, why)
         last = self.datasets[-1]
-        least = max(_least_parameters(name, one, name == last) for name, one in every.items())
+        least = max(
+            _least_parameters(name, outline, name == last) for name, outline in outlines.items()
+        )
         if not self.most_parameters < least <= MOST_RAISED:
             return settings
         why = "the smallest networks that take these records"
@@ -110,7 +112,7 @@ class Settings(DataSettings):
     def check_data(self) -> None:
         """See that every data set has the records that each exhibit needs, and its network fits."""
         super().check_data()
-        last, every = self.datasets[-1], self.outlines()
+        last, outlines = self.datasets[-1], self.outlines()
         most = MOST_RECORDS // LARGER
         if is_purchase_like(last) and purchase_records(last.removesuffix(PARITY)) > most:
             raise InputError(
@@ -118,8 +120,8 @@ class Settings(DataSettings):
                 "times as many too"
             )
         if not addresses.read(last).parity:
-            self._check_network(last, every[last], DEEP)
-        half = _base(every[self.dataset])
+            self._check_network(last, outlines[last], DEEP)
+        half = _base(outlines[self.dataset])
         if self.loo_records > half:
             raise InputError(
                 f"loo_records = {self.loo_records}: there are {half} training records only; give "
@@ -136,8 +138,8 @@ class Settings(DataSettings):
             )
         data.require_scaled(outline)
         self._check_network(name, outline, recipe_of(name, outline.name).hidden)
-        asked = self.n_queries != self.profiles[self.profile]["n_queries"]
-        if asked and self.n_queries > pool:
+        is_chosen = self.n_queries != self.profiles[self.profile]["n_queries"]
+        if is_chosen and self.n_queries > pool:
             raise InputError(
                 f"n_queries = {self.n_queries}: {outline.name} has {pool:,} records to ask "
                 "about; give at most as many (0: the profile's, or all)"
@@ -160,7 +162,7 @@ def _least_parameters(name: str, outline: data.Outline, deep_too: bool) -> int:
     shapes = [recipe_of(name, outline.name).hidden]
     shapes += [DEEP] * (deep_too and not addresses.read(name).parity)
     n_features, n_outputs = math.prod(outline.shape), _n_outputs(name, outline)
-    return max(size_of(n_features, tuple(1 for _ in one), n_outputs) for one in shapes)
+    return max(size_of(n_features, tuple(1 for _ in hidden), n_outputs) for hidden in shapes)
 
 
 def _base(outline: data.Outline) -> int:

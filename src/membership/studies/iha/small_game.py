@@ -37,26 +37,26 @@ CONTRASTS = (
 Scores = dict[str, FloatArray]
 
 
-def play(some: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
+def play(experiments: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
     """iha-ctl-5: every attack in the clean game, and the norm that a per-model curve rewards.
 
     Half of the models retrained on D' and on D' + z are played for; the other half are the
     references of the attacks that need some. After the attacks, their paired differences.
     """
-    found = []
-    for experiment in some:
+    rows = []
+    for experiment in experiments:
         scores, trained_on = scored(experiment)
-        for name in [one for one in scores if one not in ELSEWHERE]:
+        for name in [name for name in scores if name not in ELSEWHERE]:
             score = scores[name]
             key = {"dataset": experiment.label, "attack": name}
-            found += _numbers(key, score, trained_on, settings.seed)
+            rows += _numbers(key, score, trained_on, settings.seed)
         for first, second, place in CONTRASTS:
             name = f"{first} less {second}, {COUNTED[place]}"
-            one = _less(scores, trained_on, first, second, settings.seed, place)
+            contrast = _less(scores, trained_on, first, second, settings.seed, place)
             key = {"dataset": experiment.label, "attack": name, "metric": PAIRED}
-            ends = {"low": one.low, "high": one.high, "n_repeats": one.units}
-            found.append({**key, "value": one.difference, **ends})
-    return tidy(found, origin_of(some))
+            ends = {"low": contrast.low, "high": contrast.high, "n_repeats": contrast.units}
+            rows.append({**key, "value": contrast.difference, **ends})
+    return tidy(rows, origin_of(experiments))
 
 
 def scored(experiment: Experiment) -> tuple[dict[str, FloatArray], BoolArray]:
@@ -86,14 +86,14 @@ def _black(
         return np.repeat(signal[rows][:, None], count, axis=1)
 
     outside = repeated(references[0], phi)
-    every = repeated(np.concatenate(references), phi)
+    all_references = repeated(np.concatenate(references), phi)
     member = np.repeat(seen[:, None], count, axis=1)
     return {
         "LOSS": attacks.malt(loss[played]),
         "L-attack": attacks.attack_r(loss[played], repeated(references[0], loss)),
         "LiRA-L, one-sided": attacks.lira(of_target, outside, mode="offline"),
         "LiRA-L, two-sided": attacks.lira(of_target, outside, mode="offline", sided="two"),
-        "LiRA-L, online": attacks.lira(of_target, every, member),
+        "LiRA-L, online": attacks.lira(of_target, all_references, member),
     }
 
 
@@ -101,7 +101,7 @@ def _white(experiment: Experiment, out: np.ndarray, half: int) -> Scores:
     """Attacks on parameters, shape (R, models) each."""
     retrained = experiment.groups["with"][:, half : 2 * half]
     # A model trained on D' is asked about every z, one trained on D' + z about that one.
-    every = [_of_model(experiment, model, experiment.outside) for model in out]
+    shared = [_of_model(experiment, model, experiment.outside) for model in out]
     own = [
         [_of_model(experiment, model, experiment.outside[[r]]) for model in models]
         for r, models in enumerate(retrained)
@@ -109,7 +109,7 @@ def _white(experiment: Experiment, out: np.ndarray, half: int) -> Scores:
     return {
         name: np.concatenate(
             [
-                np.stack([part[name] for part in every], axis=1),
+                np.stack([part[name] for part in shared], axis=1),
                 np.array([[part[name][0] for part in parts] for parts in own]),
             ],
             axis=1,
@@ -122,8 +122,8 @@ def _of_model(experiment: Experiment, model: int, z: np.ndarray) -> Scores:
     """Scores of some records for one model, with D' as the training set whatever it was."""
     recipe, nobody = experiment.outputs.attrs["recipe"], np.zeros(len(z), bool)
     forms, norm = experiment.white_box(model, z)
-    found = white_box(forms, norm, experiment.loss[model, z], nobody, recipe)
-    return {**{name: found[name] for name in WHITE}, NORM: np.full(len(z), norm[0])}
+    scores = white_box(forms, norm, experiment.loss[model, z], nobody, recipe)
+    return {**{name: scores[name] for name in WHITE}, NORM: np.full(len(z), norm[0])}
 
 
 def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
@@ -139,14 +139,14 @@ def _less(
 
     Both attacks see the same draws of records and models.
     """
-    some = [
+    compared = [
         Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
         for name in (first, second)
     ]
-    a, b = (one.numbers(*one.ones)[place] for one in some)
+    a, b = (attack.numbers(*attack.ones)[place] for attack in compared)
     draws = [
-        some[0].numbers(*weights)[place] - some[1].numbers(*weights)[place]
-        for weights in some[0].redrawn(seed)
+        compared[0].numbers(*weights)[place] - compared[1].numbers(*weights)[place]
+        for weights in compared[0].redrawn(seed)
     ]
     count = len(scores[first])
     label = f"AUC of {first} less {second}, {COUNTED[place]}"
@@ -172,13 +172,13 @@ MOST, MOST_NARROW = 10, 5
 """Records that the picture shows of each attack, and that of a phone."""
 
 
-def control_10(some: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
+def control_10(experiments: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
     """iha-ctl-10: the records in the order in which each attack tells them, best first.
 
     The value is the AUC of an attack among the models of one record.
     """
-    found = []
-    for experiment in some:
+    rows = []
+    for experiment in experiments:
         scores, trained_on = scored(experiment)
         pictures = _pictures(experiment, settings)
         for attack in ATTACKS:
@@ -189,8 +189,8 @@ def control_10(some: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
                 cell = {"row": attack, "column": place + 1, "text": f"{values[i]:.2f}"}
                 key = {"dataset": experiment.label, "attack": attack}
                 key |= {"record": experiment.outputs.attrs["outside"][i]}
-                found.append({**key, "value": values[i], **cell, **picture})
-    return tidy(found, origin_of(some))
+                rows.append({**key, "value": values[i], **cell, **picture})
+    return tidy(rows, origin_of(experiments))
 
 
 def _pictures(experiment: Experiment, settings: Settings) -> list[dict[str, str]]:

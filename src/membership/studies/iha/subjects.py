@@ -70,11 +70,11 @@ def recipe_of(name: str, known_as: str, large: bool = False) -> Recipe:
     """The recipe of a data set by the name it was asked for; one of our own for other data."""
     base = name.split(":", maxsplit=1)[0]
     hidden = () if addresses.read(name).parity else (16,)
-    found = RECIPES.get(base, Recipe(known_as, "", hidden, 0.01, 128, 120))
+    recipe = RECIPES.get(base, Recipe(known_as, "", hidden, 0.01, 128, 120))
     if not large:
-        return found
-    label = found.label.removesuffix("(S)")
-    return replace(found, label=label, published="Purchase-100", pool=160_000)
+        return recipe
+    label = recipe.label.removesuffix("(S)")
+    return replace(recipe, label=label, published="Purchase-100", pool=160_000)
 
 
 def fitting(
@@ -166,24 +166,24 @@ def subjects(settings: "Settings") -> list[Subject]:
 
     An `InputError` where two of them would be written to the same files.
     """
-    found = [Subject(name) for name in settings.datasets]
-    for one in found:
-        same = [other.name for other in found if other.slug == one.slug]
+    listed = [Subject(name) for name in settings.datasets]
+    for subject in listed:
+        same = [other.name for other in listed if other.slug == subject.slug]
         if len(same) > 1:
             raise InputError(f"datasets {' and '.join(same)}: rename one, they are called alike")
     if _is_full(settings):
-        found[-1] = Subject(found[-1].name, full=True, most_parameters=FULL_PARAMETERS)
-    return found
+        listed[-1] = Subject(listed[-1].name, full=True, most_parameters=FULL_PARAMETERS)
+    return listed
 
 
 def decomposed(settings: "Settings") -> list[Subject]:
     """The data sets whose networks' Hessians are decomposed, for any damping and rank."""
-    return [one for one in subjects(settings) if not one.full]
+    return [subject for subject in subjects(settings) if not subject.full]
 
 
 def whole(settings: "Settings") -> list[Subject]:
     """The data sets whose targets are asked about every record: those with a single logit."""
-    return [one for one in decomposed(settings) if one.name.endswith(PARITY)]
+    return [subject for subject in decomposed(settings) if subject.name.endswith(PARITY)]
 
 
 def compared(settings: "Settings") -> list[Subject]:
@@ -209,14 +209,14 @@ def variants(settings: "Settings") -> list[Subject]:
     More records there are of Purchase and of what simulates it, short of the paper's own size; a
     deeper network not for parities.
     """
-    name, made = settings.datasets[-1], _larger(settings)
+    name, listed = settings.datasets[-1], _larger(settings)
     count = min(settings.n_models, FEWER)
     if is_purchase_like(name) and not _is_full(settings):
         larger = f"purchase_like:{LARGER * purchase_records(name)}"
-        made.append(Subject(larger, large=True, n_models=count))
+        listed.append(Subject(larger, large=True, n_models=count))
     if not addresses.read(name).parity:
-        made.append(Subject(name, deep=True, n_models=count))
-    return made
+        listed.append(Subject(name, deep=True, n_models=count))
+    return listed
 
 
 def timed(settings: "Settings") -> list[Subject]:
@@ -233,7 +233,7 @@ def first(settings: "Settings") -> list[Subject]:
 
 def deep(settings: "Settings") -> list[Subject]:
     """The variants with a deeper network."""
-    return [one for one in variants(settings) if one.deep]
+    return [subject for subject in variants(settings) if subject.deep]
 
 
 def left_out(settings: "Settings") -> list[Subject]:
@@ -248,6 +248,6 @@ def games(settings: "Settings") -> list[Subject]:
     return large if large and settings.profile == "paper" else [Subject(EMBEDDED)]
 
 
-def files(kinds: Sequence[str], some: list[Subject]) -> tuple[str, ...]:
+def files(kinds: Sequence[str], selection: list[Subject]) -> tuple[str, ...]:
     """Names of the evidence of these kinds of every subject, subject by subject."""
-    return tuple(f"{kind}-{one.slug}" for one in some for kind in kinds)
+    return tuple(f"{kind}-{subject.slug}" for subject in selection for kind in kinds)

@@ -60,8 +60,8 @@ def covariance_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
                 exact = stationary_covariance(sgd, hessian, noise)
                 error = _distance(theorem_covariance(sgd, hessian, noise), exact)
                 rows.append((*key, name, "relative error, Theorem 2.2", error))
-                found = simulated_covariance(sgd, hessian, noise, draws // 4, STEPS, seed=0)
-                error = _distance(found, exact)
+                simulated = simulated_covariance(sgd, hessian, noise, draws // 4, STEPS, seed=0)
+                error = _distance(simulated, exact)
                 rows.append((*key, name, "relative error, simulated SGD", error))
     return rows
 
@@ -82,9 +82,9 @@ def score_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
         played = [
             _linear_record(rng, sgd, hessian, centre, draws // RECORDS) for _ in range(RECORDS)
         ]
-        found = {name: np.concatenate([part[name] for part in played]) for name in played[0]}
-        member, ratio = found.pop("member").astype(bool), found["true ratio"]
-        for name, score in found.items():
+        pooled = {name: np.concatenate([part[name] for part in played]) for name in played[0]}
+        member, ratio = pooled.pop("member").astype(bool), pooled["true ratio"]
+        for name, score in pooled.items():
             if name not in ("true ratio", "LOSS"):
                 error = _exact(np.abs(factor * score - ratio).max() / ratio.std())
                 rows.append((*key, name, "largest error (sd of the true ratio)", error))
@@ -124,26 +124,26 @@ def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
     rows = []
     for weight_decay in WEIGHT_DECAYS:
         sgd = Sgd(RATE, MOMENTUM, weight_decay)
-        found: dict[str, list[float]] = {}
+        aucs: dict[str, list[float]] = {}
         for left_out in range(N_TRAIN // 2):
-            others = np.arange(N_TRAIN) != left_out
-            minimum0, covariance0, hessian = _regression(sgd, x[others], y[others])
+            base = np.arange(N_TRAIN) != left_out
+            minimum0, covariance0, hessian = _regression(sgd, x[base], y[base])
             minimum1, covariance1, _ = _regression(sgd, x, y)
             w, member, ratio = _worlds(
                 rng, minimum0, minimum1, covariance0, covariance1, draws // 10
             )
             error = w @ x[left_out] - y[left_out]
             forms = {
-                "L0": (w @ x[others].T - y[others]) @ x[others] / N_TRAIN,
+                "L0": (w @ x[base].T - y[base]) @ x[base] / N_TRAIN,
                 "gradient": error[:, None] * x[left_out],
                 "hessian": hessian,
                 "w": w,
             }
             scores = {"true ratio": ratio, **iha_scores(forms, error**2 / 2.0, sgd, N_TRAIN)}
             for name, score in scores.items():
-                found.setdefault(name, []).append(100 * metrics.auc(score, member))
+                aucs.setdefault(name, []).append(100 * metrics.auc(score, member))
         key = ("least squares", MOMENTUM, weight_decay)
-        rows += [(*key, name, "AUC(%)", float(np.mean(values))) for name, values in found.items()]
+        rows += [(*key, name, "AUC(%)", float(np.mean(values))) for name, values in aucs.items()]
     return rows
 
 
@@ -187,8 +187,8 @@ def _spd(rng: np.random.Generator) -> FloatArray:
     return turn @ np.diag(np.geomspace(0.2, 2.0, SIZE)) @ turn.T
 
 
-def _distance(found: FloatArray, exact: FloatArray) -> float:
-    return _exact(float(np.linalg.norm(found - exact) / np.linalg.norm(exact)))
+def _distance(estimate: FloatArray, exact: FloatArray) -> float:
+    return _exact(float(np.linalg.norm(estimate - exact) / np.linalg.norm(exact)))
 
 
 def _exact(error: float) -> float:
@@ -213,18 +213,18 @@ def control_9(settings: Settings) -> pd.DataFrame:
     """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9)."""
     rng = np.random.default_rng([settings.seed, 37])
     count = settings.theory_draws // 20
-    found = []
+    rows = []
     for case, sgd in RECIPES.items():
         played = pd.DataFrame([_one_record(rng, sgd, count) for _ in range(RETRAINED_RECORDS)])
         for metric in played:
             numbers = metrics.summary(played[metric])
-            found.append({"case": case, "metric": metric, **numbers, "retrainings": 2 * count})
+            rows.append({"case": case, "metric": metric, **numbers, "retrainings": 2 * count})
     note = (
         f"{RETRAINED_RECORDS} records, each with {N_TRAIN - 1} others of its own; "
         f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {RETRAINING_STEPS} steps from the "
         "minimum."
     )
-    return tidy(found, {"note": note})
+    return tidy(rows, {"note": note})
 
 
 def problem(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -252,9 +252,9 @@ def trained(
     velocity = np.zeros_like(w)
     for _ in range(RETRAINING_STEPS):
         drawn = rng.integers(len(x), size=(count, BATCH), dtype=np.uint8)
-        some = x[drawn]
-        error = np.einsum("csp,cp->cs", some, w) - y[drawn]
-        gradient = np.einsum("cs,csp->cp", error, some) / BATCH + sgd.weight_decay * w
+        batch = x[drawn]
+        error = np.einsum("csp,cp->cs", batch, w) - y[drawn]
+        gradient = np.einsum("cs,csp->cp", error, batch) / BATCH + sgd.weight_decay * w
         velocity = sgd.momentum * velocity + gradient
         w = w - sgd.learning_rate * velocity
     return w
@@ -266,25 +266,25 @@ def _one_record(rng: np.random.Generator, sgd: Sgd, count: int) -> dict[str, flo
     worlds = [(x[:-1], y[:-1]), (x, y)]
     weights = [trained(rng, sgd, *world, count) for world in worlds]
     halves = [np.arange(count) % 2 == side for side in (0, 1)]
-    found = pd.DataFrame(
+    folds = pd.DataFrame(
         [
             _aucs(sgd, x, y, *([w[half] for w in weights] for half in order))
             | _densities(sgd, worlds, *([w[half] for w in weights] for half in order))
             for order in (halves, halves[::-1])
         ]
     )
-    return found.mean().to_dict()
+    return folds.mean().to_dict()
 
 
 def _aucs(sgd: Sgd, x: FloatArray, y: FloatArray, fitted: list, judged: list) -> dict[str, float]:
     errors = [w @ x[-1] - y[-1] for w in fitted]
     w, n = np.concatenate(judged), len(x)
     member = np.repeat([False, True], [len(part) for part in judged])
-    error, others = w @ x[-1] - y[-1], x[:-1]
+    error, base = w @ x[-1] - y[-1], x[:-1]
     forms = {
-        "L0": (w @ others.T - y[:-1]) @ others / n,
+        "L0": (w @ base.T - y[:-1]) @ base / n,
         "gradient": error[:, None] * x[-1],
-        "hessian": others.T @ others / n,
+        "hessian": base.T @ base / n,
         "w": w,
     }
     iha = metrics.auc(iha_scores(forms, error**2 / 2, sgd, n)["IHA"], member)
@@ -309,7 +309,7 @@ def loss_ratio(loss: FloatArray, outside: FloatArray, inside: FloatArray) -> Flo
 
 def _densities(sgd: Sgd, worlds: list, fitted: list, judged: list) -> dict[str, float]:
     """Mean log-densities of weights, of both worlds, under two laws around the same minimum."""
-    found = {name: 0.0 for name in LAWS.values()}
+    densities = {name: 0.0 for name in LAWS.values()}
     for world, fit, judge in zip(worlds, fitted, judged, strict=True):
         centre, hessian, least = minimum(sgd, *world)
         total = sgd.total(hessian)
@@ -321,5 +321,5 @@ def _densities(sgd: Sgd, worlds: list, fitted: list, judged: list) -> dict[str, 
         }
         for law, covariance in covariances.items():
             density = multivariate_normal(centre, covariance).logpdf(judge)
-            found[LAWS[law]] += float(np.mean(density)) / len(worlds)
-    return found | {GAIN: found[LAWS["theorem"]] - found[LAWS["boltzmann"]]}
+            densities[LAWS[law]] += float(np.mean(density)) / len(worlds)
+    return densities | {GAIN: densities[LAWS["theorem"]] - densities[LAWS["boltzmann"]]}

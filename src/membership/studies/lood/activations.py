@@ -37,7 +37,7 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     right = {"ReLU": measures.accuracy(relu), "GeLU": measures.accuracy(gelu)}
     table.attrs["sizes"] = sizes_of(activations, relu) | {
         f"Networks right on {records}": ", ".join(
-            f"{name} {each[records]['value']:.1f}%" for name, each in right.items()
+            f"{name} {right_on[records]['value']:.1f}%" for name, right_on in right.items()
         )
         for records in right["ReLU"]
     }
@@ -100,10 +100,10 @@ def map_of_shares(table: pd.DataFrame) -> "Figure":
     )
 
 
-def by_point(each: list[xr.Dataset]) -> pd.DataFrame:
+def by_point(datasets: list[xr.Dataset]) -> pd.DataFrame:
     """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
-    for cells in each:
+    for cells in datasets:
         label, sets = cells.attrs["set"], ("training_set", "set_on_sphere")
         parts = cells["more"].transpose("inputs", "q", "depth", "ratio", sets[0], "record")
         for inputs in sorted(parts["inputs"].values, reverse=True):  # the sphere first

@@ -57,8 +57,8 @@ def proved(searched: Outcome, theorem: str, holds: str) -> Outcome:
     """What a theorem decides, whatever the data; a counterexample would be one to its proof."""
     if searched.word != SUPPORTED:
         return searched
-    said = f"proved in the chapter: {theorem}; {searched.reason}"
-    return replace(searched, datasets=(holds,), reason=said)
+    reason = f"proved in the chapter: {theorem}; {searched.reason}"
+    return replace(searched, datasets=(holds,), reason=reason)
 
 
 def near_the_mean(source: Source) -> tuple[Table, FloatArray, Outcome]:
@@ -110,9 +110,9 @@ def of_size(source: Source, outcome: Outcome, name: str, left_out: int) -> Outco
     return overall({f"{attrs['set']}, {left_out} of {n} records left out": outcome}, PAPER)
 
 
-def noted(outcome: Outcome, *said: str) -> Outcome:
-    """The outcome, its word kept and the non-empty of what is `said` added to its reason."""
-    return replace(outcome, reason="; ".join(text for text in (outcome.reason, *said) if text))
+def noted(outcome: Outcome, *remarks: str) -> Outcome:
+    """The outcome, its word kept and the non-empty `remarks` added to its reason."""
+    return replace(outcome, reason="; ".join(text for text in (outcome.reason, *remarks) if text))
 
 
 def of_networks(source: Source, outcome: Outcome) -> Outcome:

@@ -236,12 +236,14 @@ def normalisation_escapes(source: Source) -> Outcome:
     outcome = replace(every(parts), reason=f"on {n} records, all with a better query")
     outcome = proved(outcome, NO_BOUND, "every kernel that is 0 at the origin")
     climbs = table[table["query"] == "found from the record"]
-    said = []
+    clauses = []
     for case, rows in climbs.groupby("case", sort=False):
         value = rows.set_index("metric")["value"]
         ends = value[queries.SMALLEST_GAIN], value["largest KL over the record's"]
-        said.append(f"{ends[0]:.3f} to {ends[1]:.3f} times ({case.split()[-1]})")
-    return noted(outcome, f"climbs from the record, by what is normalised, find {', '.join(said)}")
+        clauses.append(f"{ends[0]:.3f} to {ends[1]:.3f} times ({case.split()[-1]})")
+    return noted(
+        outcome, f"climbs from the record, by what is normalised, find {', '.join(clauses)}"
+    )
 
 
 def normalisation_escapes_by_climbing(source: Source) -> Outcome:
@@ -340,11 +342,11 @@ def _on_sphere(source: Source, judge: Callable[..., list[Outcome]]) -> Outcome:
     deep = rows[~rows["metric"].str.startswith("depth 1,")]
     cells = judge(deep, "q", "metric")
     outcome = over(source, summed_up(cells))
-    held = deep[[cell.word == SUPPORTED for cell in cells]]
-    if held.empty or len(held) == len(deep):
+    holding = deep[[cell.word == SUPPORTED for cell in cells]]
+    if holding.empty or len(holding) == len(deep):
         return outcome
-    ends = f"{held['value'].min():.0f} to {held['value'].max():.0f}%"
-    return noted(outcome, f"{len(held)} of {len(deep)} cells hold ({ends} of the records)")
+    ends = f"{holding['value'].min():.0f} to {holding['value'].max():.0f}%"
+    return noted(outcome, f"{len(holding)} of {len(deep)} cells hold ({ends} of the records)")
 
 
 def gap_with_depth(test: Test, source: Source) -> Outcome:
@@ -355,8 +357,8 @@ def gap_with_depth(test: Test, source: Source) -> Outcome:
             rows_at(rows, kernel=f"{name}, depth {depth}")["value"].mean() for depth in (2, 10)
         )
         ends.append(f"from {first:.2f} to {last:.2f} ({deviation})")
-    said = f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}"
-    return noted(by_deviation(test, source), said)
+    remark = f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}"
+    return noted(by_deviation(test, source), remark)
 
 
 def networks_with_gelu(source: Source) -> Outcome:

@@ -94,11 +94,13 @@ def on_sphere(name: str, q: float, cosine: FloatArray, depths: Sequence[int]) ->
 
     Any activation's: on a sphere every variance is q, so that a layer moves the correlation alone.
     """
-    found, kernel = point(name, q), []
-    apart = (1 - found.b_variance / q) * (1 - cosine)
+    fixed_point, kernel = point(name, q), []
+    apart = (1 - fixed_point.b_variance / q) * (1 - cosine)
     for depth in range(1, max(depths) + 1):
         # The map is known from the first node on; nearer to 0 it is the identity.
-        apart = np.where(apart > _EPSILON[0], found.after(np.maximum(apart, _EPSILON[0])), apart)
+        apart = np.where(
+            apart > _EPSILON[0], fixed_point.after(np.maximum(apart, _EPSILON[0])), apart
+        )
         if depth in depths:
             kernel.append(q * (1 - apart))
     return kernel
@@ -117,12 +119,12 @@ def relu() -> Point:
 
 def followed(after: Callable[[FloatArray], FloatArray]) -> dict[int, float]:
     """1 less the correlation of two inputs at each depth, by a layer's map."""
-    apart, found = 1 - START, {}
+    apart, by_depth = 1 - START, {}
     for depth in range(1, DEPTHS[-1] + 1):
         apart = float(after(apart))
         if depth in DEPTHS:
-            found[depth] = apart
-    return found
+            by_depth[depth] = apart
+    return by_depth
 
 
 def rates() -> pd.DataFrame:
@@ -130,11 +132,15 @@ def rates() -> pd.DataFrame:
     cases = [("ReLU", "any", relu())]
     cases += [(name, f"{q:g}", point(name, q)) for name in SMOOTH for q in QS]
     rows = []
-    for name, q, found in cases:
-        values = {"sigma_w": found.w_std, "chi": found.chi, "chi_var": found.chi_var}
-        values[SLOPE] = found.slope
+    for name, q, fixed_point in cases:
+        values = {
+            "sigma_w": fixed_point.w_std,
+            "chi": fixed_point.chi,
+            "chi_var": fixed_point.chi_var,
+        }
+        values[SLOPE] = fixed_point.slope
         for depth in (2, 5, 10, 1000):
-            ratio = found.apart[depth] / relu().apart[depth]
+            ratio = fixed_point.apart[depth] / relu().apart[depth]
             values[f"1 - c over ReLU's, L = {depth:,}"] = ratio
         key = {"activation": name, "q": q}
         rows += [{**key, "metric": metric, "value": value} for metric, value in values.items()]

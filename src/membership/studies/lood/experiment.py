@@ -74,14 +74,14 @@ def load(settings: "Settings", name: str = "", n_records: int = 0, part: int = 0
     InputError
         The data set is unknown or missing, or holds fewer distinct records of its two classes.
     """
-    found = data.load(name or settings.dataset, root=settings.data_root or None)
-    two = two_classes(found)
-    wanted = n_records or settings.n_records
-    data.require(two, n_records=wanted, n_classes=2)
+    loaded = data.load(name or settings.dataset, root=settings.data_root or None)
+    two = two_classes(loaded)
+    size = n_records or settings.n_records
+    data.require(two, n_records=size, n_classes=2)
     order = np.random.default_rng([settings.seed, 1]).permutation(len(two))
-    chosen = two.select(order[(np.arange(wanted) + part * wanted) % len(two)])
+    chosen = two.select(order[(np.arange(size) + part * size) % len(two)])
     one_hot = np.eye(two.n_classes)[chosen.y]
-    return Records(chosen, NAMES.get(found.name, found.name), one_hot - 1 / two.n_classes)
+    return Records(chosen, NAMES.get(loaded.name, loaded.name), one_hot - 1 / two.n_classes)
 
 
 def lines(x: np.ndarray, settings: "Settings") -> np.ndarray:
@@ -141,16 +141,16 @@ def every_record(
     return lood.leave_one_out(matrix, records.targets, settings.noise)
 
 
-def square(found: LeaveOneOut) -> FloatArray:
+def square(process: LeaveOneOut) -> FloatArray:
     """The squared length of each record's residual."""
-    return np.square(found.residual).sum(axis=1)
+    return np.square(process.residual).sum(axis=1)
 
 
-def stacked(found: list[LeaveOneOut], dim: str) -> dict[str, Any]:
+def stacked(processes: list[LeaveOneOut], dim: str) -> dict[str, Any]:
     """Variance and squared residual of every record, for each of some kernels."""
     return {
-        "variance": ((dim, "record"), np.stack([one.variance for one in found])),
-        "square": ((dim, "record"), np.stack([square(one) for one in found])),
+        "variance": ((dim, "record"), np.stack([process.variance for process in processes])),
+        "square": ((dim, "record"), np.stack([square(process) for process in processes])),
     }
 
 
@@ -183,9 +183,9 @@ def stretched(image: Any) -> FloatArray:
     return (image - image.min()) / (spread if spread > 0 else 1.0)
 
 
-def correlation(one: Any, other: Any) -> float:
+def correlation(first: Any, second: Any) -> float:
     """Pearson's correlation of two records' entries; 0 where one is constant."""
-    a, b = (np.asarray(part, dtype=np.float64).ravel() for part in (one, other))
+    a, b = (np.asarray(part, dtype=np.float64).ravel() for part in (first, second))
     a, b = a - a.mean(), b - b.mean()
     size = np.linalg.norm(a) * np.linalg.norm(b)
     return float(a @ b / size) if size > 0 else 0.0

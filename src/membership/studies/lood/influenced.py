@@ -49,12 +49,12 @@ def comparison(place: float, settings: Settings) -> lood.Comparison:
 
 def figure_7(settings: Settings) -> pd.DataFrame:
     """Mean distance, ratio of variances and both divergences along all queries (Figure 7)."""
-    found = comparison(PLACES["between"], settings).contrast(GRID[:, None])
+    contrast = comparison(PLACES["between"], settings).contrast(GRID[:, None])
     curves = [
-        ("mean distance", "mean distance", found.mean_distance),
-        ("variances", "variance with S over without", 1 / (1 + found.excess[:, 0])),
-        ("divergences", "KL(D, D')", found.kl()),
-        ("divergences", "KL(D', D)", found.kl_reverse()),
+        ("mean distance", "mean distance", contrast.mean_distance),
+        ("variances", "variance with S over without", 1 / (1 + contrast.excess[:, 0])),
+        ("divergences", "KL(D, D')", contrast.kl()),
+        ("divergences", "KL(D', D)", contrast.kl_reverse()),
     ]
     return _table(curves)
 
@@ -81,11 +81,11 @@ def figure_11(algorithm: xr.Dataset, settings: Settings) -> pd.DataFrame:
     """How far from stationary a point is by its place, and the mean distance for the worst."""
     worst = float(algorithm["query"].values[algorithm["value"].values.argmax()])
     slopes = np.array([abs(slope(place, settings)) for place in SWEPT])
-    found = comparison(worst, settings)
-    value = found.measure(GRID[:, None], "mean")
+    pair = comparison(worst, settings)
+    value = pair.measure(GRID[:, None], "mean")
     table = _table([(WORST, "mean distance", value)])
     curve = {"panel": PLACE, "series": "gradient at S", "x": SWEPT, "value": slopes}
-    heights = [abs(slope(worst, settings)), found.measure(np.array([worst]), "mean")]
+    heights = [abs(slope(worst, settings)), pair.measure(np.array([worst]), "mean")]
     point = {"panel": [PLACE, WORST], "series": "Algorithm 1", "x": worst, "value": heights}
     parts = [pd.DataFrame(curve), table, pd.DataFrame(point)]
     joined = pd.concat(parts, ignore_index=True)
@@ -97,8 +97,8 @@ def figure_12(settings: Settings) -> pd.DataFrame:
     """The mean distance along all queries for three differing records (Figure 12)."""
     curves = []
     for name, place in PLACES.items():
-        found = comparison(place, settings).contrast(GRID[:, None])
-        curves.append((f"S {name}", "mean distance", found.mean_distance))
+        contrast = comparison(place, settings).contrast(GRID[:, None])
+        curves.append((f"S {name}", "mean distance", contrast.mean_distance))
     return _table(curves)
 
 
@@ -106,10 +106,10 @@ def locations(settings: Settings) -> pd.DataFrame:
     """Where mean distance and KL are largest, for several differing records (part of Control 8)."""
     rows = []
     for place in [*np.arange(0, 3.01, 0.5), 4.0]:
-        found = comparison(place, settings)
+        pair = comparison(place, settings)
         for measure in ("mean", "kl", "kl-reverse"):
-            values = found.measure(GRID[:, None], measure)
-            at = found.measure(np.array([place]), measure)
+            values = pair.measure(GRID[:, None], measure)
+            at = pair.measure(np.array([place]), measure)
             key = {"case": f"one dimension, x_S = {place:g}", "measure": measure}
             query = float(GRID[np.argmax(values)])
             rows.append(
@@ -125,17 +125,17 @@ def sweep(settings: Settings) -> pd.DataFrame:
     x = data(settings)[0][:, 0]
     rows = []
     for place in np.arange(0, 81) / 10:
-        found = comparison(place, settings)
+        pair = comparison(place, settings)
         offsets = np.concatenate([GRID - place, np.arange(-200, 201) / 1e3])
-        values = found.measure((place + offsets)[:, None], "mean")
-        ahead, behind = found.measure(np.array([[place + STEP], [place - STEP]]), "mean")
+        values = pair.measure((place + offsets)[:, None], "mean")
+        ahead, behind = pair.measure(np.array([[place + STEP], [place - STEP]]), "mean")
         rows.append(
             {
                 "place": place,
                 "nearest": float(np.abs(x - place).min()),
                 "formula": slope(place, settings),
                 "differences": float(ahead - behind) / (2 * STEP),
-                "ratio": float(values.max() / found.measure(np.array([place]), "mean")),
+                "ratio": float(values.max() / pair.measure(np.array([place]), "mean")),
                 "distance": float(np.abs(offsets[np.argmax(values)])),
             }
         )
@@ -156,17 +156,17 @@ def figure_13(influenced: xr.Dataset) -> pd.DataFrame:
     """Queries that the record influences most, by mean distance, and their AUC (Figure 13)."""
     rows = []
     for record in range(influenced.sizes["record"]):
-        found = influenced.isel(record=record)
-        value, at = found["mean_distance"].values
-        auc, auc_at = found["auc"].values
-        numbers = {"record": record, "correlation": float(found["correlation"])}
+        of_record = influenced.isel(record=record)
+        value, at = of_record["mean_distance"].values
+        auc, auc_at = of_record["auc"].values
+        numbers = {"record": record, "correlation": float(of_record["correlation"])}
         numbers |= {"mean_distance": value, "mean_distance_at_record": at}
         numbers |= {"auc": auc, "auc_at_record": auc_at}
         texts = (f"AUC {auc_at:.2f}", f"x {value / at:.2f}\nAUC {auc:.2f}")
-        for part, text in zip(found["part"].values, texts, strict=True):
+        for part, text in zip(of_record["part"].values, texts, strict=True):
             key = {"row": str(part), "column": f"record {record}", "text": text}
             key |= {"dataset": influenced.attrs["set"], "kernel": "RBF", **numbers}
-            rows.append({**key, **cells(found["level"].sel(part=part).values)})
+            rows.append({**key, **cells(of_record["level"].sel(part=part).values)})
     return pd.DataFrame(rows)
 
 

@@ -65,7 +65,7 @@ def figure_1(records: xr.Dataset, pairs: xr.Dataset, influence: xr.Dataset) -> p
 def sizes_of(records: xr.Dataset, pairs: xr.Dataset) -> dict[str, str]:
     """How many records the process has, and how many the networks."""
     sides = {"process": records, "networks": pairs}
-    named = [f"{name} {one.attrs['sizes']['Training records']}" for name, one in sides.items()]
+    named = [f"{name} {side.attrs['sizes']['Training records']}" for name, side in sides.items()]
     return {"Training records": ", ".join(named)}
 
 
@@ -179,9 +179,9 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
     """What the process says on each of several training sets, by scaling, kernel and depth."""
     rows = []
     for inputs in dict.fromkeys(sets["inputs"].values):
-        some = sets.isel(case=np.flatnonzero(sets["inputs"].values == inputs))
+        scaled = sets.isel(case=np.flatnonzero(sets["inputs"].values == inputs))
         for i in range(sets.sizes["training_set"]):
-            part = some.isel(training_set=i)
+            part = scaled.isel(training_set=i)
             rows += _on_one(part, {"inputs": str(inputs), "training_set": i + 1})
     return pd.DataFrame(rows)
 
@@ -242,11 +242,11 @@ def lead(
     Resamples in which one of the numbers is the same throughout have no correlation: left out.
     """
     chosen = np.random.default_rng(0).integers(len(kl), size=(RESAMPLED, len(kl)))
-    drawn = [each[chosen] for each in (kl, mean, auc)]
-    ranks = [rankdata(each, axis=1) for each in drawn] if by_rank else drawn
-    varies = np.all([np.ptp(each, axis=1) > 0 for each in ranks], axis=0)
-    centred = [each[varies] - each[varies].mean(axis=1, keepdims=True) for each in ranks]
-    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in centred]
+    drawn = [numbers[chosen] for numbers in (kl, mean, auc)]
+    ranks = [rankdata(numbers, axis=1) for numbers in drawn] if by_rank else drawn
+    varies = np.all([np.ptp(numbers, axis=1) > 0 for numbers in ranks], axis=0)
+    centred = [numbers[varies] - numbers[varies].mean(axis=1, keepdims=True) for numbers in ranks]
+    unit = [numbers / np.linalg.norm(numbers, axis=1, keepdims=True) for numbers in centred]
     spread = ((unit[0] - unit[1]) * unit[2]).sum(axis=1).std(ddof=1)
     of = ranked if by_rank else correlation
     value = of(kl, auc)["value"] - of(mean, auc)["value"]

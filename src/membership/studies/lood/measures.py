@@ -41,9 +41,9 @@ def network_auc(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation over halves of the networks' AUC for each left-out record."""
     answer = pairs["answer"].values[:, :, half].astype(np.float64)
-    both = zip(answer[:, 0, :, query], answer[:, 1, :, query], strict=True)
+    answers = zip(answer[:, 0, :, query], answer[:, 1, :, query], strict=True)
     seed = pairs.attrs["seed"]
-    return tuple(np.array([fitted_auc(*sides, seed) for sides in both]).T)
+    return tuple(np.array([fitted_auc(*sides, seed) for sides in answers]).T)
 
 
 def share(hit: FloatArray) -> dict[str, float]:

@@ -141,15 +141,15 @@ class Retrained:
 
     def logits(self, queries: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """What both sides answer to queries of each left-out record's own."""
-        count, each = queries.shape[:2]
-        flat = self.space.coordinates(queries.reshape(count * each, *queries.shape[2:]))
+        count, n_queries = queries.shape[:2]
+        flat = self.space.coordinates(queries.reshape(count * n_queries, *queries.shape[2:]))
         sides = []
         for ensemble in (self.inside, self.outside):
-            found = ensemble.logits(flat).double().numpy()
-            sides.append(found.reshape(len(found), count, each, -1).swapaxes(0, 1))
+            answers = ensemble.logits(flat).double().numpy()
+            sides.append(answers.reshape(len(answers), count, n_queries, -1).swapaxes(0, 1))
         networks = len(self.inside)
         own = np.arange(count)
-        outside = sides[1].reshape(count, count, networks, each, -1)[own, own]
+        outside = sides[1].reshape(count, count, networks, n_queries, -1)[own, own]
         return sides[0], outside
 
     @property
@@ -238,11 +238,11 @@ def fitted_auc(inside: FloatArray, outside: FloatArray, seed: int) -> tuple[floa
         _log_density(side[:, half:], *laws[0]) - _log_density(side[:, half:], *laws[1])
         for side in split
     ]
-    n, m = (each.shape[1] for each in score)
+    n, m = (scores.shape[1] for scores in score)
     # The Mann-Whitney statistic, as in `metrics.auc`.
     ranks = rankdata(np.concatenate(score, axis=1), axis=1)[:, :n]
-    found = (ranks.sum(axis=1) - n * (n + 1) / 2) / (n * m)
-    return float(np.mean(found)), float(np.std(found, ddof=1))
+    auc = (ranks.sum(axis=1) - n * (n + 1) / 2) / (n * m)
+    return float(np.mean(auc)), float(np.std(auc, ddof=1))
 
 
 def _laws(samples: FloatArray) -> tuple[FloatArray, FloatArray]:

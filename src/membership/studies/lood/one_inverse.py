@@ -68,14 +68,14 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     return whole
 
 
-def comparison(ours: pd.DataFrame) -> pd.DataFrame:
+def comparison(regenerated: pd.DataFrame) -> pd.DataFrame:
     """The ratio beside that of the README: GPU hours of retraining over GPU minutes of LOOD."""
     text = published.table("lood_text").set_index("quantity")["value"]
     hours = float(text["GPU hours to train 200 models for one differing point"])
     minutes = float(text["GPU minutes to compute LOOD for the same point"])
     reference = pd.DataFrame({"metric": [RATIO], "value": [60 * hours / minutes]})
     reference = published.noted(reference, "lood", decimals=0).assign(quantity=RATIO)
-    return published.compare(ours, reference, ["quantity"])
+    return published.compare(regenerated, reference, ["quantity"])
 
 
 def one_by_one(identity: xr.Dataset) -> pd.DataFrame:

@@ -107,10 +107,10 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     # Where a record leaks nothing, no query's gain over it can be counted.
     gains = {"channel": kl[at > 0] / at[at > 0], "pixel": by_pixel}
     variances = {"channel": normalised["variance"], "pixel": normalised["pixel_variance"]}
-    for each, ratio in gains.items():
-        key = {"case": f"normalisation by the data, of each {each}"}
+    for unit, ratio in gains.items():
+        key = {"case": f"normalisation by the data, of each {unit}"}
         key["query"] = "found from the record"
-        is_proper = (ratio > LEAST_GAIN) & (variances[each].values[: len(ratio)] >= LEAST_VARIANCE)
+        is_proper = (ratio > LEAST_GAIN) & (variances[unit].values[: len(ratio)] >= LEAST_VARIANCE)
         values = {
             "records with a better query (%)": 100 * float((ratio > 1 + GAIN).mean()),
             "largest KL over the record's": ratio.max(),
@@ -124,16 +124,16 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
 
 
 def _sizes(normalised: xr.Dataset, at_mean: xr.Dataset) -> dict[str, str]:
-    n, most = (one.attrs["sizes"]["Training records"] for one in (normalised, at_mean))
+    n, most = (evidence.attrs["sizes"]["Training records"] for evidence in (normalised, at_mean))
     return {"Training records": f"{n} where queries climb, {most} near the mean"}
 
 
-def _near_the_mean(found: xr.Dataset) -> list[dict[str, Any]]:
+def _near_the_mean(at_mean: xr.Dataset) -> list[dict[str, Any]]:
     """KL at distances from the mean of D', in deviations of a channel, over the record's."""
-    at = found["kl_at_record"].values
-    each = found["kl"].values / at[:, None]
-    second = found["kl_directly"].values
-    off = np.abs(found["kl"].values[: len(second)] / second - 1).max(axis=0)
+    at = at_mean["kl_at_record"].values
+    ratios = at_mean["kl"].values / at[:, None]
+    second = at_mean["kl_directly"].values
+    off = np.abs(at_mean["kl"].values[: len(second)] / second - 1).max(axis=0)
     rows = []
 
     def add(query: str, ratio: np.ndarray, **values: float) -> None:
@@ -146,21 +146,21 @@ def _near_the_mean(found: xr.Dataset) -> list[dict[str, Any]]:
         key = {"case": NEAR_MEAN, "query": query}
         rows.extend({**key, "metric": m, "value": v, "n": len(ratio)} for m, v in values.items())
 
-    for i, distance in enumerate(found["distance"].values):
+    for i, distance in enumerate(at_mean["distance"].values):
         more = {
-            "largest variance under D' over the record's": found["variance"].values[:, i].max(),
+            "largest variance under D' over the record's": at_mean["variance"].values[:, i].max(),
             "largest deviation of the second path": off[i],
         }
-        add(f"{distance:g} deviations from the mean of D'", each[:, i], **more)
-    least = {"smallest AUC": found["auc"].values.min()}
+        add(f"{distance:g} deviations from the mean of D'", ratios[:, i], **more)
+    least = {"smallest AUC": at_mean["auc"].values.min()}
     rows.extend(
         {"case": NEAR_MEAN, "query": rows[-1]["query"], "metric": m, "value": v, "n": len(at)}
         for m, v in least.items()
     )
-    add(IN_LEVELS, found["kl_in_grey_levels"].values / at)
-    others = found["kl_of_others"] / found["kl_of_others_at_record"]
-    for kernel in others["kernel"].values:
-        add(f"the mean of D', {kernel}", others.sel(kernel=kernel).values)
+    add(IN_LEVELS, at_mean["kl_in_grey_levels"].values / at)
+    further = at_mean["kl_of_others"] / at_mean["kl_of_others_at_record"]
+    for kernel in further["kernel"].values:
+        add(f"the mean of D', {kernel}", further.sel(kernel=kernel).values)
     return rows
 
 
@@ -174,12 +174,12 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     rows = []
     for part in ("record", "better query"):
         for record in range(normalised.sizes["record"]):
-            found = normalised.isel(record=record)
-            values = {name: float(found[name]) for name in names}
+            of_record = normalised.isel(record=record)
+            values = {name: float(of_record[name]) for name in names}
             ratio = f"x {values['kl'] / values['kl_at_record']:.4f}"
             text = ratio if part == "better query" else f"KL {values['kl_at_record']:.3g}"
             key = {"row": part, "column": f"record {record}", "text": text, "record": record}
-            level = found["level"].sel(part=part).values
+            level = of_record["level"].sel(part=part).values
             rows.append({**key, **values, **cells(level)})
     ratio = at_mean["kl"].values / at_mean["kl_at_record"].values[:, None]
     for series, of in (("largest", np.max), ("median", np.median), ("smallest", np.min)):

@@ -30,18 +30,18 @@ CHECKED_EVERY = 10
 def _flat(searches: xr.Dataset) -> pd.DataFrame:
     """One row a search: kernel, row, numbers, and the thumbnails where they are kept."""
     names = ("row", "kl", "kl_at_record", "correlation", "other", "nearest_other")
-    found = pd.DataFrame({name: searches[name].values for name in names})
-    found.insert(0, "kernel", searches["search"].values.astype(str))
-    found["ratio"] = found["kl"] / found["kl_at_record"]
-    found["picture"] = -1
-    found.loc[searches["shown"].values, "picture"] = np.arange(searches.sizes["picture"])
-    return found
+    flat = pd.DataFrame({name: searches[name].values for name in names})
+    flat.insert(0, "kernel", searches["search"].values.astype(str))
+    flat["ratio"] = flat["kl"] / flat["kl_at_record"]
+    flat["picture"] = -1
+    flat.loc[searches["shown"].values, "picture"] = np.arange(searches.sizes["picture"])
+    return flat
 
 
-def figure_2(each: list[xr.Dataset]) -> pd.DataFrame:
+def figure_2(datasets: list[xr.Dataset]) -> pd.DataFrame:
     """Records above what was found of them, by the first kernel (Figure 2)."""
     rows = []
-    for searches in each:
+    for searches in datasets:
         flat, label = _flat(searches), searches.attrs["set"]
         chosen = flat[(flat["kernel"] == flat["kernel"].iloc[0]) & (flat["picture"] >= 0)]
         rows += _originals(searches, chosen, f"{label}: record")
@@ -98,18 +98,18 @@ def figure_9(searches: xr.Dataset) -> pd.DataFrame:
     return table[[*text[:4], "step", "kl", *text[4:]]]
 
 
-def success(each: list[xr.Dataset]) -> pd.DataFrame:
+def success(datasets: list[xr.Dataset]) -> pd.DataFrame:
     """How often a search finds its record, by its best start and by all, and where others end."""
     rows = []
-    for searches in each:
+    for searches in datasets:
         flat, ends = _flat(searches), _ends(searches)
-        for kernel, found in flat.groupby("kernel", sort=False):
+        for kernel, part in flat.groupby("kernel", sort=False):
             key = {"dataset": searches.attrs["set"], "kernel": kernel}
-            is_nearest = found["correlation"] > found["other"]
+            is_nearest = part["correlation"] > part["other"]
             hits = {
-                RECOVERED: is_nearest & (found["correlation"] >= CLOSE),
-                FOUND: found["correlation"] > SUCCESS,
-                "KL within 5% of the record's (%)": found["ratio"] > 0.95,
+                RECOVERED: is_nearest & (part["correlation"] >= CLOSE),
+                FOUND: part["correlation"] > SUCCESS,
+                "KL within 5% of the record's (%)": part["ratio"] > 0.95,
             }
             rows += [
                 {**key, "metric": metric, **measures.share(hit)} for metric, hit in hits.items()
@@ -121,7 +121,7 @@ def success(each: list[xr.Dataset]) -> pd.DataFrame:
                 ELSEWHERE: 100 * failed["elsewhere"].mean(),
                 LEFT_BEHIND: 100 * failed["ratio"].median(),
                 PLACE: failed["place"].median(),
-                "largest relative excess over the record": found["ratio"].max() - 1,
+                "largest relative excess over the record": part["ratio"].max() - 1,
             }
             for metric, value in exact.items():
                 ends_of = {"value": value, "low": value, "high": value, "n": len(own)}
@@ -139,17 +139,17 @@ def _ends(searches: xr.Dataset) -> pd.DataFrame:
     places = 100 * pd.DataFrame(exposure.values, of, record).rank(axis=1, pct=True)
     rows = []
     for i, kernel in enumerate(searches["search"].values.astype(str)):
-        one = searches.isel(search=i)
-        nearest = one["end_nearest"].values
+        search = searches.isel(search=i)
+        nearest = search["end_nearest"].values
         for start in np.flatnonzero(~np.isnan(nearest)):
-            near, r = int(nearest[start]), float(one["end_correlation"][start])
-            elsewhere = near != int(one["row"])
+            near, r = int(nearest[start]), float(search["end_correlation"][start])
+            elsewhere = near != int(search["row"])
             rows.append(
                 {
                     "kernel": kernel,
                     "recovers": not elsewhere and r >= CLOSE,
                     "elsewhere": elsewhere,
-                    "ratio": float(one["end_kl"][start]) / float(one["kl_at_record"]),
+                    "ratio": float(search["end_kl"][start]) / float(search["kl_at_record"]),
                     "place": float(places.loc[kernel, near]),
                 }
             )
@@ -160,27 +160,27 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
     """Groups of three left out together, and single and joint queries for them (Figure 3)."""
     rows = []
     for group in range(groups.sizes["group"]):
-        found, name = groups.isel(group=group), f"group {group + 1}"
+        of_group, name = groups.isel(group=group), f"group {group + 1}"
         before = len(rows)
-        for place, kl in enumerate(found["alone"].values):
+        for place, kl in enumerate(of_group["alone"].values):
             text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
             key = {"row": f"{name}: members", "column": place, **text}
-            level = found["original"].values[place] if group < PICTURED else None
+            level = of_group["original"].values[place] if group < PICTURED else None
             rows.append({**key, "kl": kl, "correlation": 1.0, **cells(level)})
-        three = len(found["joint_correlation"])
-        joint = np.full(three, found["joint_kl"].values.max())
+        three = len(of_group["joint_correlation"])
+        joint = np.full(three, of_group["joint_kl"].values.max())
         kinds = {
-            "one query": ("single", found["single_kl"].values),
+            "one query": ("single", of_group["single_kl"].values),
             "three queries": ("joint", joint),
         }
         for kind, (key, values) in kinds.items():
             for place, kl in enumerate(values):
-                near = found[f"{key}_correlation"].values[place]
+                near = of_group[f"{key}_correlation"].values[place]
                 is_shown = group < PICTURED and place < three
-                level = found[f"{key}_level"].values[place] if is_shown else None
+                level = of_group[f"{key}_level"].values[place] if is_shown else None
                 rows.append(_nearest(name, kind, place, near, kl, level))
         for row in rows[before:]:
-            row["kl_of_all"] = float(found["together"])
+            row["kl_of_all"] = float(of_group["together"])
     return _table(rows)
 
 
@@ -218,20 +218,20 @@ def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any
 def _originals(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]:
     label, level = searches.attrs["set"], searches["original"].values
     return [
-        {"row": row, "column": f"record {one.row}", "text": "", "dataset": label, "kernel": ""}
-        | {"record": one.row, "correlation": 1.0, **cells(level[one.picture])}
-        for one in chosen.itertuples()
+        {"row": row, "column": f"record {search.row}", "text": "", "dataset": label, "kernel": ""}
+        | {"record": search.row, "correlation": 1.0, **cells(level[search.picture])}
+        for search in chosen.itertuples()
     ]
 
 
 def _queries(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]:
     label, level = searches.attrs["set"], searches["level"].values
     return [
-        {"row": row, "column": f"record {one.row}"}
-        | {"text": f"r = {one.correlation:.2f}\n{100 * one.ratio:.0f}% KL", "dataset": label}
-        | {"kernel": one.kernel, "record": one.row, "correlation": one.correlation}
-        | {"kl": one.kl, "kl_at_record": one.kl_at_record, **cells(level[one.picture])}
-        for one in chosen.itertuples()
+        {"row": row, "column": f"record {search.row}"}
+        | {"text": f"r = {search.correlation:.2f}\n{100 * search.ratio:.0f}% KL", "dataset": label}
+        | {"kernel": search.kernel, "record": search.row, "correlation": search.correlation}
+        | {"kl": search.kl, "kl_at_record": search.kl_at_record, **cells(level[search.picture])}
+        for search in chosen.itertuples()
     ]
 
 

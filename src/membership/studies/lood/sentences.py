@@ -59,7 +59,7 @@ def correlations(table: pd.DataFrame) -> str:
     by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
     return (
         f"Rank correlation with the best attack's AUC on the process: KL {kl:.3f}, mean distance "
-        f"{mean:.3f}. Pearson's r: {' and '.join(f'{one:.3f}' for one in by_value)}."
+        f"{mean:.3f}. Pearson's r: {' and '.join(f'{r:.3f}' for r in by_value)}."
     )
 
 
@@ -168,7 +168,7 @@ def success(table: pd.DataFrame) -> str:
 def groups(table: pd.DataFrame) -> str:
     """Figure 3: which members single searches find, and how often all of a group are found."""
     rates = recovery(table)
-    by_rank = ", ".join(f"{one['value']:.0f}" for one in rates["members"])
+    by_rank = ", ".join(f"{rate['value']:.0f}" for rate in rates["members"])
     whole = rates["whole"]
     return (
         f"Of {rates['members'][0]['n']} single searches {by_rank}% recover the most, the second "

@@ -48,8 +48,8 @@ def _directions(records: xr.Dataset) -> pd.DataFrame:
     """Whether the direction with D first is ever the smaller (Appendix C.2 states a condition)."""
     rows = []
     for name in (case for case in records["case"].values if case != MAIN):
-        found = measures.contrast(records, name)
-        ratio = float((found.kl() / found.kl_reverse()).min())
+        contrast = measures.contrast(records, name)
+        ratio = float((contrast.kl() / contrast.kl_reverse()).min())
         key = {"statement": "Appendix C.2", "case": name}
         rows.append({**key, "metric": "smallest KL(D, D') over KL(D', D)", "value": ratio})
     return pd.DataFrame(rows)
@@ -99,7 +99,7 @@ def decay() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def low_rank(each: list[xr.Dataset]) -> pd.DataFrame:
+def low_rank(datasets: list[xr.Dataset]) -> pd.DataFrame:
     """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
 
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
@@ -107,7 +107,7 @@ def low_rank(each: list[xr.Dataset]) -> pd.DataFrame:
     kernel is a constant of 1 and d times a correlation kernel.
     """
     rows = []
-    for constant in each:
+    for constant in datasets:
         noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
         for size in constant["share"].values:
             part = constant.sel(share=size)

@@ -12,9 +12,9 @@ LEAST_SIDE = 4
 """Pixels a side: the convolutional kernels look at patches of three."""
 
 
-def two_classes(found: data.Dataset) -> data.Dataset:
+def two_classes(loaded: data.Dataset) -> data.Dataset:
     """The different records of the two classes that the chapter compares."""
-    kept = data.deduplicate(data.keep_classes(found, CLASSES.get(found.name, (0, 1))))
+    kept = data.deduplicate(data.keep_classes(loaded, CLASSES.get(loaded.name, (0, 1))))
     return kept if kept.x.ndim == 4 else as_bars(kept)
 
 

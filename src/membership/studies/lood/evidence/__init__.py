@@ -49,13 +49,13 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         EDGE: lambda name, n: functools.partial(sets.along_edge, name, n),
         CONSTANT: lambda name, n: functools.partial(records.nearly_constant, name, n),
     }
-    for kind, made in of_sets.items():
+    for kind, gather in of_sets.items():
         for name in both(kind, settings):
             second = name != kind
-            of_settings[name] = made(
+            of_settings[name] = gather(
                 SECOND if second else settings.dataset, SECOND_RECORDS[kind] if second else 0
             )
-    return {name: functools.partial(made, settings) for name, made in of_settings.items()}
+    return {name: functools.partial(gather, settings) for name, gather in of_settings.items()}
 
 
 def at_paper_size(settings: "Settings") -> bool:
@@ -92,10 +92,15 @@ def of_records(
     }
 
 
-def of_sets(each: "list[Records]", settings: "Settings", **sizes: Any) -> dict[str, Any]:
+def of_sets(training_sets: "list[Records]", settings: "Settings", **sizes: Any) -> dict[str, Any]:
     """The same for several training sets of one data set."""
-    digests = {f"{one.dataset.name}, set {i}": one.dataset.digest for i, one in enumerate(each, 1)}
-    return of_records(each[0], settings, training_sets=len(each), **sizes) | {"data": digests}
+    digests = {
+        f"{records.dataset.name}, set {i}": records.dataset.digest
+        for i, records in enumerate(training_sets, 1)
+    }
+    return of_records(training_sets[0], settings, training_sets=len(training_sets), **sizes) | {
+        "data": digests
+    }
 
 
 def of_networks(settings: "Settings") -> tuple[str, ...]:

@@ -24,8 +24,8 @@ def estimates(retrained: Retrained, settings: Settings) -> dict[str, FloatArray]
     solved = [_of_model(retrained, retrained.inside.module(model)) for model in models]
     traced = [_tracin(retrained, settings, model) for model in models]
     names = ("influence function", "LiSSA as released")
-    found = {name: np.mean([pair[i] for pair in solved], axis=0) for i, name in enumerate(names)}
-    return {**found, "TracIn": np.mean(traced, axis=0)}
+    by_name = {name: np.mean([pair[i] for pair in solved], axis=0) for i, name in enumerate(names)}
+    return {**by_name, "TracIn": np.mean(traced, axis=0)}
 
 
 def tangent_kernel(module: torch.nn.Module, x: np.ndarray) -> FloatArray:
@@ -69,12 +69,12 @@ def _of_model(retrained: Retrained, module: torch.nn.Module) -> tuple[FloatArray
     residual = (p - y)[chosen]
     square = residual**2 * np.diag(kernel)[chosen]
     along = (residual[:, None] * (kernel[chosen] * root) @ vectors) ** 2 / len(x)
-    found = []
+    influences = []
     for function in (lambda h: 1 / (h + DAMPING), _lissa):
         # f(H) = f(0) I + J'b^(1/2) V (f(values) - f(0)) / values V' b^(1/2) J / n
         slope = (function(values) - function(0.0)) / np.where(values > 1e-12, values, np.inf)
-        found.append(function(0.0) * square + along @ slope)
-    return found[0], found[1]
+        influences.append(function(0.0) * square + along @ slope)
+    return influences[0], influences[1]
 
 
 def _lissa(h: Any) -> Any:
@@ -119,5 +119,5 @@ def _squared_gradient(module: torch.nn.Module, x: np.ndarray, y: np.ndarray) -> 
         return torch.nn.functional.cross_entropy(logits, label[None])
 
     gradient = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0), chunk_size=16)
-    found = gradient(parameters, torch.tensor(x), torch.tensor(y))
-    return sum(part.flatten(1).double().square().sum(1) for part in found.values()).numpy()
+    gradients = gradient(parameters, torch.tensor(x), torch.tensor(y))
+    return sum(part.flatten(1).double().square().sum(1) for part in gradients.values()).numpy()

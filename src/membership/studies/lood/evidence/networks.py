@@ -70,15 +70,15 @@ def influences(settings: Settings) -> xr.Dataset:
     """Estimates of each left-out record's influence on itself, and the process's numbers."""
     retrained = retrain(load(settings), settings)
     process, chosen = every_record(retrained.records, settings), retrained.left_out
-    found = influence.estimates(retrained, settings)
+    estimates = influence.estimates(retrained, settings)
     return evidence.dataset(
         "process",
         {
-            "estimate": (("estimator", "record"), np.stack(list(found.values()))),
+            "estimate": (("estimator", "record"), np.stack(list(estimates.values()))),
             "variance": ("record", process.variance[chosen]),
             "square": ("record", square(process)[chosen]),
         },
-        {"estimator": list(found), "record": chosen},
+        {"estimator": list(estimates), "record": chosen},
         **_origin(retrained.records, settings),
     )
 
@@ -112,12 +112,12 @@ def times(settings: Settings) -> xr.Dataset:
     kernel, n = kernel_of(settings), len(own)
     matrix, of_kernel = timed(lambda: kernel(own.inputs()))
     _, of_all = timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
-    some = range(min(N_TIMED, n))
-    _, of_some = timed(lambda: [_by_itself(own, kernel, i, settings) for i in some])
+    rows = range(min(N_TIMED, n))
+    _, of_some = timed(lambda: [_by_itself(own, kernel, i, settings) for i in rows])
     seconds = {
         "kernel": of_kernel,
         "all": of_all,
-        "one": of_some / len(some),
+        "one": of_some / len(rows),
         "retraining": _retraining(own, settings),
     }
     large = {"records_at_most": n}
@@ -232,20 +232,20 @@ def accuracy(retrained: Retrained, settings: Settings, activation: str) -> Float
 
     Of its own, and of the run's further ones; NaN where the networks have all of the run's.
     """
-    own, every = retrained.records, load(settings)
+    own, whole = retrained.records, load(settings)
     sets = [own.dataset]
-    if len(every) > len(own):
-        sets.append(every.dataset.select(np.arange(len(own), len(every))))
+    if len(whole) > len(own):
+        sets.append(whole.dataset.select(np.arange(len(own), len(whole))))
     module = factory(own, settings, activation)()
     first = next(iter(module.state_dict()))
     deviation = NETWORK_W_STD[activation] / np.sqrt(np.prod(own.shape))
-    found = np.full((2, len(retrained.inside)), np.nan)
+    percent = np.full((2, len(retrained.inside)), np.nan)
     for network, seed in enumerate(retrained.inside.seeds):
         state = {name: value[network] for name, value in retrained.inside.parameters.items()}
         weights = retrained.space.expanded(state[first].double().numpy(), deviation, seed)
         module.load_state_dict(state | {first: torch.tensor(weights, dtype=torch.float32)})
-        for place, some in enumerate(sets):
+        for place, dataset in enumerate(sets):
             with torch.no_grad():
-                answers = module(torch.tensor(some.x)).argmax(1).numpy()
-            found[place, network] = 100 * np.mean(answers == some.y)
-    return found
+                answers = module(torch.tensor(dataset.x)).argmax(1).numpy()
+            percent[place, network] = 100 * np.mean(answers == dataset.y)
+    return percent

@@ -38,11 +38,11 @@ def attempts(settings: Settings) -> xr.Dataset:
             comparison = seen.compare(kernel, row, settings.noise)
             at = [comparison.measure(seen.x[row], measure) for measure in ATTEMPTED]
             for kind, (queries, joint) in _trials(seen, comparison, row, settings).items():
-                found = _measured(comparison, queries, joint)
-                kernel_of += [name] * len(found)
-                kinds += [kind] * len(found)
-                values.append(found)
-                at_record += [at] * len(found)
+                measurements = _measured(comparison, queries, joint)
+                kernel_of += [name] * len(measurements)
+                kinds += [kind] * len(measurements)
+                values.append(measurements)
+                at_record += [at] * len(measurements)
     return evidence.dataset(
         "process",
         {
@@ -70,20 +70,20 @@ def _trials(
 ) -> dict[str, tuple]:
     """Queries by kind, and whether they are observed together."""
     rng = np.random.default_rng([settings.seed, 7, row])
-    record, others = seen.x[row], seen.without(row)[0]
+    record, rest = seen.x[row], seen.without(row)[0]
     low, high = seen.limits
     noise = rng.random((TRIED, *record.shape)) * (high - low) + low
     size = 10.0 ** rng.uniform(-3, 0, TRIED).reshape(-1, *[1] * record.ndim)
     near = record + size * rng.standard_normal((TRIED, *record.shape))
     share = rng.random(TRIED).reshape(-1, *[1] * record.ndim)
-    between = share * record + (1 - share) * others[rng.integers(len(others), size=TRIED)]
+    between = share * record + (1 - share) * rest[rng.integers(len(rest), size=TRIED)]
     mixed = np.concatenate([noise[:50], near[:50], between[:50]])
     sets = mixed[rng.permutation(len(mixed)).reshape(-1, 3)]
     run, starts = seen.run(settings), settings.sizes.attempt_starts
     half = starts // 2
     single = lood.maximise(comparison, np.concatenate([noise[:half], near[:half]]), **run)
     trials = {
-        "one, random": (np.concatenate([noise, near, between, others]), False),
+        "one, random": (np.concatenate([noise, near, between, rest]), False),
         "one, optimised": (single.query, False),
         "three, random": (sets, True),
     }
@@ -111,7 +111,7 @@ def normalised(settings: Settings) -> xr.Dataset:
     queries = by_channel.pop("query")
     change = np.stack([stretched(q - r) for q, r in zip(queries, x, strict=True)])
     levels = np.stack([thumbnail(part) for part in (x, queries, change)])
-    both = zip(queries, x, strict=True)
+    pairs = zip(queries, x, strict=True)
     ray = _ray(prepare(own, settings.search_records), settings)
     sizes = {"records_of_the_rays": ray.shape[1], "records_searched_from": len(x)}
     return evidence.dataset(
@@ -119,7 +119,7 @@ def normalised(settings: Settings) -> xr.Dataset:
         {
             **{name: ("record", values) for name, values in by_channel.items()},
             **{f"pixel_{name}": ("record", by_pixel[name]) for name in by_channel},
-            "correlation": ("record", [correlation(*pair) for pair in both]),
+            "correlation": ("record", [correlation(*pair) for pair in pairs]),
             "level": (("part", "record", *PICTURE), levels),
             "ray": (("measure", "searched", "factor"), ray),
         },
@@ -139,7 +139,7 @@ def _better(few: Records, settings: Settings, flat: bool) -> dict[str, Any]:
         x = x.reshape(len(x), -1)
     kernel = next(iter(kernels(settings).values()))
     run = {"unit": np.full(x.shape[1:], 1 / 255), "steps": settings.sizes.steps, "progress": False}
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for row in range(min(settings.sizes.normalised, len(x))):
         kept = np.arange(len(x)) != row
         pair = x[kept], few.targets[kept]
@@ -149,28 +149,28 @@ def _better(few: Records, settings: Settings, flat: bool) -> dict[str, Any]:
         tried = [
             lood.maximise(comparison, x[row][None], learning_rate=rate, **run) for rate in RATES
         ]
-        best = max(tried, key=lambda each: each.value[0])
+        best = max(tried, key=lambda outcome: outcome.value[0])
         (kl, variance), (_, own) = (
             kl_directly(kernel, few, row, query, settings) for query in (best.query[0], x[row])
         )
         values = {"query": best.query[0], "kl": float(best.value[0]), "kl_directly": kl}
         values |= {"kl_at_record": float(comparison.measure(x[row])), "variance": variance / own}
         for name, value in values.items():
-            found.setdefault(name, []).append(value)
-    return {name: np.array(values) for name, values in found.items()}
+            columns.setdefault(name, []).append(value)
+    return {name: np.array(values) for name, values in columns.items()}
 
 
 def _ray(seen: Pictures, settings: Settings) -> FloatArray:
     """KL and mean distance at multiples of each record, over those at the record."""
     n = min(settings.n_reconstructed, len(seen.x))
-    found = np.zeros((2, n, len(FACTORS)))
+    ratios = np.zeros((2, n, len(FACTORS)))
     for row in range(n):
         comparison = seen.compare(kernel_of(settings), row, settings.noise)
         ray = np.stack([factor * seen.x[row] for factor in FACTORS])
         for i, measure in enumerate(("kl", "mean")):
             at = comparison.measure(seen.x[row], measure)
-            found[i, row] = comparison.measure(ray, measure) / at
-    return found
+            ratios[i, row] = comparison.measure(ray, measure) / at
+    return ratios
 
 
 @quickly_compiled
@@ -214,13 +214,13 @@ def slopes(settings: Settings) -> xr.Dataset:
     sphere = Pictures(seen.records, rows, seen.mean, seen.std)
     cases = {name: (seen, kernel) for name, kernel in kernels(settings).items()}
     cases["ReLU on the sphere"] = sphere, next(iter(kernels(settings).values()))
-    found = [
+    slope = [
         [[_slopes(*case, row, m, settings) for row in range(SLOPED_RECORDS)] for m in SLOPED]
         for case in cases.values()
     ]
     return evidence.dataset(
         "measured",
-        {"slope": (("kernel", "measure", "record", "direction"), found)},
+        {"slope": (("kernel", "measure", "record", "direction"), slope)},
         {"kernel": list(cases), "measure": list(SLOPED)},
         **of_records(seen.records, settings, records_tried=SLOPED_RECORDS),
     )
@@ -250,12 +250,12 @@ def worst_place(settings: Settings) -> xr.Dataset:
     starts = np.linspace(-3, 3, 7)[:, None]
     run = {"unit": 1.0, "steps": 200, "learning_rate": 0.02, "progress": False}
     x, y = influenced.data(settings)
-    found = lood.least_stationary(
+    worst = lood.least_stationary(
         nngp.rbf(influenced.GAMMA), x, y, influenced.LABEL, influenced.NOISE, starts, **run
     )
     return evidence.dataset(
         "measured",
-        {"query": ("start", found.query[:, 0]), "value": ("start", found.value)},
+        {"query": ("start", worst.query[:, 0]), "value": ("start", worst.value)},
         set="one dimension",
         data={},
         recipe={"noise": influenced.NOISE},
@@ -282,11 +282,11 @@ def at_mean(settings: Settings) -> xr.Dataset:
     x = few.dataset.x.astype(np.float64)
     main = next(iter(kernels(settings).values()))
     depth = min(settings.depth, settings.sizes.most_depth)
-    others = {
+    further = {
         f"ReLU with biases of deviation {B_STD:g}": nngp.fully_connected(depth, b_std=B_STD),
         "RBF": nngp.rbf(),
     }
-    each = [_of_record(row, few, x, main, others, settings) for row in range(len(x))]
+    parts = [_of_record(row, few, x, main, further, settings) for row in range(len(x))]
     dims = {
         "kl": ("record", "distance"),
         "variance": ("record", "distance"),
@@ -297,12 +297,12 @@ def at_mean(settings: Settings) -> xr.Dataset:
         "kl_of_others": ("record", "kernel"),
         "kl_of_others_at_record": ("record", "kernel"),
     }
-    arrays = {name: (dim, np.array([one[name] for one in each])) for name, dim in dims.items()}
-    confirmed = [one["kl_directly"] for one in each if "kl_directly" in one]
+    arrays = {name: (dim, np.array([part[name] for part in parts])) for name, dim in dims.items()}
+    confirmed = [part["kl_directly"] for part in parts if "kl_directly" in part]
     return evidence.dataset(
         "process",
         arrays | {"kl_directly": (("checked", "distance"), confirmed)},
-        {"distance": list(DISTANCES), "kernel": list(others)},
+        {"distance": list(DISTANCES), "kernel": list(further)},
         **of_records(few, settings, records_tried=len(x), records_confirmed=len(confirmed)),
     )
 
@@ -312,19 +312,19 @@ def _of_record(
     few: Records,
     x: FloatArray,
     main: nngp.Kernel,
-    others: dict[str, nngp.Kernel],
+    further: dict[str, nngp.Kernel],
     settings: Settings,
 ) -> dict[str, Any]:
     kept = np.arange(len(x)) != row
-    given = x[kept], few.targets[kept], (x[row], few.targets[row]), settings.noise
-    comparison = lood.compare_normalised(main, *given)
+    arguments = x[kept], few.targets[kept], (x[row], few.targets[row]), settings.noise
+    comparison = lood.compare_normalised(main, *arguments)
     side = comparison.with_s
     step = np.random.default_rng([settings.seed, 11, row]).standard_normal(x[row].shape)
     away = np.array(DISTANCES).reshape(-1, *[1] * step.ndim)
     queries = side.mean + side.std * away * step
     grey = np.rint(LEVELS * np.broadcast_to(side.mean, step.shape)) / LEVELS
     _, variance = side.predict(np.concatenate([queries, x[row][None]]))
-    found = {
+    numbers = {
         "kl": comparison.measure(queries),
         "variance": variance[:-1] / variance[-1],
         "kl_at_record": comparison.measure(x[row]),
@@ -333,15 +333,15 @@ def _of_record(
         "auc_at_record": comparison.measure(x[row], "auc"),
     }
     pairs = []
-    for kernel in others.values():
-        own = lood.compare_normalised(kernel, *given)
+    for kernel in further.values():
+        own = lood.compare_normalised(kernel, *arguments)
         mean = np.broadcast_to(own.with_s.mean, x[row].shape)
         pairs.append((own.measure(mean), own.measure(x[row])))
-    found["kl_of_others"], found["kl_of_others_at_record"] = zip(*pairs, strict=True)
+    numbers["kl_of_others"], numbers["kl_of_others_at_record"] = zip(*pairs, strict=True)
     if row < CHECKED:
         direct = [kl_directly(main, few, row, query, settings)[0] for query in queries]
-        found["kl_directly"] = np.array(direct)
-    return found
+        numbers["kl_directly"] = np.array(direct)
+    return numbers
 
 
 def kl_directly(
@@ -350,12 +350,12 @@ def kl_directly(
     """KL at a query with each training set's own normalisation, and its variance under D'."""
     x, y = few.dataset.x.astype(np.float64).reshape(len(few), *query.shape), few.targets
     moments = []
-    for given in (np.delete(np.arange(len(x)), row), np.arange(len(x))):
+    for training in (np.delete(np.arange(len(x)), row), np.arange(len(x))):
         axes = (0, *range(2, x.ndim)) if x.ndim > 2 else (0,)
-        mean, std = x[given].mean(axes, keepdims=True), x[given].std(axes, keepdims=True)
-        seen = (np.concatenate([x[given], query[None]]) - mean) / np.where(std > 0, std, 1.0)
+        mean, std = x[training].mean(axes, keepdims=True), x[training].std(axes, keepdims=True)
+        seen = (np.concatenate([x[training], query[None]]) - mean) / np.where(std > 0, std, 1.0)
         matrix = kernel(seen)
-        moments.append(posterior(matrix, y[given], np.arange(len(given)), -1, settings.noise))
+        moments.append(posterior(matrix, y[training], np.arange(len(training)), -1, settings.noise))
     (mean, variance), (mean_s, variance_s) = moments
     moved = float(np.square(mean - mean_s).sum())
     return gaussian_kl(variance, variance_s, moved, y.shape[1]), variance_s

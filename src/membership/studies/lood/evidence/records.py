@@ -47,22 +47,22 @@ def records(settings: Settings) -> xr.Dataset:
     """Variance and squared residual of every record under each kernel, and of uniform noise."""
     own = load(settings)
     cases = {MAIN: kernel_of(settings), **kernels(settings)}
-    found = {name: every_record(own, settings, kernel) for name, kernel in cases.items()}
+    processes = {name: every_record(own, settings, kernel) for name, kernel in cases.items()}
     noise = uniform(own, settings, kernel_of(settings))
-    shown = _most_and_least(found[MAIN].kl, own.dataset.y)
+    shown = _most_and_least(processes[MAIN].kl, own.dataset.y)
     level = thumbnail(own.dataset.x[shown])
     return evidence.dataset(
         "process",
         {
-            **stacked(list(found.values()), "case"),
-            "diagonal": (("case", "record"), [_diagonal(own, one) for one in cases.values()]),
+            **stacked(list(processes.values()), "case"),
+            "diagonal": (("case", "record"), [_diagonal(own, kernel) for kernel in cases.values()]),
             "label": ("record", own.dataset.y),
             "noise_variance": ("uniform", noise[0]),
             "noise_square": ("uniform", noise[1]),
             "shown": ("picture", shown),
             "level": (("picture", "channel", "height", "width"), level),
         },
-        {"case": list(found)},
+        {"case": list(processes)},
         **of_records(own, settings),
     )
 
@@ -88,8 +88,8 @@ def uniform(
 def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:
     """The most and the least exposed records of each class."""
     kept = []
-    for one in np.unique(label):
-        members = np.flatnonzero(label == one)
+    for class_label in np.unique(label):
+        members = np.flatnonzero(label == class_label)
         order = members[np.argsort(-kl[members], kind="stable")]
         kept += [*order[:SHOWN], *order[-SHOWN:]]
     return np.unique(kept)
@@ -99,10 +99,10 @@ def by_noise(settings: Settings) -> xr.Dataset:
     """Variance and squared residual of the networks' records, by the label noise."""
     few = load(settings).first(settings.network_records)
     matrix = kernel_of(settings)(few.inputs())
-    found = [lood.leave_one_out(matrix, few.targets, noise) for noise in NOISES]
+    processes = [lood.leave_one_out(matrix, few.targets, noise) for noise in NOISES]
     return evidence.dataset(
         "process",
-        stacked(found, "level"),
+        stacked(processes, "level"),
         {"level": list(NOISES)},
         **of_records(few, settings),
     )
@@ -131,7 +131,7 @@ def activations(settings: Settings) -> xr.Dataset:
     """Variances and squared residuals by scaling of the inputs, depth and kernel."""
     few = load(settings).first(MOST_RECORDS)
     names = list(_matrices(1, few.inputs()[:2]))
-    found = [
+    processes = [
         lood.leave_one_out(matrix, few.targets, settings.noise)
         for scaling in SCALINGS
         for depth in CONTROL_DEPTHS
@@ -139,7 +139,7 @@ def activations(settings: Settings) -> xr.Dataset:
     ]
     shape = (len(SCALINGS), len(CONTROL_DEPTHS), len(names), len(few))
     dims = ("inputs", "depth", "kernel", "record")
-    arrays = stacked(found, "case")
+    arrays = stacked(processes, "case")
     return evidence.dataset(
         "process",
         {name: (dims, values.reshape(shape)) for name, (_, values) in arrays.items()},
@@ -173,11 +173,11 @@ def nearly_constant(name: str, n_records: int, settings: Settings) -> xr.Dataset
     base = kernel_of(settings)(few.inputs("unit sphere"))
     root = np.sqrt(np.diag(base))
     matrices = [1 + size * (base / np.outer(root, root) - 0.5) for size in SIZES]
-    found = [lood.leave_one_out(matrix, few.targets, settings.noise) for matrix in matrices]
+    processes = [lood.leave_one_out(matrix, few.targets, settings.noise) for matrix in matrices]
     distance = [np.abs(matrix - 1).max() for matrix in matrices]
     return evidence.dataset(
         "process",
-        {**stacked(found, "share"), "distance": ("share", distance)},
+        {**stacked(processes, "share"), "distance": ("share", distance)},
         {"share": list(SIZES)},
         **of_records(few, settings),
     )
@@ -232,34 +232,34 @@ def identity(settings: Settings) -> xr.Dataset:
     own = load(settings)
     most = max(settings.sizes.compared)
     cases = kernels(settings)
-    both = np.full((2, len(cases), len(MEASURES), min(most, len(own))), np.nan)
+    numbers = np.full((2, len(cases), len(MEASURES), min(most, len(own))), np.nan)
     areas = np.zeros((2, len(cases), N_AUCS))
     for i, kernel in enumerate(cases.values()):
         # The network's kernel on 500 records, as in the released code; the others on fewer.
         few = own.first(settings.sizes.compared[min(i, 1)])
         matrix = kernel(few.inputs())
         fast = lood.leave_one_out(matrix, few.targets, settings.noise)
-        both[0, i, :, : len(few)] = [getattr(fast, name) for name in MEASURES]
+        numbers[0, i, :, : len(few)] = [getattr(fast, name) for name in MEASURES]
         alone = [directly(matrix, few.targets, row, settings.noise) for row in range(len(few))]
-        both[1, i, :, : len(few)] = np.transpose(alone)
+        numbers[1, i, :, : len(few)] = np.transpose(alone)
         exposed = np.argsort(-fast.kl)[:N_AUCS]
         areas[0, i] = fast.auc[exposed]
         areas[1, i] = [area(fast, row, settings.noise) for row in exposed]
     dims = ("way", "kernel", "measure", "record")
     return evidence.dataset(
         "measured",
-        {"value": (dims, both), "auc": (("way", "kernel", "exposed"), areas)},
+        {"value": (dims, numbers), "auc": (("way", "kernel", "exposed"), areas)},
         {"way": ["one inverse", "one by one"], "kernel": list(cases), "measure": list(MEASURES)},
         **of_records(own.first(most), settings),
     )
 
 
-def area(found: lood.LeaveOneOut, row: int, noise: float) -> float:
+def area(process: lood.LeaveOneOut, row: int, noise: float) -> float:
     """AUC of the best test at one record, by integrating over false-positive rates."""
-    variance = found.variance[row]
+    variance = process.variance[row]
     excess = variance / noise
-    shift = square(found)[row] * excess / (variance + noise)
-    pair = lood.Contrast(np.array([excess]), np.array([shift]), np.nan, found.residual.shape[1])
+    shift = square(process)[row] * excess / (variance + noise)
+    pair = lood.Contrast(np.array([excess]), np.array([shift]), np.nan, process.residual.shape[1])
     return 1 - quad(pair.tradeoff, 0, 1, epsabs=1e-9, epsrel=1e-9, limit=200)[0]
 
 
@@ -269,8 +269,8 @@ def directly(
     """KL, the reverse KL and the mean distance at one record, from two linear systems."""
     everyone = np.arange(len(matrix))
     pair = [
-        posterior(matrix, targets, given, row, noise)
-        for given in (np.delete(everyone, row), everyone)
+        posterior(matrix, targets, training, row, noise)
+        for training in (np.delete(everyone, row), everyone)
     ]
     moved, classes = float(np.square(pair[0][0] - pair[1][0]).sum()), targets.shape[1]
     variance, variance_s = pair[0][1], pair[1][1]
@@ -279,12 +279,12 @@ def directly(
 
 
 def posterior(
-    matrix: FloatArray, targets: FloatArray, given: Any, row: int, noise: float
+    matrix: FloatArray, targets: FloatArray, training: Any, row: int, noise: float
 ) -> tuple[FloatArray, float]:
     """Mean and variance at one row of a kernel matrix given some others, by one linear system."""
-    cross = matrix[row, given]
-    system = matrix[np.ix_(given, given)] + noise * np.eye(len(given))
-    solved = np.linalg.solve(system, np.column_stack([cross, targets[given]]))
+    cross = matrix[row, training]
+    system = matrix[np.ix_(training, training)] + noise * np.eye(len(training))
+    solved = np.linalg.solve(system, np.column_stack([cross, targets[training]]))
     return cross @ solved[:, 1:], float(matrix[row, row] - cross @ solved[:, 0])
 
 

@@ -161,11 +161,11 @@ class Searches:
         self.whole = prepare(records, settings.search_records)
         self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
 
-    def kernels(self, others: bool) -> list[str]:
+    def kernels(self, further: bool) -> list[str]:
         """The first, and the others if asked for: convolutional ones for pictures only."""
         is_image = min(self.whole.x.shape[2:]) >= LEAST_SIDE
         names = [name for name in self.every if is_image or not convolutional(name)]
-        return names if others else [self.main]
+        return names if further else [self.main]
 
     def seen(self, kernel: str) -> Pictures:
         """The training records of a kernel's searches."""
@@ -207,64 +207,71 @@ STAGES = (0, 10, 30, 100, 300)
 @quickly_compiled
 def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
-    made = Searches(load(settings, name, n_records), settings)
-    found = [(kernel, one) for kernel in made.kernels(detailed) for one in made.of(kernel)]
-    kept = {made.main: SHOWN}
-    shown = [i for i, (of, one) in enumerate(found) if one.row < kept.get(of, FEW_SHOWN)]
-    places = [made.seen(kernel) for kernel, _ in found]
-    near = [_others(seen, one) for seen, (_, one) in zip(places, found, strict=True)]
-    each = [one for _, one in found]
-    ends = [_ends(seen, one) for seen, one in zip(places, each, strict=True)]
-    originals = [places[i].records.dataset.x[each[i].row] for i in shown]
-    levels = [places[i].seen(each[i].outcome.query) for i in shown]
+    searcher = Searches(load(settings, name, n_records), settings)
+    pairs = [
+        (kernel, search) for kernel in searcher.kernels(detailed) for search in searcher.of(kernel)
+    ]
+    kept = {searcher.main: SHOWN}
+    shown = [i for i, (of, search) in enumerate(pairs) if search.row < kept.get(of, FEW_SHOWN)]
+    places = [searcher.seen(kernel) for kernel, _ in pairs]
+    near = [_nearest_others(seen, search) for seen, (_, search) in zip(places, pairs, strict=True)]
+    results = [search for _, search in pairs]
+    ends = [_ends(seen, search) for seen, search in zip(places, results, strict=True)]
+    originals = [places[i].records.dataset.x[results[i].row] for i in shown]
+    levels = [places[i].seen(results[i].outcome.query) for i in shown]
     arrays = {
-        "row": ("search", [one.row for one in each]),
-        "kl": ("search", [one.outcome.lood for one in each]),
-        "kl_at_record": ("search", [one.outcome.target for one in each]),
-        "correlation": ("search", [one.correlation for one in each]),
+        "row": ("search", [search.row for search in results]),
+        "kl": ("search", [search.outcome.lood for search in results]),
+        "kl_at_record": ("search", [search.outcome.target for search in results]),
+        "correlation": ("search", [search.correlation for search in results]),
         "other": ("search", [pair[0] for pair in near]),
         "nearest_other": ("search", [pair[1] for pair in near]),
         **{name: (("search", "start"), _padded([end[name] for end in ends])) for name in ends[0]},
-        "exposure": (("of", "record"), _exposure(made, list(dict.fromkeys(n for n, _ in found)))),
+        "exposure": (
+            ("of", "record"),
+            _exposure(searcher, list(dict.fromkeys(n for n, _ in pairs))),
+        ),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), thumbnail(originals)),
         "level": (("picture", *PICTURE), thumbnail(levels)),
     }
     sizes = {"records_searched_for": settings.n_reconstructed}
     if detailed:
-        arrays |= _in_detail(made, [one for kernel, one in found if kernel == made.main])
+        arrays |= _in_detail(
+            searcher, [search for kernel, search in pairs if kernel == searcher.main]
+        )
         sizes["of_further_kernels"] = settings.sizes.others
-        sizes["records_of_convolutional_kernels"] = len(made.fewer.x)
+        sizes["records_of_convolutional_kernels"] = len(searcher.fewer.x)
     return evidence.dataset(
         "process",
         arrays,
         {
-            "search": [kernel for kernel, _ in found],
-            "of": list(dict.fromkeys(kernel for kernel, _ in found)),
+            "search": [kernel for kernel, _ in pairs],
+            "of": list(dict.fromkeys(kernel for kernel, _ in pairs)),
         },
-        **of_records(made.whole.records, settings, **sizes, starts=settings.sizes.starts),
+        **of_records(searcher.whole.records, settings, **sizes, starts=settings.sizes.starts),
     )
 
 
-def _ends(seen: Pictures, one: Found) -> dict[str, FloatArray]:
+def _ends(seen: Pictures, search: Found) -> dict[str, FloatArray]:
     """Where each start ended: its KL, its correlation with the record, the nearest of all."""
     near = np.array(
-        [[correlation(query, record) for record in seen.x] for query in one.outcome.queries]
+        [[correlation(query, record) for record in seen.x] for query in search.outcome.queries]
     )
     return {
-        "end_kl": one.outcome.values,
-        "end_correlation": near[:, one.row],
+        "end_kl": search.outcome.values,
+        "end_correlation": near[:, search.row],
         "end_nearest": near.argmax(axis=1).astype(float),
     }
 
 
-def _exposure(made: Searches, names: list[str]) -> FloatArray:
+def _exposure(searcher: Searches, names: list[str]) -> FloatArray:
     """KL of every training record at itself under each kernel, (kernels, records)."""
     rows = []
     for name in names:
-        seen = made.seen(name)
-        matrix = made.every[name](seen.x)
-        rows.append(lood.leave_one_out(matrix, seen.records.targets, made.settings.noise).kl)
+        seen = searcher.seen(name)
+        matrix = searcher.every[name](seen.x)
+        rows.append(lood.leave_one_out(matrix, seen.records.targets, searcher.settings.noise).kl)
     return _padded(rows)
 
 
@@ -276,30 +283,30 @@ def _padded(rows: list[FloatArray]) -> FloatArray:
     return filled
 
 
-def _others(seen: Pictures, one: Found) -> tuple[float, float]:
+def _nearest_others(seen: Pictures, search: Found) -> tuple[float, float]:
     """The best correlations of the query, and of its record, with another training record."""
-    others = seen.without(one.row)[0]
+    rest = seen.without(search.row)[0]
     return tuple(
-        max(correlation(this, record) for record in others)
-        for this in (one.outcome.query, seen.x[one.row])
+        max(correlation(picture, record) for record in rest)
+        for picture in (search.outcome.query, seen.x[search.row])
     )
 
 
-def _in_detail(made: Searches, found: list[Found]) -> dict[str, Any]:
+def _in_detail(searcher: Searches, results: list[Found]) -> dict[str, Any]:
     """One successful search: the KL of every start, and the best query after some steps."""
-    one = max(found, key=lambda each: (each.ratio > 0.9, -each.row))
-    first = int(one.outcome.history[0].argmax())
-    stages = [stage for stage in STAGES if stage <= made.settings.sizes.steps]
-    queries, kl = [one.outcome.start[first]], [float(one.outcome.history[0, first])]
+    best = max(results, key=lambda result: (result.ratio > 0.9, -result.row))
+    first = int(best.outcome.history[0].argmax())
+    stages = [stage for stage in STAGES if stage <= searcher.settings.sizes.steps]
+    queries, kl = [best.outcome.start[first]], [float(best.outcome.history[0, first])]
     for stage in stages[1:]:
-        part = made.recover(made.main, one.row, steps=stage).outcome
+        part = searcher.recover(searcher.main, best.row, steps=stage).outcome
         queries.append(part.query)
         kl.append(part.lood)
-    seen = made.whole
+    seen = searcher.whole
     return {
-        "history": (("check", "start"), one.outcome.history),
-        "detailed": ("one", [one.row]),
-        "detailed_original": (PICTURE, thumbnail(seen.records.dataset.x[one.row])),
+        "history": (("check", "start"), best.outcome.history),
+        "detailed": ("one", [best.row]),
+        "detailed_original": (PICTURE, thumbnail(seen.records.dataset.x[best.row])),
         "stage": ("stages", stages),
         "stage_kl": ("stages", kl),
         "stage_level": (("stages", *PICTURE), thumbnail(seen.seen(np.array(queries)))),
@@ -309,8 +316,8 @@ def _in_detail(made: Searches, found: list[Found]) -> dict[str, Any]:
 @quickly_compiled
 def groups(settings: Settings) -> xr.Dataset:
     """Groups of three left out together: single and joint queries from several starts."""
-    made = Searches(load(settings), settings)
-    each = [_group(made, group) for group in range(settings.sizes.groups)]
+    searcher = Searches(load(settings), settings)
+    parts = [_group(searcher, group) for group in range(settings.sizes.groups)]
     dims = {
         "alone": ("group", "member"),
         "together": ("group",),
@@ -322,15 +329,17 @@ def groups(settings: Settings) -> xr.Dataset:
         "single_level": ("group", "start", *PICTURE),
         "joint_level": ("group", "place", *PICTURE),
     }
-    arrays = {name: (dim, np.stack([one[name] for one in each])) for name, dim in dims.items()}
-    sizes = {"groups": len(each), "starts": settings.sizes.group_starts}
-    return evidence.dataset("process", arrays, **of_records(made.whole.records, settings, **sizes))
+    arrays = {name: (dim, np.stack([part[name] for part in parts])) for name, dim in dims.items()}
+    sizes = {"groups": len(parts), "starts": settings.sizes.group_starts}
+    return evidence.dataset(
+        "process", arrays, **of_records(searcher.whole.records, settings, **sizes)
+    )
 
 
-def _group(made: Searches, group: int) -> dict[str, Any]:
-    seen, settings = made.whole, made.settings
+def _group(searcher: Searches, group: int) -> dict[str, Any]:
+    seen, settings = searcher.whole, searcher.settings
     members = np.arange(GROUP) + GROUP * group
-    comparison = seen.compare(made.every[made.main], members, settings.noise)
+    comparison = seen.compare(searcher.every[searcher.main], members, settings.noise)
     starts = [_noise(seen, settings, group, joint) for joint in (0, GROUP)]
     single, joint = (
         lood.maximise(comparison, start, joint=together, **seen.run(settings))

@@ -27,7 +27,7 @@ def sets(settings: Settings) -> xr.Dataset:
     released searches, which alone have uniform noise. GeLU also at its released networks'
     deviation.
     """
-    each = [load(settings, part=part) for part in range(N_SETS)]
+    training_sets = [load(settings, part=part) for part in range(N_SETS)]
     raw = {
         f"{name}, depth {depth}": nngp.fully_connected(depth, name.split()[0].lower(), w_std)
         for name, w_std in DEVIATIONS.items()
@@ -40,13 +40,13 @@ def sets(settings: Settings) -> xr.Dataset:
         for name, kernel in raw.items()
         if not name.startswith("GeLU")
     ]
-    shape = (len(each), len(cases))
-    own, noise = np.zeros((2, *shape, len(each[0]))), []
-    for i, records in enumerate(each):
+    shape = (len(training_sets), len(cases))
+    own, noise = np.zeros((2, *shape, len(training_sets[0]))), []
+    for i, records in enumerate(training_sets):
         for j, (_, scaling, kernel) in enumerate(cases):
             matrix = kernel(records.inputs(scaling))
-            found = lood.leave_one_out(matrix, records.targets, settings.noise)
-            own[:, i, j] = found.variance, square(found)
+            process = lood.leave_one_out(matrix, records.targets, settings.noise)
+            own[:, i, j] = process.variance, square(process)
             noise.append(uniform(records, settings, kernel, scaling))
     of_noise = np.stack(noise, axis=1).reshape(2, *shape, -1)
     dims, other = ("training_set", "case", "record"), ("training_set", "case", "uniform")
@@ -60,7 +60,7 @@ def sets(settings: Settings) -> xr.Dataset:
             "inputs": ("case", [scaling for _, scaling, _ in cases]),
         },
         {"case": [name for name, _, _ in cases]},
-        **of_sets(each, settings, pictures_of_noise=of_noise.shape[-1]),
+        **of_sets(training_sets, settings, pictures_of_noise=of_noise.shape[-1]),
     )
 
 
@@ -71,21 +71,23 @@ def along_edge(name: str, n_records: int, settings: Settings) -> xr.Dataset:
     depend on q then. ELU and tanh stand beside where every input has the same variance, on three of
     the training sets, which share no record.
     """
-    wanted = n_records or settings.n_records
-    each = [load(settings, name, wanted, part) for part in range(parts(settings, name, wanted))]
-    found = [[_along(one, scaling) for scaling in SCALINGS] for one in each]
-    sphere = [_others_on_sphere(one) for one in each[:N_SETS]]
+    size = n_records or settings.n_records
+    training_sets = [
+        load(settings, name, size, part) for part in range(parts(settings, name, size))
+    ]
+    log_ratios = [[_along(records, scaling) for scaling in SCALINGS] for records in training_sets]
+    sphere = [_others_on_sphere(records) for records in training_sets[:N_SETS]]
     dims = ("training_set", "inputs", "depth", "q", "ratio")
     levels = {"inputs": list(SCALINGS), "depth": list(EDGE_DEPTHS), "q": list(EDGE_QS)}
     return evidence.dataset(
         "process",
         {
-            "more": ((*dims, "record"), np.array(found) > 0),
-            "log_ratio": (dims, np.mean(found, axis=-1)),
+            "more": ((*dims, "record"), np.array(log_ratios) > 0),
+            "log_ratio": (dims, np.mean(log_ratios, axis=-1)),
             "more_on_sphere": (("set_on_sphere", "activation", *dims[2:], "record"), sphere),
         },
         levels | {"ratio": list(RATIOS), "activation": list(OTHERS)},
-        **of_sets(each, settings),
+        **of_sets(training_sets, settings),
     )
 
 
@@ -98,13 +100,13 @@ def _along(records: Records, scaling: str) -> FloatArray:
 def _beside_relu(x: FloatArray, records: Records, depth: int) -> FloatArray:
     relu = nngp.fully_connected(depth)(x)
     below = _log_kl(relu / np.diag(relu).mean(), records)
-    found = []
+    log_ratios = []
     for q in EDGE_QS:
         point = edge.point("GeLU", q)
         stds = point.w_std, float(np.sqrt(point.b_variance))
         kernel = nngp.fully_connected(depth, "gelu", *stds)(at_edge(x, *stds, q))
-        found.append(_log_kl(kernel / np.diag(kernel).mean(), records) - below)
-    return np.array(found)
+        log_ratios.append(_log_kl(kernel / np.diag(kernel).mean(), records) - below)
+    return np.array(log_ratios)
 
 
 def _others_on_sphere(records: Records) -> np.ndarray:
@@ -112,12 +114,12 @@ def _others_on_sphere(records: Records) -> np.ndarray:
     x = records.inputs("unit sphere")
     cosine = x @ x.T / x.shape[1]
     below = [_log_kl(k / np.diag(k).mean(), records) for k in (_relu(x, d) for d in EDGE_DEPTHS)]
-    found = []
+    comparisons = []
     for name in OTHERS:
         of_q = [edge.on_sphere(name, q, cosine, EDGE_DEPTHS) for q in EDGE_QS]
         above = [[_log_kl(k / q, records) for k in ks] for q, ks in zip(EDGE_QS, of_q, strict=True)]
-        found.append(np.swapaxes(above, 0, 1) > np.array(below)[:, None])
-    return np.array(found)
+        comparisons.append(np.swapaxes(above, 0, 1) > np.array(below)[:, None])
+    return np.array(comparisons)
 
 
 def _relu(x: FloatArray, depth: int) -> FloatArray:
