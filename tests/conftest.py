@@ -1,5 +1,6 @@
 """A miniature of the project, with one chapter that does what a test asks of it."""
 
+import gc
 import os
 import shutil
 import signal
@@ -68,6 +69,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if needs_the_site(item.nodeid):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: rank(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector look at what tests make, not at all that was imported for them as well."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture

@@ -199,6 +199,16 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
         (PER_MODEL[:2], MEMBER[:2]),
         {},
     ),
+    "metrics.resampled_rates": (
+        lambda a, b, member: {
+            name: {key: (rate.value, rate.under) for key, rate in rates.items()}
+            for name, rates in metrics.resampled_rates(
+                {"a": a, "b": b}, member, fprs=[0.5], resamples=20
+            ).items()
+        },
+        (PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]),
+        {},
+    ),
     "metrics.roc_band": (
         lambda score, member, rates: metrics.roc_band([(score, member)] * 2, rates),
         (PER_RECORD, TRUTH, RATES),
@@ -231,6 +241,8 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
     "privacy.mip_tpr": (privacy.mip_tpr, (RATES,), {"d": 3, "n": 4, "k": 3}),
     "privacy.mip_tradeoff": (privacy.mip_tradeoff, (RATES,), {"d": 3, "n": 4, "k": 3}),
     "privacy.mu_lower_bound": (privacy.mu_lower_bound, (PER_RECORD, TRUTH), {}),
+    "privacy.one_run_epsilon": (privacy.one_run_epsilon, (PER_RECORD, TRUTH), {}),
+    "privacy.one_run_mu": (privacy.one_run_mu, (PER_RECORD, TRUTH), {}),
     "privacy.numerical_tradeoff": (
         lambda alpha: privacy.numerical_tradeoff(alpha, 0.5, 4, 100, 3, grid=12),
         (RATES,),

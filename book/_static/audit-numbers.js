@@ -32,7 +32,7 @@ const audit = {
       mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared },
       groups: group ? audit.groups({ score, member, group }, sides, groupLevel) : [],
       group_level: groupLevel,
-      most_exposed: audit.exposed({ score, member, group, record }, sides),
+      most_exposed: audit.exposed({ score, member, group, record, named }, sides),
       meaning: audit.meaning(area, rates[1]),
       checklist: audit.checklist(named, Boolean(group)),
       warnings: audit.warnings({ score, member, record, notRead }, sides, level),
@@ -276,9 +276,12 @@ const audit = {
     return { value: count / total, low: least(count), high: 1 - least(total - count) };
   },
 
-  exposed({ score, member, group, record }, { others }) {
+  exposed({ score, member, group, record, named }, { others }) {
     const rows = score.map((_, i) => i).filter((i) => member[i]);
-    rows.sort((a, b) => score[b] - score[a]);
+    // Of those that tie the first by name, so that the order of the rows does not count.
+    const before = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+    const tied = (a, b) => (named ? before(record[a], record[b]) : 0) || (group ? before(group[a], group[b]) : 0);
+    rows.sort((a, b) => score[b] - score[a] || tied(a, b));
     return rows.slice(0, audit.mostExposed).map((i) => ({
       record: record[i],
       score: score[i],

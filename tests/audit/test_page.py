@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import audit, paths
+from membership import attacks, audit, paths
 from membership.cli import cli
 
 PAGE = paths.project_root() / "book" / "audit.md"
@@ -85,3 +85,32 @@ def test_the_page_on_a_model_of_ones_own(
     again = json.loads((tmp_path / "report" / "audit.json").read_text())
     assert again["provenance"].pop("command") is not None
     assert {**again, "provenance": None} == {**first, "provenance": None}
+
+
+EXAMPLES = blocks("python", PAGE.with_name("audit-examples.md"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code", EXAMPLES, ids=["perceptron", "text", "lstm", "forest", "regression"]
+)
+def test_an_example_is_audited_from_end_to_end(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    assert sum(line.strip() != "" for line in code.splitlines()) < 40
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(code, names)
+    areas, bounds = capsys.readouterr().out.splitlines()
+    report = json.loads((tmp_path / "report" / "audit.json").read_text())
+    best = report["attacks"][0]
+    assert best["name"] in {"difference"} | set(attacks.registry())
+    assert f"{best['auc']} {best['tpr_at_fpr'][-1]}" in areas
+    assert bounds == f"{report['epsilon_lower_bound']} {report['mu_lower_bound']}"
+    # Each of these models overfits, and its audit proves that.
+    assert best["auc"]["low"] > 0.5
+    assert best["tpr_at_fpr"][-1]["low"] > 0.1
+    assert best["tpr_at_fpr"][-1]["measured"]
+    assert report["mu_lower_bound"]["value"] > 0
+    assert report["epsilon_lower_bound"]["value"] > 0
+    assert (tmp_path / "report" / "audit.html").is_file()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from torch import nn
 
@@ -109,3 +109,70 @@ def test_a_model_that_cannot_be_trained_again_is_attacked_without_references() -
     assert "references" in lacks["lira"]
     with pytest.raises(InputError, match="train is None and so is model"):
         audit.gather(X, Y, None, task="regression")
+
+
+LABELS = np.c_[X[:, :3] > 0, X[:, 3] + RNG.normal(size=200) > 0].astype(float)
+
+
+def label_forest(x, y, seed):
+    return RandomForestClassifier(5, random_state=seed).fit(x, y)
+
+
+def label_network(x, y, seed):
+    torch.manual_seed(seed)
+    return nn.Linear(8, 4).double()
+
+
+def labelled(train=label_network, y=LABELS, **further):
+    given = {"n_reference": 4, "n_targets": 2, "task": "multi-label", **further}
+    return audit.gather(X, y, train, **given)
+
+
+def test_the_loss_of_several_labels_is_the_sum_of_their_cross_entropies() -> None:
+    module = label_network(X, LABELS, 9)
+    found = labelled(model=module, member=MEMBER)
+    with torch.no_grad():
+        each = nn.functional.binary_cross_entropy_with_logits(
+            module(torch.as_tensor(X)), torch.as_tensor(LABELS), reduction="none"
+        )
+    loss = attacks.registry()["loss"].on(found)
+    np.testing.assert_allclose(-loss, each.sum(dim=1), rtol=1e-5)
+    function = labelled(model=lambda x: x @ module.weight.detach().numpy().T
+                        + module.bias.detach().numpy(), member=MEMBER)  # fmt: skip
+    np.testing.assert_allclose(function["log_odds"][0], found["log_odds"][0], rtol=1e-5)
+
+
+def test_a_forest_of_several_labels_is_found_out_and_a_label_that_all_have_is_known() -> None:
+    y = np.c_[LABELS, np.ones(200)]
+    report = audit.compare(labelled(label_forest, y))
+    areas = {one["name"]: one["auc"]["value"] for one in report["attacks"]}
+    assert areas["loss"] > 0.6
+    assert {"lira", "rmia", "attack-r"} <= set(areas)
+    lacks = {one["name"]: one["lacks"] for one in report["left_out"]}
+    assert lacks["zero-one"].endswith("a record of several labels has no single class")
+    fitted = label_forest(X, y, 0)
+    p = np.stack([one[:, -1] for one in fitted.predict_proba(X)], axis=1).clip(1e-9, 1 - 1e-9)
+    found = labelled(label_forest, y, model=fitted, member=MEMBER)
+    wanted = -np.log(np.where(y == 1, p, 1 - p)).sum(axis=1)
+    np.testing.assert_allclose(-attacks.registry()["loss"].on(found), wanted, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("y", "model", "said"),
+    [
+        (LABELS[:, 0], None, r"x, y: labels of shape \(200,\); a multi-label task has 0 or 1"),
+        (2 * LABELS, None, "a multi-label task has 0 or 1 for each label"),
+        (LABELS, lambda x: x[:, :3], r"model answers \(200, 3\) .* give \(200, 4\), a logit for"),
+        (LABELS, lambda x: 1 / (1 + np.exp(-x[:, :4])), "answers probabilities; give logits"),
+        (LABELS, 3, "model is of type int"),
+    ],
+)  # fmt: skip
+def test_what_is_not_of_several_labels_is_refused(y, model, said) -> None:
+    given = {} if model is None else {"model": model, "member": MEMBER}
+    with pytest.raises(InputError, match=said):
+        labelled(y=y, **given)
+
+
+def test_several_labels_of_a_classification_name_the_task_that_takes_them() -> None:
+    with pytest.raises(InputError, match=r'give one a record, .* or task="multi-label"'):
+        labelled(task="classification")

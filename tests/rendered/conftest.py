@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from membership import paths
 from tests import chromium
+from tests.rendered.reading import PATIENCE, Reading, read
 
-PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
 CHROMIUM_ARGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -120,6 +120,12 @@ def browser() -> Iterator[Browser]:
         )
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def reading(browser: Browser, address: str) -> Callable[[str, int], Reading]:
+    """A function that reads a page of the site at a width, once for all tests that ask."""
+    return functools.cache(lambda name, width: read(browser, f"{address}/{name}", width))
 
 
 @pytest.fixture

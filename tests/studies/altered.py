@@ -1,5 +1,7 @@
 """A committed run whose one table is another, so that the claims on it should turn."""
 
+import functools
+
 import numpy as np
 
 from membership.exhibits import declared
@@ -70,6 +72,7 @@ class Changed:
 
     def __init__(self, source, function):
         self.source, self.function, self.settings = source, function, source.settings
+        self.table = functools.cache(self._table)
 
     def has(self, name):
         return self.source.has(name)
@@ -81,7 +84,7 @@ class Changed:
                 each.values = self._through(each.values)
         return found
 
-    def table(self, exhibit_id):
+    def _table(self, exhibit_id):
         found = self.source.table(exhibit_id)
         numbers = found.select_dtypes("float").columns.difference(self.KEPT)
         changed = found.assign(**{name: self._through(found[name].to_numpy()) for name in numbers})

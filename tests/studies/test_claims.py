@@ -1,5 +1,6 @@
 """What holds of every chapter's claims: ids, exhibits, tests, and an outcome at paper size."""
 
+import functools
 import importlib
 import inspect
 import re
@@ -61,12 +62,19 @@ def test_every_test_of_a_claim_belongs_to_one(chapter):
     assert tests <= used
 
 
+@functools.cache
+def committed_outcomes(chapter):
+    """A chapter's committed run, and what each claim makes of it, by the claim's id."""
+    run = committed_run(chapter)
+    return run, {claim.id: claim.outcome(run) for claim in claims_of(chapter)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_claim_has_an_outcome_on_what_is_committed(chapter):
-    run = committed_run(chapter)
+    _, outcome = committed_outcomes(chapter)
     for claim in claims_of(chapter):
-        found = claim.outcome(run)
+        found = outcome[claim.id]
         assert found.word in outcomes.WORDS, claim.id
         if found.word == outcomes.NOT_TESTED:
             assert found.reason, claim.id
@@ -146,12 +154,12 @@ def _hears(claim, altered, said):
 @pytest.mark.filterwarnings("ignore")  # what is altered may be no number any more
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_tested_claim_hears_the_numbers_it_reads(chapter):
-    run = committed_run(chapter)
-    deaf = []
+    run, outcome = committed_outcomes(chapter)
+    deaf, changed = [], [Changed(run, each) for each in CHANGES]
     for claim in claims_of(chapter):
-        said = _said(claim.outcome(run))
+        said = _said(outcome[claim.id])
         if claim.id not in BY_CHAPTER | BY_FORMULA.keys() and said[0] != outcomes.NOT_TESTED:
-            heard = any(_hears(claim, Changed(run, each), said) for each in CHANGES)
+            heard = any(_hears(claim, each, said) for each in changed)
             deaf += [] if heard else [claim.id]
     assert not deaf
 
@@ -161,8 +169,8 @@ def test_a_claim_on_a_formula_hears_the_formula(claim, monkeypatch):
     place, other = BY_FORMULA[claim]
     chapter = place.partition(".")[0]
     [found] = [one for one in claims_of(chapter) if one.id == claim]
-    run = committed_run(chapter)
-    said = found.outcome(run).word
+    run, outcome = committed_run(chapter), committed_outcomes(chapter)[1]
+    said = outcome[claim].word
     assert said in (outcomes.SUPPORTED, outcomes.CONTRADICTED)
     monkeypatch.setattr(f"membership.studies.{place}", globals()[other])
     assert found.outcome(run).word not in (said, outcomes.NOT_TESTED)

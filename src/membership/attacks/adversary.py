@@ -250,12 +250,34 @@ def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np
                 found[f"held.references.{name}"] = held[others]
     if others:
         found["references.member"] = evidence["member"].values[others]
+    found |= _predicted(evidence, at, others)
     record = _labels(evidence, "record")
     if "asked" in evidence:
         asked = evidence["asked"].values[at]
         record = record[asked]
         found = {k: v if k.startswith("held.") else v[..., asked] for k, v in found.items()}
     return record, found
+
+
+def _predicted(evidence: xr.Dataset, at: int, others: list[int]) -> Found:
+    """Moments of the target's hinge: regressed, and of references not trained on the record."""
+    found: Found = {}
+    for moment in ("mean", "sd"):
+        if f"regressed_{moment}" in evidence:
+            values = _numbers(evidence, f"regressed_{moment}")[[at]]
+            if np.isfinite(values).all():
+                found[f"posterior.qmia.{moment}"] = values
+        if f"posterior_{moment}" in evidence:
+            values, inside = (
+                evidence[name].values[others] for name in (f"posterior_{moment}", "member")
+            )
+            known = np.isfinite(values).all(axis=1)
+            values, inside = values[known].astype(np.float64), inside[known]
+            fewest = int((~inside).sum(axis=0).min())
+            if fewest:
+                first = np.argsort(inside, axis=0, kind="stable")[:fewest]
+                found[f"posterior.closed form.{moment}"] = np.take_along_axis(values, first, 0)
+    return found
 
 
 def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:

@@ -176,10 +176,40 @@ def _without(
     return [(int(without), int(as_high)) for without, as_high in counts]
 
 
+_TAKES = {
+    "form.": "a torch module's weights and its training records. `attacks.sif`, `attacks.iha` and "
+    "`attacks.residual` give scores from these, and `audit` judges scores",
+    "reference_log_odds": "weights of target and reference. `attacks.matt` gives scores from "
+    "these, and `audit` judges scores",
+    "leave_one_out.": "models trained without a single record, two for each record",
+    "steps.": "the gradient of each training step. `attacks.glir` gives scores from it, and "
+    "`audit` judges scores",
+    "posterior.kron.": "draws from a reference's posterior; its closed form is gathered of modules "
+    "that end in a linear layer",
+    "posterior.closed form.": "arrays of records, and references that are torch modules with a "
+    "linear layer at their end",
+    "posterior.qmia.": "arrays of records, and `held` ones that no model has seen",
+    "held.": "`held` records that no model has seen",
+    "shokri": "all logits of the references. `attacks.shadow` gives scores from these, and `audit` "
+    "judges scores",
+    "references.": "reference models, that is, a function that trains one",
+}
+"""What it would take to have what evidence lacks, by the beginning of its name."""
+_NO_CLASS = {"regression": "a regression answers no classes",
+             "multi-label": "a record of several labels has no single class"}  # fmt: skip
+
+
 def _why(lacks: str, tasks: set[str | None]) -> str:
-    """Why a regression's evidence lacks what only classes have."""
-    of_classes = {"hinge", "correct", "halved_log_odds", "shokri"} & set(lacks.split(", "))
-    return ": a regression answers no classes" if "regression" in tasks and of_classes else ""
+    """Why the evidence lacks that, or what it would take to have it."""
+    names = [one for either in lacks.split(", ") for one in either.split("|")]
+    if {"hinge", "correct", "halved_log_odds", "shokri"} & set(names):
+        for task, text in _NO_CLASS.items():
+            if task in tasks:
+                return f": {text}"
+    for start, text in _TAKES.items():
+        if any(name.startswith(start) for name in names):
+            return f": {text}"
+    return ""
 
 
 def _warnings(evidence: tuple[xr.Dataset, ...], units: int) -> list[str]:

@@ -11,8 +11,15 @@ from tqdm import tqdm
 
 from membership import data, evidence
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
-from membership.audit import streams, warnings
-from membership.audit.tasks import Records, Task, answers_of, hashes_of, records_of, task_of
+from membership.audit import predicted, streams, warnings
+from membership.audit.tasks import (
+    Records,
+    Task,
+    answers_of,
+    hashes_of,
+    records_of,
+    task_of,
+)
 from membership.data.dataset import combine
 from membership.errors import InputError
 
@@ -68,8 +75,10 @@ def gather(
         Of the halves; training i gets ``seed + i``.
     name : str
         What is audited, for the report.
-    task : {"classification", "regression"}
-        A regression is scored by its squared error; attacks that ask for classes are left out.
+    task : {"classification", "regression", "multi-label"}
+        A regression is scored by its squared error, and a model of several labels, 0 or 1 each,
+        (records, labels), by the sum of their binary cross-entropies; attacks that ask for one
+        class are left out.
 
     Returns
     -------
@@ -85,6 +94,12 @@ def gather(
 
     Notes
     -----
+    A module is asked on the device that it is on, and records are brought there a part at a time.
+
+    With `held`, a regression of each target's hinge on those records is fitted, for QMIA; of
+    references that end in a linear layer, what Laplace's posterior of it predicts is kept, for
+    BMIA (closed form). Neither is gathered of records in a Dataset.
+
     The last reference model is trained twice with one seed first. How far the two answer apart is
     a warning where it is more than rounding, and the first of them is kept; how long they took is
     said before the other trainings begin.
@@ -104,9 +119,10 @@ def gather(
     n_reference = 0 if train is None else n_reference
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
     given = [] if model is None else [model]
-    found, apart = _answers(train, parts, masks, given, seed, of_task)
     references = list(range(len(targets), len(masks)))
+    found, apart = _answers(train, parts, masks, given, references, seed, of_task)
     observed = of_task.observed(found, masks, references, parts)
+    observed |= predicted.by_regression(parts, found, len(targets), seed)
     hashes = [hashes_of(of_task, part) for part in parts]
     named = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
@@ -143,6 +159,7 @@ def _answers(
     parts: list[Records],
     masks: BoolArray,
     given: list[Any],
+    references: list[int],
     seed: int,
     task: Task,
 ) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -155,9 +172,10 @@ def _answers(
         (x, y), further = parts[0], range(len(models), len(masks) - 1)
         for at in tqdm(further, desc="training", unit="model"):
             given_x = streams.trained_on(x[masks[at]])
-            models.append(_seen(train(given_x, y[masks[at]], seed + at), parts, task))
+            model, reference = train(given_x, y[masks[at]], seed + at), at in references
+            models.append(_seen(model, parts, task, masks[at] if reference else None))
         models.append(last)
-    return {key: np.stack([one[key] for one in models]) for key in models[0]}, apart
+    return predicted.stacked(models), apart
 
 
 def _announce(trainings: int, seconds: float, answers: int) -> None:
@@ -200,13 +218,18 @@ def _truth(member: Any, n: int) -> BoolArray:
     return found
 
 
-def _seen(model: Any, parts: list[Records], task: Task) -> dict[str, np.ndarray]:
-    """What a model shows of the records, and of those that nobody has seen."""
-    return {
+def _seen(
+    model: Any, parts: list[Records], task: Task, trained_on: BoolArray | None = None
+) -> dict[str, np.ndarray]:
+    """What a model shows of the records, and of those that nobody has seen; more of a reference."""
+    seen = {
         prefix + name: values
         for prefix, (x, y) in zip(("", "held_"), parts, strict=False)
         for name, values in task.signals(answers_of(task, model, x, y), y).items()
     }
+    if trained_on is not None and "hinge" in seen:
+        seen |= predicted.by_posterior(model, parts[0], trained_on)
+    return seen
 
 
 def _twice(
@@ -216,7 +239,7 @@ def _twice(
     x, y = (part[mask] for part in parts[0])
     first = train(streams.trained_on(x), y, seed)
     # Before the second training, which may be of the same object.
-    seen, one = _seen(first, parts, task), answers_of(task, first, x, y)
+    seen, one = _seen(first, parts, task, mask), answers_of(task, first, x, y)
     second = train(streams.trained_on(x), y, seed)
     two = answers_of(task, second, x, y)
     apart = float(np.abs(one - two).max())

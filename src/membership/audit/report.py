@@ -193,8 +193,7 @@ def _share(count: int, total: int, level: float) -> dict[str, float] | None:
 
 def _most_exposed(scored: Scored) -> list[dict[str, Any]]:
     """The members with the highest scores, each with the share of non-members at least as high."""
-    rows = np.flatnonzero(scored.member)
-    rows = rows[np.argsort(-scored.score[rows], kind="stable")][:MOST_EXPOSED]
+    rows = _highest(scored)
     others = np.sort(scored.score[~scored.member])
     above = 1 - np.searchsorted(others, scored.score[rows]) / others.size
     return [
@@ -206,6 +205,17 @@ def _most_exposed(scored: Scored) -> list[dict[str, Any]]:
         }
         for row, share in zip(rows, above, strict=True)
     ]
+
+
+def _highest(scored: Scored) -> np.ndarray:
+    """The members with the highest scores; of those that tie the first by name, not by row."""
+    rows = np.flatnonzero(scored.member)
+    last = np.sort(scored.score[rows])[-MOST_EXPOSED:][0]
+    rows = rows[scored.score[rows] >= last]
+    names = [str(scored.record[row]) if scored.named else "" for row in rows]
+    groups = ["" if scored.group is None else str(scored.group[row]) for row in rows]
+    order = sorted(range(len(rows)), key=lambda i: (-scored.score[rows[i]], names[i], groups[i]))
+    return rows[order[:MOST_EXPOSED]]
 
 
 def _number(value: float, interval: tuple[float, float]) -> dict[str, float]:

@@ -51,8 +51,8 @@ def audit(
     Returns
     -------
     dict
-        Plain JSON values, the same for the same scores in any order but for the date and, where
-        records tie, the names of the most exposed: ``provenance`` {version, date, command, inputs
+        Plain JSON values, the same for the same scores in any order but for the date, and for the
+        numbers of rows where records have no names: ``provenance`` {version, date, command, inputs
         [{name, sha256}]}, where arrays are the float64 scores and then the memberships, a byte
         each. Rates are fractions in [0, 1].
 

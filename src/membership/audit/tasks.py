@@ -1,8 +1,9 @@
-"""What a model of classes, or of numbers, answers, and what of that can show membership."""
+"""What a model of classes, numbers or several labels answers; what of that can show membership."""
 
 from typing import Any
 
 import numpy as np
+from scipy import special
 from torch import nn
 
 from membership import networks, signals
@@ -36,6 +37,7 @@ class Classification:
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {
             "log_odds": signals.scaled_logit(answers, None, y)[0],
+            "halved_log_odds": signals.scaled_logit(answers / 2, None, y)[0],
             "hinge": signals.hinge(answers, None, y)[0],
             "correct": signals.correct(answers, None, y)[0].astype(bool),
         }
@@ -108,16 +110,91 @@ class Regression:
         scale = 2 * float(unseen.mean())
         if scale == 0:
             raise InputError("model: every record is answered exactly; nothing to rank")
-        loss = {name: np.maximum(error / scale, SURE) for name, error in found.items()}
-        # Far out expm1 overflows, and the log-odds are -loss.
-        return {name: -(u + np.log(-np.expm1(-u))) for name, u in loss.items()}
+        return {name: _odds(np.maximum(error / scale, SURE)) for name, error in found.items()}
 
     def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
 
 
-Task = Classification | Regression
-TASKS: dict[str, type[Task]] = {"classification": Classification, "regression": Regression}
+class MultiLabel:
+    """Several labels a record, 0 or 1 each, and models that answer one logit for each.
+
+    The binary cross-entropies of a record's labels are summed, which is the loss of all of them
+    together. The sum is stored as the log-odds of its likelihood.
+    """
+
+    def labels(self, what: str, y: Any) -> np.ndarray:
+        y = as_real(f"{what}: the labels", y)
+        if y.ndim != 2 or not np.isin(y, (0, 1)).all():
+            raise InputError(
+                f"{what}: labels of shape {y.shape}; a multi-label task has 0 or 1 for each label, "
+                "(records, labels)"
+            )
+        return y.astype(np.float64)
+
+    def width(self, y: np.ndarray) -> int:
+        return y.shape[1]
+
+    def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
+        if hasattr(model, "predict_proba"):
+            answers = special.logit(np.clip(_of_labels(model, x), SURE, 1 - SURE))
+        elif isinstance(model, nn.Module):
+            answers = signals.answers(model, x).numpy()
+        elif callable(model):
+            answers = as_real("model: what it answers", model(x.copy())).astype(np.float64)
+        else:
+            raise InputError(
+                f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier "
+                "with predict_proba, or a function from records to logits"
+            )
+        if answers.shape != (len(x), width):
+            raise InputError(
+                f"model answers {answers.shape} for {len(x)} records; give {(len(x), width)}, a "
+                "logit for each label"
+            )
+        if ((answers >= 0) & (answers <= 1)).all():
+            raise InputError("model answers probabilities; give logits, without the sigmoid")
+        return _finite(answers)
+
+    def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
+        loss = np.logaddexp(0.0, (1 - 2 * y) * answers).sum(axis=1)
+        return {"log_odds": _odds(np.maximum(loss, np.finfo(np.float64).tiny))}
+
+    def observed(
+        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+    ) -> Arrays:
+        return found
+
+    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
+
+
+Task = Classification | Regression | MultiLabel
+TASKS: dict[str, type[Task]] = {
+    "classification": Classification,
+    "regression": Regression,
+    "multi-label": MultiLabel,
+}
+
+
+def _odds(loss: FloatArray) -> FloatArray:
+    """The log-odds of a likelihood exp(-loss); far out, where expm1 overflows, they are -loss."""
+    return -(loss + np.log(-np.expm1(-loss)))
+
+
+def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
+    """The probability of each label: some classifiers answer (records, classes) for each."""
+    answers = model.predict_proba(x)
+    if not isinstance(answers, list):
+        return as_real("model: what it answers", answers).astype(np.float64)
+    # A label that a half of the records has not, or all of them have, has one class.
+    return np.stack(
+        [
+            sum((one[:, i] for i, c in enumerate(classes) if c == 1), np.zeros(len(x)))
+            for one, classes in zip(answers, model.classes_, strict=True)
+        ],
+        axis=1,
+    )
 
 
 def task_of(name: str) -> Task:
@@ -163,7 +240,11 @@ def _labels(what: str, y: Any) -> np.ndarray:
         ) from None
     if y.ndim == 2:
         form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
-        raise InputError(f"{what}: labels of shape {y.shape}; give one a record, as y.{form} has")
+        several = bool(np.isin(y, (0, 1)).all() and (y.sum(axis=1) != 1).any())
+        other = ', or task="multi-label"' if several and y.shape[1] > 1 else ""
+        raise InputError(
+            f"{what}: labels of shape {y.shape}; give one a record, as y.{form} has{other}"
+        )
     if y.ndim == 1 and y.size and not ((y >= 0) & (y == np.floor(y)) & (y <= MOST_CLASSES)).all():
         raise InputError(
             f"{what}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "

@@ -120,8 +120,11 @@ def one_run_mu(
 def chance(records: int, guessed: int, right: int, epsilon: float, delta: float) -> float:
     """The highest chance of so many right guesses under (epsilon, delta)-DP."""
     q = float(special.expit(epsilon))
-    alone = float(stats.binom.sf(right - 1, guessed, q))
-    if not delta or not right:
+    if not right:
+        return 1.0
+    # SciPy's binomial law takes ten times as long for the same number.
+    alone = float(special.betainc(right, guessed - right + 1, q))
+    if not delta:
         return alone
     below = np.cumsum(stats.binom.pmf(np.arange(right - 1, -1, -1), guessed, q))
     moved = float((below / np.arange(1, right + 1)).max())

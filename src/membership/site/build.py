@@ -60,7 +60,10 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     if not quiet:
         print("building the site", file=sys.stderr)
     log = root / "logs" / "site.log"
+    # Sphinx keeps every page's tree: Python's collector, at its usual pace, looks through all of
+    # them again and again.
     code = (
+        "import gc; gc.set_threshold(50_000, 20, 100); "
         "from membership.processes import follow_parent; "
         f"follow_parent({os.getpid()}); "
         "from jupyter_book.cli.main import main; main()"

@@ -11,11 +11,14 @@ from membership.studies.iha import sentences, subjects
 if TYPE_CHECKING:
     from membership.studies.iha.settings import Settings
 
-against_references, audit, clean_game, cost, damping, leave_one_out = later(
-    __package__, "against_references", "audit", "clean_game", "cost", "damping", "leave_one_out"
+against_references, audit, clean_game, combined, cost = later(
+    __package__, "against_references", "audit", "clean_game", "combined", "cost"
 )
-drawings, noise, one_loss, score_taken_apart, small_game, theory = later(
-    __package__, "drawings", "noise", "one_loss", "score_taken_apart", "small_game", "theory"
+damping, drawings, leave_one_out, noise, one_loss = later(
+    __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
+)
+score_taken_apart, small_game, theory = later(
+    __package__, "score_taken_apart", "small_game", "theory"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -157,6 +160,7 @@ EXHIBITS = (
         judge=leave_one_out.table_5_judged,
         says=sentences.of_table_5,
     ),
+    exhibit("ctl-19", combined.control_19, COMPARED, says=sentences.of_control_19),
     exhibit(
         "tab-4",
         score_taken_apart.table_4,

@@ -6,6 +6,9 @@ from membership.exhibits.rows import rank_correlation
 from membership.exhibits.sentences import joined, span
 from membership.studies.iha.subjects import LENGTHS, RATIO
 
+# As `combined` names them, which needs torch.
+FALSE, TRUE = "non-members accused (%)", "members accused (%)"
+
 
 def compared(
     table: pd.DataFrame, first: str, second: str, names: tuple[str, str] | None = None
@@ -284,6 +287,16 @@ def of_curves(table: pd.DataFrame) -> str:
         "One panel a data set: true against false positive rate on logarithmic axes, with curves "
         f"of {series} and the line of random scores. {of_figure_1(table)}"
     )
+
+
+def of_control_19(table: pd.DataFrame) -> str:
+    """What both accuse, by data set."""
+    at = table.set_index(["dataset", "metric"])["value"]
+    parts = [
+        f"{at[name, TRUE]:.2g}% of members and {at[name, FALSE]:.2g}% of others on {name}"
+        for name in table["dataset"].unique()
+    ]
+    return f"Both attacks accuse {joined(parts)}."
 
 
 def of_control_17(table: pd.DataFrame) -> str:

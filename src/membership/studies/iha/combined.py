@@ -1,0 +1,53 @@
+"""A record is called a member where two attacks both call it one, as Section 4.5 proposes.
+
+Both attacks accuse at one false positive rate of their own. The two together accuse fewer, and are
+compared with each attack alone where that accuses as few non-members in vain.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from membership import metrics
+from membership.arrays import BoolArray, FloatArray
+from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.sentences import FALSE, TRUE
+
+PAIR = ("IHA", "LiRA")
+RATE = 0.05
+BOTH = f"{PAIR[0]} and {PAIR[1]}, both at {100 * RATE:g}% FPR"
+AHEAD = "members accused less non-members accused (points)"
+LESS = "members accused, less {attack}'s at that rate (points)"
+
+
+def control_19(audits: Sequence[Audit]) -> pd.DataFrame:
+    """iha-ctl-19: IHA and LiRA together, beside each alone at the same false positive rate."""
+    rows = []
+    for audit in audits:
+        scores = [audit.scores(name) for name in PAIR]
+        targets = zip(*scores, audit.member, strict=True)
+        numbers = [together(pair, member, RATE) for *pair, member in targets]
+        for metric in numbers[0]:
+            values = np.array([number[metric] for number in numbers])
+            key = {"dataset": audit.label, "attack": BOTH, "metric": metric}
+            ends = {"lowest": 0.0, "highest": 100.0} if metric in (FALSE, TRUE) else {}
+            rows.append(key | metrics.summary(values, audit.units, **ends))
+    return table_of(rows, audits)
+
+
+def together(pair: Sequence[FloatArray], member: BoolArray, rate: float) -> dict[str, float]:
+    """What both attacks accuse at `rate`, in percent, and what each alone finds at that rate."""
+    accused = np.logical_and(*(score > threshold(score[~member], rate) for score in pair))
+    false, true = float(accused[~member].mean()), float(accused[member].mean())
+    alone = {
+        LESS.format(attack=name): 100 * (true - metrics.tpr_on(score, member, np.array([false]))[0])
+        for name, score in zip(PAIR, pair, strict=True)
+    }
+    return {FALSE: 100 * false, TRUE: 100 * true, AHEAD: 100 * (true - false), **alone}
+
+
+def threshold(outside: FloatArray, rate: float) -> float:
+    """The lowest score of a non-member above which at most a share of `rate` of them lies."""
+    allowed = int(rate * len(outside))
+    return float(np.sort(outside)[len(outside) - 1 - allowed])

@@ -1,0 +1,85 @@
+"""A page read once, to its end: what the browser asked for, and how tall its parts are then."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from playwright.sync_api import Browser
+
+PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
+# A common laptop, and a phone.
+HEIGHTS = {1366: 768, 390: 844}
+WIDE, PHONE = HEIGHTS
+READ = """async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+        scrollTo(0, y);
+        await new Promise((done) => setTimeout(done, 20));
+    }
+}"""
+SHOWN = """
+() => [...document.querySelectorAll(".exhibit-picture img")]
+  .filter((image) => image.checkVisibility()).map((image) => image.currentSrc)
+"""
+LOADED = """async () => {
+    for (const image of document.images) image.loading = "eager";
+    const waiting = [...document.images].filter((image) => !image.complete);
+    await Promise.all(waiting.map((image) => new Promise((done) => {
+        image.onload = image.onerror = done;
+    })));
+}"""
+# Formulas and pictures move what is below them while they are drawn, for seconds on a busy machine.
+SETTLED = """() => new Promise((done) => {
+    let last = 0, same = 0;
+    const look = () => {
+        const now = document.documentElement.scrollHeight;
+        same = now === last ? same + 1 : 0;
+        last = now;
+        if (same >= 5) done(); else setTimeout(look, 200);
+    };
+    look();
+})"""
+MEASURED = """() => {
+    const tall = (found) => found.getBoundingClientRect().height;
+    const cards = [...document.querySelectorAll("article.exhibit")].map(tall);
+    const inSight = (table) => tall(table) > 0 && !table.closest("details:not([open])");
+    const tables = [...document.querySelectorAll("table")].filter(inSight);
+    const rows = "tbody tr:not(:has(th[scope='rowgroup']))";
+    const first = document.querySelector(".exhibit-picture img");
+    return {
+        page: document.documentElement.scrollHeight,
+        picture: first ? first.getBoundingClientRect().top + scrollY : 0,
+        cards: cards.reduce((sum, height) => sum + height, 0),
+        rows: Math.max(0, ...tables.map((table) => table.querySelectorAll(rows).length)),
+    };
+}"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The addresses asked for, the pictures in sight, and sizes in pixels when all is drawn."""
+
+    asked: list[str]
+    shown: list[str]
+    sizes: dict[str, float]
+
+    def files(self, site: Path, address: str) -> dict[str, int]:
+        """The site's files among what was asked for, with their bytes on disk."""
+        paths = {unquote(urlparse(url).path).strip("/") for url in self.asked if address in url}
+        return {path: (site / path).stat().st_size for path in paths}
+
+
+def read(browser: Browser, address: str, width: int) -> Reading:
+    """Open a page with nothing in the browser's store, and read on to its end."""
+    page = browser.new_page(viewport={"width": width, "height": HEIGHTS[width]})
+    page.set_default_timeout(PATIENCE)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address, wait_until="networkidle")
+    page.evaluate(READ)
+    page.wait_for_load_state("networkidle")
+    before, shown = list(asked), page.evaluate(SHOWN)
+    page.evaluate(LOADED)
+    page.evaluate(SETTLED)
+    found = Reading(before, shown, page.evaluate(MEASURED))
+    page.close()
+    return found
