@@ -21,6 +21,7 @@ const audit = {
     const mu = audit.bound(tests, (z, value) => game.upperTail(-z - value), error);
     const shared = { level, delta, tried };
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
+    const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
     return {
       format: "membership-audit-1",
       level,
@@ -30,22 +31,29 @@ const audit = {
       positive_predictive_value: rates.flatMap((rate) => audit.priors.map((prior) => audit.predicted(rate, prior))),
       epsilon_lower_bound: { value: audit.bound(tests, audit.epsilon(delta), error), ...shared },
       mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared },
-      groups: group ? audit.groups({ score, member, group }, sides, groupLevel) : [],
+      groups,
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates[1]),
+      meaning: audit.meaning(area, rates[1], groups),
       checklist: audit.checklist(named, Boolean(group)),
       warnings: audit.warnings({ score, member, record, notRead }, sides, level),
     };
   },
 
-  // What the numbers mean for a release, and what they do not.
-  meaning(area, rate) {
+  // What the numbers mean for a release, for whom they mean more, and what they do not.
+  meaning(area, rate, groups) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
+    const exposed = groups.filter(({ tpr, fpr }) => tpr && fpr && tpr.low > Math.max(rate.high, fpr.high));
+    const worst = exposed.reduce((most, one) => (most && most.tpr.low >= one.tpr.low ? most : one), null);
     return [
       area.low > 0.5
         ? `Who sees of the released model what this attack saw, and accepts that 1% of non-members are accused, finds ${percent(rate.low)} to ${percent(rate.high)} of members like these.`
         : "This attack does not tell members from others better than guessing would.",
+      ...(worst
+        ? [
+            `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
+          ]
+        : []),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];
   },

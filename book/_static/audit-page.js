@@ -66,6 +66,8 @@
   };
 
   const tables = (report) => {
+    const carried = report.tpr_at_fpr.filter((one) => one.measured).map((one) => one.fpr);
+    const others = report.records.non_members;
     const made = [
       table(
         "True positive rate where the false positive rate is low enough to believe an accusation",
@@ -79,7 +81,11 @@
       table(
         "Share of members among the accused, by the share of members among all who could be accused",
         ["False positive rate", "Members among all", "Members among the accused"],
-        report.positive_predictive_value.map((one) => [percent(one.fpr), percent(one.prior), ends(one, percent)]),
+        report.positive_predictive_value.map((one) => [
+          percent(one.fpr),
+          percent(one.prior),
+          `${ends(one, percent)}${carried.includes(one.fpr) ? "" : ": too few to call it measured"}`,
+        ]),
       ),
     ];
     const rate = (share) => (share ? ends(share, percent) : "");
@@ -99,9 +105,9 @@
       );
     made.push(
       table(
-        "The most exposed members, and the share of non-members that score as high",
+        "The most exposed members, and how many non-members score as high. This table names members: it is as confidential as the list of them",
         ["Record", "Score", "Non-members as high"],
-        report.most_exposed.map((one) => [one.record, String(Number(one.score.toPrecision(4))), percent(one.fpr)]),
+        report.most_exposed.map((one) => [one.record, String(Number(one.score.toPrecision(4))), `${Math.round(one.fpr * others)} of ${others}`]),
       ),
     );
     return made;
@@ -111,7 +117,7 @@
     const { members, non_members: others } = report.records;
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership. 0 says that chance could have done as well.`;
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership. 0 says that chance could have done as well. Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
     const [input] = report.provenance.inputs;
     part("report").replaceChildren(
       ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),

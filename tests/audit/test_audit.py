@@ -112,6 +112,24 @@ def test_the_meaning_follows_the_numbers() -> None:
     assert guesses["meaning"][1] == leaks["meaning"][1]
 
 
+def test_the_meaning_names_a_group_that_is_found_more_often_than_all(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(2), 2000
+    member, small = rng.random(n) < 0.5, rng.random(n) < 0.1
+    score = rng.normal(size=n) + np.where(small, 2.0, 0.5) * member
+    scored = Scored(score, member, group=np.where(small, "<ward>", "rest"))
+    report = audit(scored)
+    (ward,) = (one for one in report["groups"] if one["group"] == "<ward>")
+    low, high = (f"{100 * ward['tpr'][end]:.1f}%" for end in ("low", "high"))
+    assert "group <ward>" in report["meaning"][1]
+    assert report["meaning"][1].endswith(f"finds {low} to {high}.")
+    write(report, scored, tmp_path, "wards")
+    page = (tmp_path / "audit.html").read_text()
+    assert "group &lt;ward&gt;" in page
+    assert f"<td>0 of {(~member).sum()}</td>" in page
+    alike = audit(Scored(score, member, group=np.arange(n) % 2))
+    assert alike["meaning"] == audit(Scored(score, member))["meaning"]
+
+
 def test_at_a_delta_of_0_gaussian_privacy_has_no_epsilon(tmp_path: Path) -> None:
     scored = Scored(table()["score"], table()["member"])
     assert audit(scored, delta=0)["mu_lower_bound"]["epsilon"] is None

@@ -57,7 +57,9 @@ def test_a_dataset_gives_the_evidence_of_its_arrays(form, part, monkeypatch) -> 
     wanted = audit.gather(X, Y, logistic, held=held, **given)
     found = audit.gather(form(X, Y), None, logistic, held=form(*held), **given)
     assert found.attrs == wanted.attrs
-    for name in wanted:
+    # A regression of the hinge needs the records in one array.
+    assert set(wanted) - set(found) <= {"regressed_mean", "regressed_sd"}
+    for name in found:
         np.testing.assert_allclose(found[name], wanted[name], rtol=1e-6, err_msg=name)
 
 

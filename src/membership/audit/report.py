@@ -38,6 +38,7 @@ def audit(
     groups = [] if scored.group is None else np.unique(scored.group)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
+    found_groups = _groups(scored, group_level)
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest}),
@@ -48,10 +49,10 @@ def audit(
         "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
         **bounds(proved["epsilon"], proved["mu"], level, delta, proved["tried"]),
         **proved["told"],
-        "groups": _groups(scored, group_level),
+        "groups": found_groups,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": _meaning(found, rates[1]),
+        "meaning": _meaning(found, rates[1], found_groups),
         "checklist": checklist.of_scores(
             named=scored.named, grouped=scored.group is not None, coins=drawn == design.COINS
         ),
@@ -85,8 +86,10 @@ NO_PROOF_OF_SAFETY = (
 )
 
 
-def _meaning(area: dict[str, float], rate: dict[str, Any]) -> list[str]:
-    """What the numbers mean for a release, and what they do not."""
+def _meaning(
+    area: dict[str, float], rate: dict[str, Any], groups: list[dict[str, Any]]
+) -> list[str]:
+    """What the numbers mean for a release, for whom they mean more, and what they do not."""
     found = "This attack does not tell members from others better than guessing would."
     if area["low"] > 0.5:
         low, high = f"{100 * rate['low']:.1f}%", f"{100 * rate['high']:.1f}%"
@@ -94,7 +97,24 @@ def _meaning(area: dict[str, float], rate: dict[str, Any]) -> list[str]:
             "Who sees of the released model what this attack saw, and accepts that 1% of "
             f"non-members are accused, finds {low} to {high} of members like these."
         )
-    return [found, NO_PROOF_OF_SAFETY]
+    return [found, *_worse_off(rate, groups), NO_PROOF_OF_SAFETY]
+
+
+def _worse_off(rate: dict[str, Any], groups: list[dict[str, Any]]) -> list[str]:
+    """The group that is found the most, where that is surely more than of all members."""
+    exposed = [
+        one
+        for one in groups
+        if one["tpr"] and one["fpr"] and one["tpr"]["low"] > max(rate["high"], one["fpr"]["high"])
+    ]
+    if not exposed:
+        return []
+    worst = max(exposed, key=lambda one: one["tpr"]["low"])
+    low, high = (f"{100 * worst['tpr'][end]:.1f}%" for end in ("low", "high"))
+    return [
+        f"Some are found more often: of the members in group {worst['group']}, the threshold that "
+        f"accuses 1% of all non-members finds {low} to {high}."
+    ]
 
 
 def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Path]:
