@@ -7,7 +7,7 @@ import jupytext
 import pytest
 
 from membership import paths, published
-from membership.exhibits import declared, files, source
+from membership.exhibits import declared, files, listing, source
 from membership.exhibits.homes import pages_of
 from membership.exhibits.standing import recipe
 from membership.running import settings_class
@@ -33,8 +33,21 @@ def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
         each = _SENTENCE.split(said)
         assert len(each) <= MOST_SENTENCES
         assert max(len(one.split()) for one in each) <= MOST_WORDS
+    if exhibit.judge:
+        assert len(exhibit.judge(table)) == len(table)
     if exhibit.draw:
         assert "nan" not in exhibit.described(table)
+        assert len(exhibit.described(table)) > 80
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_controls_are_numbered_as_their_ids_say(chapter):
+    """No number is left out, but what was retired keeps its own."""
+    controls = {one.id: one.label for one in declared(chapter) if one.kind == "control"}
+    prefix = f"{chapter.replace('_', '-')}-ctl-"
+    assert controls == {one: f"Control {one.removeprefix(prefix)}" for one in controls}
+    gone = {one for one in listing.retired() if one.startswith(prefix)}
+    assert {*controls, *gone} == {f"{prefix}{i + 1}" for i in range(len(controls) + len(gone))}
 
 
 @pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])

@@ -13,12 +13,6 @@ def test_sentences_follow_the_numbers():
     assert "0.56 nats instead of 22.27" in one.says(table.assign(value=2 * table["value"]))
 
 
-def test_controls_are_numbered_as_their_ids_say():
-    controls = [one for one in EXHIBITS if one.kind == "control"]
-    assert [one.id for one in controls] == [f"lood-ctl-{i}" for i in range(1, 15)]
-    assert [one.label for one in controls] == [f"Control {i}" for i in range(1, 15)]
-
-
 def test_a_page_has_pictures_and_not_their_pixels():
     (one,) = (one for one in EXHIBITS if one.id == "lood-fig-2")
     (run,) = panels(one, "paper", "")
