@@ -15,18 +15,14 @@ def pairs(chapter: str) -> pd.DataFrame:
 
 
 def _pair(
-    chapter: str,
-    quantity: str,
-    first_place: dict[str, str],
-    second_place: dict[str, str],
-    **key: str,
+    chapter: str, quantity: str, one: dict[str, str], other: dict[str, str], **both: str
 ) -> dict[str, Any]:
-    first, second = (_printed(chapter, **key, **place) for place in (first_place, second_place))
+    first, second = (_printed(chapter, **both, **place) for place in (one, other))
     return {
         "quantity": quantity,
-        "one place": f"Table {first_place['table']}",
+        "one place": f"Table {one['table']}",
         "printed": first,
-        "other place": f"Table {second_place['table']}",
+        "other place": f"Table {other['table']}",
         "printed there": second,
         "difference": round(first - second, 6),
     }
