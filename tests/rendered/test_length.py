@@ -10,7 +10,7 @@ from membership.exhibits.homes import pages_of
 from tests.rendered.reading import HEIGHTS, PHONE, WIDE, Reading
 
 # Pixels, at the width of a common laptop: a chapter that is read to its end, and any other page.
-READ_TO_ITS_END, TALLEST = 12_000, 25_000
+READ_TO_ITS_END, TALLEST = 12_000, 21_500
 # Screens before a reader meets the first picture.
 PATIENCE = 1.5
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
