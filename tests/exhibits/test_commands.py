@@ -58,7 +58,15 @@ def test_recompute_counts_and_a_difference_is_a_failure(toy, results, monkeypatc
         assert lines == ["1 exhibits computed, 0 stand in as measured, all equal"]
 
 
-def test_a_chapter_that_is_none_is_refused():
-    done = run("recompute", "gimp")
+REFUSED = {
+    ("gimp",): "did you mean 'gmip'?",
+    ("gmip-tab-99",): "no exhibit 'gmip-tab-99'",
+    ("gmip", "gmip-tab-1"): "gmip is given with an exhibit of its own; give one of them",
+}
+
+
+@pytest.mark.parametrize("asked", REFUSED)
+def test_what_is_none_or_given_twice_is_refused(asked):
+    done = run("recompute", *asked)
     assert isinstance(done.exception, InputError)
-    assert "did you mean 'gmip'?" in str(done.exception)
+    assert REFUSED[asked] in str(done.exception)

@@ -48,6 +48,12 @@ def test_what_has_its_evidence_is_computed_and_written(made, results):
     assert (results / "paper" / "gmip" / "gmip-fig-1.svg").is_file()
 
 
+def test_one_exhibit_is_computed_without_the_others(made, results):
+    report = recompute(made, ["gmip-fig-1", "iha-tab-2"])
+    assert (report.computed, report.absent) == (["gmip-fig-1"], [])
+    assert not (results / "paper" / "gmip" / "gmip-tab-1.csv").exists()
+
+
 def test_without_its_evidence_the_committed_table_stands_in(made, toy, monkeypatch):
     target = files.location("gmip-tab-2", "gmip", "paper")
     content = files.csv_bytes(pd.DataFrame({"value": [1.0]}))

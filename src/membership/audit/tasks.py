@@ -80,16 +80,8 @@ class Regression:
         return y.shape[1]
 
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
-        if isinstance(model, nn.Module):
-            answers = signals.answers(model, x).numpy()
-        elif hasattr(model, "predict") or callable(model):
-            predict = model.predict if hasattr(model, "predict") else model
-            answers = as_real("model: what it answers", predict(x.copy())).astype(np.float64)
-        else:
-            raise InputError(
-                f"model is of type {type(model).__name__}; give a torch.nn.Module, a regression "
-                "with predict, or a function from records to numbers"
-            )
+        predict = model if isinstance(model, nn.Module) else getattr(model, "predict", model)
+        answers = _asked(predict, x, "a regression with predict", "numbers")
         wanted = (len(x), width)
         if answers.shape != wanted and answers.shape != (len(x),) * (width == 1):
             raise InputError(
@@ -138,15 +130,8 @@ class MultiLabel:
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
         if hasattr(model, "predict_proba"):
             answers = special.logit(np.clip(_of_labels(model, x), SURE, 1 - SURE))
-        elif isinstance(model, nn.Module):
-            answers = signals.answers(model, x).numpy()
-        elif callable(model):
-            answers = as_real("model: what it answers", model(x.copy())).astype(np.float64)
         else:
-            raise InputError(
-                f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier "
-                "with predict_proba, or a function from records to logits"
-            )
+            answers = _asked(model, x, "a classifier with predict_proba", "logits")
         if answers.shape != (len(x), width):
             raise InputError(
                 f"model answers {answers.shape} for {len(x)} records; give {(len(x), width)}, a "
@@ -257,15 +242,7 @@ def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
     """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
     if hasattr(model, "predict_proba"):
         return _of_classifier(model, x, n_classes)
-    if isinstance(model, nn.Module):
-        answers = signals.answers(model, x).numpy()
-    elif callable(model):
-        answers = as_real("model: what it answers", model(x.copy())).astype(np.float64)
-    else:
-        raise InputError(
-            f"model is of type {type(model).__name__}; give a torch.nn.Module, a classifier with "
-            "predict_proba, or a function from records to logits"
-        )
+    answers = _asked(model, x, "a classifier with predict_proba", "logits")
     if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
         raise InputError(
             f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
@@ -273,6 +250,18 @@ def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
         )
     networks.require_logits(_finite(answers))
     return answers
+
+
+def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
+    """What a module or a function answers; `other` is what would do, too."""
+    if isinstance(model, nn.Module):
+        return signals.answers(model, x).numpy()
+    if callable(model):
+        return as_real("model: what it answers", model(x.copy())).astype(np.float64)
+    raise InputError(
+        f"model is of type {type(model).__name__}; give a torch.nn.Module, {other}, or a function "
+        f"from records to {answered}"
+    )
 
 
 def _finite(answers: FloatArray) -> FloatArray:

@@ -92,7 +92,7 @@ def run(
 
 
 @cli.command()
-@click.argument("chapter", nargs=-1)
+@click.argument("what", metavar="[CHAPTER OR EXHIBIT]...", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; compare with what is committed.")
 @click.option(
     "--tolerance",
@@ -101,16 +101,22 @@ def run(
     show_default=True,
     help="Relative difference at which two numbers are the same, for --check.",
 )
-def recompute(chapter: tuple[str, ...], check: bool, tolerance: float) -> None:
-    """Make the paper-size tables and figures of each CHAPTER from committed evidence.
+def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
+    """Make paper-size tables and figures from committed evidence, of each CHAPTER or EXHIBIT.
 
-    No data, no training, no GPU. Exit code 1 where --check finds a difference.
+    An EXHIBIT, such as iha-tab-2, is computed without the others of its chapter. No data, no
+    training, no GPU. Exit code 1 where --check finds a difference.
     """
     from membership.exhibits import recompute as room
+    from membership.exhibits.homes import chapter_of
+    from membership.exhibits.listing import find
 
-    names = list(dict.fromkeys(chapter)) or running.chapters()
+    only = [find(name)["id"] for name in what if chapter_of(name)]
+    if twice := {chapter_of(name) for name in only} & set(what):
+        raise InputError(f"{min(twice)} is given with an exhibit of its own; give one of them")
+    names = list(dict.fromkeys(chapter_of(name) or name for name in what)) or running.chapters()
     run = [running.settings_class(name).from_values({"profile": "paper"}) for name in names]
-    report = room.recompute_all(run, check=check, tolerance=tolerance)
+    report = room.recompute_all(run, only, check=check, tolerance=tolerance)
     for line in report.differences:
         click.echo(line)
     click.echo(report.last_line(checked=check))

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,21 +50,31 @@ class Report:
 
 
 def recompute_all(
-    run: Sequence[Any], *, check: bool = False, tolerance: float = TOLERANCE
+    run: Sequence[Any],
+    only: Collection[str] = (),
+    *,
+    check: bool = False,
+    tolerance: float = TOLERANCE,
 ) -> Report:
     """As `recompute`, of several chapters, as many at a time as there are cores."""
     cores, together = min(limits.cores(), len(run)), Report()
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
         task = delayed(recompute)
-        jobs = (task(settings, check=check, tolerance=tolerance, progress=True) for settings in run)
+        how = {"check": check, "tolerance": tolerance, "progress": True}
+        jobs = (task(settings, only, **how) for settings in run)
         for report in workers(jobs):
             together.add(report)
     return together
 
 
 def recompute(
-    settings: Any, *, check: bool = False, tolerance: float = TOLERANCE, progress: bool = False
+    settings: Any,
+    only: Collection[str] = (),
+    *,
+    check: bool = False,
+    tolerance: float = TOLERANCE,
+    progress: bool = False,
 ) -> Report:
     """Compute every exhibit of a chapter whose evidence lies in its results folder.
 
@@ -72,6 +82,8 @@ def recompute(
     ----------
     settings : Settings
         The chapter's, of profile "paper".
+    only : collection of str
+        Ids of exhibits; of a chapter that has some of them, no others are computed.
     check : bool, default False
         Whether to write nothing and compare with what is committed instead.
     tolerance : float
@@ -89,9 +101,10 @@ def recompute(
     exhibits = declared(settings.chapter)
     source = Source(settings, exhibits, gather=False)
     report = Report()
-    for place, exhibit in enumerate(exhibits, 1):
+    chosen = [exhibit for exhibit in exhibits if exhibit.id in only] or exhibits
+    for place, exhibit in enumerate(chosen, 1):
         if progress:
-            at = f"{place:>3} of {len(exhibits)}"
+            at = f"{place:>3} of {len(chosen)}"
             print(f"{settings.chapter} {at}  {exhibit.id}", file=sys.stderr, flush=True)
         committed = files.load(exhibit.id, settings.profile, settings.results_dir)
         missing = source.lacks(exhibit)
