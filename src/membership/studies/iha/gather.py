@@ -3,8 +3,9 @@
 The names of the files are `<kind>-<data set>`: outputs, white-box, sweep (over dampings and ranks),
 known (fractions of the other records), whole (numbers over every record of the pool), solvers
 (Table 3), costs (Table 6), and for models with one record more or less outputs-left-out and
-white-box-left-out; those at scale are in pairs-game. What
-the theorems suppose of SGD is in noise.
+white-box-left-out; those at scale are in pairs-game, those
+at the paper's size in pairs-cosine and pairs-constant. What the theorems suppose of SGD is in
+noise.
 """
 
 import functools
@@ -58,6 +59,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
         enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, subject)
     for subject in games(settings):
         enter({"pairs-game": game_pairs}, subject)
+    for subject in subjects.whole_games(settings):
+        enter({f"pairs-{schedule}": functools.partial(whole_game_pairs, schedule) for schedule in subjects.SCHEDULES}, subject)
     for subject in timed(settings):
         enter({"costs": costs}, subject)
     return gatherers
@@ -200,6 +203,11 @@ def left_out_forms(subject: Subject, settings: Settings) -> xr.Dataset:
 def game_pairs(subject: Subject, settings: Settings) -> xr.Dataset:
     """The clean game at scale: models with and without each record, asked about it."""
     return neighbours.pairs(subject.name, settings)
+
+
+def whole_game_pairs(schedule: neighbours.Schedule, subject: Subject, settings: Settings) -> xr.Dataset:
+    """The clean game at the paper's size, by the schedule of the learning rate."""
+    return neighbours.pairs(subject.name, settings, schedule)
 
 
 def about(trained: Trained) -> dict[str, Any]:

@@ -26,7 +26,7 @@ laws of the projection and of the log-odds should be: what a linear theory expec
 import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -41,6 +41,7 @@ from membership.studies.iha.experiment import about_task
 from membership.studies.iha.settings import Settings
 
 SIDES = ("without", "with")
+Schedule = Literal["cosine", "constant"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,9 @@ class Size:
 SMALL, QUICK = Size(100, 2, 3, 4, 20), Size(300, 3, 6, 8, 200)
 # As many steps as the paper's 80 epochs of 30,000 records have, nearly: 480 of 40 for 80 of 235.
 LARGE = Size(5000, 5, 40, 32, 480)
+# One D', as large as the paper's.
+SMALL_ONE, QUICK_ONE = Size(100, 1, 4, 8, 20), Size(300, 1, 8, 12, 100)
+WHOLE = Size(30_000, 1, 200, 64, 80)
 
 
 @dataclass(frozen=True)
@@ -85,23 +89,29 @@ class Game:
         return x, torch.tensor(self.task.pool.y[rows])
 
 
-def set_up(name: str, settings: Settings) -> Game:
-    """Draw the sets D' and the records that are played for."""
-    task, size = experiment.task(name, settings, n_models=2), size_of(name, settings)
+def set_up(name: str, settings: Settings, schedule: Schedule | None = None) -> Game:
+    """Draw the sets D' and the records that are played for; with a schedule, at the paper's size.
+
+    The sets do not depend on the schedule.
+    """
+    task = experiment.task(name, settings, n_models=2)
+    size = size_of(name, settings, whole=schedule is not None)
     per_set = size.n_train + size.n_records
     order = np.random.default_rng([settings.seed, 41]).permutation(len(task.pool))
     drawn = order[: size.n_others * per_set].reshape(size.n_others, per_set)
     base, added = np.sort(drawn[:, : size.n_train]), np.sort(drawn[:, size.n_train :])
     epochs = min(settings.epochs, size.epochs) if settings.epochs else size.epochs
-    config = replace(task.config, epochs=epochs)
+    config = replace(task.config, epochs=epochs, schedule=schedule or task.config.schedule)
     return Game(replace(task, config=config), base, added, size)
 
 
-def size_of(name: str, settings: Settings) -> Size:
+def size_of(name: str, settings: Settings, *, whole: bool) -> Size:
     """The size of a game by data set and profile."""
     if name != subjects.EMBEDDED:
-        return LARGE
-    return SMALL if settings.profile == "tiny" else QUICK
+        return WHOLE if whole else LARGE
+    if settings.profile == "tiny":
+        return SMALL_ONE if whole else SMALL
+    return QUICK_ONE if whole else QUICK
 
 
 def weights(game: Game, settings: Settings) -> dict[str, FloatArray]:
@@ -141,9 +151,9 @@ def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.nda
     return {"weight": training.train_neighbours(x, y, added, game.task.config, order, starts)}
 
 
-def pairs(name: str, settings: Settings) -> xr.Dataset:
+def pairs(name: str, settings: Settings, schedule: Schedule | None = None) -> xr.Dataset:
     """Evidence of the kind pairs: every model asked about the record that it is played for."""
-    game = set_up(name, settings)
+    game = set_up(name, settings, schedule)
     by_side = weights(game, settings)
     of_one = functools.partial(look, game, settings.damping, by_side)
     determined = (settings.damping, asdict(game.task.config), *by_side.values())

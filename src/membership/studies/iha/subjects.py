@@ -110,6 +110,8 @@ LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 # The clean game at scale is played with logistic regression, on digits where no larger set is.
 GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mnist")
+SCHEDULES = ("cosine", "constant")
+WHOLE_GAME = tuple(f"pairs-{schedule}" for schedule in SCHEDULES)
 # Beside the quadratic forms: lengths, and where a model lies along the direction in which z would
 # move the minimum, that direction found with one half of the models on D' or the other.
 NORMS = ("norm of gradient", "norm of regularised", "norm of decay")
@@ -246,6 +248,11 @@ def games(settings: "Settings") -> list[Subject]:
     bases = [name.removesuffix(PARITY) for name in settings.datasets]
     large = [Subject(f"{name}{PARITY}") for name in AT_SCALE if name in bases]
     return large if large and settings.profile == "paper" else [Subject(EMBEDDED)]
+
+
+def whole_games(settings: "Settings") -> list[Subject]:
+    """The data set of the clean game at the paper's size: the first of the larger ones."""
+    return games(settings)[:1]
 
 
 def files(kinds: Sequence[str], selection: list[Subject]) -> tuple[str, ...]:
