@@ -193,10 +193,10 @@ def _white(game: xr.Dataset, log_odds: FloatArray) -> Scores:
     recipe = game.attrs["recipe"]
     loss = signals.loss_of_log_odds(log_odds, recipe["loss"])
     forms = {
-        name: {term: _form(game, place, term).ravel() for term in KEPT[name]}
+        name: {term: form_of(game, place, term).ravel() for term in KEPT[name]}
         for place, name in enumerate(INVERSES)
     }
-    norm = np.stack([_form(game, 2, name).ravel() for name in subjects.NORMS])
+    norm = np.stack([form_of(game, 2, name).ravel() for name in subjects.NORMS])
     nobody = np.zeros(loss.size, bool)
     scores = white_box(forms, norm, loss.ravel(), nobody, recipe)
     shaped = {name: scores[name].reshape(loss.shape) for name in WHITE}
@@ -210,10 +210,11 @@ def _white(game: xr.Dataset, log_odds: FloatArray) -> Scores:
 def _projections(game: xr.Dataset, inverse: str) -> FloatArray:
     """Projections (2, R, 2, K), by the half of the models that the direction was found with."""
     place = game["inverse"].values.tolist().index(inverse)
-    return np.stack([_form(game, place, name) for name in subjects.PROJECTED])
+    return np.stack([form_of(game, place, name) for name in subjects.PROJECTED])
 
 
-def _form(game: xr.Dataset, place: int, term: str) -> FloatArray:
+def form_of(game: xr.Dataset, place: int, term: str) -> FloatArray:
+    """One term of the forms under one inverse, (R, 2, K)."""
     at = game["term"].values.tolist().index(term)
     return game["form"].values[:, :, :, place, at].astype(float)
 

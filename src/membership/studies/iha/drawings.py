@@ -45,6 +45,20 @@ def two_by_two(table: pd.DataFrame) -> "Figure":
     )
 
 
+def two_schedules(table: pd.DataFrame) -> "Figure":
+    """Control 20: every attack under both schedules, with one threshold and record by record."""
+    shown = table[table["metric"].isin(READINGS)]
+    return plots.dots_by_row(
+        shown.assign(panel=shown["metric"].map(READINGS)),
+        "attack",
+        by="schedule",
+        panel="panel",
+        baseline=0.5,
+        baseline_label="a coin",
+        label="AUC",
+    )
+
+
 def knowledge(table: pd.DataFrame) -> "Figure":
     """Control 1: each attack with what it is told of the other records, and without."""
     shown = table[(table["metric"] == AREA) & table["attack"].isin(WITH_AND_WITHOUT)]

@@ -17,8 +17,8 @@ against_references, audit, clean_game, combined, cost = later(
 damping, drawings, leave_one_out, noise, one_loss = later(
     __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
 )
-score_taken_apart, small_game, theory = later(
-    __package__, "score_taken_apart", "small_game", "theory"
+score_taken_apart, small_game, theory, whole_game = later(
+    __package__, "score_taken_apart", "small_game", "theory", "whole_game"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -41,6 +41,7 @@ FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
 )
 FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
+WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
 NOISES = _files(subjects.NOISE, subjects.first)
 _main, _whole = _files(subjects.MAIN), _files(subjects.WHOLE, subjects.whole)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
@@ -134,6 +135,13 @@ EXHIBITS = (
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
     exhibit(
         "ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS, says=sentences.of_control_16
+    ),
+    exhibit(
+        "ctl-20",
+        whole_game.control_20,
+        WHOLE_GAMES,
+        draw=drawings.two_schedules,
+        says=sentences.of_control_20,
     ),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
     exhibit(

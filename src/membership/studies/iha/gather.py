@@ -60,7 +60,13 @@ def sources(settings: Settings) -> dict[str, Gather]:
     for subject in games(settings):
         enter({"pairs-game": game_pairs}, subject)
     for subject in subjects.whole_games(settings):
-        enter({f"pairs-{schedule}": functools.partial(whole_game_pairs, schedule) for schedule in subjects.SCHEDULES}, subject)
+        enter(
+            {
+                f"pairs-{schedule}": functools.partial(whole_game_pairs, schedule)
+                for schedule in subjects.SCHEDULES
+            },
+            subject,
+        )
     for subject in timed(settings):
         enter({"costs": costs}, subject)
     return gatherers
@@ -205,7 +211,9 @@ def game_pairs(subject: Subject, settings: Settings) -> xr.Dataset:
     return neighbours.pairs(subject.name, settings)
 
 
-def whole_game_pairs(schedule: neighbours.Schedule, subject: Subject, settings: Settings) -> xr.Dataset:
+def whole_game_pairs(
+    schedule: neighbours.Schedule, subject: Subject, settings: Settings
+) -> xr.Dataset:
     """The clean game at the paper's size, by the schedule of the learning rate."""
     return neighbours.pairs(subject.name, settings, schedule)
 

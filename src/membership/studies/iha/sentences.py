@@ -174,6 +174,16 @@ def of_control_16(table: pd.DataFrame) -> str:
     return f"The gradient with the weight decay is {span(length, 4, '')} long."
 
 
+def of_control_20(table: pd.DataFrame) -> str:
+    """The lead of parameters over retrained outputs under both schedules, and its change."""
+    rows = table[(table["attack"] == "IHA less LiRA-L") & table["metric"].str.endswith("by record")]
+    parts = [
+        f"{row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}] ({row.schedule})"
+        for row in rows.itertuples()
+    ]
+    return f"Record by record the AUC of IHA minus that of LiRA-L: {joined(parts)}."
+
+
 def of_control_10(table: pd.DataFrame) -> str:
     """How alike two attacks order the records of each data set."""
     parts = []

@@ -1,0 +1,205 @@
+"""The clean game at the paper's size, by the schedule of the learning rate (iha-ctl-20).
+
+There is one D', as large as the paper's training sets, so that the records and the models are the
+units: both are drawn again with replacement, with the same draws for every attack and for both
+schedules, whose models share their seeds. Models of one seed share their batches over the records,
+and are drawn together. The references of the attacks that retrain are not drawn again.
+
+The theorems suppose a constant learning rate, the paper's networks were trained with one that falls
+to zero along a cosine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from membership import attacks, signals
+from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
+from membership.published import Contrast
+from membership.studies.iha import clean_game, subjects
+from membership.studies.iha.clean_game import DIFFERENCES, METRICS, RESAMPLES, Compared, Scores
+from membership.studies.iha.forms import KEPT
+from membership.studies.iha.scores import iha
+
+RATES = dict(zip(subjects.SCHEDULES, ("falling rate (the paper's)", "constant rate"), strict=True))
+FALLING, CONSTANT = RATES.values()
+BETWEEN = f"{CONSTANT} less {FALLING.partition(' (')[0]}"
+SAME_GRADIENT = "IHA, one gradient for all"
+# What the table calls the attacks of the game, in its order.
+NAMES = {
+    clean_game.LOSS: "LOSS",
+    "L-attack": "L-attack",
+    clean_game.LIRA: "LiRA-L",
+    SAME_GRADIENT: SAME_GRADIENT,
+    clean_game.IHA: "IHA",
+    "IHA*": "IHA*",
+    "residual norm": "residual norm",
+    clean_game.PROJECTION: "projection",
+    **{name: name for name in reversed(clean_game.ONE_SIDED)},
+}
+LED = "IHA less LiRA-L"
+# The main effect of parameters less that of knowledge, over the two by two of Section 4.4, is the
+# first; where IHA's margin over LOSS is shared out, the next two are above 0 for parameters.
+ACCESS = "access less knowledge"
+OVER_BLACK_BOX = "IHA's lead over the L-attack less the L-attack's over LOSS"
+BY_PARAMETERS = "lead over LOSS with one gradient for all less what the others' gradient adds"
+CONTRASTS = {
+    "IHA less LOSS": {"IHA": 1, "LOSS": -1},
+    LED: {"IHA": 1, "LiRA-L": -1},
+    "IHA* less LiRA-L": {"IHA*": 1, "LiRA-L": -1},
+    "residual norm less LiRA-L": {"residual norm": 1, "LiRA-L": -1},
+    "IHA less L-attack": {"IHA": 1, "L-attack": -1},
+    "projection less LiRA-L": {"projection": 1, "LiRA-L": -1},
+    " less ".join(clean_game.ONE_SIDED): dict(zip(clean_game.ONE_SIDED, (1, -1), strict=True)),
+    ACCESS: {SAME_GRADIENT: 1, "L-attack": -1},
+    OVER_BLACK_BOX: {"IHA": 1, "LOSS": 1, "L-attack": -2},
+    BY_PARAMETERS: {SAME_GRADIENT: 2, "LOSS": -1, "IHA": -1},
+}
+
+
+def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """iha-ctl-20: attacks of the clean game under both schedules, and paired differences."""
+    draws, rows = drawn(games[0]), []
+    parts = [_measured(game, draws) for game in games]
+    key = {"dataset": games[0].attrs["set"]}
+    for rate, numbers in zip(RATES.values(), parts, strict=True):
+        for attack, values in numbers.items():
+            rows += _rows(key | {"schedule": rate, "attack": attack}, METRICS, values, games[0])
+        for name, weights in CONTRASTS.items():
+            values = _combined(numbers, weights)
+            rows += _rows(key | {"schedule": rate, "attack": name}, DIFFERENCES, values, games[0])
+    gap = _combined(parts[1], CONTRASTS[LED]) - _combined(parts[0], CONTRASTS[LED])
+    rows += _rows(key | {"schedule": BETWEEN, "attack": LED}, DIFFERENCES, gap, games[0])
+    about = clean_game.about(list(games))
+    size = _size(games[0])
+    label = games[0].attrs["set"]
+    return tidy(rows, about | {"deviations": [f"{label}: {size}"], "sizes": {label: size}})
+
+
+def scored(game: xr.Dataset) -> Scores:
+    """Scores (2, R, 2, K / 2) by the names of the table, as `clean_game.scored` has them."""
+    scores = clean_game.scored(game)
+    scores |= {"L-attack": _by_rank(game), SAME_GRADIENT: _one_gradient(game)}
+    return {name: scores[attack] for attack, name in NAMES.items()}
+
+
+def _losses(game: xr.Dataset) -> FloatArray:
+    log_odds = game["answer"].values[..., 0, 0].astype(float)
+    return signals.loss_of_log_odds(log_odds, game.attrs["recipe"]["loss"])
+
+
+def _by_rank(game: xr.Dataset) -> FloatArray:
+    """The L-attack: where a loss lies among those of reference models without the record."""
+    loss, halves = _losses(game), []
+    for half in (0, 1):
+        played, references = loss[:, :, 1 - half :: 2], loss[:, 0, half::2]
+        repeated = np.repeat(references, played[0].size, axis=0).T
+        halves.append(attacks.attack_r(played.ravel(), repeated).reshape(played.shape))
+    return np.stack(halves)
+
+
+def _one_gradient(game: xr.Dataset) -> FloatArray:
+    """IHA where the gradient over the others is that over all that the model was trained on."""
+    recipe, loss = game.attrs["recipe"], _losses(game)
+    forms = {term: clean_game.form_of(game, 0, term) for term in KEPT["published"]}
+    count = recipe["members"]
+    for power in "23":
+        with_z = count * forms[f"mean{power}"] + forms[f"own{power}"]
+        # What D' gives stays where the model is without the record.
+        forms[f"mean{power}"] = np.stack(
+            [forms[f"mean{power}"][:, 0], with_z[:, 1] / (count + 1)], axis=1
+        )
+    flat = {term: form.ravel() for term, form in forms.items()}
+    score = iha(flat, loss.ravel(), np.zeros(loss.size, bool), recipe, "IHA").score
+    score = score.reshape(loss.shape)
+    return np.stack([score[:, :, 1 - half :: 2] for half in (0, 1)])
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How often each record and each played model counts: as they are first, then drawn again.
+
+    Attributes
+    ----------
+    records : numpy.ndarray of float, shape (draws, R)
+    models : numpy.ndarray of float, shape (draws, 2, 2, K / 2)
+        By half, and without or with the record: the models of one seed count alike for every
+        record.
+    """
+
+    records: FloatArray
+    models: FloatArray
+
+
+def drawn(game: xr.Dataset) -> Draws:
+    """Everything as it is, then as often as `RESAMPLES` drawn with replacement."""
+    count, played = game.sizes["record"], game.sizes["replicate"] // 2
+    rng = np.random.default_rng([game.attrs["seed"], 29])
+    records = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    models = rng.multinomial(played, np.full(played, 1 / played), size=(RESAMPLES, 2, 2))
+    whole = np.ones((1, count)), np.ones((1, 2, 2, played))
+    return Draws(np.concatenate([whole[0], records]), np.concatenate([whole[1], models]))
+
+
+def measured(score: FloatArray, draws: Draws) -> FloatArray:
+    """AUC pooled and record by record, (draws, 2), means over the halves of scores (2, R, 2, K)."""
+    halves = [
+        _of_half(Compared(half[:, 0], half[:, 1]), draws.records, draws.models[:, place])
+        for place, half in enumerate(score)
+    ]
+    return np.mean(halves, axis=0)
+
+
+def _of_half(compared: Compared, records: FloatArray, models: FloatArray) -> FloatArray:
+    """`Compared.numbers` of all draws at once."""
+    out, ins = (models / models.sum(-1, keepdims=True)).transpose(1, 0, 2)
+    own = np.einsum("rbj,bj->br", np.einsum("rij,bi->rbj", compared.same, ins), out)
+    total, squared = records.sum(1), (records**2).sum(1)
+    per_record = (records * own).sum(1) / total
+    weight = (records[:, :, None] * out[:, None]).reshape(len(records), -1)[:, compared.order]
+    below = np.concatenate([np.zeros((len(records), 1)), weight.cumsum(1)], axis=1)
+    won = 0.5 * sum(below[:, places] for places in compared.below)
+    won = (won * ins[:, None]).sum(2)
+    pairs = total**2 - squared
+    several = pairs > 0
+    different = ((records * won).sum(1) - (records**2 * own).sum(1)) / np.where(several, pairs, 1)
+    count = records.shape[1]
+    pooled = per_record / count + (1 - 1 / count) * different
+    return np.stack([np.where(several, pooled, per_record), per_record], axis=1)
+
+
+def _measured(game: xr.Dataset, draws: Draws) -> dict[str, FloatArray]:
+    return {name: measured(score, draws) for name, score in scored(game).items()}
+
+
+def _combined(numbers: dict[str, FloatArray], weights: dict[str, int]) -> FloatArray:
+    return sum((weight * numbers[name] for name, weight in weights.items()), np.zeros(()))
+
+
+def _rows(
+    key: dict[str, str], names: Sequence[str], values: FloatArray, game: xr.Dataset
+) -> list[dict]:
+    """One row a metric: the number as it is, its error that of the draws."""
+    count = game.sizes["record"]
+    rows = []
+    for name, (value, *redrawn) in zip(names, values.T.tolist(), strict=True):
+        contrast = Contrast(name, value, float(np.std(redrawn, ddof=1)), count - 1.0, count)
+        low, high = contrast.low, contrast.high
+        if name in METRICS:
+            low, high = np.quantile(redrawn, [0.025, 0.975])
+        row = {**key, "metric": name, "value": value, "low": low, "high": high}
+        row["standard_error"] = contrast.standard_error
+        rows.append({**row, "degrees_of_freedom": count - 1.0, "n_repeats": count})
+    return rows
+
+
+def _size(game: xr.Dataset) -> str:
+    recipe, records, models = game.attrs["recipe"], game.sizes["record"], game.sizes["replicate"]
+    return (
+        f"{recipe['members']:,} training records, one set D', {records} records played for, "
+        f"{models} models a side, each played once with half of the others as references"
+    )
