@@ -67,7 +67,8 @@ def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
         return ""
     return (
         f"After one step GLiR finds {said.span(found)} of members at {100 * fpr:.0f}% FPR. The "
-        f"level at K = d is {said.span(by_parameters)}, that at K = rank {said.span(by_rank)}."
+        f"level at K = d allows {said.span(by_parameters)}, the level at K = rank "
+        f"{said.span(by_rank)}."
     )
 
 
