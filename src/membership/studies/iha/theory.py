@@ -220,9 +220,9 @@ def control_9(settings: Settings) -> pd.DataFrame:
             numbers = metrics.summary(played[metric])
             rows.append({"case": case, "metric": metric, **numbers, "retrainings": 2 * count})
     note = (
-        f"{RETRAINED_RECORDS} records, each among {N_TRAIN - 1} others of its own. Models of "
-        f"{len(EIGENVALUES)} parameters begin at the minimum and take {RETRAINING_STEPS} steps, on "
-        f"batches of {BATCH}."
+        f"{RETRAINED_RECORDS} records, each with {N_TRAIN - 1} others of its own; "
+        f"{len(EIGENVALUES)} parameters, batches of {BATCH}, {RETRAINING_STEPS} steps from the "
+        "minimum."
     )
     return tidy(rows, {"note": note})
 
