@@ -29,7 +29,7 @@ from membership.training.config import moved
 
 SETUPS = {
     "tiny": ("digits", "small-cnn", 4),
-    "quick": ("digits", "small-cnn", 60),
+    "quick": ("digits", "small-cnn", 20),
     "paper": ("cifar10", "resnet18", 60),
 }
 """Data, network and epochs."""
