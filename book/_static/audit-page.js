@@ -117,15 +117,16 @@
     const { members, non_members: others } = report.records;
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership. 0 says that chance could have done as well. Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
+    const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
     const [input] = report.provenance.inputs;
     part("report").replaceChildren(
+      ...report.meaning.map((text) => element("p", text)),
       ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
       element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
       curve(sides, report.level),
       element("p", bounds),
       ...tables(report),
-      ...report.meaning.map((text) => element("p", text)),
       table(
         "What was assumed, and what was not tested: read each line before you sign",
         ["Status", "What"],

@@ -7,11 +7,11 @@ from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
-from membership.audit import checklist
+from membership.audit import checklist, meaning
 from membership.audit.provenance import made_from
-from membership.audit.ranking import CHOSEN, ranked, strongest
+from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored
-from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY, check
+from membership.audit.report import DELTA, check
 from membership.audit.warnings import ONE_TARGET
 from membership.errors import InputError
 
@@ -109,7 +109,7 @@ def compare(
             {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
             for name, lacks in first.lacking.items()
         ],
-        "meaning": [_MEANING, CHOSEN, NO_PROOF_OF_SAFETY],
+        "meaning": meaning.of_several(close, known[best].display, len(table.score), found),
         "checklist": checklist.of_evidence(
             looked_at=all("warnings" in one.attrs for one in evidence),
             grouped=bool(close and close["groups"]),
@@ -117,12 +117,6 @@ def compare(
         ),
         "warnings": _warnings(evidence, len(set(units))),
     }
-
-
-_MEANING = (
-    "Who knows what a row says under knowledge, and sees of the released model what its attack "
-    "saw, tells members from others as well as the row's interval says."
-)
 
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
@@ -164,10 +158,10 @@ def _without(
     high = np.array([of_target[str(one)] for one in record])
     models = evidence[0].coords.get("model", np.arange(evidence[0].sizes["model"]))
     for model in [int(one) for one in np.asarray(models) if one != target][:MOST_MODELS]:
-        seen = observe(*evidence, target=model)
         try:
+            seen = observe(*evidence, target=model)
             score = attacks.registry()[name].score(seen)
-        except InputError:  # This model's references do not do.
+        except InputError:  # The model's references do not do, or it was not asked everything.
             continue
         order = np.argsort(seen.record)
         at = order[np.searchsorted(seen.record, record, sorter=order)]
