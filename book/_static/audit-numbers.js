@@ -91,7 +91,7 @@ const audit = {
     return [
       area.low > 0.5
         ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of members like these. Guessing finds ${accused}.`
-        : "This attack does not tell members from others better than guessing would.",
+        : "By its AUC this attack does not tell members from others better than guessing would.",
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,

@@ -85,6 +85,12 @@ def test_a_bound_of_trials_of_0_has_its_reason_on_the_page(case: str, tmp_path) 
     assert "prove nothing of the training's privacy" in " ".join(report["meaning"])
 
 
+def test_a_seed_below_0_is_named() -> None:
+    one = scored()
+    with pytest.raises(InputError, match="seed = -1: expected a whole number from 0 up"):
+        audit.audit({"member": one.member, "a": one.score, "b": -one.score}, seed=-1)
+
+
 def test_a_bound_above_0_has_no_reason_and_refutes_a_promise() -> None:
     report = audit.audit(scored())
     assert report["epsilon_lower_bound"]["reason"] is report["mu_lower_bound"]["reason"] is None

@@ -66,7 +66,7 @@ def compare(
     InputError
         The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
     """
-    check(level, delta)
+    check(level, delta, seed)
     table = attacks.score_table(*evidence)
     known = attacks.registry()
     first = attacks.scores(*evidence, target=table.targets[0])

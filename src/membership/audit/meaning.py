@@ -11,7 +11,7 @@ CHOSEN = (
     "differences to it and what is said of it alone hold for all attacks at once, so that the "
     "choice is paid for; a row's own AUC and rates hold for an attack chosen beforehand."
 )
-_GUESSES = "This attack does not tell members from others better than guessing would."
+_GUESSES = "By its AUC this attack does not tell members from others better than guessing would."
 _NOTHING = (
     "The bounds prove nothing of the training's privacy: neither that it leaks nor that it "
     "protects."

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from membership import metrics, paths
+from membership.arrays import whole
 from membership.audit import checklist, design, meaning, page, provenance, warnings
 from membership.audit.reading import Scored, read_scores
 from membership.errors import InputError
@@ -60,8 +61,9 @@ def audit(
     }
 
 
-def check(level: float, delta: float) -> None:
-    """Raise an InputError unless confidence and delta are in their ranges."""
+def check(level: float, delta: float, seed: int = 0) -> None:
+    """Raise an InputError unless confidence, delta and seed are in their ranges."""
+    whole("seed", seed, 0)
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
     if not 0.0 <= delta < 1.0:

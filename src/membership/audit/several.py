@@ -84,7 +84,7 @@ def audit(
         raise InputError(
             "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
         )
-    report.check(level, delta)
+    report.check(level, delta, seed)
     table = _table(scored)
     # Of several targets each has a record once, and they may share it.
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
