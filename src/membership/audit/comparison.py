@@ -77,8 +77,8 @@ def compare(
     inputs = {
         f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
     }
-    found = ranked(table, [*table.targets], units, level, delta, seed)
-    best, target = found["attacks"][0]["name"], table.targets[0]
+    ranking = ranked(table, [*table.targets], units, level, delta, seed)
+    best, target = ranking["attacks"][0]["name"], table.targets[0]
     scored = _first_target(evidence, table, best)
     close = strongest(scored, best, target, len(table.score), level)
     if close is not None and scored is not None:
@@ -93,7 +93,7 @@ def compare(
         "format": checklist.FORMAT,
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
-        **found,
+        **ranking,
         "attacks": [
             {
                 **one,
@@ -102,14 +102,14 @@ def compare(
                 "references": known[one["name"]].references,
                 "paper": known[one["name"]].paper,
             }
-            for one in found["attacks"]
+            for one in ranking["attacks"]
         ],
         "strongest": close,
         "left_out": [
             {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
             for name, lacks in first.lacking.items()
         ],
-        "meaning": meaning.of_several(close, known[best].display, len(table.score), found),
+        "meaning": meaning.of_several(close, known[best].display, len(table.score), ranking),
         "checklist": checklist.of_evidence(
             looked_at=all("warnings" in one.attrs for one in evidence),
             grouped=bool(close and close["groups"]),

@@ -38,7 +38,7 @@ _COPIES = (
     "0 proves nothing: {copied} records occur more than once ({name}, for example), and copies are "
     "no independent trials. Give each record once."
 )
-Asked = Sequence[tuple[FloatArray, BoolArray]]
+Cases = Sequence[tuple[FloatArray, BoolArray]]
 """Scores and truth of each attack, target or both whose bounds share the error."""
 Pair = tuple[float, float]
 """Of epsilon, and of mu."""
@@ -51,10 +51,10 @@ def check(design: str) -> None:
 
 def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[str, Any]:
     """Both bounds as a report has them, and what is said of the design of coins."""
-    asked, copied = [(scored.score, scored.member)], copies(scored.record)
+    cases, copied = [(scored.score, scored.member)], copies(scored.record)
     if design == TRIALS:
-        return trials(asked, level, delta, copied)
-    score, member = asked[0]
+        return trials(cases, level, delta, copied)
+    score, member = cases[0]
 
     def proved(score: Any) -> Pair:
         epsilon = privacy.one_run_epsilon(score, member, delta=delta, level=level)
@@ -65,7 +65,7 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     fair = one_run.fair(member)
     found = proved(score)  # It refuses coins that are not fair.
     found = (0.0, 0.0) if copied else found
-    reasons = _reasons(found, lambda: proved(member), asked, copied)
+    reasons = _reasons(found, lambda: proved(member), cases, copied)
     bounds = _stated(found, reasons, level, delta, len(counts))
     stated = {
         "name": COINS,
@@ -77,21 +77,21 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     return {**bounds, "design": stated}
 
 
-def trials(asked: Asked, level: float, delta: float, copied: str | None = None) -> dict[str, Any]:
+def trials(cases: Cases, level: float, delta: float, copied: str | None = None) -> dict[str, Any]:
     """The largest bounds of independent trials, at a confidence for all of them at once.
 
     `copied` says which records are copies, as `copies` does, where there are some.
     """
-    shared = 1 - (1 - level) / len(asked)
+    shared = 1 - (1 - level) / len(cases)
 
-    def largest(cases: Asked) -> Pair:
+    def largest(cases: Cases) -> Pair:
         epsilon = [privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in cases]
         return max(epsilon), max(privacy.mu_lower_bound(*one, level=shared) for one in cases)
 
-    found = (0.0, 0.0) if copied else largest(asked)
-    perfect = [(truth.astype(float), truth) for _, truth in asked]
-    reasons = _reasons(found, lambda: largest(perfect), asked, copied)
-    return _stated(found, reasons, level, delta, sum(n_thresholds(truth) for _, truth in asked))
+    found = (0.0, 0.0) if copied else largest(cases)
+    perfect = [(truth.astype(float), truth) for _, truth in cases]
+    reasons = _reasons(found, lambda: largest(perfect), cases, copied)
+    return _stated(found, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
 
 
 def copies(record: Any) -> str | None:
@@ -115,25 +115,25 @@ def _stated(
 
 
 def _reasons(
-    found: Pair, of_perfect: Callable[[], Pair], asked: Asked, copied: str | None
+    found: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
 ) -> list[str | None]:
     """Why each bound is 0, where it is; `of_perfect` bounds an attack that is never wrong."""
     if all(found):
         return [None, None]
     most = (0.0, 0.0) if copied else of_perfect()
     return [
-        None if value else copied or _reason(best, asked)
+        None if value else copied or _reason(best, cases)
         for value, best in zip(found, most, strict=True)
     ]
 
 
-def _reason(best: float, asked: Asked) -> str:
+def _reason(best: float, cases: Cases) -> str:
     """Why nothing is proved of distinct records."""
-    score, truth = max(asked, key=lambda one: one[0].size)
     if not best:
+        truth = max((truth for _, truth in cases), key=len)
         members = int(truth.sum())
         return _FEW.format(members=members, others=truth.size - members)
-    tied = [int(np.unique(one, return_counts=True)[1].max()) for one, _ in asked]
-    if all(2 * most > one.size for most, (one, _) in zip(tied, asked, strict=True)):
-        return _TIED.format(tied=max(tied), total=score.size)
+    tied = [(int(np.unique(score, return_counts=True)[1].max()), score.size) for score, _ in cases]
+    if all(2 * most > size for most, size in tied):
+        return _TIED.format(tied=max(tied)[0], total=max(tied)[1])
     return _CHANCE

@@ -18,27 +18,27 @@ _NOTHING = (
 )
 
 
-def of_one(told: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
+def of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
     """Of one attack: whom it finds, who is worse off, what is refuted, and what is not said."""
-    return [_found(told), *_worse_off(told), *_refuted(bounds), NO_PROOF_OF_SAFETY]
+    return [_found(measured), *_worse_off(measured), *_refuted(bounds), NO_PROOF_OF_SAFETY]
 
 
 def of_several(
     close: dict[str, Any] | None, name: str, attacks: int, bounds: dict[str, Any]
 ) -> list[str]:
-    """Of several attacks or targets; `close` is what is told of the first attack, by its name."""
+    """Of several attacks or targets; `close` is measured of the first, by its name."""
     first = [f"Of {attacks} attacks, {name} tells members from others best."] * (attacks > 1)
-    found = [_found(close), *_worse_off(close)] if close else []
+    sentences = [_found(close), *_worse_off(close)] if close else []
     chosen = [CHOSEN] if attacks > 1 else []
-    return [*first, *found, *_refuted(bounds), *chosen, NO_PROOF_OF_SAFETY]
+    return [*first, *sentences, *_refuted(bounds), *chosen, NO_PROOF_OF_SAFETY]
 
 
-def _found(told: dict[str, Any]) -> str:
+def _found(measured: dict[str, Any]) -> str:
     """The share of members found at the least rate that the non-members carry."""
-    if told["auc"]["low"] <= 0.5:
+    if measured["auc"]["low"] <= 0.5:
         return _GUESSES
-    rates = told["tpr_at_fpr"]
-    rate = next((one for one in rates if one["measured"]), rates[-1])
+    rates = measured["tpr_at_fpr"]
+    rate = next((rate for rate in rates if rate["measured"]), rates[-1])
     low, high = (f"{100 * rate[end]:.1f}%" for end in ("low", "high"))
     accused = f"{100 * rate['fpr']:g}%"
     return (
@@ -48,17 +48,19 @@ def _found(told: dict[str, Any]) -> str:
     )
 
 
-def _worse_off(told: dict[str, Any]) -> list[str]:
+def _worse_off(measured: dict[str, Any]) -> list[str]:
     """The group that is found the most, where that is surely more than of all members."""
-    rate = next(one for one in told["tpr_at_fpr"] if one["fpr"] == 0.01)
+    rate = next(rate for rate in measured["tpr_at_fpr"] if rate["fpr"] == 0.01)
     exposed = [
-        one
-        for one in told["groups"]
-        if one["tpr"] and one["fpr"] and one["tpr"]["low"] > max(rate["high"], one["fpr"]["high"])
+        group
+        for group in measured["groups"]
+        if group["tpr"]
+        and group["fpr"]
+        and group["tpr"]["low"] > max(rate["high"], group["fpr"]["high"])
     ]
     if not exposed:
         return []
-    worst = max(exposed, key=lambda one: one["tpr"]["low"])
+    worst = max(exposed, key=lambda group: group["tpr"]["low"])
     low, high = (f"{100 * worst['tpr'][end]:.1f}%" for end in ("low", "high"))
     return [
         f"Some are found more often: of the members in group {worst['group']}, the threshold that "

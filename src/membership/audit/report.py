@@ -38,7 +38,7 @@ def audit(
     groups = [] if scored.group is None else np.unique(scored.group)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
-    told = {
+    measured = {
         "auc": area(score, member, level),
         "tpr_at_fpr": rates,
         "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
@@ -49,11 +49,11 @@ def audit(
         "provenance": provenance.made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
-        **told,
+        **measured,
         **proved,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": meaning.of_one(told, proved),
+        "meaning": meaning.of_one(measured, proved),
         "checklist": checklist.of_scores(
             named=scored.named, grouped=scored.group is not None, coins=drawn == design.COINS
         ),

@@ -88,22 +88,22 @@ def audit(
     table = _table(scored)
     # Of several targets each has a record once, and they may share it.
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
-    found = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
-    best, first = found["attacks"][0]["name"], scored.targets[0]
+    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
+    best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
-    told = {"named": scored.named, "grouped": scored.group is not None}
+    known = {"named": scored.named, "grouped": scored.group is not None}
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
-        **found,
+        **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": meaning.of_several(close, best, len(table.score), found),
+        "meaning": meaning.of_several(close, best, len(table.score), ranking),
         "checklist": checklist.of_scores(
-            **told, attacks=len(scored.score), targets=found["independent_units"]
+            **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
-        "warnings": _warnings(scored, found["attacks"], table),
+        "warnings": _warnings(scored, ranking["attacks"], table),
     }
 
 
@@ -153,12 +153,12 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    found = warnings.not_read(scored.not_read)
-    for one in ranking:
-        score = scored.score[one["name"]]
-        found += [
-            f"{one['name']}: {text}" for text in warnings.of_attack(score, one["auc"]["high"])
+    notes = warnings.not_read(scored.not_read)
+    for attack in ranking:
+        score = scored.score[attack["name"]]
+        notes += [
+            f"{attack['name']}: {text}" for text in warnings.of_attack(score, attack["auc"]["high"])
         ]
     if len(table.targets) > 1:
-        return found + warnings.of_rows(np.arange(scored.member.size), scored.member)
-    return [*found, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
+        return notes + warnings.of_rows(np.arange(scored.member.size), scored.member)
+    return [*notes, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
