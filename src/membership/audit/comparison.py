@@ -109,7 +109,7 @@ def compare(
             {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
             for name, lacks in first.lacking.items()
         ],
-        "meaning": meaning.of_several(close, known[best].display, len(table.score), ranking),
+        "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
             looked_at=all("warnings" in one.attrs for one in evidence),
             grouped=bool(close and close["groups"]),

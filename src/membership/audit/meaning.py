@@ -23,14 +23,17 @@ def of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
     return [_found(measured), *_worse_off(measured), *_refuted(bounds), NO_PROOF_OF_SAFETY]
 
 
-def of_several(
-    close: dict[str, Any] | None, name: str, attacks: int, bounds: dict[str, Any]
-) -> list[str]:
-    """Of several attacks or targets; `close` is measured of the first, by its name."""
-    first = [f"Of {attacks} attacks, {name} tells members from others best."] * (attacks > 1)
-    sentences = [_found(close), *_worse_off(close)] if close else []
+def of_several(close: dict[str, Any] | None, name: str, ranking: dict[str, Any]) -> list[str]:
+    """Of several attacks or targets; `close` is measured of the first attack, by its name."""
+    attacks, sentences = len(ranking["attacks"]), []
+    if attacks > 1:
+        sentences.append(f"Of {attacks} attacks, {name} tells members from others best.")
+    if close and ranking["targets"] > 1:
+        sentences.append(f"Whom it finds is told of target {close['target']} alone.")
+    if close:
+        sentences += [_found(close), *_worse_off(close)]
     chosen = [CHOSEN] if attacks > 1 else []
-    return [*first, *sentences, *_refuted(bounds), *chosen, NO_PROOF_OF_SAFETY]
+    return [*sentences, *_refuted(ranking), *chosen, NO_PROOF_OF_SAFETY]
 
 
 def _found(measured: dict[str, Any]) -> str:

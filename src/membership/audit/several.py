@@ -99,7 +99,7 @@ def audit(
         **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": meaning.of_several(close, best, len(table.score), ranking),
+        "meaning": meaning.of_several(close, best, ranking),
         "checklist": checklist.of_scores(
             **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
