@@ -18,7 +18,11 @@ const audit = {
     const tests = audit.tests(sides);
     const tried = audit.places(sides.members.length).length + audit.places(sides.others.length).length;
     const error = (1 - level) / tried;
-    const mu = audit.bound(tests, (z, value) => game.upperTail(-z - value), error);
+    const [of, ofMu] = [audit.epsilon(delta), (z, value) => game.upperTail(-z - value)];
+    const copies = audit.copies(record);
+    const bound = (allowed) => (copies ? 0 : audit.bound(tests, allowed, error));
+    const [epsilon, mu] = [bound(of), bound(ofMu)];
+    const reason = (value, allowed) => (value ? null : copies || audit.reason(score, sides, allowed, error));
     const shared = { level, delta, tried };
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
@@ -29,31 +33,71 @@ const audit = {
       auc: area,
       tpr_at_fpr: rates,
       positive_predictive_value: rates.flatMap((rate) => audit.priors.map((prior) => audit.predicted(rate, prior))),
-      epsilon_lower_bound: { value: audit.bound(tests, audit.epsilon(delta), error), ...shared },
-      mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared },
+      epsilon_lower_bound: { value: epsilon, ...shared, reason: reason(epsilon, of) },
+      mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared, reason: reason(mu, ofMu) },
       groups,
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates[1], groups),
+      meaning: audit.meaning(area, rates, groups, epsilon, mu),
       checklist: audit.checklist(named, Boolean(group)),
       warnings: audit.warnings({ score, member, record, notRead }, sides, level),
     };
   },
 
+  // Why bounds of records of these names are 0, where some occur more than once; null elsewhere.
+  copies(record) {
+    const copied = audit.copied(record);
+    return copied.length
+      ? `0 proves nothing: ${copied.length} records occur more than once (${copied[0][0]}, for example), and copies are no independent trials. Give each record once.`
+      : null;
+  },
+
+  // Why nothing is proved of distinct records.
+  reason(score, { members, others }, allowed, error) {
+    const perfect = audit.tests({ members: members.map(() => 1), others: others.map(() => 0) });
+    if (!audit.bound(perfect, allowed, error))
+      return `0 proves nothing: ${members.length} members and ${others.length} others are too few. An attack that is never wrong would have a bound of 0 too, at this confidence and delta.`;
+    const tied = audit.most(score);
+    if (2 * tied > score.length) return `0 proves nothing: ${tied} of ${score.length} records share a score, which hides what there is to find.`;
+    return "0 proves nothing: chance could have done as well. A stronger attack, or more records, may prove more.";
+  },
+
+  counted(values) {
+    const counts = new Map();
+    values.forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1));
+    return counts;
+  },
+
+  // How many share the most frequent score.
+  most(score) {
+    return [...audit.counted(score).values()].reduce((a, b) => Math.max(a, b));
+  },
+
+  // Names that occur more than once, the most frequent first.
+  copied(record) {
+    return [...audit.counted(record)].filter(([, count]) => count > 1).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+  },
+
   // What the numbers mean for a release, for whom they mean more, and what they do not.
-  meaning(area, rate, groups) {
+  meaning(area, rates, groups, epsilon, mu) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
+    const least = rates.find(({ measured }) => measured) ?? rates[2];
+    const accused = `${Number((100 * least.fpr).toPrecision(6))}%`;
+    const rate = rates[1];
     const exposed = groups.filter(({ tpr, fpr }) => tpr && fpr && tpr.low > Math.max(rate.high, fpr.high));
     const worst = exposed.reduce((most, one) => (most && most.tpr.low >= one.tpr.low ? most : one), null);
+    const nothing = "The bounds prove nothing of the training's privacy: neither that it leaks nor that it protects.";
+    const refuted = `A promise of differential privacy with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
       area.low > 0.5
-        ? `Who sees of the released model what this attack saw, and accepts that 1% of non-members are accused, finds ${percent(rate.low)} to ${percent(rate.high)} of members like these.`
-        : "This attack does not tell members from others better than guessing would.",
+        ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of members like these. Guessing finds ${accused}.`
+        : "By its AUC this attack does not tell members from others better than guessing would.",
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
           ]
         : []),
+      ...(epsilon ? [refuted] : mu ? [] : [nothing]),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];
   },
@@ -302,23 +346,16 @@ const audit = {
     const found = [];
     if (notRead.length)
       found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
-    const counted = (values) => {
-      const counts = new Map();
-      values.forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1));
-      return counts;
-    };
     if (audit.area(sides, level).high < 0.5)
       found.push("Members score lower than non-members: higher must mean member. Was a loss passed in the place of its negative?");
-    const tied = [...counted(score).values()].reduce((a, b) => Math.max(a, b));
+    const tied = audit.most(score);
     if (tied > audit.tied * score.length)
       found.push(`${tied} of ${score.length} records share one score. Ties count against the attack at low false-positive rates.`);
-    const copies = [...counted(record)].filter(([, count]) => count > 1);
-    if (copies.length) {
-      copies.sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+    const copies = audit.copied(record);
+    if (copies.length)
       found.push(
         `${copies.length} records occur more than once (${copies[0][0]}, for example). Copies are no independent trials: the intervals are too narrow, and a record that is both member and non-member has no truth.`,
       );
-    }
     const share = sides.members.length / member.length;
     if (share < 0.05 || share > 0.95)
       found.push(`${(100 * share).toFixed(1)}% of the records are members; the smaller side sets the precision.`);

@@ -7,6 +7,7 @@
   const status = part("status");
   let held = null; // the file: its text, title and digest
   let shown = null; // its report
+  let turn = 0; // how many files were taken
 
   const percent = (rate) => `${Number((100 * rate).toPrecision(3))}%`;
   const number = (value) => value.toFixed(3);
@@ -113,24 +114,31 @@
     return made;
   };
 
-  const show = (report, sides) => {
+  // Of the example that stands here before any click, tables are folded.
+  const show = (report, sides, folded) => {
     const { members, non_members: others } = report.records;
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership. 0 says that chance could have done as well. Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
+    const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
     const [input] = report.provenance.inputs;
-    part("report").replaceChildren(
-      ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
-      element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
-      curve(sides, report.level),
-      element("p", bounds),
+    const rest = element("details", null, folded ? {} : { open: "" });
+    rest.append(
+      element("summary", "Rates, who is exposed, and what was assumed"),
       ...tables(report),
-      ...report.meaning.map((text) => element("p", text)),
       table(
         "What was assumed, and what was not tested: read each line before you sign",
         ["Status", "What"],
         report.checklist.map((one) => [one.status, one.text]),
       ),
+    );
+    part("report").replaceChildren(
+      ...report.meaning.map((text) => element("p", text)),
+      ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
+      element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
+      curve(sides, report.level),
+      element("p", bounds),
+      rest,
       element("p", `${input.name}, SHA-256 ${input.sha256}. The command gives the same numbers: ${report.provenance.command}`, { class: "audit-made" }),
     );
     part("save").hidden = false;
@@ -168,19 +176,22 @@
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
         const given = scores.read(held.text, held.title);
         const report = { provenance: provenance(level, delta), ...audit.report(given, level, delta) };
-        show(report, audit.sides(given.score, given.member));
-        status.textContent = `${held.title}: ${given.score.length} records.`;
+        show(report, audit.sides(given.score, given.member), held.unasked);
+        const example = held.unasked ? " An example with made-up scores: choose a file of yours." : "";
+        status.textContent = `${held.title}: ${given.score.length} records.${example}`;
       } catch (error) {
         failed(error.message);
       }
       root.setAttribute("aria-busy", "false");
     }, 20);
   };
-  const take = async (content, title) => {
+  const take = async (content, title, unasked = false) => {
+    const own = (turn += 1);
     const text = await scores.text(content, title);
     // Pages that came over plain HTTP are given no digests.
     const digest = crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", content));
-    held = { text, title, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
+    if (own !== turn) return; // another file was taken meanwhile
+    held = { text, title, unasked, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
     work();
   };
   const open = (file) => {
@@ -193,7 +204,8 @@
   };
 
   part("file").addEventListener("change", (event) => open(event.target.files[0]));
-  part("example").addEventListener("click", () => take(new TextEncoder().encode(scores.example()).buffer, "example.csv"));
+  const example = (unasked) => take(new TextEncoder().encode(scores.example()).buffer, "example.csv", unasked);
+  part("example").addEventListener("click", () => example(false));
   part("level").addEventListener("change", work);
   part("delta").addEventListener("change", work);
   root.addEventListener("dragover", (event) => {
@@ -212,4 +224,11 @@
     link.click();
     URL.revokeObjectURL(link.href);
   });
+
+  // Once it can be seen, so that nobody waits for it elsewhere on the page.
+  new IntersectionObserver((entries, observer) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    observer.disconnect();
+    if (turn === 0) example(true);
+  }).observe(root);
 })();

@@ -202,7 +202,7 @@ const scores = {
     if (!fewest) throw new Error(`member holds ${members ? "members" : "non-members"} only; give at least one of each.`);
     if (score.length < scores.least)
       throw new Error(`score: ${score.length} records; an audit needs at least ${scores.least}.`);
-    if (fewest < 4) throw new Error(`member: ${fewest} records of one class; a bound needs at least 4.`);
+    if (fewest < 4) throw new Error(`member: ${members} members and ${member.length - members} non-members; give at least 4 of each.`);
     if (new Set(score).size === 1)
       throw new Error(`score: all ${score.length} records have ${score[0]}; nothing to rank.`);
   },

@@ -59,30 +59,32 @@ function addCopy(entry) {
   entry.before(button);
 }
 
-// Of the groups of a plot (its data sets) those pressed are shown, or all.
-function makeFilter(plot) {
-  const groups = [...plot.tBodies].filter((body) => body.querySelector(".forest-group"));
-  if (groups.length < 2) return;
+// Of the groups of a card's plots (its data sets) those pressed are shown, or all.
+function makeFilter(plots) {
+  const name = (body) => body.querySelector(".forest-group")?.firstChild.textContent.trim();
+  const groups = [...plots.querySelectorAll("tbody")].filter(name);
+  const names = [...new Set(groups.map(name))];
+  if (names.length < 2) return;
   const filter = document.createElement("div");
   filter.className = "forest-filter";
   filter.setAttribute("role", "group");
   filter.setAttribute("aria-label", "Show only");
-  const buttons = groups.map((body) => {
+  const buttons = names.map((group) => {
     const button = document.createElement("button");
     button.type = "button";
     button.setAttribute("aria-pressed", "false");
-    button.textContent = body.querySelector(".forest-group").firstChild.textContent.trim();
+    button.textContent = group;
     return button;
   });
   filter.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
     button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
-    const pressed = buttons.map((one) => one.getAttribute("aria-pressed") === "true");
-    groups.forEach((body, i) => (body.hidden = pressed.includes(true) && !pressed[i]));
+    const pressed = names.filter((_, i) => buttons[i].getAttribute("aria-pressed") === "true");
+    groups.forEach((body) => (body.hidden = pressed.length > 0 && !pressed.includes(name(body))));
   });
   filter.append(...buttons);
-  plot.closest(".forest-box").before(filter);
+  plots.querySelector(".forest-box").before(filter);
 }
 
 // What is longer than its box says how much there is, and shows all of it on request.
@@ -109,6 +111,6 @@ function makeWhole(box) {
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".exhibit .exhibit-scroll").forEach(makeWhole);
   document.querySelectorAll(".exhibit").forEach(makeTabs);
-  document.querySelectorAll("table.forest").forEach(makeFilter);
+  document.querySelectorAll(".forests").forEach(makeFilter);
   document.querySelectorAll(".exhibit-bibtex").forEach(addCopy);
 });

@@ -109,6 +109,10 @@ REFUSED = {
         "score,member\n" + "1,1\n2,0\n" * 5,
         "score: 10 records; an audit needs at least",
     ),
+    "few_members.csv": (
+        "score,member\n" + "1,1\n" * 3 + "2,0\n" * 20,
+        "member: 3 members and 20 non-members; give at least 4 of each",
+    ),
     "few.csv": ("score,member\n" + ROW * 3, "members only"),
     "members.csv": ("score,member\n" + "1,1\n" * 30, "members only"),
     "tied.csv": ("score,member\n" + "1,1\n" * 20 + "1,0\n" * 20, "nothing to rank"),

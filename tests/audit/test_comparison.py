@@ -77,6 +77,14 @@ def test_the_strongest_is_told_as_scores_are_at_a_level_that_pays_for_the_choice
     assert any("chosen on the records" in text for text in report["meaning"])
 
 
+def test_models_that_were_not_asked_everything_are_left_out_of_the_count() -> None:
+    """As in the committed evidence of networks, of which only targets were asked all logits."""
+    every = np.full((24, 400), np.nan)
+    every[:3] = np.random.default_rng(0).normal(size=(3, 400))
+    exposed = compare(outputs(shokri=every))["strongest"]["most_exposed"]
+    assert max(one["models_without"] for one in exposed) in (1, 2)
+
+
 def test_an_exposed_record_is_counted_in_every_model_trained_without_it() -> None:
     seen = outputs(models=20)
     found = compare(seen)["strongest"]

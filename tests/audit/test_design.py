@@ -53,13 +53,69 @@ def test_the_order_of_rows_changes_no_number() -> None:
 def test_a_bound_of_0_has_its_reason() -> None:
     few = audit.Scored(np.arange(20.0), np.arange(20) >= 10)
     for one, options, said in [
-        (few, {"level": 0.99999999}, "20 records are too few"),
-        (scored(mu=0.0, seed=3), {}, "chance could have guessed"),
+        (few, {"level": 0.99999999}, "10 members and 10 others are too few"),
+        (scored(mu=0.0, seed=3), {}, "chance could have done as well"),
         (audit.Scored(np.arange(400) == 7, np.arange(400) % 2 == 0), {}, "share a score"),
     ]:
         report = audit.audit(one, **COINS, **options)
         assert report["epsilon_lower_bound"]["value"] == 0
-        assert said in report["design"]["reason"]
+        assert said in report["design"]["reason"] == report["epsilon_lower_bound"]["reason"]
+
+
+TRIALS_OF_NOTHING = {
+    "few": (audit.Scored(np.arange(20.0), np.arange(20) >= 16), "4 members and 16 others are too"),
+    "ties": (
+        audit.Scored(np.arange(400) == 7, np.arange(400) % 2 == 0),
+        "399 of 400 records share",
+    ),
+    "chance": (scored(mu=0.0, seed=3), "chance could have done as well"),
+}
+
+
+@pytest.mark.parametrize("case", TRIALS_OF_NOTHING)
+def test_a_bound_of_trials_of_0_has_its_reason_on_the_page(case: str, tmp_path) -> None:
+    one, said = TRIALS_OF_NOTHING[case]
+    report = audit.audit(one, level=0.999 if case == "few" else 0.95)
+    for name in ("epsilon_lower_bound", "mu_lower_bound"):
+        assert report[name]["value"] == 0
+        assert said in report[name]["reason"]
+    audit.write(report, one, tmp_path, "nothing")
+    page = " ".join((tmp_path / "audit.html").read_text().split())
+    assert page.count(report["mu_lower_bound"]["reason"]) == 1
+    assert "prove nothing of the training's privacy" in " ".join(report["meaning"])
+
+
+def test_a_seed_below_0_is_named() -> None:
+    one = scored()
+    with pytest.raises(InputError, match="seed = -1: expected a whole number from 0 up"):
+        audit.audit({"member": one.member, "a": one.score, "b": -one.score}, seed=-1)
+
+
+def test_a_bound_above_0_has_no_reason_and_refutes_a_promise() -> None:
+    report = audit.audit(scored())
+    assert report["epsilon_lower_bound"]["reason"] is report["mu_lower_bound"]["reason"] is None
+    promise = f"epsilon below {report['epsilon_lower_bound']['value']:.3f}"
+    assert any(promise in text for text in report["meaning"])
+
+
+@pytest.mark.parametrize("options", [{}, COINS])
+def test_copies_are_no_trials_and_prove_nothing(options: dict) -> None:
+    one = scored()
+    names = [f"r{max(i, 1)}" for i in range(400)]  # The first two are one record.
+    report = audit.audit(audit.Scored(one.score, one.member, record=names), **options)
+    for name in ("epsilon_lower_bound", "mu_lower_bound"):
+        assert report[name]["value"] == 0
+        assert "1 records occur more than once (r1" in report[name]["reason"]
+    assert audit.audit(one, **options)["mu_lower_bound"]["value"] > 0
+
+
+def test_copies_prove_nothing_by_several_attacks_either() -> None:
+    one = scored()
+    several = {"member": one.member, "a": one.score, "b": one.score**3}
+    assert audit.audit(several)["mu_lower_bound"]["value"] > 0
+    report = audit.audit(several | {"record": np.arange(400) // 2})
+    assert report["mu_lower_bound"]["value"] == 0
+    assert "200 records occur more than once" in report["mu_lower_bound"]["reason"]
 
 
 def test_at_a_delta_of_0_mu_has_no_epsilon() -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
+from membership import evidence
 from membership.cli import cli
+from tests.audit.test_comparison import outputs
 
 N = 240
 ATTACKS = ("loss", "lira", "rmia")
@@ -66,3 +69,28 @@ def test_a_report_is_the_same_twice_and_in_any_order_of_rows(tmp_path: Path, cas
         # The digest is of the file, which is another.
         assert found.pop("provenance") != wanted["provenance"]
         assert found == {key: value for key, value in wanted.items() if key != "provenance"}
+
+
+def observed(targets: list[int], order: np.ndarray) -> xr.Dataset:
+    """What models answer, with the records in this order."""
+    return outputs(targets, records=120, models=12, label=np.arange(120) % 3).isel(record=order)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("targets", [[0], [0, 1, 2]], ids=["one target", "three targets"])
+def test_evidence_gives_the_same_report_twice_and_in_any_order_of_records(
+    tmp_path: Path, targets: list[int]
+) -> None:
+    def report(order: np.ndarray) -> dict:
+        evidence.save(tmp_path / "own.evidence", observed(targets, order))
+        given = ["audit", str(tmp_path / "own.evidence"), "--output", str(tmp_path / "out")]
+        done = CliRunner().invoke(cli, given)
+        assert done.exit_code == 0, done.output
+        return json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
+
+    first = report(np.arange(120))
+    assert report(np.arange(120)) == first
+    shuffled = report(np.random.default_rng(1).permutation(120))
+    # The digest is of the file, which is another.
+    assert shuffled.pop("provenance") != first.pop("provenance")
+    assert shuffled == first

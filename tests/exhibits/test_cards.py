@@ -53,6 +53,17 @@ def test_the_header_has_label_id_question_and_counts(shown, read):
     assert " ".join(head.split()).endswith("1 agree 1 compatible 1 differ")
 
 
+@pytest.mark.parametrize(("words", "folded"), [(40, False), (41, True)])
+def test_a_note_stands_in_sight_or_where_it_is_long_in_the_fold(
+    shown, toy, monkeypatch, words, folded
+):
+    note = " ".join(["word"] * words)
+    monkeypatch.setitem(toy.ATTRS, "note", note)
+    _, html = shown("gmip-tab-1", "quick")
+    assert html.count(note) == 1
+    assert (f"<dd>{note}</dd>" in html) == folded
+
+
 def test_verdicts_are_made_when_the_card_is(shown, toy, monkeypatch):
     runs, _html = shown("gmip-tab-1", "quick")
     assert runs[0].counts == {"agrees": 1, "compatible": 1, "differs": 1}

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from membership.exhibits import grid
-from membership.exhibits.forest import forest, suits
+from membership.exhibits.forest import forests, suits
 from membership.exhibits.quantities import is_tidy, quantities
 
 
@@ -20,7 +20,7 @@ def tidy(**columns):
 
 
 def test_rows_stand_under_their_first_key_with_a_mark_a_metric(numbers):
-    plot = forest(numbers)
+    (plot,) = forests(numbers)
     assert [group.heading for group in plot.groups] == ["Digits", "Moons"]
     assert [label for label, _ in plot.groups[1].rows] == ["LOSS", "IHA"]
     (mark,) = plot.groups[1].rows[1][1]
@@ -39,7 +39,7 @@ def test_margin_and_spread_are_drawn_where_they_are_known(toy):
         judged["published"] - 0.01,
         judged["published"] + 0.01,
     )
-    plot = forest(quantities(toy.table(), judged))
+    (plot,) = forests(quantities(toy.table(), judged))
     mark = plot.groups[0].rows[1][1][0]
     assert mark.spread[1] - mark.spread[0] == pytest.approx(2 * (mark.band[1] - mark.band[0]))
     assert plot.groups[0].rows[0][1][0].band is None
@@ -52,11 +52,11 @@ def test_numbers_about_the_models_are_a_note_and_no_mark():
         attack=["(model)", "LOSS", "LOSS"],
         metric=["test_accuracy(%)", "AUC", "AUC"],
     ).assign(value=[97.25, 0.5, 0.6])
-    plot = forest(quantities(table))
+    (plot,) = forests(quantities(table))
     assert [axis.metric for axis in plot.axes] == ["AUC"]
     assert [label for label, _ in plot.groups[0].rows] == ["Digits, LOSS", "Moons, LOSS"]
     two = pd.concat([table, table.tail(1).assign(attack="IHA")])
-    notes = {group.heading: group.note for group in forest(quantities(two)).groups}
+    notes = {group.heading: group.note for group in forests(quantities(two))[0].groups}
     assert notes == {"Digits": "test accuracy (%) 97.25", "Moons": ""}
 
 
@@ -67,25 +67,45 @@ def test_a_note_says_which_models_it_is_about_where_there_are_several_kinds():
         attack=["(model)", "MALT"] * 2,
         metric=["test_accuracy(%)", "AUC"] * 2,
     ).assign(value=[58.5, 0.8, 66.5, 0.6])
-    (group,) = forest(quantities(table)).groups
+    (group,) = forests(quantities(table))[0].groups
     assert group.note == "plain: test accuracy (%) 58.5; cropped: test accuracy (%) 66.5"
 
 
-def test_differences_have_an_axis_of_their_own_about_nothing():
+def test_differences_are_a_plot_of_their_own_about_nothing():
     table = tidy(attack=["MATT", "MALT", "MATT less MALT"], metric=["auc(%)"] * 3)
     table = table.assign(value=[59.0, 54.0, 5.0], low=[58.0, 53.0, 4.5], high=[60.0, 55.0, 5.5])
-    plot = forest(quantities(table))
-    levels, differences = plot.axes
-    assert differences.metric == f"difference in {levels.metric.replace('(%)', '(points)')}"
-    assert differences.chance is not None
-    cells = dict(plot.groups[0].rows)
-    assert [cell is None for cell in cells["MATT less MALT"]] == [True, False]
-    assert [cell is None for cell in cells["MATT"]] == [False, True]
-    # Alone they need no name, and beside too many measures there is no room.
-    alone = forest(quantities(table.tail(1)))
-    assert [axis.metric for axis in alone.axes] == [levels.metric]
-    many = [table.assign(metric=name) for name in ("auc(%)", "peak_accuracy(%)", "cost(s)")]
-    assert len(forest(quantities(pd.concat(many))).axes) == 3
+    levels, differences = forests(quantities(table))
+    assert [axis.metric for axis in levels.axes] == ["AUC (%)"]
+    assert set(dict(levels.groups[0].rows)) == {"MATT", "MALT"}
+    (axis,) = differences.axes
+    assert axis.metric == "difference in AUC (points)"
+    ((label, (mark,)),) = differences.groups[0].rows
+    assert label == "MATT \N{MINUS SIGN} MALT"
+    assert axis.chance < mark.interval[0]
+    assert differences.is_of_differences
+    assert not levels.is_of_differences
+    # Alone they need no name.
+    (alone,) = forests(quantities(table.tail(1)))
+    assert [axis.metric for axis in alone.axes] == ["AUC (%)"]
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "AUC, paired difference",
+        "AUC, less that of LOSS",
+        "AUC, gain over the first setting",
+        "TPR(%)@FPR=1%, less BMIA's",
+    ],
+)
+def test_a_measure_may_be_a_difference_whatever_it_is_of(metric):
+    table = tidy(attack=["a", "b"], metric=["AUC", metric]).assign(
+        value=[0.6, -0.1], low=[0.5, -0.2], high=[0.7, 0.1]
+    )
+    assert [plot.is_of_differences for plot in forests(quantities(table))] == [False, True]
+    (axis,) = forests(quantities(table))[1].axes
+    (mark,) = forests(quantities(table))[1].groups[0].rows[0][1]
+    assert mark.point < axis.chance < mark.interval[1]
 
 
 def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
@@ -95,7 +115,7 @@ def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
     )
     table = table.assign(low=table["value"], high=table["value"])
     table.loc[3, ["low", "high"]] = [1.0, 60.0]
-    plot = forest(quantities(table))
+    (plot,) = forests(quantities(table))
     assert [axis.metric for axis in plot.axes] == ["AUC", "TPR at 1% FPR (%)", "loss"]
     nothing = plot.groups[0].rows[0][1][1]
     assert (nothing.point, nothing.leaves, nothing.text) == (None, {"left"}, "0.00")
@@ -108,6 +128,7 @@ def test_many_metrics_exact_numbers_and_numbers_without_keys_are_no_plot():
     assert suits(quantities(few))
     more = pd.concat([few, few.tail(1).assign(metric="m4")])
     assert not suits(quantities(more))
+    assert suits(quantities(pd.concat([few, few.tail(1).assign(metric="m3, less that of a")])))
     assert not suits(quantities(few.assign(low=1.0, high=1.0)))
     assert not suits(quantities(tidy(metric=["m1"])))
     assert not suits(quantities(tidy(attack=["a", "b"])))

@@ -67,6 +67,8 @@ def test_an_unknown_table_is_named_beside_the_known_ones():
         ("AUC", "AUC"),
         ("TPR@1%FPR(%)", "TPR at 1% FPR (%)"),
         ("TPR@0.1%FPR (%)", "TPR at 0.1% FPR (%)"),
+        ("TPR(%)@FPR=1%, less BMIA's", "TPR at 1% FPR (%), less BMIA's"),
+        ("auc(%), less BMIA's", "AUC (%), less BMIA's"),
         ("std_ratio", "ratio of standard deviations"),
         ("rank_correlation", "rank correlation"),
         ("P(member)", "P(member)"),

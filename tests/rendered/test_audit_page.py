@@ -117,6 +117,15 @@ def test_the_page_reports_what_the_package_does(auditor: Page) -> None:
         assert differences(numbers(reported(auditor)), numbers(wanted), f"seed {seed}") == []
 
 
+def test_an_example_stands_there_before_any_click(auditor: Page) -> None:
+    auditor.get_by_text("An example with made-up scores").wait_for()
+    assert reported(auditor)["records"] == {"members": 1000, "non_members": 1000}
+    assert auditor.locator("#audit-page svg").is_visible()
+    assert not auditor.locator("#audit-page table").last.is_visible()
+    auditor.get_by_text("Rates, who is exposed").click()
+    assert auditor.locator("#audit-page table").last.is_visible()
+
+
 def test_the_example_shows_every_part_and_is_saved(auditor: Page) -> None:
     auditor.get_by_role("button", name="Try an example").click()
     auditor.locator("#audit-page table").last.wait_for()

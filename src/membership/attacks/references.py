@@ -70,14 +70,14 @@ def require_models(chosen: BoolArray, side: str, needed: int) -> None:
     Raises
     ------
     InputError
-        Names the first record with fewer.
+        Says how many records have fewer, whatever their order.
     """
     count = chosen.sum(axis=0)
-    short = np.flatnonzero(count < needed)
-    if short.size:
+    short = int((count < needed).sum())
+    if short:
         raise InputError(
-            f"reference_member: record {short[0]} has {count[short[0]]} {side} models, and "
-            f"{short.size} of {count.size} records have fewer than {needed}; give each {needed}"
+            f"reference_member: {short} of {count.size} records have fewer than {needed} {side} "
+            f"models, one of them {count.min()}; give each {needed}"
         )
 
 

@@ -49,11 +49,11 @@ def of_scores(
 
 def of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
     """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
-    told = (
+    looked = (
         "A classifier that never sees the model was tried, where a model was given; and copies "
         "were counted. A note says what was found."
     )
-    like = f"{_LIKE}. {told if looked_at else 'Evidence does not show it.'}"
+    like = f"{_LIKE}. {looked if looked_at else 'Evidence does not show it.'}"
     return [
         *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE, _PAID]),
         *_items(TESTED if looked_at else ASSUMED, [like]),

@@ -7,11 +7,11 @@ from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
-from membership.audit import checklist
+from membership.audit import checklist, meaning
 from membership.audit.provenance import made_from
-from membership.audit.ranking import CHOSEN, ranked, strongest
+from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored
-from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY, check
+from membership.audit.report import DELTA, check
 from membership.audit.warnings import ONE_TARGET
 from membership.errors import InputError
 
@@ -66,7 +66,7 @@ def compare(
     InputError
         The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
     """
-    check(level, delta)
+    check(level, delta, seed)
     table = attacks.score_table(*evidence)
     known = attacks.registry()
     first = attacks.scores(*evidence, target=table.targets[0])
@@ -77,8 +77,8 @@ def compare(
     inputs = {
         f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
     }
-    found = ranked(table, [*table.targets], units, level, delta, seed)
-    best, target = found["attacks"][0]["name"], table.targets[0]
+    ranking = ranked(table, [*table.targets], units, level, delta, seed)
+    best, target = ranking["attacks"][0]["name"], table.targets[0]
     scored = _first_target(evidence, table, best)
     close = strongest(scored, best, target, len(table.score), level)
     if close is not None and scored is not None:
@@ -93,7 +93,7 @@ def compare(
         "format": checklist.FORMAT,
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
-        **found,
+        **ranking,
         "attacks": [
             {
                 **one,
@@ -102,14 +102,14 @@ def compare(
                 "references": known[one["name"]].references,
                 "paper": known[one["name"]].paper,
             }
-            for one in found["attacks"]
+            for one in ranking["attacks"]
         ],
         "strongest": close,
         "left_out": [
             {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
             for name, lacks in first.lacking.items()
         ],
-        "meaning": [_MEANING, CHOSEN, NO_PROOF_OF_SAFETY],
+        "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
             looked_at=all("warnings" in one.attrs for one in evidence),
             grouped=bool(close and close["groups"]),
@@ -117,12 +117,6 @@ def compare(
         ),
         "warnings": _warnings(evidence, len(set(units))),
     }
-
-
-_MEANING = (
-    "Who knows what a row says under knowledge, and sees of the released model what its attack "
-    "saw, tells members from others as well as the row's interval says."
-)
 
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
@@ -164,10 +158,10 @@ def _without(
     high = np.array([of_target[str(one)] for one in record])
     models = evidence[0].coords.get("model", np.arange(evidence[0].sizes["model"]))
     for model in [int(one) for one in np.asarray(models) if one != target][:MOST_MODELS]:
-        seen = observe(*evidence, target=model)
         try:
+            seen = observe(*evidence, target=model)
             score = attacks.registry()[name].score(seen)
-        except InputError:  # This model's references do not do.
+        except InputError:  # The model's references do not do, or it was not asked everything.
             continue
         order = np.argsort(seen.record)
         at = order[np.searchsorted(seen.record, record, sorter=order)]

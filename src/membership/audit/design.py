@@ -1,11 +1,12 @@
 """How memberships came about, which decides what bounds a report may state."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from membership import privacy
-from membership.arrays import one_of
+from membership.arrays import BoolArray, FloatArray, one_of
 from membership.audit.reading import Scored
 from membership.privacy import one_run
 from membership.privacy.lower_bounds import n_thresholds
@@ -23,13 +24,24 @@ _TRIED = (
 )
 _NO_TEST = "Coins that were not tossed record by record can pass that test."
 _FEW = (
-    "0 proves nothing: {total} records are too few. Even if every guess were right, no bound would "
-    "be above 0 at this confidence and delta."
+    "0 proves nothing: {members} members and {others} others are too few. An attack that is never "
+    "wrong would have a bound of 0 too, at this confidence and delta."
 )
 _TIED = (
-    "0 proves nothing: so many records share a score that the guesses are not better than chance."
+    "0 proves nothing: {tied} of {total} records share a score, which hides what there is to find."
 )
-_CHANCE = "0 proves nothing: chance could have guessed as well."
+_CHANCE = (
+    "0 proves nothing: chance could have done as well. A stronger attack, or more records, may "
+    "prove more."
+)
+_COPIES = (
+    "0 proves nothing: {copied} records occur more than once ({name}, for example), and copies are "
+    "no independent trials. Give each record once."
+)
+Cases = Sequence[tuple[FloatArray, BoolArray]]
+"""Scores and truth of each attack, target or both whose bounds share the error."""
+Pair = tuple[float, float]
+"""Of epsilon, and of mu."""
 
 
 def check(design: str) -> None:
@@ -38,34 +50,90 @@ def check(design: str) -> None:
 
 
 def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[str, Any]:
-    """Both bounds, how many tests share their error, and what is said of the design of coins."""
-    score, member = scored.score, scored.member
+    """Both bounds as a report has them, and what is said of the design of coins."""
+    cases, copied = [(scored.score, scored.member)], copies(scored.record)
     if design == TRIALS:
-        return {
-            "epsilon": privacy.epsilon_lower_bound(score, member, delta=delta, level=level),
-            "mu": privacy.mu_lower_bound(score, member, level=level),
-            "tried": n_thresholds(member),
-            "told": {},
-        }
-    epsilon = privacy.one_run_epsilon(score, member, delta=delta, level=level)
-    mu = privacy.one_run_mu(score, member, level=level)
+        return trials(cases, level, delta, copied)
+    score, member = cases[0]
+
+    def proved(score: Any) -> Pair:
+        epsilon = privacy.one_run_epsilon(score, member, delta=delta, level=level)
+        return epsilon, privacy.one_run_mu(score, member, level=level)
+
     counts = one_run.counts_for(score.size)
     numbers = {"inside": int(member.sum()), "total": score.size, "least": one_run.UNFAIR}
     fair = one_run.fair(member)
-    told = {
+    found = proved(score)  # It refuses coins that are not fair.
+    found = (0.0, 0.0) if copied else found
+    reasons = _reasons(found, lambda: proved(member), cases, copied)
+    bounds = _stated(found, reasons, level, delta, len(counts))
+    stated = {
         "name": COINS,
         "guesses": counts,
         "fair_coin_p": fair,
         "assumed": [_STATED, _TRIED.format(**numbers, p=fair), _NO_TEST],
-        "reason": None if epsilon else _reason(scored, level, delta, counts),
+        "reason": bounds["epsilon_lower_bound"]["reason"],
     }
-    return {"epsilon": epsilon, "mu": mu, "tried": len(counts), "told": {"design": told}}
+    return {**bounds, "design": stated}
 
 
-def _reason(scored: Scored, level: float, delta: float, counts: list[int]) -> str:
-    """Why nothing is proved of epsilon."""
-    error, total = (1 - level) / len(counts), scored.score.size
-    if all(one_run.chance(total, count, count, 0.0, delta) > error for count in counts):
-        return _FEW.format(total=total)
-    _, shared = np.unique(scored.score, return_counts=True)
-    return _TIED if 2 * shared.max() > total else _CHANCE
+def trials(cases: Cases, level: float, delta: float, copied: str | None = None) -> dict[str, Any]:
+    """The largest bounds of independent trials, at a confidence for all of them at once.
+
+    `copied` says which records are copies, as `copies` does, where there are some.
+    """
+    shared = 1 - (1 - level) / len(cases)
+
+    def largest(cases: Cases) -> Pair:
+        epsilon = [privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in cases]
+        return max(epsilon), max(privacy.mu_lower_bound(*one, level=shared) for one in cases)
+
+    found = (0.0, 0.0) if copied else largest(cases)
+    perfect = [(truth.astype(float), truth) for _, truth in cases]
+    reasons = _reasons(found, lambda: largest(perfect), cases, copied)
+    return _stated(found, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
+
+
+def copies(record: Any) -> str | None:
+    """Why bounds of records of these names are 0, where some occur more than once."""
+    names, counts = np.unique(record, return_counts=True)
+    if counts.max() == 1:
+        return None
+    return _COPIES.format(copied=int((counts > 1).sum()), name=names[counts.argmax()])
+
+
+def _stated(
+    found: Pair, reasons: Sequence[str | None], level: float, delta: float, tried: int
+) -> dict[str, dict[str, Any]]:
+    """The bounds on epsilon and mu as a report has them."""
+    (epsilon, mu), shared = found, {"level": level, "delta": delta, "tried": tried}
+    meant = privacy.gaussian_epsilon(mu, delta) if delta else None
+    return {
+        "epsilon_lower_bound": {"value": epsilon, **shared, "reason": reasons[0]},
+        "mu_lower_bound": {"value": mu, "epsilon": meant, **shared, "reason": reasons[1]},
+    }
+
+
+def _reasons(
+    found: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
+) -> list[str | None]:
+    """Why each bound is 0, where it is; `of_perfect` bounds an attack that is never wrong."""
+    if all(found):
+        return [None, None]
+    most = (0.0, 0.0) if copied else of_perfect()
+    return [
+        None if value else copied or _reason(best, cases)
+        for value, best in zip(found, most, strict=True)
+    ]
+
+
+def _reason(best: float, cases: Cases) -> str:
+    """Why nothing is proved of distinct records."""
+    if not best:
+        truth = max((truth for _, truth in cases), key=len)
+        members = int(truth.sum())
+        return _FEW.format(members=members, others=truth.size - members)
+    tied = [(int(np.unique(score, return_counts=True)[1].max()), score.size) for score, _ in cases]
+    if all(2 * most > size for most, size in tied):
+        return _TIED.format(tied=max(tied)[0], total=max(tied)[1])
+    return _CHANCE

@@ -63,9 +63,9 @@ def by_posterior(model: Any, part: Records, trained_on: BoolArray) -> Arrays:
 
 def stacked(models: list[Arrays]) -> Arrays:
     """What all models show, a row each; NaN where only others show something."""
-    each = {name: values for one in models for name, values in one.items()}
+    each = {name: values for model in models for name, values in model.items()}
     return {
-        name: np.stack([one.get(name, np.full(values.shape, np.nan)) for one in models])
+        name: np.stack([model.get(name, np.full(values.shape, np.nan)) for model in models])
         for name, values in each.items()
     }
 

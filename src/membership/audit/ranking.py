@@ -5,23 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from membership import metrics, privacy
+from membership import metrics
 from membership.attacks import ScoreTable
+from membership.audit import design as designs
 from membership.audit import page
 from membership.audit.reading import Scored
-from membership.audit.report import CARRIED, RATES, area, audit, bounds, rate
+from membership.audit.report import CARRIED, RATES, area, audit, rate
 from membership.errors import InputError
-from membership.privacy.lower_bounds import LEAST_RECORDS, n_thresholds
+from membership.privacy.lower_bounds import LEAST_RECORDS
 
 Measured = dict[str | float, metrics.Resampled]
 RESAMPLES, LEAST_RESAMPLES, WORK = 1_000, 200, 20_000_000
 OF_SCORES = ("auc", "tpr_at_fpr", "positive_predictive_value", "groups", "group_level")
 """What the strongest attack is told of as in `audit`, beside its most exposed members."""
-CHOSEN = (
-    "The first attack was chosen on the records that it is judged on. The lower bounds, the "
-    "differences to it and what is said of it alone hold for all attacks at once, so that the "
-    "choice is paid for; a row's own AUC and rates hold for an attack chosen beforehand."
-)
 DESIGNS = {
     "one target": "One model was asked, and each of its records is a trial.",
     "pooled": (
@@ -36,13 +32,19 @@ DESIGNS = {
 
 
 def ranked(
-    table: ScoreTable, names: list[Any], units: list[int], level: float, delta: float, seed: int
+    table: ScoreTable,
+    names: list[Any],
+    units: list[int],
+    level: float,
+    delta: float,
+    seed: int,
+    copied: str | None = None,
 ) -> dict[str, Any]:
     """The attacks of a table from the strongest, each pair's difference, targets and bounds.
 
     Parameters are those of `membership.audit.compare`; `names` are the targets' and `units` has
-    one label a target. With one target, AUC and rates are as `audit` has them; with several, they
-    are means whose intervals are over targets and records.
+    one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
+    `audit` has them; with several, they are means whose intervals are over targets and records.
     """
     measured = metrics.resampled_rates(
         table.score, table.member, fprs=_carried(table), resamples=_resamples(table), seed=seed
@@ -69,7 +71,7 @@ def ranked(
         "pairs": pairs,
         "target_level": target_level,
         "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
-        **_bounds(table, level, delta),
+        **_bounds(table, level, delta, copied),
     }
 
 
@@ -154,7 +156,7 @@ def _by_target(
     return found
 
 
-def _bounds(table: ScoreTable, level: float, delta: float) -> dict[str, Any]:
+def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -> dict[str, Any]:
     """What the strongest attack proves, paid for by Bonferroni's correction."""
     design = bounds_design(table)
     asked = [one for name in table.score for one in _asked(table, name)]
@@ -165,13 +167,9 @@ def _bounds(table: ScoreTable, level: float, delta: float) -> dict[str, Any]:
     twice = np.unique(table.record).size < table.record.size
     if twice or few:
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
-    shared = 1 - (1 - level) / len(asked)
-    epsilon = max(privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in asked)
-    mu = max(privacy.mu_lower_bound(*one, level=shared) for one in asked)
-    tried = sum(n_thresholds(truth) for _, truth in asked)
     return {
         "bounds_design": {"trials": design, "reason": DESIGNS[design]},
-        **bounds(epsilon, mu, level, delta, tried),
+        **designs.trials(asked, level, delta, copied),
     }
 
 

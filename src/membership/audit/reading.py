@@ -17,7 +17,7 @@ INDEX = ("Unnamed:", "__index_level_")
 """How pandas names a column that holds its index."""
 LEAST_RECORDS = 20
 LEAST_OF_TARGET = 4
-"""Members and non-members that each of several targets was asked."""
+"""Members and non-members that a target was asked."""
 TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -46,7 +46,7 @@ class Scored:
     Raises
     ------
     InputError
-        Fewer than 20 records, one class only, a score that is not finite or the same for all, or
+        Fewer than 20 records or four of a class, a score that is not finite or the same for all, or
         arrays of different lengths.
     """
 
@@ -272,8 +272,12 @@ def _checked(name: str, score: Any, member: Any) -> tuple[FloatArray, BoolArray]
     score, member = as_scored(score, member, finite=True)
     if score.size < LEAST_RECORDS:
         raise InputError(f"{name}: {score.size} records; an audit needs at least {LEAST_RECORDS}")
-    if min(member.sum(), (~member).sum()) < 2:
-        raise InputError("member: a single record of one class; give at least two of each")
+    n_in, n_out = int(member.sum()), int((~member).sum())
+    if min(n_in, n_out) < LEAST_OF_TARGET:
+        raise InputError(
+            f"member: {n_in} members and {n_out} non-members; give at least "
+            f"{LEAST_OF_TARGET} of each"
+        )
     if np.unique(score).size == 1:
         raise InputError(f"{name}: all {score.size} records have {score[0]:g}; nothing to rank")
     return score, member

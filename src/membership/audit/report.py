@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from membership import metrics, paths, privacy
-from membership.audit import checklist, design, page, provenance, warnings
+from membership import metrics, paths
+from membership.arrays import whole
+from membership.audit import checklist, design, meaning, page, provenance, warnings
 from membership.audit.reading import Scored, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
@@ -33,26 +34,26 @@ def audit(
     check(level, delta)
     design.check(drawn)
     proved = design.bounds_of(scored, level, delta, drawn)
-    found = area(score, member, level)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
-    found_groups = _groups(scored, group_level)
+    measured = {
+        "auc": area(score, member, level),
+        "tpr_at_fpr": rates,
+        "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
+        "groups": _groups(scored, group_level),
+    }
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
-        "auc": found,
-        "tpr_at_fpr": rates,
-        "positive_predictive_value": [_value(rate, p) for rate in rates for p in PRIORS],
-        **bounds(proved["epsilon"], proved["mu"], level, delta, proved["tried"]),
-        **proved["told"],
-        "groups": found_groups,
+        **measured,
+        **proved,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": _meaning(found, rates[1], found_groups),
+        "meaning": meaning.of_one(measured, proved),
         "checklist": checklist.of_scores(
             named=scored.named, grouped=scored.group is not None, coins=drawn == design.COINS
         ),
@@ -60,61 +61,13 @@ def audit(
     }
 
 
-def check(level: float, delta: float) -> None:
-    """Raise an InputError unless confidence and delta are in their ranges."""
+def check(level: float, delta: float, seed: int = 0) -> None:
+    """Raise an InputError unless confidence, delta and seed are in their ranges."""
+    whole("seed", seed, 0)
     if not 0.0 < level < 1.0:
         raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
     if not 0.0 <= delta < 1.0:
         raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
-
-
-def bounds(
-    epsilon: float, mu: float, level: float, delta: float, tried: int
-) -> dict[str, dict[str, Any]]:
-    """Both bounds as a report has them."""
-    shared = {"level": level, "delta": delta, "tried": tried}
-    meant = privacy.gaussian_epsilon(mu, delta) if delta else None
-    return {
-        "epsilon_lower_bound": {"value": epsilon, **shared},
-        "mu_lower_bound": {"value": mu, "epsilon": meant, **shared},
-    }
-
-
-NO_PROOF_OF_SAFETY = (
-    "No number here says that the model is safe: a stronger attack may find more, other "
-    "records may be more exposed, and another training may leak more."
-)
-
-
-def _meaning(
-    area: dict[str, float], rate: dict[str, Any], groups: list[dict[str, Any]]
-) -> list[str]:
-    """What the numbers mean for a release, for whom they mean more, and what they do not."""
-    found = "This attack does not tell members from others better than guessing would."
-    if area["low"] > 0.5:
-        low, high = f"{100 * rate['low']:.1f}%", f"{100 * rate['high']:.1f}%"
-        found = (
-            "Who sees of the released model what this attack saw, and accepts that 1% of "
-            f"non-members are accused, finds {low} to {high} of members like these."
-        )
-    return [found, *_worse_off(rate, groups), NO_PROOF_OF_SAFETY]
-
-
-def _worse_off(rate: dict[str, Any], groups: list[dict[str, Any]]) -> list[str]:
-    """The group that is found the most, where that is surely more than of all members."""
-    exposed = [
-        one
-        for one in groups
-        if one["tpr"] and one["fpr"] and one["tpr"]["low"] > max(rate["high"], one["fpr"]["high"])
-    ]
-    if not exposed:
-        return []
-    worst = max(exposed, key=lambda one: one["tpr"]["low"])
-    low, high = (f"{100 * worst['tpr'][end]:.1f}%" for end in ("low", "high"))
-    return [
-        f"Some are found more often: of the members in group {worst['group']}, the threshold that "
-        f"accuses 1% of all non-members finds {low} to {high}."
-    ]
 
 
 def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Path]:

@@ -8,17 +8,12 @@ import numpy as np
 from membership import memory
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks import ScoreTable
-from membership.audit import checklist, provenance, report, warnings
+from membership.audit import checklist, meaning, provenance, report, warnings
 from membership.audit import design as designs
-from membership.audit.ranking import CHOSEN, ranked, strongest
+from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored, Several, read_scores
-from membership.audit.report import DELTA, NO_PROOF_OF_SAFETY
+from membership.audit.report import DELTA
 from membership.errors import InputError
-
-_MEANING = (
-    "Who sees of the released model what an attack saw tells members from others as well as the "
-    "interval of the attack's row says."
-)
 
 
 def audit(
@@ -59,9 +54,11 @@ def audit(
         Of one attack on one target: ``auc`` {value, low, high};
         ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
         ``positive_predictive_value`` [{fpr, prior, value, low, high}];
-        ``epsilon_lower_bound`` {value, level, delta, tried} and ``mu_lower_bound`` {value, level,
-        tried, delta, epsilon}, where tried counts the thresholds that share the error and epsilon
-        is what mu means at delta for Gaussian privacy, None at a delta of 0; ``groups``, a list
+        ``epsilon_lower_bound`` {value, level, delta, tried, reason} and ``mu_lower_bound`` {value,
+        level, tried, delta, epsilon, reason}, where tried counts the thresholds that share the
+        error, epsilon is what mu means at delta for Gaussian privacy, None at a delta of 0, and
+        reason says why a bound of 0 proves nothing, None where it is above 0: 0 is also the bound
+        where a record occurs more than once; ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
         at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
         ``design`` {name, guesses, fair_coin_p, assumed, reason}, of "coins" alone, where reason
@@ -87,23 +84,26 @@ def audit(
         raise InputError(
             "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
         )
-    report.check(level, delta)
+    report.check(level, delta, seed)
     table = _table(scored)
-    found = ranked(table, scored.targets, _units(table), level, delta, seed)
-    best, first = found["attacks"][0]["name"], scored.targets[0]
+    # Of several targets each has a record once, and they may share it.
+    copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
+    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
+    best, first = ranking["attacks"][0]["name"], scored.targets[0]
+    close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
-    told = {"named": scored.named, "grouped": scored.group is not None}
+    known = {"named": scored.named, "grouped": scored.group is not None}
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
-        **found,
-        "strongest": strongest(_scored(scored, best, first), best, first, len(table.score), level),
+        **ranking,
+        "strongest": close,
         "left_out": [],
-        "meaning": [_MEANING, *([CHOSEN] if len(table.score) > 1 else []), NO_PROOF_OF_SAFETY],
+        "meaning": meaning.of_several(close, best, ranking),
         "checklist": checklist.of_scores(
-            **told, attacks=len(scored.score), targets=found["independent_units"]
+            **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
-        "warnings": _warnings(scored, found["attacks"], table),
+        "warnings": _warnings(scored, ranking["attacks"], table),
     }
 
 
@@ -153,12 +153,12 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    found = warnings.not_read(scored.not_read)
-    for one in ranking:
-        score = scored.score[one["name"]]
-        found += [
-            f"{one['name']}: {text}" for text in warnings.of_attack(score, one["auc"]["high"])
+    notes = warnings.not_read(scored.not_read)
+    for attack in ranking:
+        score = scored.score[attack["name"]]
+        notes += [
+            f"{attack['name']}: {text}" for text in warnings.of_attack(score, attack["auc"]["high"])
         ]
     if len(table.targets) > 1:
-        return found + warnings.of_rows(np.arange(scored.member.size), scored.member)
-    return [*found, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
+        return notes + warnings.of_rows(np.arange(scored.member.size), scored.member)
+    return [*notes, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]

@@ -21,9 +21,9 @@ LOOKED_AT = 4000
 
 def of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
-    found = not_read(scored.not_read)
-    found += of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
-    return found + of_rows(scored.record, scored.member)
+    notes = not_read(scored.not_read)
+    notes += of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
+    return notes + of_rows(scored.record, scored.member)
 
 
 def not_read(columns: tuple[str, ...]) -> list[str]:
@@ -37,37 +37,37 @@ def not_read(columns: tuple[str, ...]) -> list[str]:
 
 def of_attack(score: np.ndarray, highest: float) -> list[str]:
     """Warnings about one attack whose AUC is at most so high."""
-    found = []
+    notes = []
     if highest < 0.5:
-        found.append(
+        notes.append(
             "Members score lower than non-members: higher must mean member. Was a loss passed in "
             "the place of its negative?"
         )
     _, counts = np.unique(score, return_counts=True)
     if counts.max() > TIED * score.size:
-        found.append(
+        notes.append(
             f"{counts.max()} of {score.size} records share one score. Ties count against "
             "the attack at low false-positive rates."
         )
-    return found
+    return notes
 
 
 def of_rows(record: Any, member: BoolArray) -> list[str]:
     """Warnings about the records that were asked."""
-    found = []
+    notes = []
     names, counts = np.unique(record, return_counts=True)
     if counts.max() > 1:
-        found.append(
+        notes.append(
             f"{int((counts > 1).sum())} records occur more than once ({names[counts.argmax()]}, "
             "for example). Copies are no independent trials: the intervals are too narrow, and a "
             "record that is both member and non-member has no truth."
         )
     share = member.mean()
     if not 0.05 <= share <= 0.95:
-        found.append(
+        notes.append(
             f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."
         )
-    return found
+    return notes
 
 
 def of_records(
@@ -77,23 +77,23 @@ def of_records(
     held_hashes: np.ndarray | None = None,
 ) -> list[str]:
     """Warnings about the records of an audit, and about whom its model was trained on."""
-    found = []
+    notes = []
     copies = len(hashes) - len(np.unique(hashes))
     if copies:
-        found.append(
+        notes.append(
             f"{copies} of {len(hashes)} records are copies of others. A copy of a member scores "
             "like a member: leave out duplicates before memberships are drawn."
         )
     if held_hashes is not None:
         seen = int(np.isin(held_hashes, hashes).sum())
         if seen:
-            found.append(
+            notes.append(
                 f"{seen} of {len(held_hashes)} held records are among the records themselves, "
                 "which models were trained on: attacks that compare with a population need others."
             )
     if member is not None:
-        found += _shift(*part, member)
-    return found
+        notes += _shift(*part, member)
+    return notes
 
 
 def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:

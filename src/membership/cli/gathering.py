@@ -51,28 +51,28 @@ def plan(
 
     names = list(dict.fromkeys(chapter)) or running.chapters()
     measured = paths.project_root() / MEASURED
-    found = cluster.plan(names, collect(given, profile), measured, shares)
+    pieces = cluster.plan(names, collect(given, profile), measured, shares)
     if written is not None:
-        pieces = [asdict(one) for one in found]
+        listed = [asdict(piece) for piece in pieces]
         cache = str(paths.cache_dir().absolute())
-        told = {"chapters": names, "cache": cache, "pieces": pieces}
-        paths.atomic_write(paths.own_path(str(written)), json.dumps(told, indent=1))
+        content = {"chapters": names, "cache": cache, "pieces": listed}
+        paths.atomic_write(paths.own_path(str(written)), json.dumps(content, indent=1))
     rows = [
         [
-            f"{one.chapter} {one.evidence}",
-            "there" if one.there else "-",
-            str(one.shares),
-            "-" if one.seconds is None else f"{one.seconds:,.0f}",
-            "-" if one.gigabytes is None else f"{one.gigabytes:.1f}",
+            f"{piece.chapter} {piece.evidence}",
+            "there" if piece.there else "-",
+            str(piece.shares),
+            "-" if piece.seconds is None else f"{piece.seconds:,.0f}",
+            "-" if piece.gigabytes is None else f"{piece.gigabytes:.1f}",
         ]
-        for one in found
+        for piece in pieces
     ]
     show("Evidence to gather", ["evidence", "", "jobs", "seconds", "GB"], rows)
-    due = [one for one in found if not one.there]
-    hours = sum(one.seconds or 0 for one in due) / 3600
-    unknown = sum(one.seconds is None for one in due)
+    due = [piece for piece in pieces if not piece.there]
+    hours = sum(piece.seconds or 0 for piece in due) / 3600
+    unknown = sum(piece.seconds is None for piece in due)
     click.echo(
-        f"{len(due)} of {len(found)} to gather: {hours:.2g} hours one after the other"
+        f"{len(due)} of {len(pieces)} to gather: {hours:.2g} hours one after the other"
         + (f", and {unknown} that were not measured" if unknown else "")
     )
 
@@ -109,14 +109,14 @@ def gather(
     settings = running.check(
         chapter, running.settings_class(chapter).typed(collect(given, profile))
     )
-    found = cluster.gatherer(settings, evidence)
-    began, is_there = time.monotonic(), found.address(evidence).is_file()
+    gatherer = cluster.gatherer(settings, evidence)
+    began, is_there = time.monotonic(), gatherer.address(evidence).is_file()
     if share is not None and not is_there:
-        with found.advising():
-            found.gatherers()[evidence]()
+        with gatherer.advising():
+            gatherer.gatherers()[evidence]()
         click.echo(f"share {share} of {chapter} {evidence} is done")
         return
-    file = found.gather(evidence)
+    file = gatherer.gather(evidence)
     if measured is not None and not is_there:
         most = sum(resource.getrusage(who).ru_maxrss for who in (0, resource.RUSAGE_CHILDREN))
         seconds = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""A forest plot as cells of a table: published and regenerated numbers on a common axis."""
+"""Forest plots as cells of tables: published and regenerated numbers on common axes."""
 
 import math
 import re
@@ -9,10 +9,9 @@ from membership.exhibits.quantities import Quantity
 from membership.exhibits.scale import Scale, fitted
 
 MOST_METRICS = 3
-MOST_APART = 3
-DIFFERENCE = "difference in "
-_LESS = re.compile(r"\bless\b")
 _RATE = re.compile(r"TPR at ([\d.]+)% FPR")
+_A_LESS_B = re.compile(r"(?<!,) less ")
+_AREA = re.compile(r"(difference in )?AUC(,|$)")
 
 
 @dataclass(frozen=True)
@@ -43,72 +42,70 @@ class Mark:
 
 @dataclass(frozen=True)
 class Forest:
-    """The plot: axes from left to right, groups of rows of marks, and the rows left out."""
+    """One plot: axes from left to right, groups of rows of marks, and the rows left out."""
 
     axes: list[Axis]
     groups: list[Group]
     left_out: int
+    is_of_differences: bool
     is_judged: bool
     has_margins: bool
-
-    @property
-    def has_differences(self) -> bool:
-        """Whether an axis is of differences alone."""
-        return any(axis.metric.startswith(DIFFERENCE) for axis in self.axes)
 
 
 def suits(numbers: list[Quantity]) -> bool:
     """Whether numbers are read more easily as marks on axes than as digits."""
-    shown = of_attacks(numbers)
-    few = len({quantity.metric for quantity in shown}) <= MOST_METRICS
+    parts = [of_attacks(part) for part in _levels_and_differences(numbers)]
+    few = all(len({quantity.metric for quantity in part}) <= MOST_METRICS for part in parts)
+    shown = [quantity for part in parts for quantity in part]
     # Without a metric the numbers are of one measure only by chance.
     named = all(quantity.keys and quantity.metric for quantity in shown)
     return few and named and any(quantity.interval for quantity in shown)
 
 
-def forest(numbers: list[Quantity]) -> Forest:
-    """Lay out the numbers of one run, of which `suits` is true."""
-    numbers = apart(numbers)
+def forests(numbers: list[Quantity]) -> list[Forest]:
+    """Lay out the numbers of one run, of which `suits` is true: levels, then differences.
+
+    On one axis with the numbers that they are between, differences are dots at 0.
+    """
+    return [_forest(part) for part in _levels_and_differences(numbers)]
+
+
+def _levels_and_differences(numbers: list[Quantity]) -> list[list[Quantity]]:
+    levels = [quantity for quantity in numbers if not quantity.is_difference]
+    metrics = {quantity.metric for quantity in levels}
+    differences = [
+        replace(quantity, metric=f"difference in {quantity.metric.replace('(%)', '(points)')}")
+        if quantity.metric in metrics
+        else quantity
+        for quantity in numbers
+        if quantity.is_difference
+    ]
+    return [part for part in (levels, differences) if part]
+
+
+def _forest(numbers: list[Quantity]) -> Forest:
     shown = of_attacks(numbers)
     arranged = grid(numbers)
     scales = [
         _scale([quantity for quantity in shown if quantity.metric == name])
         for name in arranged.metrics
     ]
+    indifferent = [
+        _indifferent(next(quantity for quantity in shown if quantity.metric == name))
+        for name in arranged.metrics
+    ]
     axes = [
-        Axis(
-            metric,
-            scale.ticks(),
-            scale.at(_chance(metric)) if scale.holds(_chance(metric)) else None,
-        )
-        for metric, scale in zip(arranged.metrics, scales, strict=True)
+        Axis(metric, scale.ticks(), scale.at(chance) if scale.holds(chance) else None)
+        for metric, scale, chance in zip(arranged.metrics, scales, indifferent, strict=True)
     ]
-    judged = any(quantity.published_text for quantity in shown)
-    margins = any(not math.isnan(quantity.equal[0]) for quantity in shown)
-    return Forest(axes, _marked(arranged, scales), arranged.left_out, judged, margins)
-
-
-def apart(numbers: list[Quantity]) -> list[Quantity]:
-    """The numbers with differences as a measure of their own, where that leaves few measures.
-
-    On one axis with the numbers that they are between, they are dots at 0.
-    """
-    levels = {quantity.metric for quantity in of_attacks(numbers) if not _is_difference(quantity)}
-    separated = [
-        replace(quantity, metric=DIFFERENCE + quantity.metric.replace("(%)", "(points)"))
-        if _is_difference(quantity) and quantity.metric in levels
-        else quantity
-        for quantity in numbers
-    ]
-    return (
-        separated
-        if len({quantity.metric for quantity in of_attacks(separated)}) <= MOST_APART
-        else numbers
+    return Forest(
+        axes,
+        _marked(arranged, scales),
+        arranged.left_out,
+        is_of_differences=all(quantity.is_difference for quantity in shown),
+        is_judged=any(quantity.published_text for quantity in shown),
+        has_margins=any(not math.isnan(quantity.equal[0]) for quantity in shown),
     )
-
-
-def _is_difference(quantity: Quantity) -> bool:
-    return any(_LESS.search(word) for word in quantity.keys.values())
 
 
 def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
@@ -118,7 +115,7 @@ def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
             group.note,
             [
                 (
-                    label,
+                    _A_LESS_B.sub(" \N{MINUS SIGN} ", label),
                     [
                         quantity and _mark(quantity, scale)
                         for quantity, scale in zip(cells, scales, strict=True)
@@ -132,23 +129,25 @@ def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
 
 
 def _scale(numbers: list[Quantity]) -> Scale:
-    metric = numbers[0].metric
-    points = [x for quantity in numbers for x in (quantity.value, quantity.published)] + [
-        _chance(metric)
-    ]
+    points = [x for quantity in numbers for x in (quantity.value, quantity.published)]
+    points.append(_indifferent(numbers[0]))
     ends = [x for quantity in numbers for x in (quantity.low, quantity.high)]
     ends += [
         quantity.published + side * quantity.spread for quantity in numbers for side in (-1, 1)
     ]
-    return fitted(points, ends, logarithmic=bool(_RATE.match(metric)))
+    return fitted(points, ends, logarithmic=_is_rate(numbers[0]))
 
 
-def _chance(metric: str) -> float:
+def _is_rate(quantity: Quantity) -> bool:
+    return bool(_RATE.match(quantity.metric)) and not quantity.is_difference
+
+
+def _indifferent(quantity: Quantity) -> float:
     """What a score that knows nothing reaches, or two alike differ by; NaN where not known."""
-    if metric.startswith(DIFFERENCE):
+    if quantity.is_difference:
         return 0.0
-    rate = _RATE.match(metric)
-    return 0.5 if metric == "AUC" else float(rate[1]) if rate else math.nan
+    rate = _RATE.match(quantity.metric)
+    return 0.5 if quantity.metric == "AUC" else float(rate[1]) if rate else math.nan
 
 
 def _mark(quantity: Quantity, scale: Scale) -> Mark:
@@ -173,8 +172,8 @@ def _stretch(low: float, high: float, scale: Scale) -> tuple[float, float] | Non
 
 def _text(quantity: Quantity) -> str:
     """As many digits as everywhere for the two common measures."""
-    if quantity.metric == "AUC":
+    if _AREA.match(quantity.metric):
         return f"{quantity.value:.3f}"
-    if _RATE.match(quantity.metric):
+    if _is_rate(quantity):
         return f"{quantity.value:.2f}" if quantity.value < 9.995 else f"{quantity.value:.1f}"
     return quantity.text

@@ -13,7 +13,7 @@ from membership import paths
 from membership.exhibits import files, provenance
 from membership.exhibits.curves import Curves, curves
 from membership.exhibits.declaration import Exhibit
-from membership.exhibits.forest import Forest, forest, suits
+from membership.exhibits.forest import Forest, forests, suits
 from membership.exhibits.grid import MOST_ROWS, Grid, grid
 from membership.exhibits.numbers import number
 from membership.exhibits.product import ATTRIBUTES
@@ -139,9 +139,9 @@ class Panel:
         return "pixels" in self.table.columns
 
     @property
-    def forest(self) -> Forest | None:
+    def forests(self) -> list[Forest]:
         """The numbers as marks on axes, where they suit it and there is no picture."""
-        return forest(self.numbers) if not self.picture and suits(self.numbers) else None
+        return forests(self.numbers) if not self.picture and suits(self.numbers) else []
 
     @property
     def grid(self) -> Grid | None:

@@ -1,6 +1,7 @@
 """A tidy table's numbers one by one, in a reader's words, each with what the paper prints."""
 
 import math
+import re
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,6 +11,7 @@ from membership.published import metric_words
 
 MODEL = "(model)"
 """The key of numbers about the models and not about an attack on them."""
+_DIFFERENCE = re.compile(r"\b(less|difference|gain)\b")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Quantity:
     def is_of_the_model(self) -> bool:
         """Whether it describes the models attacked."""
         return MODEL in self.keys.values()
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it is the difference of two others: of "A less B", or "AUC, less that of A"."""
+        return any(_DIFFERENCE.search(word) for word in (self.metric, *self.keys.values()))
 
 
 def is_tidy(table: pd.DataFrame) -> bool:

@@ -61,11 +61,12 @@ def text_of(name: str) -> pd.DataFrame:
 
 def metric_words(metric: str) -> str:
     """A metric's name as a reader wants it: "TPR at 1% FPR (%)" for "TPR@1%FPR(%)"."""
-    if metric in _WORDS:
-        return _WORDS[metric]
-    metric = re.sub(r"TPR ?\(%\)@FPR=([\d.]+)%$", r"TPR@\1%FPR (%)", metric)
+    name, comma, rest = metric.partition(", ")
+    if name in _WORDS:
+        return _WORDS[name] + comma + rest
+    metric = re.sub(r"TPR ?\(%\)@FPR=([\d.]+)%(?=$|,)", r"TPR@\1%FPR (%)", metric)
     words = re.sub(r"@([\d.]+)%FPR", r" at \1% FPR", metric).replace("_", " ")
-    return re.sub(r" ?\(%\)$", " (%)", words)
+    return re.sub(r" ?\(%\)(?=$|,)", " (%)", words)
 
 
 def _read(name: str) -> pd.DataFrame:

@@ -29,7 +29,7 @@ def test_figure_1_pairs_scores_with_densities():
         assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, abs=0.02)
     assert table.attrs["deviations"] == []
     members = records[records.attack == "MALT"]["member"].sum()
-    assert f"in which {members} of the records are members" in table.attrs["note"]
+    assert f"{members} of 100 records are members" in table.attrs["note"]
 
 
 def test_figure_1_scores_lie_where_the_densities_put_them():

@@ -59,7 +59,7 @@ def test_the_first_curve_at_one_percent_is_named():
         pd.DataFrame({"panel": "X", "series": name, "fpr": grid, "tpr": tpr})
         for name, tpr in (("A", [0.5, 0.1, 0.2]), ("B", [0.1, 0.2, 0.3]))
     ]
-    assert sentences.of_figure_1(pd.concat(parts)).endswith("B on X.")
+    assert sentences.of_figure_1(pd.concat(parts)).endswith("B's on X.")
 
 
 def test_sizes_are_those_of_the_run(chapter):

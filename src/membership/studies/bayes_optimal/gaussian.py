@@ -61,8 +61,8 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     attrs = _attrs(settings)
     table.attrs = attrs | {
         "sizes": attrs["sizes"] | {"Games": "1"},
-        "note": f"One game, in which {n_members} of the records are members. The curves are exact "
-        "for the mean that it releases.",
+        "note": f"In this game {n_members} of {len(game.member)} records are members. The curves "
+        "are exact given the mean of these members.",
     }
     return table
 

@@ -19,8 +19,6 @@ from membership.studies.bayes_optimal.names import (
     SLOPE,
 )
 
-NAMED = {"threshold tau(z)": "thresholds", "loss": "losses"}
-
 
 def _at(attack: str, metric: str = ACCURACY) -> dict[str, str]:
     return {"attack": attack, "metric": metric}
@@ -135,25 +133,14 @@ def of_information(table: pd.DataFrame) -> str:
 
 
 def of_histograms(table: pd.DataFrame) -> str:
-    """Where thresholds and losses are the most, and whether the least losses are the members'."""
-    shares = table[table["metric"] == SHARE]
-    fullest = shares.loc[shares.groupby("quantity", sort=False)["value"].idxmax()]
-    start = each(
-        fullest.assign(quantity=fullest["quantity"].map(NAMED)),
-        "quantity",
-        "{quantity} about {bin.nats:.1g} nats ({bin:.0f}% of them)",
-        "Most frequent are {}. Of the records with",
-        " and ",
-        bin={},
-    )
+    """Whether the least losses are the members'."""
     members = table[table["metric"] == MEMBERS].sort_values("nats")
     most, least = members.loc[members["value"].idxmax()], members.iloc[0]
+    start, last = "Of the records with", f"the least loss {least['value']:.0f}%"
     if most["nats"] == least["nats"]:
-        return f"{start} the least loss {most['value']:.0f}% are members, the highest share."
-    return (
-        f"{start} a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members, of those "
-        f"about {least['nats']:.1g} nats {least['value']:.0f}%."
-    )
+        return f"{start} {last} are members, the most of all."
+    peak = f"a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members"
+    return f"{start} {peak}, of those with {last}."
 
 
 def of_powers(table: pd.DataFrame) -> str:

@@ -69,11 +69,11 @@ class Settings(DataSettings):
     feature_epochs: int = size("epochs of the feature network", (1, 8, 30), le=10_000)
     cnn_records: int = size(
         "members of each network of Table 2, half its records",
-        (100, 800, 15_000),
+        (100, 400, 15_000),
         least=(20, "the chapter"),
         le=1_000_000,
     )
-    cnn_epochs: int = size("epochs of each network of Table 2", (3, 30, 50), le=10_000)
+    cnn_epochs: int = size("epochs of each network of Table 2", (3, 15, 50), le=10_000)
     n_reference: int = size(
         "reference models of Table 2",
         (6, 12, 30),

@@ -29,7 +29,7 @@ from membership.training.config import moved
 
 SETUPS = {
     "tiny": ("digits", "small-cnn", 4),
-    "quick": ("digits", "small-cnn", 60),
+    "quick": ("digits", "small-cnn", 20),
     "paper": ("cifar10", "resnet18", 60),
 }
 """Data, network and epochs."""
@@ -190,7 +190,7 @@ def control_18(
         listed += less(key, by[structure], by["kron"], LESS_BMIA)
         if structure == "full":
             listed += less(key, by[structure], by["diag"], LESS_DIAGONAL)
-    return tidy(listed, origin([seen], note=asked_less([(seen, queried)])))
+    return tidy(listed, origin([seen], *asked_less([(seen, queried)])))
 
 
 def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def control_12(
     attack has grows with their number: the first is the one that BMIA has. Other posteriors
     are compared on the queries that they were asked about.
     """
-    listed, notes, queried = [], [], []
+    listed, queried = [], []
     known = {datasets[-1].label: population[0]}
     for seen, variant, quantiles in zip(datasets, variants, regressed, strict=True):
         attacked = _scores(seen, known.get(seen.label))
@@ -68,9 +68,7 @@ def control_12(
         listed += _worths(seen.label, attacked, tpr(bmia, FPR))
         queried.append((seen, seen.on(variant["record"].values)))
         listed += _of_posteriors(queried[-1][1], variant)
-        notes.append(_accuracy(seen))
-    note = f"Accuracy of the targets: {'; '.join(notes)}. {asked_less(queried)}"
-    return tidy(listed, origin(datasets, note=note.strip()))
+    return tidy(listed, origin(datasets, *asked_less(queried)))
 
 
 def draw(table: pd.DataFrame) -> "Figure":
@@ -207,13 +205,6 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
     inside = at[open_] if open_.any() else np.array([first])
     ends = min(inside.min(), first), max(inside.max(), first)
     return dict(zip(("value", "low", "high"), np.exp([first, *ends]), strict=True))
-
-
-def _accuracy(seen: Seen) -> str:
-    """On members and on records that no model has seen; a hinge above 0 is a right answer."""
-    right = seen.outputs["held_hinge"].values[seen.targets] > 0
-    own = np.mean([(seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets])
-    return f"{seen.label} {own:.1%} on their members, {right.mean():.1%} on other records"
 
 
 def control_15(seen: Seen) -> pd.DataFrame:

@@ -12,9 +12,9 @@ from membership.errors import InputError
 from membership.studies.bmia import patches
 from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED, Settings
 
-TABULAR = {"tiny": "mlp-32", "quick": "mlp-256-128", "paper": "mlp-1024-512-256-128"}
+TABULAR = {"tiny": "mlp-32", "quick": "mlp-128-64", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
-EPOCHS = {"tiny": 40, "quick": 60, "paper": 120}
+EPOCHS = {"tiny": 40, "quick": 40, "paper": 120}
 DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
 IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
 ON_A_CPU = {"fashion_mnist": 20, patches.PATCHES: 20, patches.PATCHES_100: 20}

@@ -22,7 +22,7 @@ CONVOLUTIONAL = tuple(
 """Of one convolutional network, on data of its own."""
 SWEPT = {
     "tiny": (("purchase_like:500", "mlp-32"),),
-    "quick": (("purchase_like:2500", "mlp-32"), ("purchase_like:5000", "mlp-32")),
+    "quick": (("purchase_like:1000", "mlp-32"), ("purchase_like:2500", "mlp-32")),
     "paper": (
         ("purchase_like:25000", "mlp-32"),
         ("purchase_like:50000", "mlp-32"),

@@ -81,8 +81,7 @@ def control_3(datasets: list[Seen]) -> pd.DataFrame:
             tied = [100 * (s[~m] == s.max()).mean() for s, m in pairs]
             listed.append({**key, "metric": "non-members at the top(%)", **percent(tied)})
     table = pd.DataFrame(listed)
-    samples = datasets[0].posterior.attrs["n_samples"]
-    table.attrs = origin(datasets, note=f"{samples} samples.")
+    table.attrs = origin(datasets)
     return table
 
 
@@ -138,8 +137,7 @@ def control_17(datasets: list[Seen], settings: Settings) -> pd.DataFrame:
             for metric in by_target[0][name]:
                 share = percent([target[name][metric] for target in by_target])
                 listed.append({"dataset": seen.label, "p_value": name, "metric": metric, **share})
-    samples = datasets[0].posterior.attrs["n_samples"]
-    return tidy(listed, origin(datasets, note=f"{samples} samples."))
+    return tidy(listed, origin(datasets))
 
 
 def _of_target(seen: Seen, target: int, seed: int) -> dict[str, dict[str, float]]:

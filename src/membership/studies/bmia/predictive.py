@@ -128,14 +128,14 @@ def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | Non
     return queried, scored(queried, variants, FULL)
 
 
-def asked_less(pairs: list[tuple[Seen, Seen]]) -> str:
-    """Which data sets' other posteriors were asked about some of the queries, and how many."""
+def asked_less(pairs: list[tuple[Seen, Seen]]) -> list[str]:
+    """The departure that other posteriors were asked about some of the queries, where they were."""
     few = [
         f"{seen.label} {queried.outputs.sizes['record']:,} of {seen.outputs.sizes['record']:,}"
         for seen, queried in pairs
         if queried.outputs.sizes["record"] < seen.outputs.sizes["record"]
     ]
-    return f"Queries of other posteriors: {', '.join(few)}." if few else ""
+    return [f"posteriors other than BMIA's asked fewer records: {', '.join(few)}"] if few else []
 
 
 def _score(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:

@@ -16,7 +16,7 @@ def of_figure_1(table: pd.DataFrame) -> str:
         width, x = part["high"] - part["low"], part["x"].abs()
         middle, near = (width[place].mean() for place in (x < 1, (x - 3).abs() < 1))
         texts.append(f"{name} {middle / near:.1f}")
-    return f"Width of the band in the middle over that near the records: {'; '.join(texts)}."
+    return f"In the middle bands are wider by these factors: {'; '.join(texts)}."
 
 
 def of_control_11(table: pd.DataFrame) -> str:
@@ -36,19 +36,20 @@ def of_table_1(table: pd.DataFrame) -> str:
     """BMIA beside the plain difference at 1%, over all data sets."""
     rates = table[table["metric"] == RATE].set_index("attack")["value"]
     return (
-        f"At 1% false positives BMIA finds {span(rates[['BMIA']], 1)} of members, and the plain "
-        f"difference to the same reference {span(rates[['difference']], 1)}."
+        f"By data set BMIA finds {span(rates[['BMIA']], 1)} of members at 1% false positives, and "
+        f"the plain difference {span(rates[['difference']], 1)}."
     )
 
 
 def of_control_16(table: pd.DataFrame) -> str:
-    """With how many networks the rate at 1% gains clearly, and how good those networks are."""
+    """With how many networks the rate at 1% gains clearly, and how good the networks are."""
     rows = table[table["metric"] == f"{RATE} gained"]
     clear, right = rows["low"] > 0, rows["test accuracy (%)"]
-    sentence = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly"
-    sentence += f", right on {span(right[clear])} of other records" if clear.any() else ""
-    sentence += f"; the others on {span(right[~clear])}" if not clear.all() else ""
-    return f"{sentence}."
+    sentence = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly."
+    sides = {"These": clear, "the others": ~clear}
+    clauses = [f"{who} on {span(right[at])}" for who, at in sides.items() if at.any()]
+    words = ", ".join(clauses).replace(" on ", " are right on ", 1)
+    return f"{sentence} {words[0].upper()}{words[1:]} of new records."
 
 
 def of_control_12(table: pd.DataFrame) -> str:
@@ -56,7 +57,7 @@ def of_control_12(table: pd.DataFrame) -> str:
     rows = table[table["metric"] == "references that equal BMIA"]
     rows = rows[rows["attack"] == "LiRA, a variance a record"]
     texts = [f"{row.dataset} {row.value:.1f}" for row in rows.itertuples()]
-    start = "References of LiRA, with a variance a record, that do what one posterior does"
+    start = "LiRA, with a variance a record, needs this many references to match one posterior"
     return f"{start}: {'; '.join(texts)}." if texts else ""
 
 
@@ -108,7 +109,7 @@ def of_control_17(table: pd.DataFrame) -> str:
     """The share of false accusations by each p-value, over all data sets."""
     rows = table[table["metric"].str.startswith("false among")]
     texts = [f"{name} {span(part['value'])}" for name, part in rows.groupby("p_value", sort=False)]
-    return f"False among those accused, at a promised 10%, by p-value: {', '.join(texts)}."
+    return f"False accusations by p-value, where 10% were promised: {', '.join(texts)}."
 
 
 def of_control_4(table: pd.DataFrame) -> str:
@@ -137,8 +138,8 @@ def of_control_6(table: pd.DataFrame) -> str:
     few = rows["n_reference"].min()
     rate = rows[rows["n_reference"] == few].set_index("variance")["value"]
     return (
-        f"With {few} references LiRA finds {span(rate[['a record, one-sided']], 1)} of members "
-        f"by a variance a record, and {span(rate[['global, one-sided']], 1)} by one for all."
+        f"With {few} references LiRA finds {span(rate[['a record, one-sided']], 1)} of members if "
+        f"each record has a variance, and {span(rate[['global, one-sided']], 1)} if all share one."
     )
 
 

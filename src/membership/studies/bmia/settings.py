@@ -40,7 +40,7 @@ class Settings(DataSettings):
 
     chapter: ClassVar[str] = "bmia"
     shared: ClassVar = {
-        "dataset": ("digits", "purchase_like:10000", "purchase_like:25000"),
+        "dataset": ("digits", "purchase_like:4000", "purchase_like:25000"),
         # Networks this small train no faster on several cores, and far slower beside other work.
         "n_jobs": (1, 0, 0),
     }
@@ -61,7 +61,7 @@ class Settings(DataSettings):
         0, ge=0, le=10_000, description="passes over the members; 0: by data set and profile"
     )
     n_samples: int = size(
-        "Monte-Carlo draws a query", (100, 200, 200), least=(2, "a standard deviation"), le=10_000
+        "Monte-Carlo draws a query", (100, 100, 200), least=(2, "a standard deviation"), le=10_000
     )
     ood_dataset: str = size(
         "where Table 2's non-members come from, or 'shifted'", (SHIFTED, SHIFTED, "mnist")

@@ -39,7 +39,7 @@ def table_1(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
             attacked[scores.FULL, 1] = full[1]
         for (name, n), pairs in attacked.items():
             listed += rows({"dataset": seen.label, "attack": name, "n_reference": n}, pairs)
-    return tidy(listed, origin(datasets, _SETUP, note=asked_less(fully)))
+    return tidy(listed, origin(datasets, _SETUP, *asked_less(fully)))
 
 
 def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:

@@ -33,7 +33,7 @@ BAYES = {"Laplace, all weights": "all", "Laplace, last layer": "last"}
 MODELS = ("quantile regression", *BAYES)
 READINGS = {"variance 0.8": 0.8, "standard deviation 0.8": 0.64}
 """The two readings of the paper's 0.8, as variances."""
-SEEDS = {"tiny": 2, "quick": 5, "paper": 20}
+SEEDS = {"tiny": 2, "quick": 3, "paper": 20}
 STEPS_BY_PROFILE = {"tiny": 100, "quick": STEPS, "paper": STEPS}
 
 RATIO = "width in the middle / near the records"
@@ -60,7 +60,8 @@ def figure_1(settings: Settings) -> pd.DataFrame:
             low, middle, high = band(GRID)
             columns = {"x": GRID, "value": middle, "low": low, "high": high}
             parts.append(pd.DataFrame({"series": name, **columns}))
-        note = f"Share of new records inside the 90% band: {_coverage(bands, rng)}."
+        inside = _coverage(bands, rng)
+        note = f"New records inside the 90% band, in the middle and elsewhere: {inside}."
     table = pd.concat(parts, ignore_index=True)
     table.attrs = {
         "data": {},
@@ -214,10 +215,7 @@ def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
     for name, band in bands.items():
         low, _, high = band(x)
         inside = (low <= y) & (y <= high)
-        shares = (
-            f"{inside[middle].mean():.0%} in the middle, {inside[~middle].mean():.0%} elsewhere"
-        )
-        words.append(f"{name} {shares}")
+        words.append(f"{name} {inside[middle].mean():.0%} and {inside[~middle].mean():.0%}")
     return "; ".join(words)
 
 

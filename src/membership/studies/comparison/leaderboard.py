@@ -200,10 +200,9 @@ def _counted(count: int, word: str) -> str:
 
 def _note(which: str) -> str:
     return (
-        f"Panel: attacks that know {which}. An attack is compared with the best of those that know "
-        "and train no more than it does, picked on the same targets. Each data set has the same "
-        "weight. Equal numbers are one attack under two names: BASE is RMIA online, and offline it "
-        "is MAST, RMIA at a = 1."
+        f"These attacks know {which}. Each data set has the same weight. The table compares an "
+        "attack with the best of those that know and train no more, picked on the same targets. "
+        "Some attacks have two names: BASE is online RMIA, and offline BASE is MAST."
     )
 
 

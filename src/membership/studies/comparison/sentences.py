@@ -48,12 +48,12 @@ def of_cells(table: pd.DataFrame) -> str:
     area = _picked(table, AREA)
     best = area.loc[area.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
     counts = best["attack"].value_counts()
-    clauses = [f"{name} in {count}" for name, count in counts.items()]
+    clauses = [f"{name} leads in {count}" for name, count in counts.items()]
     high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
     return (
         f"The largest AUC goes from {low['value']:.3f} ({low['dataset']}, {low['target']}) to "
         f"{high['value']:.3f} ({high['dataset']}, {high['target']}). Of {len(best)} rows "
-        f"{_listed(clauses)} has it."
+        f"{_listed(clauses)}."
     )
 
 
@@ -119,12 +119,12 @@ def of_gains(table: pd.DataFrame) -> str:
     """Ranges of both gains."""
     clauses = []
     for metric, words in (
-        ("gain in TPR at 1% FPR (points)", "in TPR at 1% FPR"),
-        ("gain in accuracy (points)", "in accuracy"),
+        ("gain in TPR at 1% FPR (points)", "TPR at 1% FPR"),
+        ("gain in accuracy (points)", "accuracy"),
     ):
         rows = _picked(table, metric)["value"]
-        clauses.append(f"{words} {rows.min():.1f} to {rows.max():.1f} points")
-    return f"MAST, LiRA and Attack-R gain over the loss: {_listed(clauses)}."
+        clauses.append(f"{words} by {rows.min():.1f} to {rows.max():.1f} points")
+    return f"Against the loss, MAST, LiRA and Attack-R change {_listed(clauses)}."
 
 
 def of_records(table: pd.DataFrame) -> str:
@@ -136,7 +136,7 @@ def of_records(table: pd.DataFrame) -> str:
     ]
     chance = _picked(table, "the same by chance (%)")["value"].mean()
     return (
-        f"On average that is {_listed(clauses)} of the records, where chance would give "
+        f"Records with an FPR above 20%, on average: {_listed(clauses)}. Chance would give "
         f"{chance:.1f}%."
     )
 
@@ -150,8 +150,9 @@ def of_thresholds(table: pd.DataFrame) -> str:
         table, **{"nominal FPR": "1%"}, attack="LiRA", metric="PPV where 1% are members (%)"
     )
     return (
-        f"Asked for 1%, attacks get {low['value']:.2f}% ({low['attack']}) to {high['value']:.2f}% "
-        f"({high['attack']}). Where 1% are members, {rare:.0f}% of those that LiRA flags are."
+        f"Asked for an FPR of 1%, attacks get {low['value']:.2f}% ({low['attack']}) to "
+        f"{high['value']:.2f}% ({high['attack']}). Where 1% are members, {rare:.0f}% of those that "
+        "LiRA flags are."
     )
 
 

@@ -94,16 +94,16 @@ def _panels() -> Iterator[tuple[str, int, int, Draw, list[int]]]:
 
 def simulated_panels(settings: Settings) -> xr.Dataset:
     """GLiR's ROC curve in every repeat, and quantiles of K, by panel."""
-    found, k = [], []
+    rates, k = [], []
     at = (np.arange(QUANTILES_OF_K) + 0.5) / QUANTILES_OF_K
     for _, d, n, draw, stream in _panels():
         rng = np.random.default_rng([settings.seed, *stream])
         repeats = (_played(rng, d, n, settings, draw) for _ in range(settings.panel_repeats))
-        found.append([metrics.tpr_on(score, member, GRID) for score, member in repeats])
+        rates.append([metrics.tpr_on(score, member, GRID) for score, member in repeats])
         k.append(np.quantile(np.square(draw(rng, (20_000, d))).sum(axis=1), at))
     return evidence.dataset(
         "measured",
-        {"tpr": (("panel", "repeat", "rate"), np.array(found)), "k": (("panel", "quantile"), k)},
+        {"tpr": (("panel", "repeat", "rate"), np.array(rates)), "k": (("panel", "quantile"), k)},
         {"panel": [name for name, *_ in _panels()]},
         set="simulated gradients",
         data={},
@@ -171,8 +171,8 @@ def _played(
 ) -> tuple[FloatArray, FloatArray]:
     """Scores and truth of one repeat."""
     rounds = -(-settings.simulated_records // n)
-    each = (one_round(rng, d, n, draw) for _ in range(rounds))
-    parts = [(np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)) for m, x in each]
+    draws = (one_round(rng, d, n, draw) for _ in range(rounds))
+    parts = [(np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)) for m, x in draws]
     distance, susceptibility = (np.concatenate(part) for part in zip(*parts, strict=True))
     member = np.tile(np.arange(2 * n) < n, rounds)
     return glir_from_distance(distance, susceptibility, n, d), member
@@ -222,12 +222,12 @@ def figure_2(audits: Audits, played: xr.Dataset) -> pd.DataFrame:
 
 
 def _roc(audit: xr.Dataset) -> pd.DataFrame:
-    name, n, each = audit.attrs["set"], audit.attrs["batch_size"], glir_scores(audit)
-    many = each.shape[1]
+    name, n, scores = audit.attrs["set"], audit.attrs["batch_size"], glir_scores(audit)
+    all_steps = scores.shape[1]
     parts = []
-    for steps, text, kind in ((1, ONE, ONE), (many, f"{many} steps, sum of log p", FEW)):
+    for steps, text, kind in ((1, ONE, ONE), (all_steps, f"{all_steps} steps, sum of log p", FEW)):
         key = {"panel": f"{name}: {text}", "dataset": name, "steps": kind}
-        summed = list(each[:, :steps].sum(axis=1))
+        summed = list(scores[:, :steps].sum(axis=1))
         parts.append(measured_curve({**key, "series": "GLiR"}, summed, members(audit)))
         for d, series in (
             (recipe_of(audit).dimension, "level at K = d"),

@@ -44,10 +44,10 @@ def over_data(
         raise InputError("the run has no real data")
     sizes = table.attrs.get("sizes", {})
     units = next((f"{key.lower()}: {sizes[key]}" for key in UNITS if key in sizes), "")
-    found = {
+    outcomes = {
         name: test(name, len(names)).on(f"{name}, {units}" if units else name) for name in names
     }
-    return overall(found, PAPER, **options)
+    return overall(outcomes, PAPER, **options)
 
 
 def is_real(name: str) -> bool:
@@ -78,17 +78,17 @@ def optimal(source: Source) -> Outcome:
     """c08: the optimal composition's TPR at 0.1% FPR over GLiR's, less 1.25."""
     d, n = SIZES["CIFAR-10"]
     normal = stats.chi2.ppf((np.arange(200) + 0.5) / 200, d)
-    found = {"simulation": chance(_composition_gain(normal, d, n, "K of normal gradients"), 0.0)}
+    outcomes = {"simulation": chance(_composition_gain(normal, d, n, "K of normal gradients"), 0.0)}
     table = source.table("gmip-ctl-2")
     for name, audit in _audits(source).items():
         k = audit["susceptibility"].values[:, 0, ~members(audit)].ravel()
         rank = int(ranks(audit)[0, 0])
         gain = _composition_gain(k, rank, audit.attrs["batch_size"], f"K measured, {name}")
-        found[name] = chance(gain, 0.0)
-    if len(found) == 1:
-        return on_simulation(found["simulation"])
-    simulation = found.pop("simulation")
-    real = over_data(table, lambda name, _: found[name])
+        outcomes[name] = chance(gain, 0.0)
+    if len(outcomes) == 1:
+        return on_simulation(outcomes["simulation"])
+    simulation = outcomes.pop("simulation")
+    real = over_data(table, lambda name, _: outcomes[name])
     return replace(real, numbers=(*real.numbers, *simulation.numbers))
 
 
@@ -97,13 +97,16 @@ def more_accurate(source: Source) -> Outcome:
     table = source.table("gmip-fig-3")
     if table["mu"].nunique() < 20:
         return untested("it takes 20 privacy levels")
-    each = {one.attrs["set"]: one["accuracy"].sel(noise="independent") for one in _trained(source)}
+    accuracy = {
+        evidence.attrs["set"]: evidence["accuracy"].sel(noise="independent")
+        for evidence in _trained(source)
+    }
 
     def test(name: str, count: int) -> Outcome:
-        gains = each[name].sel(notion="mip") - each[name].sel(notion="gdp")
-        found = [Contrast.of_units(gain, name) for gain in gains.values]
+        gains = accuracy[name].sel(notion="mip") - accuracy[name].sel(notion="gdp")
+        gains_by_level = [Contrast.of_units(gain, name) for gain in gains.values]
         # For 20 levels at once: where the tenth smallest gain is above 0, more than ten are.
-        ends = np.array([one.interval(1 - 0.05 / len(found)) for one in found])
+        ends = np.array([gain.interval(1 - 0.05 / len(gains_by_level)) for gain in gains_by_level])
         low, high = np.sort(ends, axis=0)[9]
         label = f"tenth smallest of 20 gains ({(ends[:, 0] > 0).sum()} above 0), {name}"
         half = (high - low) / 2 / stats.norm.ppf(0.975)
@@ -115,8 +118,8 @@ def more_accurate(source: Source) -> Outcome:
 def _audits(source: Source) -> dict[str, Any]:
     """The evidence of single steps that a run has, by data set."""
     names = [f"steps-{word}" for word in source.settings.words.values()]
-    found = [source.evidence(name) for name in names if source.has(name)]
-    return {one.attrs["set"]: one for one in found}
+    audits = [source.evidence(name) for name in names if source.has(name)]
+    return {audit.attrs["set"]: audit for audit in audits}
 
 
 def _trained(source: Source) -> list[Any]:
@@ -127,10 +130,10 @@ def _trained(source: Source) -> list[Any]:
 
 def _composition_gain(k: np.ndarray, d: int, n: int, what: str) -> Contrast:
     levels = np.array([privacy.mip_mu_step(d, n, float(value)) for value in k])
-    best = 1 - privacy.gaussian_mixture_tradeoff(0.001, levels)
-    ours = 1 - privacy.constant_rate_tradeoff(0.001, levels)
+    of_optimal = 1 - privacy.gaussian_mixture_tradeoff(0.001, levels)
+    of_glir = 1 - privacy.constant_rate_tradeoff(0.001, levels)
     label = f"optimal composition's TPR at 0.1% FPR over GLiR's, less 1.25, {what}"
-    return Contrast(label, float(best / ours) - 1.25)
+    return Contrast(label, float(of_optimal / of_glir) - 1.25)
 
 
 def joint_steps(source: Source) -> Outcome:
@@ -149,16 +152,16 @@ def joint_steps(source: Source) -> Outcome:
 
 
 def _simulated_steps(table: Any) -> Outcome:
-    found = []
+    outcomes = []
     for correlation in (0.9, 0.99):
         case = {"data": "simulated", "case": f"correlation {correlation:g}"}
-        several, one = (
+        several, single = (
             number(table, **case, attack=attack) for attack in ("joint test", "one step")
         )
         label = f"AUC of the joint test less one step, simulated, correlation {correlation:g}"
-        more = several.less(one).scaled(0.01, label)
-        found.append(chance(more, _HALF_OF_PREDICTED, parts=2))
-    return every(found)
+        gain = several.less(single).scaled(0.01, label)
+        outcomes.append(chance(gain, _HALF_OF_PREDICTED, parts=2))
+    return every(outcomes)
 
 
 def noise_amplifies(source: Source) -> Outcome:
@@ -170,11 +173,11 @@ def noise_amplifies(source: Source) -> Outcome:
         lost = number(table, data=name).scaled(0.01, f"AUC lost to noise, {name}")
         return much_better(lost, _AUC)
 
-    known = [test(name, 1) for name in table["data"] if not is_real(name)]
+    simulated = [test(name, 1) for name in table["data"] if not is_real(name)]
     if not any(is_real(name) for name in table["data"]):
-        return on_simulation(every(known))
+        return on_simulation(every(simulated))
     real = over_data(table, test, column="data")
-    numbers = (*real.numbers, *(one for each in known for one in each.numbers))
+    numbers = (*real.numbers, *(contrast for outcome in simulated for contrast in outcome.numbers))
     return replace(real, numbers=numbers)
 
 
@@ -205,11 +208,11 @@ def joint_on_real(source: Source) -> Outcome:
     def test(name: str, _: int) -> Outcome:
         parts = []
         for steps in ("2 steps", "5 steps"):
-            found = table[(table["data"] == name) & table["case"].str.startswith(steps)]
-            if found.empty:
+            row_of_steps = table[(table["data"] == name) & table["case"].str.startswith(steps)]
+            if row_of_steps.empty:
                 raise InputError(f"{name}: too few records for the covariance of {steps}")
-            label = f"AUC (%), {found['case'].iloc[-1]}, joint less one step, {name}"
-            parts.append(much_better(of_row(found.iloc[-1], label), POINT, parts=2))
+            label = f"AUC (%), {row_of_steps['case'].iloc[-1]}, joint less one step, {name}"
+            parts.append(much_better(of_row(row_of_steps.iloc[-1], label), POINT, parts=2))
         return every(parts)
 
     return over_data(table, test, column="data")

@@ -52,8 +52,8 @@ def waterfall(table: pd.DataFrame) -> "Figure":
 
 def price_of_c(table: pd.DataFrame) -> "Figure":
     """Control 15: the accuracy that noise costs at either clipping norm, at one promise."""
-    found = table["quantity"].str.extract(LOST)
-    shown = table.join(found).dropna(subset="C")
+    parts = table["quantity"].str.extract(LOST)
+    shown = table.join(parts).dropna(subset="C")
     return plots.dots_by_row(
         shown,
         "data",
@@ -84,8 +84,8 @@ def promise(table: pd.DataFrame) -> "Figure":
 
 def spread_of_k(table: pd.DataFrame) -> "Figure":
     """Control 6: the records' K as a strip from the lowest to the largest, beside the law's."""
-    found = table["quantity"].str.extract(r"K / rank, quantile (?P<at>[\d.]+)")
-    shown = table.join(found).dropna(subset="at")
+    parts = table["quantity"].str.extract(r"K / rank, quantile (?P<at>[\d.]+)")
+    shown = table.join(parts).dropna(subset="at")
     row = shown["data"].where(shown["method"] == "measured", shown["data"] + ", if normal")
     shown = shown.assign(row=row, at=shown["at"].map(QUANTILES)).sort_values(
         "data", key=lambda names: names.map(list(names.unique()).index), kind="stable"

@@ -17,10 +17,10 @@ noised, several_steps, training_promise, utility = later(
 )
 
 
-def _of(*kinds: str, which: str = "words") -> Callable[[Settings], list[str]]:
+def _of(*kinds: str, words: str = "words") -> Callable[[Settings], list[str]]:
     """The evidence of these kinds of each data set of a run, or of those that `which` says."""
     return lambda settings: [
-        kind.format(word) for word in getattr(settings, which).values() for kind in kinds
+        kind.format(word) for word in getattr(settings, words).values() for kind in kinds
     ]
 
 
@@ -28,9 +28,9 @@ PANELS = "simulated-panels"
 STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
-COMPOSED = _of("composed-{}", which="small_words")
+COMPOSED = _of("composed-{}", words="small_words")
 JOINT, NOISED, TIMES = (
-    _of(f"{kind}-{{}}", which="first_word") for kind in ("joint", "noised", "times")
+    _of(f"{kind}-{{}}", words="first_word") for kind in ("joint", "noised", "times")
 )
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")

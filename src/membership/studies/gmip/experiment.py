@@ -85,8 +85,8 @@ class Task:
 
 def task(name: str, settings: Settings) -> Task:
     """Load one data set and its fixed features, ready to train on."""
-    it = settings
-    return load_task(name, it.data_root, it.pretrain_epochs, it.seed, it.device)
+    s = settings
+    return load_task(name, s.data_root, s.pretrain_epochs, s.seed, s.device)
 
 
 def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
@@ -94,16 +94,16 @@ def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device
     loaded = data.load(name, root=data_root or None)
     rng = np.random.default_rng([seed, 1])
     if loaded.name == "purchase_like":
-        made = _purchase(loaded, pretrain_epochs, seed, device)
+        parts = _purchase(loaded, pretrain_epochs, seed, device)
     elif loaded.name == "cifar10":
-        made = _cifar(loaded, data_root, pretrain_epochs, seed, device)
+        parts = _cifar(loaded, data_root, pretrain_epochs, seed, device)
     else:
-        made = _random_features(loaded, rng)
-    x, y, recipe, digests, deviations = made
+        parts = _random_features(loaded, rng)
+    x, y, recipe, digests, deviations = parts
     order = rng.permutation(len(y))
     x, y = _standardised(x[order]), y[order]
     n_test = min(recipe.n_test, len(y) // 5)
-    recipe, more = fitted_to(recipe, len(y) - n_test, recipe.label == "")
+    recipe, cuts = fitted_to(recipe, len(y) - n_test, recipe.label == "")
     return Task(
         name=NAMES.get(loaded.name, loaded.name),
         features=x,
@@ -112,16 +112,16 @@ def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device
         recipe=recipe,
         published=recipe.label,
         digests={loaded.name: loaded.digest, **digests},
-        deviations=(*deviations, *more),
+        deviations=(*deviations, *cuts),
     )
 
 
 def _random_features(loaded: data.Dataset, rng: np.random.Generator):
     """The paper's network for Adult: a frozen random layer with tanh, on standardised columns."""
     flat = _standardised(loaded.x.reshape(len(loaded.x), -1).astype(np.float64))
-    known = RECIPES.get(loaded.name)
-    deviations = [] if known else [f"{loaded.name} is none of the paper's data sets"]
-    recipe = known or own_recipe(len(flat), loaded.n_classes)
+    published = RECIPES.get(loaded.name)
+    deviations = [] if published else [f"{loaded.name} is none of the paper's data sets"]
+    recipe = published or own_recipe(len(flat), loaded.n_classes)
     bound = 1 / math.sqrt(flat.shape[1])
     weight = rng.uniform(-bound, bound, (flat.shape[1], recipe.width))
     bias = rng.uniform(-bound, bound, recipe.width)
@@ -131,7 +131,7 @@ def _random_features(loaded: data.Dataset, rng: np.random.Generator):
 def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
     """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
     by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
-    kept, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
+    used, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
     config = training.TrainingConfig(
         epochs=epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
     )
@@ -139,8 +139,8 @@ def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
     everyone = np.ones((1, len(others)), dtype=bool)
     trained = training.train(factory, others, everyone, config, [seed], device=device)
     deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
-    found = _hidden(trained.module(0), kept.x)
-    return found, kept.y, RECIPES["purchase_like"], {}, deviations
+    features = _hidden(trained.module(0), used.x)
+    return features, used.y, RECIPES["purchase_like"], {}, deviations
 
 
 def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device: str):
@@ -159,8 +159,8 @@ def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device:
     rows = np.ones(len(source), dtype=bool) if split is None else split
     trained = training.train(factory, source, rows[None], config, [seed], device=device)
     recipe = RECIPES["cifar10"]
-    found = _hidden(trained.module(0), loaded.x)
-    reduced = PCA(recipe.width, random_state=0).fit_transform(found)
+    features = _hidden(trained.module(0), loaded.x)
+    reduced = PCA(recipe.width, random_state=0).fit_transform(features)
     deviations = [
         f"ResNet-18 trained {epochs} epochs on 20,000 records of CIFAR-100, 64 "
         "principal components (the paper: ResNet-56 trained on all of it)"
@@ -197,9 +197,9 @@ def split(task: Task, settings: Settings, model: int, n_background: int | None =
     rng = np.random.default_rng([settings.seed, 9, model])
     n = task.batch
     train = task.n_test + rng.permutation(task.recipe.n_records)
-    left = train[n:]
-    size = min(settings.n_background if n_background is None else n_background, len(left))
-    return Split(train[:n], rng.choice(task.n_test, n, replace=False), left[:size])
+    rest = train[n:]
+    size = min(settings.n_background if n_background is None else n_background, len(rest))
+    return Split(train[:n], rng.choice(task.n_test, n, replace=False), rest[:size])
 
 
 def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[FloatArray]:
@@ -220,7 +220,7 @@ def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, 
     """GLiR's two numbers of each record at every step of one model, and the gradients' spectrum."""
     n, d = len(s.members), task.dimension
     steps: dict[str, list] = {"distance": [], "susceptibility": [], "eigenvalue": []}
-    found: dict[str, Any] = {}
+    of_first: dict[str, Any] = {}
     for weight in trajectory(task, s.members, settings.audit_steps, settings.seed + model):
         back = record_gradients(weight, task.features[s.background], task.y[s.background])
         x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
@@ -232,13 +232,13 @@ def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, 
         steps["susceptibility"].append(np.square(rotated).sum(axis=1))
         eigenvalues = np.sort(1 / np.square(root).sum(axis=0))[::-1]
         steps["eigenvalue"].append(np.pad(eigenvalues, (0, d - len(eigenvalues))))
-        if not found:
+        if not of_first:
             released = released_distances(x[:n].mean(axis=0), x, *moments)
-            found = dict(
+            of_first = dict(
                 zip(("released_distance", "released_susceptibility"), released, strict=True)
             )
-            found["largest_norm"] = np.linalg.norm(back, axis=1).max()
-    return found | {name: np.array(values) for name, values in steps.items()}
+            of_first["largest_norm"] = np.linalg.norm(back, axis=1).max()
+    return of_first | {name: np.array(values) for name, values in steps.items()}
 
 
 def log_odds(

@@ -32,11 +32,13 @@ def theorem(source: Source) -> Outcome:
     rows = table[table["metric"].str.endswith("FNR")]
     wider = stats.norm.ppf(1 - 0.025 / (10 * len(rows))) / stats.norm.ppf(0.975)
     error = wider * 0.5 / np.sqrt(draws)
-    found = [
+    deviations = [
         Contrast(f"|FNR less Eq. 8|, d = {r.d}, n = {r.n}, tau = {r.tau:g}", r.value, error)
         for r in rows.itertuples()
     ]
-    return summed_up(chance(one, 0.005, parts=len(found)) for one in found).on("simulation")
+    return summed_up(
+        chance(deviation, 0.005, parts=len(deviations)) for deviation in deviations
+    ).on("simulation")
 
 
 def grows_gaussian(source: Source) -> Outcome:
@@ -61,7 +63,7 @@ def tight(source: Source) -> Outcome:
     table = source.table("gmip-fig-2")
     panels = [p for p in dict.fromkeys(table["panel"]) if ": d = " in p]
     return summed_up(
-        one for panel in panels for one in _against(table, panel, len(panels), _predicted)
+        outcome for panel in panels for outcome in _against(table, panel, len(panels), _predicted)
     ).on("simulation")
 
 
@@ -103,12 +105,12 @@ def _like_corollary(source: Source, ablations: dict[str, tuple[int, int, Any]]) 
         (d, n), fpr = sizes[panel], rows_at(part, series="GLiR")["fpr"].to_numpy()
         return privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))
 
-    each = {panel: every(_against(table, panel, len(sizes), predicted)) for panel in sizes}
-    whole = summed_up(
-        one for panel in sizes for one in _against(table, panel, len(sizes), predicted)
+    outcomes = {panel: every(_against(table, panel, len(sizes), predicted)) for panel in sizes}
+    summary = summed_up(
+        outcome for panel in sizes for outcome in _against(table, panel, len(sizes), predicted)
     )
-    said = "; ".join(f"{panel}: {one.word}" for panel, one in each.items())
-    return replace(whole, reason=said).on("simulation")
+    reason = "; ".join(f"{panel}: {outcome.word}" for panel, outcome in outcomes.items())
+    return replace(summary, reason=reason).on("simulation")
 
 
 def ratio_decides(source: Source) -> Outcome:
@@ -139,12 +141,15 @@ def table_5(source: Source) -> Outcome:
     table = source.table("gmip-tab-5")
     printed = published.reference("gmip_table5")
     printed["metric"] = printed["dataset"] + " (" + printed["method"] + ")"
-    both = table.merge(printed, on=["mu", "metric"], suffixes=("", "_printed"))
-    if len(both) < len(printed):
+    merged = table.merge(printed, on=["mu", "metric"], suffixes=("", "_printed"))
+    if len(merged) < len(printed):
         return untested(f"it takes all {len(printed)} entries")
-    ours, theirs = both["value"].to_numpy(), both["value_printed"].to_numpy(dtype=float)
+    noise, of_paper = (
+        merged["value"].to_numpy(),
+        merged["value_printed"].to_numpy(dtype=float),
+    )
     # Another zero is no rounding.
-    apart = np.where((ours == 0) != (theirs == 0), 1.0, np.abs(ours - theirs))
+    apart = np.where((noise == 0) != (of_paper == 0), 1.0, np.abs(noise - of_paper))
     return identity(
         apart,
         0.01,
@@ -196,22 +201,22 @@ def _against(
 ) -> list[Outcome]:
     """AUC within .01 and TPR within .02 of a predicted curve, at rates from 1 to 99%."""
     part = rows_at(table, panel=panel)
-    found = rows_at(part, series="GLiR").reset_index(drop=True)
-    fpr, curve = found["fpr"].to_numpy(), predicted(part, panel)
-    each = [
+    glir = rows_at(part, series="GLiR").reset_index(drop=True)
+    fpr, curve = glir["fpr"].to_numpy(), predicted(part, panel)
+    gaps = [
         of_row(row).minus(expected, f"TPR at {100 * row['fpr']:.2g}% FPR less level, {panel}")
-        for (_, row), expected in zip(found.iterrows(), curve, strict=True)
+        for (_, row), expected in zip(glir.iterrows(), curve, strict=True)
     ]
-    inside = [one for one, rate in zip(each, fpr, strict=True) if 0.01 <= rate <= 0.99]
+    inside = [gap for gap, rate in zip(gaps, fpr, strict=True) if 0.01 <= rate <= 0.99]
     parts = panels * (len(inside) + 1)
     area = Contrast(
         f"AUC of GLiR less the level's, {panel}",
-        float(np.trapezoid([one.difference for one in each], fpr)),
-        float(np.trapezoid([one.standard_error for one in each], fpr)),
-        each[0].degrees_of_freedom,
-        each[0].units,
+        float(np.trapezoid([gap.difference for gap in gaps], fpr)),
+        float(np.trapezoid([gap.standard_error for gap in gaps], fpr)),
+        gaps[0].degrees_of_freedom,
+        gaps[0].units,
     )
-    return [about(area, AUC, parts=parts), *(about(one, 0.02, parts=parts) for one in inside)]
+    return [about(area, AUC, parts=parts), *(about(gap, 0.02, parts=parts) for gap in inside)]
 
 
 def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
@@ -227,9 +232,11 @@ def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
 def no_bound(source: Source) -> Outcome:
     """The numerical rate of few steps less Equation 10's, relative to a quarter of it."""
     table = source.table("gmip-ctl-9")
-    few = next(label for label in table["data"] if label.startswith("d = "))
-    rows = rows_at(table, data=few, quantity="TPR at 0.1% FPR (%)")
+    setting = next(label for label in table["data"] if label.startswith("d = "))
+    rows = rows_at(table, data=setting, quantity="TPR at 0.1% FPR (%)")
     limit = number(rows, method="Equation 10").difference
-    found = rows_at(rows, method="numerical").iloc[0]
+    enclosure = rows_at(rows, method="numerical").iloc[0]
     label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"
-    return much_better(Contrast(label, float(found["low"]) - 1.25 * limit), 0.0).on("computation")
+    return much_better(Contrast(label, float(enclosure["low"]) - 1.25 * limit), 0.0).on(
+        "computation"
+    )

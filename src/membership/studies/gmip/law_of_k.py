@@ -46,12 +46,12 @@ def k_over_rank(audit: xr.Dataset) -> FloatArray:
 def quantiles(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
     rows = []
-    for one in audits:
-        rank, found = int(ranks(one)[0, 0]), k_over_rank(one)
+    for audit in audits:
+        rank, k = int(ranks(audit)[0, 0]), k_over_rank(audit)
         for q in QUANTILES:
             law = stats.chi2.ppf(q, rank) / rank if q < 1 else np.nan
-            key = {"dataset": one.attrs["set"], "quantile": q, "metric": "K / rank"}
-            shares = metrics.summary(np.quantile(found, q, axis=1), lowest=0.0)
+            key = {"dataset": audit.attrs["set"], "quantile": q, "metric": "K / rank"}
+            shares = metrics.summary(np.quantile(k, q, axis=1), lowest=0.0)
             rows.append({**key, **shares, "chi2": law})
     return tidy(rows, observed(audits))
 
@@ -63,29 +63,33 @@ def levels(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     on records of which each has its own K.
     """
     rows = []
-    for one in audits:
-        key, found = {"data": one.attrs["set"]}, k_over_rank(one)
-        r = _of_table_4(one)
+    for audit in audits:
+        key, k_of_models = {"data": audit.attrs["set"]}, k_over_rank(audit)
+        r = _of_table_4(audit)
         for record, q in RECORDS.items():
-            k = np.quantile(found, q, axis=1)
-            step = [_step(one, one.attrs["batch_size"], share) for share in k]
+            of_record = np.quantile(k_of_models, q, axis=1)
+            step = [_step(audit, audit.attrs["batch_size"], share) for share in of_record]
             rows += [
-                {**key, "record": record, "quantity": "K / rank", **metrics.summary(k)},
+                {**key, "record": record, "quantity": "K / rank", **metrics.summary(of_record)},
                 {**key, "record": record, "quantity": ONE_STEP, **metrics.summary(step)},
             ]
-            rows += _rates(key, record, [_composed(one, r, share) for share in k]) if r else []
+            rows += (
+                _rates(key, record, [_composed(audit, r, share) for share in of_record])
+                if r
+                else []
+            )
         if r:
-            every = [_mixture(one, r, shares) for shares in found]
+            every = [_mixture(audit, r, shares) for shares in k_of_models]
             rows += _rates(key, "all, each with its own K", every)
-        rows += _at_mean(key, one, r)
+        rows += _at_mean(key, audit, r)
     return tidy(rows, observed(audits, note=_NOTE))
 
 
-def _at_mean(key: dict[str, str], one: xr.Dataset, r: Recipe | None) -> list[dict[str, Any]]:
+def _at_mean(key: dict[str, str], audit: xr.Dataset, r: Recipe | None) -> list[dict[str, Any]]:
     """The paper's level, at K = d parameters."""
     key = {**key, "record": "K = d (Equation 10)"}
-    d = recipe_of(one).dimension
-    step = privacy.mip_mu_step(d, one.attrs["batch_size"], d)
+    d = recipe_of(audit).dimension
+    step = privacy.mip_mu_step(d, audit.attrs["batch_size"], d)
     rows = [{**key, "quantity": ONE_STEP, **metrics.exactly(step)}]
     if r:
         step = privacy.mip_mu_step(d, r.batch_size, d)
@@ -102,8 +106,8 @@ def _quantity(rate: float) -> str:
     return f"TPR at {100 * rate:g}% FPR after training (%)"
 
 
-def _rates(key: dict[str, str], record: str, each: list[FloatArray]) -> list[dict[str, Any]]:
-    tpr = 100 * np.array(each)
+def _rates(key: dict[str, str], record: str, rates: list[FloatArray]) -> list[dict[str, Any]]:
+    tpr = 100 * np.array(rates)
     return [
         {**key, "record": record, "quantity": _quantity(rate)}
         | metrics.summary(column, lowest=0.0, highest=100.0)
@@ -111,30 +115,30 @@ def _rates(key: dict[str, str], record: str, each: list[FloatArray]) -> list[dic
     ]
 
 
-def _of_table_4(one: xr.Dataset) -> Recipe | None:
+def _of_table_4(audit: xr.Dataset) -> Recipe | None:
     """The sizes of the paper's training on this data set; audits take all members at every step."""
-    found = [recipe for recipe in RECIPES.values() if recipe.label == one.attrs["published"]]
-    return found[0] if found else None
+    recipes = [recipe for recipe in RECIPES.values() if recipe.label == audit.attrs["published"]]
+    return recipes[0] if recipes else None
 
 
-def _step(one: xr.Dataset, n: int, share: float) -> float:
+def _step(audit: xr.Dataset, n: int, share: float) -> float:
     """mu of one step on a batch of n, at a K of this share of the rank."""
-    rank = int(ranks(one)[0, 0])
+    rank = int(ranks(audit)[0, 0])
     return privacy.mip_mu_step(rank, n, share * rank)
 
 
-def _composed(one: xr.Dataset, r: Recipe, share: float) -> FloatArray:
-    mu = min(_step(one, r.batch_size, share), privacy.MOST_NUMERICAL_MU)
-    found = privacy.numerical_tradeoff(
+def _composed(audit: xr.Dataset, r: Recipe, share: float) -> FloatArray:
+    mu = min(_step(audit, r.batch_size, share), privacy.MOST_NUMERICAL_MU)
+    tradeoff = privacy.numerical_tradeoff(
         TRAINED_RATES, mu, r.batch_size, r.n_records, r.steps, grid=14
     )
-    return 1 - found.low
+    return 1 - tradeoff.low
 
 
-def _mixture(one: xr.Dataset, r: Recipe, shares: FloatArray) -> FloatArray:
+def _mixture(audit: xr.Dataset, r: Recipe, shares: FloatArray) -> FloatArray:
     """The best attack's rates, the records' K at evenly spaced quantiles."""
     middle = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS
-    mu = np.array([_step(one, r.batch_size, k) for k in np.quantile(shares, middle)])
+    mu = np.array([_step(audit, r.batch_size, k) for k in np.quantile(shares, middle)])
     mu = np.minimum(mu, privacy.MOST_NUMERICAL_MU)
     schedule = (r.batch_size, r.n_records, r.steps)
     return 1 - privacy.composed_mixture_tradeoff(TRAINED_RATES, mu, *schedule)
@@ -148,21 +152,27 @@ def likelihood_ratio(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows = []
     for audit in audits:
         scores = {"GLiR": glir_scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
-        for asked, share, told in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
-            kept = _largest(audit, share)
+        for group, share, quantities in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+            in_group = _largest(audit, share)
             if not (
-                (kept & members(audit)).any(axis=1) & (kept & ~members(audit)).any(axis=1)
+                (in_group & members(audit)).any(axis=1) & (in_group & ~members(audit)).any(axis=1)
             ).all():
                 continue  # so few records that those with the largest K are all on one side
-            each = {name: _numbers(audit, score, kept) for name, score in scores.items()}
-            less = each["likelihood ratio"] - each["GLiR"]
-            key = {"data": audit.attrs["set"], "asked": asked}
-            for i, quantity in enumerate(told):
-                for attack, values in each.items():
+            numbers_by_attack = {
+                name: _numbers(audit, score, in_group) for name, score in scores.items()
+            }
+            difference = numbers_by_attack["likelihood ratio"] - numbers_by_attack["GLiR"]
+            key = {"data": audit.attrs["set"], "asked": group}
+            for i, quantity in enumerate(quantities):
+                for attack, values in numbers_by_attack.items():
                     numbers = metrics.summary(values[:, i], lowest=0.0, highest=100.0)
                     rows.append({**key, "quantity": quantity, "attack": attack, **numbers})
-                less_key = {**key, "quantity": quantity, "attack": "likelihood ratio less GLiR"}
-                rows.append({**less_key, **metrics.summary(less[:, i])})
+                difference_key = {
+                    **key,
+                    "quantity": quantity,
+                    "attack": "likelihood ratio less GLiR",
+                }
+                rows.append({**difference_key, **metrics.summary(difference[:, i])})
     return tidy(rows, observed(audits, note="Differences are paired by model."))
 
 
@@ -180,14 +190,14 @@ def _largest(audit: xr.Dataset, share: float) -> BoolArray:
     return k >= np.quantile(k, 1 - share, axis=1, keepdims=True)
 
 
-def _numbers(audit: xr.Dataset, score: FloatArray, kept: BoolArray) -> FloatArray:
+def _numbers(audit: xr.Dataset, score: FloatArray, in_group: BoolArray) -> FloatArray:
     """AUC and rates in percent of every model, of some records."""
     member = members(audit)
-    found = []
-    for one, asked in zip(score, kept, strict=True):
-        pair = one[asked], member[asked]
-        found.append([metrics.auc(*pair), *(metrics.tpr_at_fpr(*pair, rate) for rate in RATES)])
-    return 100 * np.array(found)
+    numbers = []
+    for of_model, chosen in zip(score, in_group, strict=True):
+        pair = of_model[chosen], member[chosen]
+        numbers.append([metrics.auc(*pair), *(metrics.tpr_at_fpr(*pair, rate) for rate in RATES)])
+    return 100 * np.array(numbers)
 
 
 def susceptible_records(settings: Settings) -> pd.DataFrame:
@@ -216,8 +226,8 @@ def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
     law = real.dropna(subset="chi2").assign(method="chi-squared law")
     law["value"] = law["low"] = law["high"] = law["chi2"]
     law = law.assign(standard_error=0.0, degrees_of_freedom=float("inf"), n_repeats=0)
-    both = pd.concat([real.assign(method="measured"), law])
+    measured = pd.concat([real.assign(method="measured"), law])
     lost = susceptible_records(settings).rename(columns={"attack": "method"})
     lost["quantity"] = [f"TPR (%) at FPR {fpr:g}" for fpr in lost["fpr"]]
-    both.attrs = real.attrs
-    return joined([both, lost.assign(data="simulated, lognormal K")])
+    measured.attrs = real.attrs
+    return joined([measured, lost.assign(data="simulated, lognormal K")])

@@ -40,9 +40,9 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
     parts = []
     for audit in audits:
         name = audit.attrs["set"]
-        each = glir_scores(audit)
-        few = each.shape[1]
-        attacks = [("GLiR", few, list(each.sum(axis=1)), members(audit))]
+        of_steps = glir_scores(audit)
+        n_few = of_steps.shape[1]
+        attacks = [("GLiR", n_few, list(of_steps.sum(axis=1)), members(audit))]
         attacks += [
             ("loss (LiRA)", trained.attrs["steps"], *loss_scores(trained))
             for trained in outputs
@@ -50,7 +50,7 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
         ]
         for series, steps, scores, member in attacks:
             key = {"panel": f"{name}: {steps} steps", "dataset": name}
-            key |= {"steps": FEW if steps == few else ALL, "series": series}
+            key |= {"steps": FEW if steps == n_few else ALL, "series": series}
             parts.append(measured_curve(key, scores, member))
     return tidy(parts, observed([*audits, *outputs]))
 
@@ -61,35 +61,41 @@ def outcomes(outputs: xr.Dataset) -> dict[str, FloatArray]:
     return {
         "auc": 100 * np.array([metrics.auc(score, member) for score in scores]),
         "tpr": 100
-        * np.array([[metrics.tpr_at_fpr(one, member, rate) for rate in RATES] for one in scores]),
+        * np.array(
+            [[metrics.tpr_at_fpr(target, member, rate) for rate in RATES] for target in scores]
+        ),
     }
 
 
-def by_start(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The loss attack after the few steps, with and without shared initial weights."""
     rows = []
-    for one in some:
+    for evidence in starts:
         for i, quantity in enumerate(("AUC (%)", *(f"TPR at {100 * r:g}% FPR (%)" for r in RATES))):
-            key = {"data": one.attrs["set"], "steps": one.attrs["steps"], "quantity": quantity}
-            found = one["auc"] if i == 0 else one["tpr"].isel(rate=i - 1)
-            each = {start: found.sel(start=start).values for start in ("shared", "own")}
-            for start, values in each.items():
+            key = {
+                "data": evidence.attrs["set"],
+                "steps": evidence.attrs["steps"],
+                "quantity": quantity,
+            }
+            outcome = evidence["auc"] if i == 0 else evidence["tpr"].isel(rate=i - 1)
+            pair = {start: outcome.sel(start=start).values for start in ("shared", "own")}
+            for start, values in pair.items():
                 numbers = metrics.summary(values, lowest=0.0, highest=100.0)
                 rows.append({**key, "start": start, **numbers})
-            less = metrics.summary(each["shared"] - each["own"])
-            rows.append({**key, "start": "shared less own", **less})
-    return tidy(rows, observed(some, note="Differences are paired by target."))
+            difference = metrics.summary(pair["shared"] - pair["own"])
+            rows.append({**key, "start": "shared less own", **difference})
+    return tidy(rows, observed(starts, note="Differences are paired by target."))
 
 
 def loss_scores(outputs: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:
     """LiRA's scores of each target model, members first."""
     odds, mask = outputs["log_odds"].values.astype(np.float64), outputs["member"].values
     shadow = outputs.attrs["references"]
-    found = []
+    scores = []
     for target in outputs.attrs["targets"]:
         score, member = likelihood_ratio(odds[target], odds[shadow], mask[shadow]), mask[target]
-        found.append(np.concatenate([score[member], score[~member]]))
-    return found, np.arange(odds.shape[1]) < odds.shape[1] // 2
+        scores.append(np.concatenate([score[member], score[~member]]))
+    return scores, np.arange(odds.shape[1]) < odds.shape[1] // 2
 
 
 def likelihood_ratio(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> FloatArray:
@@ -116,19 +122,19 @@ def timed_outcomes(task: Task, settings: Settings, model: int) -> dict[str, Floa
     before = experiment.trajectory(task, s.members, steps, seed)
 
     def glir() -> FloatArray:
-        found = np.zeros(len(s.queries))
+        total = np.zeros(len(s.queries))
         for weight in before:
-            back, asked = (
+            back, queries = (
                 record_gradients(weight, task.features[rows], task.y[rows])
                 for rows in (s.background, s.queries)
             )
             moments = gradient_moments(back)
             root = whitening(moments.covariance)
-            x = (asked - moments.mean) @ root
+            x = (queries - moments.mean) @ root
             distance = np.square(x - x[: len(s.members)].mean(axis=0)).sum(axis=1)
             k = np.square(x).sum(axis=1)
-            found += glir_from_distance(distance, k, len(s.members), root.shape[1])
-        return found
+            total += glir_from_distance(distance, k, len(s.members), root.shape[1])
+        return total
 
     def losses(count: int) -> FloatArray:
         shadows = data.random_halves(count + 1, len(s.queries), seed)
@@ -136,25 +142,31 @@ def timed_outcomes(task: Task, settings: Settings, model: int) -> dict[str, Floa
         odds = experiment.log_odds(task, s.queries, shadows, steps, seed)
         return likelihood_ratio(odds[0], odds[1:], shadows[1:])
 
-    few, many = (partial(losses, each * settings.n_reference) for each in (1, FOR_AS_LONG))
-    played = [timed(attack, time.process_time) for attack in (glir, few, many)]
+    with_few, with_many = (
+        partial(losses, factor * settings.n_reference) for factor in (1, FOR_AS_LONG)
+    )
+    played = [timed(attack, time.process_time) for attack in (glir, with_few, with_many)]
     return {
         "seconds": np.array([seconds for _, seconds in played]),
         "auc": 100 * np.array([metrics.auc(score, member) for score, _ in played]),
     }
 
 
-def times(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+def times(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Seconds and AUC of each attack, and both beside those of GLiR."""
     rows = []
-    for one in some:
-        key, spent, area = {"data": one.attrs["set"]}, one["seconds"].values, one["auc"].values
-        for attack, seconds, found in zip(one["attack"].values, spent, area, strict=True):
+    for timing in timings:
+        key, spent, area = (
+            {"data": timing.attrs["set"]},
+            timing["seconds"].values,
+            timing["auc"].values,
+        )
+        for attack, seconds, areas in zip(timing["attack"].values, spent, area, strict=True):
             rows += [
                 {**key, "quantity": f"{attack} (s)", **metrics.summary(seconds, lowest=0.0)},
-                {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(found)},
+                {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(areas)},
             ]
         rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})
         rows.append({**key, "quantity": MORE, **metrics.summary(area[0] - area[2])})
     note = "Processor time of one core, after the few steps; a second run gives others."
-    return tidy(rows, observed(some, note=note, timing=True))
+    return tidy(rows, observed(timings, note=note, timing=True))

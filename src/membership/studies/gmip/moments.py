@@ -1,6 +1,5 @@
 """What estimated moments do: rank and eigenvalues, p-values, and the gap on real"""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -56,34 +55,34 @@ def rank_table(audits: Audits) -> pd.DataFrame:
     rows = []
     for audit in audits:
         n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
-        first, each = ranks(audit)[:, 0], glir_scores(audit)
-        r = int(first.min())
+        filled, scores = ranks(audit)[:, 0], glir_scores(audit)
+        r = int(filled.min())
         by_d, by_rank = privacy.mip_mu_step(d, n, d), privacy.mip_mu_step(r, n, r)
         exact = {
             "parameters d": d,
             "batch size n": n,
             "rank, least of all models": r,
-            "rank, greatest of all models": int(first.max()),
+            "rank, greatest of all models": int(filled.max()),
             "mu with d": by_d,
             "mu with the rank": by_rank,
             "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
             "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
         }
-        whole, theirs = each.sum(axis=1), released_scores(audit)
+        whole, released = scores.sum(axis=1), released_scores(audit)
         key = {"dataset": audit.attrs["set"]}
         rows += [{**key, "metric": m, **metrics.exactly(v)} for m, v in exact.items()]
-        for name, found in (
-            ("AUC of GLiR, one step (%)", each[:, 0]),
+        for name, of_models in (
+            ("AUC of GLiR, one step (%)", scores[:, 0]),
             ("AUC of GLiR, all steps (%)", whole),
-            ("AUC of the released code, one step (%)", theirs),
+            ("AUC of the released code, one step (%)", released),
         ):
-            rows.append({**area_row(key, list(found), member), "metric": name})
-        for name, first, second in (
-            (MORE_STEPS, whole, each[:, 0]),
-            (RIGHT_INVERSE, each[:, 0], theirs),
+            rows.append({**area_row(key, list(of_models), member), "metric": name})
+        for name, upper, lower in (
+            (MORE_STEPS, whole, scores[:, 0]),
+            (RIGHT_INVERSE, scores[:, 0], released),
         ):
-            less = 100 * (areas(first, member) - areas(second, member))
-            rows.append({**key, "metric": name, **metrics.summary(less)})
+            difference = 100 * (areas(upper, member) - areas(lower, member))
+            rows.append({**key, "metric": name, **metrics.summary(difference)})
         stored = printed.get(f"AUC {audit.attrs['set']}")
         if stored is not None:
             row = {"metric": STORED, **metrics.exactly(100 * float(stored))}
@@ -95,13 +94,13 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
     """FPR at nominal rates with moments estimated on real gradients (part of Control 3)."""
     rows = []
     for audit in audits:
-        others = ~members(audit)
-        for convention, found in (
+        non_member = ~members(audit)
+        for convention, scores in (
             ("paper", glir_scores(audit)[:, 0]),
             ("authors", released_scores(audit)),
         ):
             for nominal in NOMINAL:
-                rates = 100 * (np.exp(-found[:, others]) < nominal).mean(axis=1)
+                rates = 100 * (np.exp(-scores[:, non_member]) < nominal).mean(axis=1)
                 key = {"dataset": audit.attrs["set"], "convention": convention}
                 key["nominal"] = round(100 * nominal, 6)
                 rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
@@ -121,23 +120,23 @@ def spectrum(audits: Audits) -> pd.DataFrame:
     rows = []
     for audit in audits:
         n, largest = audit.attrs["batch_size"], audit["largest_norm"].values
-        eigenvalues = [one[one > 0] for one in audit["eigenvalue"].values[:, 0]]
+        eigenvalues = [of_model[of_model > 0] for of_model in audit["eigenvalue"].values[:, 0]]
         models = [
-            (each, len(each), _gdp_noise(n, norm), norm)
-            for each, norm in zip(eigenvalues, largest, strict=True)
+            (positive, len(positive), _gdp_noise(n, norm), norm)
+            for positive, norm in zip(eigenvalues, largest, strict=True)
         ]
         values = {
-            "largest eigenvalue / C^2": [each.max() / c**2 for each, _, _, c in models],
-            "median eigenvalue / C^2": [np.median(each) / c**2 for each, _, _, c in models],
+            "largest eigenvalue / C^2": [positive.max() / c**2 for positive, _, _, c in models],
+            "median eigenvalue / C^2": [np.median(positive) / c**2 for positive, _, _, c in models],
             "mu by the paper's bound": [
                 privacy.mip_mu_step(r, n, r, tau, c) for _, r, tau, c in models
             ],
             "mu by the eigenvalues": [
-                privacy.mip_mu_spectrum(each, n, tau) for each, _, tau, _ in models
+                privacy.mip_mu_spectrum(positive, n, tau) for positive, _, tau, _ in models
             ],
         }
         key = {"dataset": audit.attrs["set"]}
-        rows += [{**key, "metric": m, **metrics.summary(each)} for m, each in values.items()]
+        rows += [{**key, "metric": m, **metrics.summary(numbers)} for m, numbers in values.items()]
     return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
 
 
@@ -150,18 +149,18 @@ def calibration(settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values: with n D^2, and with the released code's (n - 1) D^2."""
     d, n = SIZES["CIFAR-10"]
     rng = np.random.default_rng([settings.seed, 5])
-    found: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
+    scores_by: dict[str, list[FloatArray]] = {"paper": [], "authors": []}
     member = np.tile(np.arange(2 * n) < n, QUERIES // n + 1)
     for _ in range(settings.simulated_repeats):
         rounds = [one_round(rng, d, n, normal) for _ in range(QUERIES // n + 1)]
-        for convention, scores in found.items():
+        for convention, scores in scores_by.items():
             scores.append(
                 np.concatenate(
                     [glir(m, x, np.zeros(d), np.eye(d), n, convention) for m, x in rounds]
                 )
             )
     rows = []
-    for convention, scores in found.items():
+    for convention, scores in scores_by.items():
         for nominal in NOMINAL:
             rates = [100 * (np.exp(-score[~member]) < nominal).mean() for score in scores]
             key = {"convention": convention, "nominal": round(100 * nominal, 6), "metric": "FPR(%)"}
@@ -188,13 +187,13 @@ def background(settings: Settings) -> pd.DataFrame:
             for estimator, shrinkage in (("sample", "none"), ("Ledoit-Wolf", "ledoit-wolf")):
                 moments = gradient_moments(everything[:size], shrinkage)
                 root = whitening(moments.covariance)
-                found = [
+                of_rounds = [
                     glir_whitened(
                         (m * scale - moments.mean) @ root, (x * scale - moments.mean) @ root, n
                     )
                     for m, x in rounds
                 ]
-                scores.setdefault((size, estimator), []).append(np.concatenate(found))
+                scores.setdefault((size, estimator), []).append(np.concatenate(of_rounds))
     rows = []
     for (size, estimator), repeats in scores.items():
         key = {"n_background": size, "estimator": estimator}
@@ -212,8 +211,8 @@ def control_2(audits: Audits) -> pd.DataFrame:
 
 def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
-    known = calibration(settings).assign(data="simulated")
-    return joined([known, real_calibration(audits).rename(columns=_DATA)])
+    simulated = calibration(settings).assign(data="simulated")
+    return joined([simulated, real_calibration(audits).rename(columns=_DATA)])
 
 
 def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFrame:
@@ -244,22 +243,22 @@ def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[st
         return privacy.gaussian_auc(mu)
 
     expected, single = _expected(audit, n, rank, steps), _expected(audit, n, rank, 1)
-    one = areas(scores[:, 0], member)
-    found = areas(scores[:, :steps].sum(axis=1), member)
+    first_step = areas(scores[:, 0], member)
+    measured = areas(scores[:, :steps].sum(axis=1), member)
     yield PREDICTED, np.full(len(scores), level(d))
     yield RANK, np.full(len(scores), level(rank) - level(d))
     yield SPREAD, expected - level(rank)
     if steps > 1:
-        yield DEPENDENCE, found - one - (expected - single)
+        yield DEPENDENCE, measured - first_step - (expected - single)
     yield BACKGROUND, cost
-    yield REST, one - single - cost
-    yield FOUND, found
+    yield REST, first_step - single - cost
+    yield FOUND, measured
 
 
 def _expected(audit: xr.Dataset, n: int, rank: int, steps: int) -> FloatArray:
     """The AUC that the theorem gives over each model's records, of independent steps."""
     return np.array(
-        [np.mean([_area(rank, n, k, steps) for k in each]) for each in k_over_rank(audit)]
+        [np.mean([_area(rank, n, k, steps) for k in shares]) for shares in k_over_rank(audit)]
     )
 
 
@@ -271,7 +270,8 @@ def _area(rank: int, n: int, share: float, steps: int) -> float:
 def _cost(audit: xr.Dataset, settings: Settings, stream: int) -> FloatArray:
     """What estimating the moments on as many normal records changes in the AUC, once a model."""
     n, rank = audit.attrs["batch_size"], int(ranks(audit)[0, 0])
-    size = int(re.sub(r"\D", "", audit.attrs["sizes"]["Background records"].split("(")[0]))
+    # Evidence from before this was noted is of as many as the settings say.
+    size = audit.attrs.get("n_background", settings.n_background)
     member = np.arange(2 * n) < n
     changes = []
     for model in range(audit.sizes["model"]):
@@ -281,8 +281,8 @@ def _cost(audit: xr.Dataset, settings: Settings, stream: int) -> FloatArray:
         root = _sample_root(rng, rank, size)
         rotated = solve_triangular(root, (x - centre).T, lower=True).T
         areas = [
-            metrics.auc(glir_whitened(each[:n].mean(axis=0), each, n), member)
-            for each in (x, rotated)
+            metrics.auc(glir_whitened(records[:n].mean(axis=0), records, n), member)
+            for records in (x, rotated)
         ]
         changes.append(areas[1] - areas[0])
     return np.array(changes)

@@ -49,7 +49,7 @@ def areas(task: Task, settings: Settings, model: int, clip: float, tau: float) -
     """The attack's AUC in percent after one step on real gradients, without noise and with."""
     s = experiment.split(task, settings, model)
     weight = experiment.trajectory(task, s.members, 1, settings.seed + model)[0]
-    back, asked = (
+    back, queries = (
         _clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
         for part in (s.background, s.queries)
     )
@@ -57,7 +57,7 @@ def areas(task: Task, settings: Settings, model: int, clip: float, tau: float) -
     root = whitening(moments.covariance)
     variance = 1 / np.square(root).sum(axis=0)
     # Orthonormal directions: noise that is the same in all stays so.
-    x = (asked - moments.mean) @ root * np.sqrt(variance)
+    x = (queries - moments.mean) @ root * np.sqrt(variance)
     n, rng = len(s.members), np.random.default_rng([settings.seed, _STREAM, model])
     member, mean = np.arange(len(x)) < n, x[:n].mean(axis=0)
     bare = metrics.auc(log_ratio(mean, x, variance, n, 0.0), member)
@@ -78,26 +78,29 @@ def _clipped(x: FloatArray, clip: float) -> FloatArray:
     return x * np.minimum(1, clip / np.maximum(norm, np.finfo(float).tiny))
 
 
-def table(some: Sequence[xr.Dataset], settings: Settings) -> Any:
+def table(measured: Sequence[xr.Dataset], settings: Settings) -> Any:
     """The best attack under the noise that halves Equation 9's level, and under that of GDP."""
     rows = _simulated_halving(settings)
-    for one in some:
-        key = {"data": one.attrs["set"], "case": HALVED}
-        rows += [{**key, "quantity": "tau", **metrics.exactly(one.attrs["tau"])}]
-        rows += _lost(key, one["auc"].values)
+    for evidence in measured:
+        key = {"data": evidence.attrs["set"], "case": HALVED}
+        rows += [{**key, "quantity": "tau", **metrics.exactly(evidence.attrs["tau"])}]
+        rows += _lost(key, evidence["auc"].values)
     for d, n, share in CLIPPED:
         rows += _under_gdp(settings, d, n, share)
-    found = observed(some) if some else computed()
-    found["sizes"] = found.get("sizes", {}) | {
+    attrs = observed(measured) if measured else computed()
+    attrs["sizes"] = attrs.get("sizes", {}) | {
         "Simulated repeats": str(settings.simulated_repeats),
         "Simulated non-members a repeat": f"{settings.simulated_records:,}",
     }
-    return tidy(rows, found)
+    return tidy(rows, attrs)
 
 
 def _lost(key: dict[str, str], pairs: FloatArray) -> list[dict[str, Any]]:
     values = {WITHOUT: pairs[:, 0], WITH: pairs[:, 1], LOST: pairs[:, 0] - pairs[:, 1]}
-    return [{**key, "quantity": name, **metrics.summary(each)} for name, each in values.items()]
+    return [
+        {**key, "quantity": name, **metrics.summary(of_models)}
+        for name, of_models in values.items()
+    ]
 
 
 def _simulated_halving(settings: Settings) -> list[dict[str, Any]]:
@@ -109,7 +112,7 @@ def _simulated_halving(settings: Settings) -> list[dict[str, Any]]:
     for repeat in range(settings.simulated_repeats):
         rng = np.random.default_rng([settings.seed, _STREAM, 0, repeat])
         played = _played(rng, d, n, np.inf, (0.0, tau), np.ones(d), settings)
-        pairs.append([100 * metrics.auc(*one) for one in played])
+        pairs.append([100 * metrics.auc(*game) for game in played])
     return [{**key, "quantity": "tau", **metrics.exactly(tau)}, *_lost(key, np.array(pairs))]
 
 
@@ -127,17 +130,17 @@ def _under_gdp(settings: Settings, d: int, n: int, share: float) -> list[dict[st
         excess.append(
             [
                 max(
-                    metrics.tpr_at_fpr(*one, rate) - float(privacy.gaussian_tpr(rate, mu))
+                    metrics.tpr_at_fpr(*game, rate) - float(privacy.gaussian_tpr(rate, mu))
                     for rate in RATES
                 )
-                for mu, one in zip(LEVELS, played, strict=True)
+                for mu, game in zip(LEVELS, played, strict=True)
             ]
         )
     name = f"simulated, d = {d}, n = {n}, {100 * (1 - share):g}% of gradients clipped"
     return [
         {"data": name, "case": f"noise for {mu:g}-GDP", "quantity": EXCESS}
-        | metrics.summary(100 * each)
-        for mu, each in zip(LEVELS, np.array(excess).T, strict=True)
+        | metrics.summary(100 * of_repeats)
+        for mu, of_repeats in zip(LEVELS, np.array(excess).T, strict=True)
     ]
 
 
@@ -157,6 +160,6 @@ def _played(
     for _ in range(rounds):
         x = _clipped(rng.standard_normal((2 * n, d)), clip)
         mean, noise = x[:n].mean(axis=0), rng.standard_normal(d)
-        for found, tau in zip(scores, taus, strict=True):
-            found.append(log_ratio(mean + tau * noise, x, variance, n, tau))
-    return [(np.concatenate(one), member) for one in scores]
+        for part, tau in zip(scores, taus, strict=True):
+            part.append(log_ratio(mean + tau * noise, x, variance, n, tau))
+    return [(np.concatenate(parts), member) for parts in scores]

@@ -36,11 +36,11 @@ def of_figure_4(table: pd.DataFrame) -> str:
 
     outside, panels = {}, table.groupby("panel", sort=False)
     for name, part in panels:
-        each = part[part["fpr"] < 1].pivot(index="fpr", columns="series", values="tpr")
-        found = part[(part["series"] == "GLiR") & (part["fpr"] < 1)]
-        gap = (each["GLiR"] - each["Theorem 5.1, K as drawn"]).abs().to_numpy()
-        at_once = stats.t.ppf(1 - 0.025 / len(found), found["n_repeats"] - 1)
-        if (gap > at_once * found["standard_error"].to_numpy()).any():
+        curves = part[part["fpr"] < 1].pivot(index="fpr", columns="series", values="tpr")
+        glir = part[(part["series"] == "GLiR") & (part["fpr"] < 1)]
+        gap = (curves["GLiR"] - curves["Theorem 5.1, K as drawn"]).abs().to_numpy()
+        at_once = stats.t.ppf(1 - 0.025 / len(glir), glir["n_repeats"] - 1)
+        if (gap > at_once * glir["standard_error"].to_numpy()).any():
             outside[name] = 100 * gap.max()
     text = (
         "Theorem 5.1 at each record's own K lies within GLiR's 95% band for all rates at once in "
@@ -59,15 +59,16 @@ def of_figure_5(table: pd.DataFrame) -> str:
 
 def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
     at = table[table["panel"].str.endswith(": one step") & ((table["fpr"] - fpr).abs() < 1e-9)]
-    found, by_parameters, by_rank = (
+    glir, by_parameters, by_rank = (
         100 * at.loc[at["series"] == series, "tpr"]
         for series in ("GLiR", "level at K = d", "level at K = rank")
     )
-    if found.empty:
+    if glir.empty:
         return ""
     return (
-        f"After one step GLiR finds {said.span(found)} of members at {100 * fpr:.0f}% FPR. The "
-        f"level at K = d is {said.span(by_parameters)}, that at K = rank {said.span(by_rank)}."
+        f"After one step GLiR finds {said.span(glir)} of members at {100 * fpr:.0f}% FPR. The "
+        f"level at K = d allows {said.span(by_parameters)}, the level at K = rank "
+        f"{said.span(by_rank)}."
     )
 
 
@@ -99,18 +100,18 @@ def of_control_4(table: pd.DataFrame) -> str:
     """The sum and the joint test, simulated at the highest correlation and on the first data."""
     value = {(r.data, r.case, r.attack): r.value for r in table.itertuples()}
     case = table[table["data"] == "simulated"]["case"].iloc[-1]
-    area = {attack: each for (_, one, attack), each in value.items() if one == case}
+    area = {key[2]: value[key] for key in value if key[1] == case}
     simulated = (
         f"Simulated, {case}: AUC {area['one step']:.1f}% after one step, "
         f"{area['sum of log p']:.1f}% with summed log p-values of five, "
         f"{area['joint test']:.1f}% with the joint test."
     )
-    for (data, case, attack), each in value.items():
+    for data, case, attack in value:
         if attack == "joint likelihood ratio" and case.startswith("5 steps"):
             summed, test = (value[data, case, key] for key in ("sum of log p", "joint test"))
             return (
                 f"{simulated} {data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the "
-                f"joint test, {each:.1f}% with the joint likelihood ratio."
+                f"joint test, {value[data, case, attack]:.1f}% with the joint likelihood ratio."
             )
     return simulated
 
@@ -129,12 +130,12 @@ def of_control_5(table: pd.DataFrame) -> str:
 def of_control_6(table: pd.DataFrame) -> str:
     """The median and the upper percent of K over the rank."""
     measured = table[table["method"] == "measured"].set_index(["data", "quantity"])["value"]
-    found = [
+    shares = [
         f"{name} {measured[name, 'K / rank, quantile 0.5']:.2f} and "
         f"{measured[name, 'K / rank, quantile 0.99']:.1f}"
         for name in dict.fromkeys(measured.index.get_level_values(0))
     ]
-    return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(found)}."
+    return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(shares)}."
 
 
 def of_control_7(table: pd.DataFrame) -> str:
@@ -176,8 +177,8 @@ def of_figure_3(table: pd.DataFrame) -> str:
     own = table[table["noise"] == "independent"]
     wide = own.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
     gain = (wide["GMIP"] - wide["GDP"]).groupby("dataset", sort=False).max()
-    each = "; ".join(f"{name} {value:.1f} points" for name, value in gain.items())
-    return f"The most that GMIP gains over GDP: {each}."
+    gains = "; ".join(f"{name} {value:.1f} points" for name, value in gain.items())
+    return f"The most that GMIP gains over GDP: {gains}."
 
 
 def of_control_10(table: pd.DataFrame) -> str:
@@ -265,38 +266,38 @@ def of_control_17(table: pd.DataFrame) -> str:
 
 def of_the_promise(table: pd.DataFrame) -> str:
     """Control 17 in words: stated, and found of each group where the records are fixed."""
-    found = []
+    parts = []
     for name, part in table.groupby("data", sort=False):
         groups = part.groupby("quantity", sort=False)["asked"].nunique()
         quantity = groups.idxmax()
         at = part[part["quantity"] == quantity].set_index(["asked", "others"])["value"]
         if "fixed" not in at.index.get_level_values("others"):
-            found.append(f"{name}: too few records outside of training to tell a rate")
+            parts.append(f"{name}: too few records outside of training to tell a rate")
             continue
         fixed = at.xs("fixed", level="others")
-        each = ", ".join(
-            f"{value:.1f}% of {'all' if asked == 'all' else f'the {asked}'}"
-            for asked, value in fixed.items()
+        rates = ", ".join(
+            f"{value:.1f}% of {'all' if group == 'all' else f'the {group}'}"
+            for group, value in fixed.items()
         )
-        stated = f"stated {at.iloc[0]:.1f}%, found {each}"
-        found.append(f"{name}, {quantity.removesuffix(' (%)')}: {stated}")
+        stated = f"stated {at.iloc[0]:.1f}%, found {rates}"
+        parts.append(f"{name}, {quantity.removesuffix(' (%)')}: {stated}")
     return (
         "A panel a data set, rows for all records and for those with the largest K: what an "
-        f"attack finds, and a line where the promise stands. {'; '.join(found)}."
+        f"attack finds, and a line where the promise stands. {'; '.join(parts)}."
     )
 
 
 def of_control_18(table: pd.DataFrame) -> str:
     """What the noise of half the level costs the attack, and how near it comes to GDP's curve."""
     lost = table[table["quantity"] == "AUC lost (points)"]
-    each = "; ".join(f"{row.value:.1f} ({row.data})" for row in lost.itertuples())
+    costs = "; ".join(f"{row.value:.1f} ({row.data})" for row in lost.itertuples())
     excess = table[table["quantity"].str.startswith("greatest TPR")]["value"]
     most = excess.max()
     side = (
         "stays below the promised curve by at least" if most < 0 else "exceeds the curve by up to"
     )
     return (
-        f"Noise that halves the level of Equation 9 costs the attack points of AUC: {each}. Under "
+        f"Noise that halves the level of Equation 9 costs the attack points of AUC: {costs}. Under "
         f"noise for differential privacy its TPR on simulated gradients {side} {abs(most):.2f} "
         "points."
     )
@@ -304,15 +305,15 @@ def of_control_18(table: pd.DataFrame) -> str:
 
 def of_control_19(table: pd.DataFrame) -> str:
     """The time of either attack and their ratio."""
-    found = []
+    parts = []
     for name, part in table.groupby("data", sort=False):
-        each = part.set_index("quantity")["value"]
-        told = [
-            f"{attack} {each[f'{attack}, AUC (%)']:.1f}% in {each[f'{attack} (s)']:.2g} s"
-            for attack in (key.removesuffix(" (s)") for key in each.index if key.endswith("(s)"))
+        value = part.set_index("quantity")["value"]
+        attacks = [
+            f"{attack} {value[f'{attack}, AUC (%)']:.1f}% in {value[f'{attack} (s)']:.2g} s"
+            for attack in (key.removesuffix(" (s)") for key in value.index if key.endswith("(s)"))
         ]
-        found.append(f"{name}: {'; '.join(told)}")
-    return f"AUC and processor time. {'. '.join(found)}."
+        parts.append(f"{name}: {'; '.join(attacks)}")
+    return f"AUC and processor time. {'. '.join(parts)}."
 
 
 def of_control_14(table: pd.DataFrame) -> str:
@@ -330,11 +331,11 @@ def of_control_14(table: pd.DataFrame) -> str:
 
 def of_control_15(table: pd.DataFrame) -> str:
     """Points of accuracy lost to noise with either C."""
-    found = []
+    parts = []
     for name, part in table.groupby("data", sort=False):
         _, wide, fitting = part[part["quantity"].str.endswith("(points)")]["value"]
-        found.append(f"{name} {wide:.1f} and {fitting:.1f}")
-    return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(found)}."
+        parts.append(f"{name} {wide:.1f} and {fitting:.1f}")
+    return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(parts)}."
 
 
 def of_control_16(table: pd.DataFrame) -> str:
@@ -351,9 +352,9 @@ def of_control_16(table: pd.DataFrame) -> str:
 
 def of_figure_6(table: pd.DataFrame) -> str:
     """Both attacks after the few steps, at 1% false positives."""
-    both = table[table["panel"].isin(table.loc[table["series"] == "GLiR", "panel"])]
+    shown = table[table["panel"].isin(table.loc[table["series"] == "GLiR", "panel"])]
     return said.each(
-        both.assign(tpr=100 * both["tpr"]),
+        shown.assign(tpr=100 * shown["tpr"]),
         "dataset",
         "{dataset} {glir:.1f} and {loss:.1f}%",
         "Members found at 1% FPR after few steps, by GLiR and loss: {}.",
@@ -374,27 +375,27 @@ def log_roc(table: pd.DataFrame) -> str:
 
 def _panels(table: pd.DataFrame, fpr: float) -> str:
     at = table[(table["fpr"] - fpr).abs() < 1e-6]
-    found = []
+    parts = []
     for panel, part in at.groupby("panel", sort=False):
-        each = ", ".join(
+        rates = ", ".join(
             f"{series} {100 * tpr:.0f}%"
             for series, tpr in zip(part["series"], part["tpr"], strict=True)
         )
-        found.append(f"{panel}: {each}")
+        parts.append(f"{panel}: {rates}")
     return (
         f"True positive rate against false positive rate in {table['panel'].nunique()} panels. "
-        f"True positive rates at {100 * fpr:.0f}% false positives: {'; '.join(found)}."
+        f"True positive rates at {100 * fpr:.0f}% false positives: {'; '.join(parts)}."
     )
 
 
 def accuracies(table: pd.DataFrame) -> str:
     """Figure 3 in words."""
-    found = [
+    ranges = [
         f"{name} from {part['value'].min():.0f} to {part['value'].max():.0f}%"
         for name, part in table.groupby("dataset", sort=False)
     ]
     return (
         "Test accuracy against mu on a logarithmic axis, a panel a data set: "
-        f"{', '.join(found)}. The GMIP curves jump where no noise is needed any more; the GDP "
+        f"{', '.join(ranges)}. The GMIP curves jump where no noise is needed any more; the GDP "
         "curves rise slowly, with noise of each entry's own and with noise that all classes share."
     )

@@ -25,22 +25,22 @@ def recipe_of(evidence: xr.Dataset) -> Recipe:
     return Recipe(**evidence.attrs["recipe"])
 
 
-def computed(**more: Any) -> dict[str, Any]:
+def computed(**attrs: Any) -> dict[str, Any]:
     """The attributes of a table that needed no data."""
-    return {"data": {}, "deviations": [], "device": "cpu", **more}
+    return {"data": {}, "deviations": [], "device": "cpu", **attrs}
 
 
-def observed(some: Sequence[xr.Dataset], *more: str, **others: Any) -> dict[str, Any]:
+def observed(used: Sequence[xr.Dataset], *deviations: str, **attrs: Any) -> dict[str, Any]:
     """The attributes of a table computed from evidence; `more` are deviations of all data sets."""
-    ran = {one.attrs["published"] for one in some}
+    ran = {evidence.attrs["published"] for evidence in used}
     missing = [recipe.label for recipe in RECIPES.values() if recipe.label not in ran]
     absent = [f"not run: {', '.join(missing)}"] if missing else []
-    return origin(some, *absent, *more, named=True, **others)
+    return origin(used, *absent, *deviations, named=True, **attrs)
 
 
-def repeated(settings: Settings, **more: Any) -> dict[str, Any]:
+def repeated(settings: Settings, **attrs: Any) -> dict[str, Any]:
     """The attributes of a table of simulated repeats."""
-    return computed(sizes={"Simulated repeats": str(settings.simulated_repeats)}, **more)
+    return computed(sizes={"Simulated repeats": str(settings.simulated_repeats)}, **attrs)
 
 
 def in_words(table: str) -> pd.DataFrame:
@@ -55,37 +55,38 @@ def table_3(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The sizes of the audit (Table 3): columns dataset, source, N, d, n_batch, epochs, C, tau."""
     printed = published.table("gmip_table3").assign(source="paper")
     fixed = {"C": float("inf"), "tau": 0.0}
-    ours = [
-        _sizes(one, one.attrs["batch_size"], one.attrs["batch_size"], one.sizes["step"]) | fixed
-        for one in audits
+    run = [
+        _sizes(audit, audit.attrs["batch_size"], audit.attrs["batch_size"], audit.sizes["step"])
+        | fixed
+        for audit in audits
     ]
-    return _beside(printed, ours, observed(audits, "no clipping (the paper: C = 10)"))
+    return _beside(printed, run, observed(audits, "no clipping (the paper: C = 10)"))
 
 
 def table_4(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The sizes of the utility study (Table 4): columns dataset, source, N, d, n_batch, ..., C."""
     printed = published.table("gmip_table4").assign(source="paper").rename(columns={"d_eq_K": "d"})
-    recipes = [recipe_of(one) for one in trained]
-    ours = [
-        _sizes(one, r.n_records, r.batch_size, r.epochs) | {"C": r.clip}
-        for one, r in zip(trained, recipes, strict=True)
+    recipes = [recipe_of(evidence) for evidence in trained]
+    run = [
+        _sizes(evidence, r.n_records, r.batch_size, r.epochs) | {"C": r.clip}
+        for evidence, r in zip(trained, recipes, strict=True)
     ]
-    return _beside(printed, ours, observed(trained))
+    return _beside(printed, run, observed(trained))
 
 
-def _sizes(one: xr.Dataset, n_records: int, batch: int, epochs: int) -> dict[str, Any]:
-    recipe = recipe_of(one)
+def _sizes(evidence: xr.Dataset, n_records: int, batch: int, epochs: int) -> dict[str, Any]:
+    recipe = recipe_of(evidence)
     return {
-        **{"dataset": one.attrs["set"], "source": "this run"},
+        **{"dataset": evidence.attrs["set"], "source": "this run"},
         **{"N": n_records, "d": recipe.dimension, "n_batch": batch, "epochs": epochs},
         "architecture": f"{recipe.width} fixed features",
     }
 
 
-def _beside(printed: pd.DataFrame, ours: list[dict[str, Any]], attrs: Any) -> pd.DataFrame:
+def _beside(printed: pd.DataFrame, run: list[dict[str, Any]], attrs: Any) -> pd.DataFrame:
     columns = ["dataset", "source", "N", "d", "n_batch", "epochs", "C", "tau", "architecture"]
-    both = pd.concat([printed, pd.DataFrame(ours)], ignore_index=True)
-    return tidy([both[[name for name in columns if name in both]]], attrs)
+    sizes = pd.concat([printed, pd.DataFrame(run)], ignore_index=True)
+    return tidy([sizes[[name for name in columns if name in sizes]]], attrs)
 
 
 def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
@@ -94,10 +95,14 @@ def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     attrs = [table.attrs for table in tables]
     table = pd.concat(tables, ignore_index=True)[[*keys, *NUMBERS]]
     table.attrs = {
-        "data": {name: digest for each in attrs for name, digest in each["data"].items()},
-        "deviations": list(dict.fromkeys(text for each in attrs for text in each["deviations"])),
+        "data": {name: digest for of_table in attrs for name, digest in of_table["data"].items()},
+        "deviations": list(
+            dict.fromkeys(text for of_table in attrs for text in of_table["deviations"])
+        ),
         "device": attrs[-1]["device"],
-        "sizes": {key: text for each in attrs for key, text in each.get("sizes", {}).items()},
-        "note": " ".join(each["note"] for each in attrs if "note" in each),
+        "sizes": {
+            key: text for of_table in attrs for key, text in of_table.get("sizes", {}).items()
+        },
+        "note": " ".join(of_table["note"] for of_table in attrs if "note" in of_table),
     }
     return table

@@ -35,21 +35,23 @@ def outcomes(task: Task, settings: Settings, model: int) -> tuple[FloatArray, li
     n, sizes = len(s.members), [min(settings.n_background, len(s.background)), len(s.background)]
     before = experiment.trajectory(task, s.members, max(STEPS), settings.seed + model)
     member = np.arange(len(s.queries)) < n
-    found = np.full((len(sizes), len(STEPS), len(ATTACKS)), np.nan)
+    areas = np.full((len(sizes), len(STEPS), len(ATTACKS)), np.nan)
     for i, size in enumerate(sizes):
         enough = [t for t in STEPS if size >= LEAST_BACKGROUND * t * task.recipe.rank]
-        seen = before[: max(enough)]
-        back, asked = (_gradients(task, seen, rows) for rows in (s.background[:size], s.queries))
-        each = [_p_values(_forms(b, q, n), n) for b, q in zip(back, asked, strict=True)]
+        weights = before[: max(enough)]
+        back, queries = (
+            _gradients(task, weights, rows) for rows in (s.background[:size], s.queries)
+        )
+        p_values = [_p_values(_forms(b, q, n), n) for b, q in zip(back, queries, strict=True)]
         for j, steps in enumerate(enough):
-            forms = _forms(_differences(back[:steps]), _differences(asked[:steps]), n)
+            forms = _forms(_differences(back[:steps]), _differences(queries[:steps]), n)
             scores = (
-                np.sum(each[:steps], axis=0),
+                np.sum(p_values[:steps], axis=0),
                 _p_values(forms, n),
                 glir_log_ratio(*forms[:2], n, forms[2]),
             )
-            found[i, j] = [100 * metrics.auc(score, member) for score in scores]
-    return found, sizes
+            areas[i, j] = [100 * metrics.auc(score, member) for score in scores]
+    return areas, sizes
 
 
 def _p_values(forms: tuple[FloatArray, FloatArray, int], n: int) -> FloatArray:
@@ -64,21 +66,25 @@ def _gradients(task: Task, before: list[FloatArray], rows: np.ndarray) -> FloatA
     return np.stack([record_gradients(weight, x, y)[:, :-width] for weight in before])
 
 
-def _differences(each: FloatArray) -> FloatArray:
+def _differences(gradients: FloatArray) -> FloatArray:
     """All steps of a record in a row, later ones as differences of rising order.
 
     The test is the same in any coordinates. Gradients of neighbouring steps are nearly equal, so
     that their own covariance would have no inverse to working precision.
     """
-    return np.concatenate([np.diff(each[: k + 1], k, axis=0)[0] for k in range(len(each))], axis=1)
+    return np.concatenate(
+        [np.diff(gradients[: k + 1], k, axis=0)[0] for k in range(len(gradients))], axis=1
+    )
 
 
-def _forms(background: FloatArray, asked: FloatArray, n: int) -> tuple[FloatArray, FloatArray, int]:
+def _forms(
+    background: FloatArray, queries: FloatArray, n: int
+) -> tuple[FloatArray, FloatArray, int]:
     """D^2 and K of the asked, of whom the first n are members, and the rank."""
     centre, scale = background.mean(axis=0), background.std(axis=0)
-    kept = scale > 0
-    covariance = gradient_moments((background - centre)[:, kept] / scale[kept]).covariance
-    scaled = (asked - centre)[:, kept] / scale[kept]
+    varies = scale > 0
+    covariance = gradient_moments((background - centre)[:, varies] / scale[varies]).covariance
+    scaled = (queries - centre)[:, varies] / scale[varies]
     try:
         root = cholesky(covariance, lower=True)
         rotated = solve_triangular(root, scaled.T, lower=True).T
@@ -88,29 +94,29 @@ def _forms(background: FloatArray, asked: FloatArray, n: int) -> tuple[FloatArra
     return distance, np.square(rotated).sum(axis=1), rotated.shape[1]
 
 
-def rows(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+def rows(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     """AUC of one step, and of several by their sum and jointly, on either background."""
     table = []
-    for one in some:
+    for audit in audits:
         # Both are the same where no more records are left.
-        for i, size in enumerate(dict.fromkeys(one.attrs["backgrounds"])):
-            for j, steps in enumerate(one["steps"].values.tolist()):
+        for i, size in enumerate(dict.fromkeys(audit.attrs["backgrounds"])):
+            for j, steps in enumerate(audit["steps"].values.tolist()):
                 text = "one step" if steps == 1 else f"{steps} steps"
-                case = {"data": one.attrs["set"], "case": f"{text}, {size:,} background records"}
+                case = {"data": audit.attrs["set"], "case": f"{text}, {size:,} background records"}
                 for k, attack in enumerate(ATTACKS):
                     # Of one step the sum is GLiR, and so is the joint test.
                     if steps == 1 and attack == ATTACKS[1]:
                         continue
-                    values = one["auc"].values[:, i, j, k]
+                    values = audit["auc"].values[:, i, j, k]
                     if np.isnan(values).any():
                         continue
                     numbers = metrics.summary(values, lowest=0.0, highest=100.0)
                     table.append({**case, "attack": attack, "metric": "auc(%)", **numbers})
-                values = one["auc"].values[:, i, j, -1] - one["auc"].values[:, i, 0, -1]
+                values = audit["auc"].values[:, i, j, -1] - audit["auc"].values[:, i, 0, -1]
                 if steps > 1 and not np.isnan(values).any():
                     gain = {"attack": MORE, "metric": "auc(%)", **metrics.summary(values)}
                     table.append({**case, **gain})
-    return tidy(table, observed(some))
+    return tidy(table, observed(audits))
 
 
 def five_steps(settings: Settings) -> pd.DataFrame:
@@ -129,10 +135,10 @@ def five_steps(settings: Settings) -> pd.DataFrame:
             played: dict[str, list] = {attack: [] for attack in scores}
             for _ in range(rounds):
                 x = (rng.standard_normal((2 * n, d, steps)) @ root).transpose(2, 0, 1)
-                each = [glir_whitened(step[:n].mean(axis=0), step, n) for step in x]
+                of_steps = [glir_whitened(step[:n].mean(axis=0), step, n) for step in x]
                 together = x.transpose(1, 0, 2).reshape(2 * n, -1) @ joint
-                played["one step"].append(each[0])
-                played["sum of log p"].append(np.sum(each, axis=0))
+                played["one step"].append(of_steps[0])
+                played["sum of log p"].append(np.sum(of_steps, axis=0))
                 played["joint test"].append(glir_whitened(together[:n].mean(axis=0), together, n))
             for attack, parts in played.items():
                 scores[attack].append(np.concatenate(parts))
@@ -144,8 +150,8 @@ def five_steps(settings: Settings) -> pd.DataFrame:
     return tidy(rows, repeated(settings))
 
 
-def control_4(some: Audits, settings: Settings) -> pd.DataFrame:
+def control_4(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Several steps on one batch, simulated and on real"""
-    known = five_steps(settings).assign(data="simulated")
-    known["case"] = [f"correlation {each:g}" for each in known["correlation"]]
-    return joined([known, rows(some)] if some else [known])
+    simulated = five_steps(settings).assign(data="simulated")
+    simulated["case"] = [f"correlation {correlation:g}" for correlation in simulated["correlation"]]
+    return joined([simulated, rows(audits)] if audits else [simulated])

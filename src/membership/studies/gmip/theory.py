@@ -65,9 +65,9 @@ def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
 def table_5_sentence(table: pd.DataFrame) -> str:
     """How many entries are the printed ones, and from which level on no noise is needed."""
     free = table[table["metric"].str.endswith("(MIP)") & (table["value"] == 0)]
-    first = free.groupby("metric", sort=False)["mu"].min()
-    each = ", ".join(f"{name.removesuffix(' (MIP)')} {mu:g}" for name, mu in first.items())
-    return f"Membership inference privacy asks for no noise from these levels on: {each}."
+    least = free.groupby("metric", sort=False)["mu"].min()
+    listing = ", ".join(f"{name.removesuffix(' (MIP)')} {mu:g}" for name, mu in least.items())
+    return f"Membership inference privacy asks for no noise from these levels on: {listing}."
 
 
 def table_5_origin() -> pd.DataFrame:
@@ -84,20 +84,22 @@ def table_5_origin() -> pd.DataFrame:
         ratio = alone[noisy] / dp[noisy]
         d, n = recipe.dimension, recipe.batch_size
         free = _step(d, recipe)
-        asked = [mu for mu in free * np.linspace(0.9, 1, 10_001)[:-1] if _asks_for_less(mu, d, n)]
-        found = {
+        below_free = [
+            mu for mu in free * np.linspace(0.9, 1, 10_001)[:-1] if _asks_for_less(mu, d, n)
+        ]
+        numbers = {
             "levels that need noise": noisy.sum(),
             "levels that need noise, but less than DP": (mip < dp)[noisy].sum(),
             "noise by Corollary 5.1 over that of DP, least": ratio.min(),
             "noise by Corollary 5.1 over that of DP, greatest": ratio.max(),
-            "least mu of one step with less noise than DP, over the free one": asked[0] / free,
+            "least mu of one step with less noise than DP, over the free one": below_free[0] / free,
             "mu without noise": _composed(free, recipe),
             "mu without noise, the authors' notebook": printed[f"mu without noise {recipe.label}"],
             "rank": recipe.rank,
             "mu without noise, with the rank for d": _composed(_step(recipe.rank, recipe), recipe),
         }
         key = {"dataset": recipe.label}
-        rows += [{**key, "quantity": q, **metrics.exactly(float(v))} for q, v in found.items()]
+        rows += [{**key, "quantity": q, **metrics.exactly(float(v))} for q, v in numbers.items()]
     return tidy(rows, computed())
 
 
@@ -130,8 +132,8 @@ def monte_carlo(settings: Settings) -> pd.DataFrame:
             ):
                 error = 1.96 * math.sqrt(max(truth * (1 - truth), 0) / settings.monte_carlo)
                 key = {"d": d, "n": n, "tau": tau, "alpha": a, "metric": metric}
-                found = {"value": rate, "low": rate - error, "high": rate + error}
-                rows.append({**key, **found, "exact": truth, "deviation": abs(rate - truth)})
+                interval = {"value": rate, "low": rate - error, "high": rate + error}
+                rows.append({**key, **interval, "exact": truth, "deviation": abs(rate - truth)})
     return tidy(rows, computed(sizes={"Draws under each hypothesis": f"{settings.monte_carlo:,}"}))
 
 
@@ -184,7 +186,9 @@ def _composition(label: str, step: float, schedule: tuple[int, int, int]) -> lis
         mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)
         rows.append(_bounded(label, "mu", method, mu))
         tprs = 100 * privacy.gaussian_tpr(rates, mu)
-        rows += [_bounded(label, *one) for one in zip(quantities, [method] * 4, tprs, strict=True)]
+        rows += [
+            _bounded(label, *point) for point in zip(quantities, [method] * 4, tprs, strict=True)
+        ]
     best, worst = (100 * (1 - fnr) for fnr in privacy.numerical_tradeoff(rates, step, *schedule))
     for quantity, high, low in zip(quantities, best, worst, strict=True):
         # What no attack exceeds is the tight end.

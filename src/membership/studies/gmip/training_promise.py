@@ -42,7 +42,7 @@ def cast(task: Task, run: int, seed: int) -> Cast:
     return Cast(order[:m], order[m : m + s], order[m + s :])
 
 
-def attacked(task: Task, run: int, others: str, seed: int) -> dict[str, np.ndarray]:
+def attacked(task: Task, run: int, batches: str, seed: int) -> dict[str, np.ndarray]:
     """Train once at Table 4's sizes; each asked record's score, K and truth.
 
     The law of the records is that of a large part of the data, whose moments the attacker knows.
@@ -50,34 +50,36 @@ def attacked(task: Task, run: int, others: str, seed: int) -> dict[str, np.ndarr
     drawn anew from the law, as the theorem has it. "fixed": the members and draws from the law
     make one training set of N records, of which every batch takes n.
     """
-    who, r = cast(task, run, seed), task.recipe
-    rng = np.random.default_rng([seed, 15, run, OTHERS.index(others)])
+    players, r = cast(task, run, seed), task.recipe
+    rng = np.random.default_rng([seed, 15, run, OTHERS.index(batches)])
     x, y = with_constant(task.features).double(), torch.tensor(task.y)
-    asked = np.concatenate([who.members, who.strangers])
+    queries = np.concatenate([players.members, players.strangers])
     generator = torch.Generator().manual_seed(seed + run)
     weight = initial_weight(r.classes, x.shape[1], generator).double()
     optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
-    watch = _Watch(x, y, who.law, asked, r.batch_size, r.batch_size / r.n_records)
+    watch = _Watch(x, y, players.law, queries, r.batch_size, r.batch_size / r.n_records)
     renewals = set(np.geomspace(1, r.steps, _RENEWALS).round().astype(int) - 1)
-    for step, rows in enumerate(_batches(who, r, others, rng)):
+    for step, rows in enumerate(_batches(players, r, batches, rng)):
         if step in renewals:
             watch.renew(weight)
         weight.grad = _gradients(weight, x[rows], y[rows]).mean(axis=0).view(weight.shape)
         watch.see(weight, weight.grad)
         optimiser.step()
-    member = np.arange(len(asked)) < len(who.members)
+    member = np.arange(len(queries)) < len(players.members)
     return {"score": watch.score, "susceptibility": watch.first, "member": member}
 
 
-def _batches(who: Cast, r: Any, others: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    n, many = r.batch_size, len(who.members)
-    fixed = np.concatenate([who.members, rng.choice(who.law, max(r.n_records - many, n))])
+def _batches(players: Cast, r: Any, kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    n, n_members = r.batch_size, len(players.members)
+    fixed = np.concatenate(
+        [players.members, rng.choice(players.law, max(r.n_records - n_members, n))]
+    )
     for _ in range(r.steps):
-        if others == "fixed":
+        if kind == "fixed":
             yield fixed[rng.permutation(len(fixed))[:n]]
         else:
-            joined = who.members[rng.random(many) < n / r.n_records][:n]
-            yield np.concatenate([joined, rng.choice(who.law, n - len(joined))])
+            joined = players.members[rng.random(n_members) < n / r.n_records][:n]
+            yield np.concatenate([joined, rng.choice(players.law, n - len(joined))])
 
 
 def _gradients(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -92,13 +94,13 @@ class _Watch:
         x: torch.Tensor,
         y: torch.Tensor,
         law: np.ndarray,
-        asked: np.ndarray,
+        queries: np.ndarray,
         n: int,
         p: float,
     ) -> None:
-        self.law, self.asked = (x[law], y[law]), (x[asked], y[asked])
+        self.law, self.asked = (x[law], y[law]), (x[queries], y[queries])
         self.n, self.p = n, p
-        self.score = np.zeros(len(asked))
+        self.score = np.zeros(len(queries))
         self.first: FloatArray = np.zeros(0)
 
     def renew(self, weight: torch.Tensor) -> None:
@@ -108,8 +110,8 @@ class _Watch:
         gradients = _gradients(weight, *self.law)[:, :-width].numpy()
         moments = gradient_moments(gradients)
         self.root = whitening(moments.covariance)
-        own = _gradients(weight, *self.asked)[:, :-width].numpy()
-        self.k = np.square((own - moments.mean) @ self.root).sum(axis=1)
+        of_queries = _gradients(weight, *self.asked)[:, :-width].numpy()
+        self.k = np.square((of_queries - moments.mean) @ self.root).sum(axis=1)
         if not self.first.size:
             self.first = self.k / self.root.shape[1]
 
@@ -120,8 +122,8 @@ class _Watch:
         shift = (published - mean)[:-1].flatten().numpy() @ self.root
         towards = torch.as_tensor((self.root @ shift).reshape(-1, weight.shape[1]))
         x, y = self.asked
-        each = residual(weight[None], x, y)[:, 0, :-1]
-        along = (each * (x @ towards.T)).sum(dim=1).numpy()
+        residuals = residual(weight[None], x, y)[:, 0, :-1]
+        along = (residuals * (x @ towards.T)).sum(dim=1).numpy()
         along -= float((mean[:-1] * towards).sum())
         distance = shift @ shift - 2 * along + self.k
         ratio = rank / 2 * np.log(n / (n - 1)) + self.k / 2 - n * distance / (2 * (n - 1))
@@ -137,32 +139,32 @@ def outcomes(played: dict[str, FloatArray]) -> dict[str, FloatArray]:
     score, member, k = played["score"], played["member"].astype(bool), played["susceptibility"]
     tpr, area = [], []
     for share in GROUPS.values():
-        kept = _largest(k, member, share)
-        told = [rate * (kept & ~member).sum() >= _FALSE_POSITIVES for rate in RATES]
+        in_group = _largest(k, member, share)
+        reliable = [rate * (in_group & ~member).sum() >= _FALSE_POSITIVES for rate in RATES]
         tpr.append(
             [
-                metrics.tpr_at_fpr(score[kept], member[kept], rate) if enough else np.nan
-                for rate, enough in zip(RATES, told, strict=True)
+                metrics.tpr_at_fpr(score[in_group], member[in_group], rate) if enough else np.nan
+                for rate, enough in zip(RATES, reliable, strict=True)
             ]
         )
-        area.append(metrics.auc(score[kept], member[kept]))
+        area.append(metrics.auc(score[in_group], member[in_group]))
     return {"tpr": np.array(tpr), "auc": np.array(area)}
 
 
 def _largest(k: FloatArray, member: BoolArray, share: float) -> BoolArray:
     """The largest K among members, and as large a share of the others."""
-    kept = np.zeros(len(k), dtype=bool)
+    largest = np.zeros(len(k), dtype=bool)
     for side in (member, ~member):
-        kept |= side & (k >= np.quantile(k[side], 1 - share))
-    return kept
+        largest |= side & (k >= np.quantile(k[side], 1 - share))
+    return largest
 
 
-def attack_table(some: Sequence[xr.Dataset]) -> pd.DataFrame:
+def attack_table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The attack's rates beside the stated level and the numerical composition at K = d."""
     rows = []
-    for one in some:
-        r = recipe_of(one)
-        n, name = r.batch_size, one.attrs["set"]
+    for evidence in measured:
+        r = recipe_of(evidence)
+        n, name = r.batch_size, evidence.attrs["set"]
         step = privacy.mip_mu_step(r.dimension, n, r.dimension)
         mu = privacy.subsampled_mu(step, n, r.n_records, r.steps)
         limit = privacy.gaussian_tpr(np.array(RATES), mu)
@@ -170,18 +172,18 @@ def attack_table(some: Sequence[xr.Dataset]) -> pd.DataFrame:
         for i, rate in enumerate(RATES):
             key = {"data": name, "quantity": f"TPR at {100 * rate:g}% FPR (%)"}
             for method, value in (("Equation 10", limit[i]), ("numerical, K = d", exact[i])):
-                known = metrics.exactly(100 * float(value))
-                rows.append({**key, "asked": LEVEL, "others": method, **known})
+                stated = metrics.exactly(100 * float(value))
+                rows.append({**key, "asked": LEVEL, "others": method, **stated})
             for group, kind in ((g, o) for g in GROUPS for o in OTHERS):
-                found = 100 * one["tpr"].sel(group=group, others=kind).values[:, i]
-                if np.isnan(found).any():
+                rates = 100 * evidence["tpr"].sel(group=group, others=kind).values[:, i]
+                if np.isnan(rates).any():
                     continue
-                numbers = metrics.summary(found, lowest=0.0, highest=100.0)
+                numbers = metrics.summary(rates, lowest=0.0, highest=100.0)
                 rows.append({**key, "asked": group, "others": kind, **numbers})
             fresh, fixed = (
-                100 * one["tpr"].sel(group="all", others=o).values[:, i] for o in OTHERS
+                100 * evidence["tpr"].sel(group="all", others=o).values[:, i] for o in OTHERS
             )
             if not np.isnan(fresh - fixed).any():
-                less = metrics.summary(fresh - fixed)
-                rows.append({**key, "asked": "all", "others": PAIRED, **less})
-    return tidy(rows, observed(some))
+                difference = metrics.summary(fresh - fixed)
+                rows.append({**key, "asked": "all", "others": PAIRED, **difference})
+    return tidy(rows, observed(measured))

@@ -33,15 +33,15 @@ SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3)."""
     rows = []
-    for one in trained:
-        for kind in one["noise"].values.tolist():
-            for notion in one["notion"].values.tolist():
-                accuracy = one["accuracy"].sel(noise=kind, notion=notion).values
-                taus = one["tau"].sel(notion=notion).values
-                for mu, tau, values in zip(one["level"].values, taus, accuracy, strict=True):
+    for evidence in trained:
+        for kind in evidence["noise"].values.tolist():
+            for notion in evidence["notion"].values.tolist():
+                accuracy = evidence["accuracy"].sel(noise=kind, notion=notion).values
+                taus = evidence["tau"].sel(notion=notion).values
+                for mu, tau, values in zip(evidence["level"].values, taus, accuracy, strict=True):
                     rows.append(
                         {
-                            "dataset": one.attrs["set"],
+                            "dataset": evidence.attrs["set"],
                             "noise": kind,
                             "notion": NOTIONS[notion],
                             "series": f"{NOTIONS[notion]}, {kind} noise",
@@ -58,17 +58,19 @@ def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
     rows = []
-    for one in trained:
-        for optimiser in one["optimiser"].values.tolist():
-            strong = one["accuracy_strong"].sel(optimiser=optimiser)
-            found = {"none": one["accuracy_without"].sel(optimiser=optimiser).values}
-            found |= {kind: strong.sel(noise=kind).values for kind in one["noise"].values.tolist()}
-            found |= {
-                SHARED: found["shared"] - found["none"],
-                ALONE: found["none"] - found["independent"],
+    for evidence in trained:
+        for optimiser in evidence["optimiser"].values.tolist():
+            strong = evidence["accuracy_strong"].sel(optimiser=optimiser)
+            accuracies = {"none": evidence["accuracy_without"].sel(optimiser=optimiser).values}
+            accuracies |= {
+                kind: strong.sel(noise=kind).values for kind in evidence["noise"].values.tolist()
             }
-            for noise, values in found.items():
-                key = {"dataset": one.attrs["set"], "optimiser": optimiser, "noise": noise}
+            accuracies |= {
+                SHARED: accuracies["shared"] - accuracies["none"],
+                ALONE: accuracies["none"] - accuracies["independent"],
+            }
+            for noise, values in accuracies.items():
+                key = {"dataset": evidence.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
     return tidy(rows, observed(trained))
 
@@ -120,14 +122,17 @@ def clipped_accuracies(task: Task, settings: Settings) -> dict[str, Any]:
         OWN: [needed_noise(recipe, mu, "gdp") for mu in mus],
         MEDIAN: [multiplier(mu, recipe) * clip / recipe.batch_size for mu in mus],
     }
-    found = [
+    accuracies = [
         experiment.accuracies(task, [0.0, *noise[norm]], settings, "independent", clip=c)
         for norm, c in ((OWN, recipe.clip), (MEDIAN, clip))
     ]
     return {
         "tau": (("norm", "level"), np.array([noise[norm] for norm in NORMS])),
-        "accuracy": (("norm", "level", "repeat"), np.array([one[1:] for one in found])),
-        "accuracy_without": (("norm", "repeat"), np.array([one[0] for one in found])),
+        "accuracy": (
+            ("norm", "level", "repeat"),
+            np.array([of_norm[1:] for of_norm in accuracies]),
+        ),
+        "accuracy_without": (("norm", "repeat"), np.array([of_norm[0] for of_norm in accuracies])),
         "clip": clip,
         "free": free_level(recipe),
         "level": mus,
@@ -137,19 +142,23 @@ def clipped_accuracies(task: Task, settings: Settings) -> dict[str, Any]:
 def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy by level: the differential privacy of Figure 3, and both notions at a smaller C."""
     rows = []
-    for one in clipped:
-        without = one["accuracy_without"].sel(norm=MEDIAN).values
-        for i, mu in enumerate(one["level"].values):
-            tau, accuracy = (one[key].isel(level=i) for key in ("tau", "accuracy"))
-            free = mu >= one.attrs["free"]
-            own = accuracy.sel(norm=MEDIAN).values
+    for evidence in clipped:
+        without = evidence["accuracy_without"].sel(norm=MEDIAN).values
+        for i, mu in enumerate(evidence["level"].values):
+            tau, accuracy = (evidence[key].isel(level=i) for key in ("tau", "accuracy"))
+            free = mu >= evidence.attrs["free"]
+            at_median = accuracy.sel(norm=MEDIAN).values
             fitting = float(tau.sel(norm=MEDIAN))
             for series, noise, values in (
                 (f"GDP, {OWN}", float(tau.sel(norm=OWN)), accuracy.sel(norm=OWN).values),
-                (f"GDP, {MEDIAN}", fitting, own),
-                (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else own),
+                (f"GDP, {MEDIAN}", fitting, at_median),
+                (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else at_median),
             ):
-                key = {"dataset": one.attrs["set"], "series": series, "mu": round(float(mu), 4)}
+                key = {
+                    "dataset": evidence.attrs["set"],
+                    "series": series,
+                    "mu": round(float(mu), 4),
+                }
                 rows.append(
                     {**key, "tau": noise, "metric": "test_accuracy(%)", **metrics.summary(values)}
                 )
@@ -160,32 +169,32 @@ def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
 def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
     rows = []
-    for one in clipped:
-        recipe, mu = recipe_of(one), f"{float(one['level'].values[0]):g}"
-        bare, small = (one["accuracy_without"].sel(norm=norm).values for norm in NORMS)
-        noisy, less = (one["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
+    for evidence in clipped:
+        recipe, mu = recipe_of(evidence), f"{float(evidence['level'].values[0]):g}"
+        bare, small = (evidence["accuracy_without"].sel(norm=norm).values for norm in NORMS)
+        noisy, small_noisy = (evidence["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
         for quantity, values in (
             (OWN, [recipe.clip]),
-            (MEDIAN, [one.attrs["clip"]]),
+            (MEDIAN, [evidence.attrs["clip"]]),
             ("mu without noise, Equation 10", [_stated(recipe)]),
-            ("mu without noise, numerically", [one.attrs["free"]]),
+            ("mu without noise, numerically", [evidence.attrs["free"]]),
             ("accuracy lost to the smaller C alone (points)", bare - small),
             (f"accuracy lost to noise for mu = {mu}, {OWN} (points)", bare - noisy),
-            (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - less),
-            *_saved(one),
+            (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - small_noisy),
+            *_saved(evidence),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
-            rows.append({"data": one.attrs["set"], "quantity": quantity, **numbers})
+            rows.append({"data": evidence.attrs["set"], "quantity": quantity, **numbers})
     return tidy(rows, observed(clipped))
 
 
-def _saved(one: xr.Dataset) -> list[tuple[str, FloatArray]]:
+def _saved(evidence: xr.Dataset) -> list[tuple[str, FloatArray]]:
     """Accuracy without noise less that under GDP, at the first level that needs none."""
-    first = int((one["level"].values < one.attrs["free"]).sum())
-    if first == one.sizes["level"]:
+    level = int((evidence["level"].values < evidence.attrs["free"]).sum())
+    if level == evidence.sizes["level"]:
         return []
-    pair = one["accuracy_without"], one["accuracy"].isel(level=first)
-    without, noisy = (each.sel(norm=MEDIAN).values for each in pair)
+    pair = evidence["accuracy_without"], evidence["accuracy"].isel(level=level)
+    without, noisy = (accuracy.sel(norm=MEDIAN).values for accuracy in pair)
     return [(SAVED, without - noisy)]
 
 

@@ -42,8 +42,9 @@ def of_figure_1(table: pd.DataFrame) -> str:
     """Which curve is the highest at 1% false positives."""
     at = table[table["fpr"] >= 0.01].groupby(["panel", "series"], sort=False)["tpr"].first()
     best = {panel: at[panel].idxmax() for panel in table["panel"].unique()}
-    parts = [f"{attack} on {panel}" for panel, attack in best.items()]
-    return f"The highest curve at 1% false positives: {joined(parts)}."
+    panels = {attack: [one for one in best if best[one] == attack] for attack in best.values()}
+    parts = [f"{attack}'s on {joined(where)}" for attack, where in panels.items()]
+    return f"At 1% false positives the highest curve is {joined(parts)}."
 
 
 def of_table_2(table: pd.DataFrame) -> str:
@@ -82,7 +83,7 @@ def _highest(table: pd.DataFrame, column: str) -> list[str]:
 def of_control_3(table: pd.DataFrame) -> str:
     """What the target among its own references does to LiRA."""
     name = "LiRA, target among its references"
-    return compared(table, name, "LiRA", ("LiRA with the target among its references", "LiRA"))
+    return compared(table, name, "LiRA", ("LiRA with its target as a reference", "LiRA without"))
 
 
 def of_control_4(table: pd.DataFrame) -> str:
@@ -157,8 +158,15 @@ def of_control_5(table: pd.DataFrame) -> str:
 def of_control_14(table: pd.DataFrame) -> str:
     """Where retraining with outputs only is ahead of parameters without it, by one threshold."""
     pooled = table[table["metric"] == "AUC, paired difference, pooled"]
-    leads = _signs(pooled[pooled["attack"] == "LiRA-L less IHA"])
-    return f"With one threshold for all records, the AUC of LiRA-L minus that of IHA is {leads}."
+    leads = pooled[pooled["attack"] == "LiRA-L less IHA"]
+    sides = {"ahead of": leads["low"] > 0, "behind": leads["high"] < 0}
+    clear = [
+        f"LiRA-L is {side} IHA on {joined(leads.loc[at, 'dataset'].tolist())}"
+        for side, at in sides.items()
+        if at.any()
+    ]
+    said = joined(clear) if clear else "neither LiRA-L nor IHA is clearly ahead"
+    return f"With one threshold for all records {said}."
 
 
 def of_control_15(table: pd.DataFrame) -> str:
@@ -280,8 +288,8 @@ def of_control_9(table: pd.DataFrame) -> str:
     ahead = (rows["low"] > 0).groupby(rows["metric"], sort=False).sum()
     score, law = ahead
     return (
-        f"Of {table['case'].nunique()} recipes the score on parameters is clearly ahead of the "
-        f"loss with {score}, and the paper's law of Boltzmann's with {law}."
+        f"With {score} of {table['case'].nunique()} recipes the score on parameters is clearly "
+        f"ahead of the loss. With {law} the paper's law is clearly ahead of Boltzmann's."
     )
 
 
@@ -303,10 +311,10 @@ def of_control_19(table: pd.DataFrame) -> str:
     """What both accuse, by data set."""
     at = table.set_index(["dataset", "metric"])["value"]
     parts = [
-        f"{at[name, TRUE]:.2g}% of members and {at[name, FALSE]:.2g}% of others on {name}"
+        f"{at[name, TRUE]:.2g}% and {at[name, FALSE]:.2g}% on {name}"
         for name in table["dataset"].unique()
     ]
-    return f"Both attacks accuse {joined(parts)}."
+    return f"Of members and of others both attacks accuse {joined(parts)}."
 
 
 def of_control_17(table: pd.DataFrame) -> str:

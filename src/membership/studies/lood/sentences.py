@@ -215,7 +215,7 @@ def shares(table: pd.DataFrame) -> str:
     of_kl = table[table["metric"].str.endswith("KL (%)")].set_index("kernels")["value"]
     released, alike = (span(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
     return (
-        f"GeLU leaks more for {released} of records at the released weights, "
+        f"Over inputs and depths GeLU leaks more for {released} of records as released, "
         f"and for {alike} at the same mean variance."
     )
 

@@ -65,7 +65,9 @@ SIZES = {
         everywhere=False,
         optimised=False,
     ),
-    "quick": Sizes(optimised=False),
+    "quick": Sizes(
+        starts=2, attempt_starts=2, attempted=1, normalised=4, group_starts=2, optimised=False
+    ),
     "paper": Sizes(starts=5, attempt_starts=3, others=20, groups=20, group_starts=10, edge_sets=6),
 }
 
@@ -97,7 +99,7 @@ class Settings(DataSettings):
         "networks a side", (4, 50, 100), least=(4, "a law fitted on half of them"), le=1000
     )
     n_retrained: int = size(
-        "records to retrain without", (4, 20, 50), least=(4, "a correlation"), le=1000
+        "records to retrain without", (4, 10, 50), least=(4, "a correlation"), le=1000
     )
     network_records: int = size(
         "training records of the networks",

@@ -42,7 +42,8 @@ def of_sufficiency(table: pd.DataFrame) -> str:
     clauses = " and ".join(f"{row.value:.0f}% in {row.game}" for row in left.itertuples())
     return (
         "For draws from the posterior the log-ratio is a line in the loss, up to rounding "
-        f"({spread:.0e}). Under SGD such a line leaves part of its variance unexplained: {clauses}."
+        f"({spread:.0e}). Under SGD such a line leaves part of the log-ratio's variance "
+        f"unexplained: {clauses}."
     )
 
 
@@ -58,8 +59,8 @@ def of_exponents(table: pd.DataFrame) -> str:
     own = ((-1.0, RESIDUAL), (0.0, BEST_LOSS), (1.0, IHA_STAR))
     behind = max(area[at, BEST_PARAMETERS] - area[at, name] for at, name in own)
     return (
-        f"The best attack has an AUC of {best.min():.1f} to {best.max():.1f}%. At its own exponent "
-        f"(-1, 0 and 1) each test is at most {behind:.1f} points behind."
+        f"The best attack has an AUC of {best.min():.1f} to {best.max():.1f}%. The residual test "
+        f"at -1, the loss at 0 and IHA* at 1 are at most {behind:.1f} points behind."
     )
 
 
