@@ -92,7 +92,10 @@ def audit(
     best, first = found["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
-    told = {"named": scored.named, "grouped": scored.group is not None}
+    left = warnings.not_read(scored.not_read)
+    noted = _warnings(scored, found["attacks"], table)
+    told = {"named": scored.named, "grouped": scored.group is not None, "noted": bool(noted)}
+    one = [warnings.ONE_TARGET] * (len(scored.targets) == 1)
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
@@ -103,7 +106,7 @@ def audit(
         "checklist": checklist.of_scores(
             **told, attacks=len(scored.score), targets=found["independent_units"]
         ),
-        "warnings": _warnings(scored, found["attacks"], table),
+        "warnings": [*left, *noted, *one, *meaning.alike(found, {})],
     }
 
 
@@ -153,12 +156,10 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    found = warnings.not_read(scored.not_read)
-    for one in ranking:
-        score = scored.score[one["name"]]
-        found += [
-            f"{one['name']}: {text}" for text in warnings.of_attack(score, one["auc"]["high"])
-        ]
-    if len(table.targets) > 1:
-        return found + warnings.of_rows(np.arange(scored.member.size), scored.member)
-    return [*found, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
+    found = [
+        f"{one['name']}: {text}"
+        for one in ranking
+        for text in warnings.of_attack(scored.score[one["name"]], one["auc"]["high"])
+    ]
+    rows = np.arange(scored.member.size) if len(table.targets) > 1 else scored.record
+    return found + warnings.of_rows(rows, scored.member)
