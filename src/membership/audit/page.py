@@ -52,13 +52,13 @@ def _named(points: list[dict[str, float]], name: str) -> pd.DataFrame:
 
 
 def _of_all(attacks: list[dict]) -> str:
-    """The curves of the strongest attacks of each knowledge, where there are two attacks."""
+    """The curves of the strongest with each kind of references, where there are two attacks."""
     if len(attacks) == 1:
         return ""
-    first: dict[tuple, dict] = {}
-    for one in attacks:
-        knows = (*one["knowledge"], one["references"]) if "knowledge" in one else (one["name"],)
-        first.setdefault(knows, one)
+    first: dict[str, dict] = {}
+    seen = [one for one in attacks if any(at["tpr"] for at in one["roc"] if at["fpr"] <= 0.1)]
+    for one in seen or attacks:
+        first.setdefault(one.get("references", one["name"]), one)
     shown = [*first.values()][:MOST_CURVES]
     named = [_named(one["roc"], one.get("display", one["name"])) for one in shown]
     return _roc(pd.concat(named, ignore_index=True), "a")
