@@ -7,6 +7,7 @@ bound: each is included by its own fair coin, and their scores are independent.
 import importlib
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,8 +38,8 @@ def run() -> pd.DataFrame:
         for mu in MUS
     }
     truth = {mu: privacy.gaussian_epsilon(mu, DELTA) if mu else 0.0 for mu in MUS}
-    head = {"bound": "true epsilon", "canaries": None, "runs": None}
-    rows = [head | {f"mu = {mu:g}": f"{truth[mu]:.2f}" for mu in MUS}]
+    head: dict[str, Any] = {"bound": "true epsilon", "canaries": None, "runs": None}
+    rows: list[dict[str, Any]] = [head | {f"mu = {mu:g}": f"{truth[mu]:.2f}" for mu in MUS}]
     for place, name in enumerate(bounds()):
         for n, runs in RUNS.items():
             cells = {mu: drawn[n, mu][:, place] for mu in MUS}

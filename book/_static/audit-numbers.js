@@ -24,6 +24,7 @@ const audit = {
     const [epsilon, mu] = [bound(of), bound(ofMu)];
     const reason = (value, allowed) => (value ? null : copies || audit.reason(score, sides, allowed, error));
     const shared = { level, delta, tried };
+    const warnings = audit.warnings({ score, member, record, notRead }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
     return {
@@ -38,9 +39,9 @@ const audit = {
       groups,
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates, groups, epsilon, mu),
-      checklist: audit.checklist(named, Boolean(group)),
-      warnings: audit.warnings({ score, member, record, notRead }, sides, level),
+      meaning: audit.meaning(area, rates, groups, { epsilon, mu, tried }),
+      checklist: audit.checklist(named, Boolean(group), warnings.length > (notRead.length ? 1 : 0)),
+      warnings,
     };
   },
 
@@ -79,7 +80,7 @@ const audit = {
   },
 
   // What the numbers mean for a release, for whom they mean more, and what they do not.
-  meaning(area, rates, groups, epsilon, mu) {
+  meaning(area, rates, groups, { epsilon, mu, tried }) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
     const least = rates.find(({ measured }) => measured) ?? rates[2];
     const accused = `${Number((100 * least.fpr).toPrecision(6))}%`;
@@ -87,38 +88,39 @@ const audit = {
     const exposed = groups.filter(({ tpr, fpr }) => tpr && fpr && tpr.low > Math.max(rate.high, fpr.high));
     const worst = exposed.reduce((most, one) => (most && most.tpr.low >= one.tpr.low ? most : one), null);
     const nothing = "The bounds prove nothing of the training's privacy: neither that it leaks nor that it protects.";
+    const more = ` An AUC above 0.5 does not contradict that: it takes all thresholds together, while a bound is of the best of ${tried} and pays for each.`;
+    const few = " Too few non-members were asked to call that measured.";
     const refuted = `A promise of differential privacy with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
       area.low > 0.5
-        ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of members like these. Guessing finds ${accused}.`
+        ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.measured ? "" : few}`
         : "By its AUC this attack does not tell members from others better than guessing would.",
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
           ]
         : []),
-      ...(epsilon ? [refuted] : mu ? [] : [nothing]),
+      ...(epsilon ? [refuted] : mu ? [] : [area.low > 0.5 ? nothing + more : nothing]),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];
   },
 
   // What was assumed, tested and not tested, in the words of membership.audit.checklist.
-  checklist(named, grouped) {
+  checklist(named, grouped, noted) {
+    const looked = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} and neither side is rare`;
     const items = (status, texts) => texts.map((text) => ({ status, text }));
     return [
       ...items("assumed", [
-        "The truth is right: members are the records that the model was trained on, no others are.",
+        "Memberships are right: members are the records that the model was trained on, and no others.",
         "Memberships were drawn independently, record by record. The bounds rest on it.",
         "No record's score moves with another record's membership. The bounds rest on it.",
-        "Members and non-members differ in membership alone. Scores do not show it.",
+        "Members and non-members differ in membership alone. Scores cannot show whether they do.",
         "The attack and its settings were not chosen on these records.",
       ]),
-      ...items("tested", [
-        `Higher scores mean member, and few records tie${named ? ", and none is there twice" : ""}. A note says where it was found otherwise.`,
-      ]),
+      ...items("tested", [noted ? `Whether h${looked}: a note says what was found.` : `H${looked}.`]),
       ...items("not tested", [
-        "Stronger attacks. What sees more of the model, of its training or of other models may find more.",
-        "Records more exposed than these, such as outliers and inserted canaries.",
+        "Stronger attacks. One that sees more of the model, of its training or of other models may find more.",
+        "Records more exposed than these, such as outliers, or canaries inserted on purpose.",
         "Another training. The next model trained in this way may leak more.",
         ...(named ? [] : ["Copies of records. The records have no names."]),
         ...(grouped ? [] : ["Groups. Nothing says which records belong together."]),

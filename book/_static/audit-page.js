@@ -9,7 +9,7 @@
   let shown = null; // its report
   let turn = 0; // how many files were taken
 
-  const percent = (rate) => `${Number((100 * rate).toPrecision(3))}%`;
+  const percent = (rate) => (rate > 0 && rate < 1e-4 ? "<0.01%" : `${Number((100 * rate).toPrecision(3))}%`);
   const number = (value) => value.toFixed(3);
   const ends = ({ value, low, high }, shown) => `${shown(value)} [${shown(low)}, ${shown(high)}]`;
 
@@ -38,15 +38,16 @@
     return box;
   };
 
-  // The ROC curve on logarithmic axes with the interval of each of 25 points.
+  // The ROC curve on logarithmic axes with the interval of each point, eight in each power of ten.
   const curve = (sides, level) => {
     const xmlns = "http://www.w3.org/2000/svg";
-    const floor = Math.max(1e-4, 1 / sides.others.length);
+    const decades = sides.others.length > 1000 ? 4 : 3;
+    const floor = 10 ** -decades;
     const [width, height, left, bottom] = [420, 320, 52, 42];
     const scale = (rate) => Math.log(Math.max(rate, floor) / floor) / Math.log(1 / floor);
     const x = (rate) => left + scale(rate) * (width - left - 24);
     const y = (rate) => height - bottom - scale(rate) * (height - bottom - 12);
-    const rates = Array.from({ length: 25 }, (_, i) => floor ** (1 - i / 24)).slice(0, -1);
+    const rates = Array.from({ length: 8 * decades }, (_, i) => 10 ** (i / 8 - decades));
     const band = rates.map((rate) => audit.tprInterval(sides, rate, level));
     const line = (points) => points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(" ");
     const svg = element("svg", null, { xmlns, viewBox: `0 0 ${width} ${height}`, role: "img" });
@@ -57,7 +58,7 @@
     add("polyline", { points: line([[floor, floor], [1, 1]]), class: "audit-guess" });
     add("polyline", { points: line([...rates.map((rate) => [rate, audit.tprAt(sides, rate)]), [1, 1]]), class: "audit-curve" });
     add("polyline", { points: line([[floor, 1], [floor, floor], [1, floor]]), class: "audit-axis" });
-    for (let tick = 1; tick >= floor; tick /= 10) {
+    for (let tick = 1; tick > floor / 2; tick /= 10) {
       add("text", { x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, percent(tick));
       add("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, percent(tick));
     }
@@ -66,34 +67,49 @@
     return svg;
   };
 
+  // What no file of scores tells; the signer does.
+  const blanks = [
+    ["to fill in", "How the scores were made, and what that takes to know of the model: ____"],
+    ["to fill in", "Which model this is, and what one record is (a person, a visit, a picture): ____"],
+  ];
+
   const tables = (report) => {
-    const carried = report.tpr_at_fpr.filter((one) => one.measured).map((one) => one.fpr);
-    const others = report.records.non_members;
+    const { members, non_members: others } = report.records;
+    const listed = report.most_exposed.length;
+    const high = Math.round(report.most_exposed[listed - 1].fpr * others);
+    const expected = Math.round(Math.min((high * members) / others, listed));
+    const chance =
+      high * members * 2 > listed * others
+        ? `. Much of this list is chance: ${high} of ${others} non-members score as high as its last one, and so would about ${expected} of its ${listed} if the attack knew nothing`
+        : "";
     const made = [
       table(
-        "True positive rate where the false positive rate is low enough to believe an accusation",
-        ["False positive rate", "True positive rate", "False positives expected"],
+        "Members that are found, by the share of non-members that are accused. Less than 10 accused non-members are too few to call a rate measured. The band of the curve drops to 0 at rates so low that perhaps no non-member is accused",
+        ["False positive rate", "True positive rate", "Non-members accused"],
         report.tpr_at_fpr.map((one) => [
           percent(one.fpr),
-          ends(one, percent),
-          `${Number(one.expected_false_positives.toPrecision(3))}${one.measured ? "" : ": too few to call it measured"}`,
+          one.value === 0 && one.high === 1 ? "none: scores tie, so that no threshold accuses so few" : ends(one, percent),
+          `${Number(one.expected_false_positives.toPrecision(3))}${one.measured ? "" : ": too few"}`,
         ]),
       ),
       table(
-        "Share of members among the accused, by the share of members among all who could be accused",
-        ["False positive rate", "Members among all", "Members among the accused"],
-        report.positive_predictive_value.map((one) => [
-          percent(one.fpr),
-          percent(one.prior),
-          `${ends(one, percent)}${carried.includes(one.fpr) ? "" : ": too few to call it measured"}`,
+        "How often an accusation is right. Take the column of the share that members have among all whom this attack might accuse: 1% where one in a hundred of them was trained on",
+        ["False positive rate", ...audit.priors.map((prior) => `${percent(prior)} members`)],
+        report.tpr_at_fpr.map(({ fpr, measured }) => [
+          `${percent(fpr)}${measured ? "" : ": too few"}`,
+          ...report.positive_predictive_value.filter((one) => one.fpr === fpr).map((one) => ends(one, percent)),
         ]),
       ),
     ];
     const rate = (share) => (share ? ends(share, percent) : "");
+    const more = report.groups
+      .filter(({ fpr }) => fpr && fpr.low > 0.01)
+      .map(({ group }) => `. Non-members of group ${group} are accused more often than 1%: a high score there shows the group, and not membership alone`)
+      .join("");
     if (report.groups.length)
       made.push(
         table(
-          "Groups: their own AUC, and their rates at the one threshold that accuses 1% of all non-members. The intervals of a column hold for all groups at once",
+          `Groups: their own AUC, and their rates at the one threshold that accuses 1% of all non-members. The intervals of a column hold for all groups at once${more}`,
           ["Group", "Members, others", "AUC", "True positives", "False positives"],
           report.groups.map((one) => [
             one.group,
@@ -106,7 +122,7 @@
       );
     made.push(
       table(
-        "The most exposed members, and how many non-members score as high. This table names members: it is as confidential as the list of them",
+        `The ${listed} of ${members} members with the highest scores, and how many non-members score as high. This table names members: it is as confidential as the list of them${chance}`,
         ["Record", "Score", "Non-members as high"],
         report.most_exposed.map((one) => [one.record, String(Number(one.score.toPrecision(4))), `${Math.round(one.fpr * others)} of ${others}`]),
       ),
@@ -120,7 +136,7 @@
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}: the second bound proves more because it supposes more, the shape of the trade-off. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training without noise has none.`;
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
     const rest = element("details", null, folded ? {} : { open: "" });
     rest.append(
@@ -129,7 +145,7 @@
       table(
         "What was assumed, and what was not tested: read each line before you sign",
         ["Status", "What"],
-        report.checklist.map((one) => [one.status, one.text]),
+        [...blanks, ...report.checklist.map((one) => [one.status, one.text])],
       ),
     );
     part("report").replaceChildren(

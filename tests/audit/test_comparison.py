@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
 from membership import attacks, evidence, metrics, privacy
-from membership.audit import Scored, audit, compare
+from membership.audit import Scored, audit, compare, write
 from membership.cli import cli
 from membership.errors import InputError
 
@@ -169,6 +172,42 @@ def test_the_command_takes_evidence(tmp_path: Path) -> None:
     assert report["provenance"]["inputs"] == [{"name": "mine.evidence", "sha256": digest}]
     page = (tmp_path / "out/audit.html").read_text()
     assert all(one["display"].replace("'", "&#39;") in page for one in report["attacks"])
+
+
+def test_figures_of_one_page_share_no_names_and_show_the_rates_of_the_tables(
+    tmp_path: Path,
+) -> None:
+    report = compare(outputs([0]))
+    write(report, None, tmp_path, "mine")
+    page = (tmp_path / "audit.html").read_text()
+    drawn = re.findall(r"<svg.*?</svg>", page, re.S)
+    names = [set(re.findall(r'id="(\w+)"|\.([a-z]\w*)\{', one)) for one in drawn]
+    assert len(drawn) == 2
+    assert names[0]
+    assert not names[0] & names[1]
+    for one in drawn:
+        assert set(re.findall(r"url\(#(\w+)\)", one)) <= set(re.findall(r'id="(\w+)"', one))
+    points = {one["fpr"]: one for one in report["strongest"]["roc"]}
+    for rate in report["strongest"]["tpr_at_fpr"]:
+        shown = points[rate["fpr"]]
+        assert (shown["tpr"], shown["low"]) == (rate["value"], rate["low"])
+    words = page[page.index("Left out, and what each would need") : page.index("What was assumed")]
+    assert not re.search(r"`|form\.|posterior\.", words)
+
+
+def test_attacks_that_agree_in_every_number_are_named() -> None:
+    report = compare(outputs([0]))
+    table = attacks.score_table(outputs([0]))
+    same = {
+        (a["display"], b["display"])
+        for a, b in combinations(report["attacks"], 2)
+        if (
+            stats.rankdata(table.score[a["name"]][0]) == stats.rankdata(table.score[b["name"]][0])
+        ).all()
+    }
+    (said,) = [text for text in report["warnings"] if "Equal in every number" in text] or [""]
+    assert same
+    assert all(a in said and b in said for a, b in same)
 
 
 def test_evidence_that_allows_nothing_says_what_is_lacking() -> None:

@@ -91,20 +91,32 @@ def test_a_comparison_lacking_a_part_does_not_pass() -> None:
     ],
 )
 def test_the_checklist_follows_what_was_given(given: dict, not_tested: set) -> None:
-    listed = checklist.of_scores(**given)
+    listed = checklist.of_scores(**given, noted=False)
     said = {one["text"].split()[0].rstrip(".") for one in listed if one["status"] == "not tested"}
     assert said == not_tested
-    twice = any("none is there twice" in one["text"] for one in listed)
+    twice = any("none occurs twice" in one["text"] for one in listed)
     assert twice == given["named"]
+
+
+def test_the_checklist_says_whether_a_note_is_of_what_was_tested() -> None:
+    told = {
+        noted: [
+            "a note says" in one["text"]
+            for one in checklist.of_scores(named=True, grouped=True, noted=noted)
+            if one["status"] == "tested"
+        ]
+        for noted in (True, False)
+    }
+    assert told == {True: [True], False: [False]}
 
 
 def test_the_checklist_of_evidence_says_whether_its_records_were_looked_at() -> None:
     status = {
         looked: next(
             one["status"]
-            for one in checklist.of_evidence(looked_at=looked, grouped=True, units=2)
+            for one in checklist.of_evidence(notes=looked, grouped=True, units=2)
             if one["text"].startswith("Members and non-members differ")
         )
-        for looked in (True, False)
+        for looked in ((), None)
     }
-    assert status == {True: "tested", False: "assumed"}
+    assert status == {(): "tested", None: "assumed"}

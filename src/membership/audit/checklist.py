@@ -7,7 +7,9 @@ FORMAT = "membership-audit-1"
 ASSUMED, TESTED, NOT_TESTED = "assumed", "tested", "not tested"
 
 Item = dict[str, str]
-_TRUTH = "The truth is right: members are the records that the model was trained on, no others are."
+_TRUTH = (
+    "Memberships are right: members are the records that the model was trained on, and no others."
+)
 _DRAWN = "Memberships were drawn independently, record by record. The bounds rest on it."
 _ALONE = "No record's score moves with another record's membership. The bounds rest on it."
 _COINS = (
@@ -18,25 +20,33 @@ _LIKE = "Members and non-members differ in membership alone"
 _CHOSEN = "The attack and its settings were not chosen on these records."
 _PAID = "No attack's settings were chosen on these records. The choice of the first is paid for."
 _STRONGER = (
-    "Stronger attacks. What sees more of the model, of its training or of other models may find "
-    "more."
+    "Stronger attacks. One that sees more of the model, of its training or of other models may "
+    "find more."
 )
-_EXPOSED = "Records more exposed than these, such as outliers and inserted canaries."
+_EXPOSED = "Records more exposed than these, such as outliers, or canaries inserted on purpose."
 _TRAINING = "Another training. The next model trained in this way may leak more."
 _COPIES = "Copies of records. The records have no names."
 _GROUPS = "Groups. Nothing says which records belong together."
 
 
 def of_scores(
-    *, named: bool, grouped: bool, attacks: int = 1, targets: int = 1, coins: bool = False
+    *,
+    named: bool,
+    grouped: bool,
+    noted: bool,
+    attacks: int = 1,
+    targets: int = 1,
+    coins: bool = False,
 ) -> list[Item]:
-    """The items of an audit that sees scores and no records."""
-    looked = "Higher scores mean member, and few records tie"
+    """The items of an audit that sees scores and no records; `noted` where a note is of these."""
+    once = " none occurs twice," if named else ""
+    looked = f"igher scores mean member, few records tie,{once} and neither side is rare"
+    looked = f"Whether h{looked}: a note says what was found." if noted else f"H{looked}."
     return [
         *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
-        *_items(ASSUMED, [f"{_LIKE}. Scores do not show it.", _CHOSEN if attacks == 1 else _PAID]),
-        *_items(TESTED, [f"{looked}{', and none is there twice' if named else ''}. A note says "
-                         "where it was found otherwise."]),
+        *_items(ASSUMED, [f"{_LIKE}. Scores cannot show whether they do.",
+                           _CHOSEN if attacks == 1 else _PAID]),
+        *_items(TESTED, [looked]),
         *_items(NOT_TESTED, [
             _STRONGER,
             _EXPOSED,
@@ -47,16 +57,12 @@ def of_scores(
     ]  # fmt: skip
 
 
-def of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
-    """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
-    looked = (
-        "A classifier that never sees the model was tried, where a model was given; and copies "
-        "were counted. A note says what was found."
-    )
-    like = f"{_LIKE}. {looked if looked_at else 'Evidence does not show it.'}"
+def of_evidence(*, notes: Sequence[str] | None, grouped: bool, units: int) -> list[Item]:
+    """The items of an audit of evidence; `notes` of gathering, where that looked at its records."""
+    like = f"{_LIKE}. {'Evidence cannot show it.' if notes is None else _looked_at(notes)}"
     return [
         *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE, _PAID]),
-        *_items(TESTED if looked_at else ASSUMED, [like]),
+        *_items(ASSUMED if notes is None else TESTED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",
             _EXPOSED,
@@ -64,6 +70,18 @@ def of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
             *([] if grouped else [_GROUPS]),
         ]),
     ]  # fmt: skip
+
+
+def _looked_at(notes: Sequence[str]) -> str:
+    """What gathering found of members beside non-members, and of copies."""
+    told = any(text.startswith("A classifier that never sees the model") for text in notes)
+    copies = any("are copies of others" in text for text in notes)
+    blind = (
+        "A classifier that never sees the model tells them apart: a note says how well."
+        if told
+        else "Gathering drew memberships at random, or found no difference without the model."
+    )
+    return f"{blind} {'Some records are copies: see the note.' if copies else 'None are copies.'}"
 
 
 def _items(status: str, texts: Sequence[str]) -> list[Item]:

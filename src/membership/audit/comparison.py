@@ -111,11 +111,15 @@ def compare(
         ],
         "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
-            looked_at=all("warnings" in one.attrs for one in evidence),
+            notes=_notes(evidence) if all("warnings" in one.attrs for one in evidence) else None,
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
         ),
-        "warnings": _warnings(evidence, len(set(units))),
+        "warnings": [
+            *_notes(evidence),
+            *([ONE_TARGET] if len(set(units)) == 1 else []),
+            *meaning.alike(ranking, {name: attack.display for name, attack in known.items()}),
+        ],
     }
 
 
@@ -178,8 +182,8 @@ _TAKES = {
     "leave_one_out.": "models trained without a single record, two for each record",
     "steps.": "the gradient of each training step. `attacks.glir` gives scores from it, and "
     "`audit` judges scores",
-    "posterior.kron.": "draws from a reference's posterior; its closed form is gathered of modules "
-    "that end in a linear layer",
+    "posterior.kron.": "draws from a reference's posterior, which BMIA, closed form, does without; "
+    "that is gathered of modules with a linear layer at their end",
     "posterior.closed form.": "arrays of records, and references that are torch modules with a "
     "linear layer at their end",
     "posterior.qmia.": "arrays of records, and `held` ones that no model has seen",
@@ -206,6 +210,5 @@ def _why(lacks: str, tasks: set[str | None]) -> str:
     return ""
 
 
-def _warnings(evidence: tuple[xr.Dataset, ...], units: int) -> list[str]:
-    said = [text for one in evidence for text in one.attrs.get("warnings", [])]
-    return said if units > 1 else [*said, ONE_TARGET]
+def _notes(evidence: tuple[xr.Dataset, ...]) -> list[str]:
+    return [text for one in evidence for text in one.attrs.get("warnings", [])]

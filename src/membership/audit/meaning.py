@@ -7,20 +7,31 @@ NO_PROOF_OF_SAFETY = (
     "records may be more exposed, and another training may leak more."
 )
 CHOSEN = (
-    "The first attack was chosen on the records that it is judged on. The lower bounds, the "
-    "differences to it and what is said of it alone hold for all attacks at once, so that the "
-    "choice is paid for; a row's own AUC and rates hold for an attack chosen beforehand."
+    "That attack was chosen on the records that it is judged on. What is said of it here, the "
+    "lower bounds and the differences to it pay for the choice, by wider intervals than those in "
+    "its row of the table, which hold for an attack chosen beforehand."
 )
+_FEW = " Too few non-members were asked to call that measured."
 _GUESSES = "By its AUC this attack does not tell members from others better than guessing would."
+_EQUAL = 1e-12
 _NOTHING = (
     "The bounds prove nothing of the training's privacy: neither that it leaks nor that it "
     "protects."
+)
+_ASKS_MORE = (
+    " An AUC above 0.5 does not contradict that: it takes all thresholds together, while a bound "
+    "is of the best of {tried} and pays for each."
 )
 
 
 def of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
     """Of one attack: whom it finds, who is worse off, what is refuted, and what is not said."""
-    return [_found(measured), *_worse_off(measured), *_refuted(bounds), NO_PROOF_OF_SAFETY]
+    return [
+        _found(measured),
+        *_worse_off(measured),
+        *_refuted(measured, bounds),
+        NO_PROOF_OF_SAFETY,
+    ]
 
 
 def of_several(close: dict[str, Any] | None, name: str, ranking: dict[str, Any]) -> list[str]:
@@ -33,7 +44,27 @@ def of_several(close: dict[str, Any] | None, name: str, ranking: dict[str, Any])
     if close:
         sentences += [_found(close), *_worse_off(close)]
     chosen = [CHOSEN] if attacks > 1 else []
-    return [*sentences, *_refuted(ranking), *chosen, NO_PROOF_OF_SAFETY]
+    return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
+
+
+def alike(ranking: dict[str, Any], display: dict[str, str]) -> list[str]:
+    """Which attacks no resample tells apart, where some are."""
+    first: dict[str, str] = {}
+    for pair in ranking["pairs"]:
+        of_pair = [pair["auc"], *pair["tpr_at_fpr"]]
+        if all(abs(gap[end]) < _EQUAL for gap in of_pair for end in ("value", "low", "high")):
+            first.setdefault(pair["second"], first.get(pair["first"], pair["first"]))
+    if not first:
+        return []
+    sets = [
+        ", ".join(display.get(a, a) for a in [name, *(a for a in first if first[a] == name)])
+        for name in dict.fromkeys(first.values())
+    ]
+    attacks = len(ranking["attacks"])
+    return [
+        f"Of {attacks} attacks {attacks - len(first)} are different. Equal in every number are "
+        f"{'; '.join(sets)}."
+    ]
 
 
 def _found(measured: dict[str, Any]) -> str:
@@ -46,8 +77,8 @@ def _found(measured: dict[str, Any]) -> str:
     accused = f"{100 * rate['fpr']:g}%"
     return (
         f"Who sees of the released model what this attack saw, and accepts that {accused} of "
-        f"non-members are accused, finds {low} to {high} of members like these. Guessing finds "
-        f"{accused}."
+        f"non-members are accused, finds {low} to {high} of the members. Guessing finds {accused}."
+        f"{'' if rate['measured'] else _FEW}"
     )
 
 
@@ -71,14 +102,17 @@ def _worse_off(measured: dict[str, Any]) -> list[str]:
     ]
 
 
-def _refuted(bounds: dict[str, Any]) -> list[str]:
+def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[str]:
     """Which promise the bound on epsilon refutes."""
     epsilon = bounds["epsilon_lower_bound"]
     if epsilon is None:
         return []
     if not epsilon["value"]:
         # Where the shape of the trade-off is supposed, more may be proved.
-        return [_NOTHING] * (not bounds["mu_lower_bound"]["value"])
+        if bounds["mu_lower_bound"]["value"]:
+            return []
+        surely = measured is not None and measured["auc"]["low"] > 0.5
+        return [_NOTHING + _ASKS_MORE.format(tried=epsilon["tried"]) * surely]
     return [
         f"A promise of differential privacy with an epsilon below {epsilon['value']:.3f}, at the "
         "delta of this report, is refuted. The true epsilon may be far larger."

@@ -1,5 +1,6 @@
 """A report as one HTML page that needs nothing beside it."""
 
+import re
 from functools import cache
 
 import jinja2
@@ -10,19 +11,24 @@ from membership import metrics
 from membership.audit.reading import Scored
 from membership.metrics import tpr_interval
 
-POINTS = 25
+A_DECADE = 8
+"""Points of a curve in each power of ten, which are among them as the rates of the tables are."""
 MOST_CURVES = 6
+HEIGHT = 3.2
+"""Inches of a figure: enough for three powers of ten to be told apart."""
+_PARTS = re.compile(r'(\bid="|url\(#|href="#|class="|[;}]\.)([rs]\d+)(?=["){])')
+"""Where an SVG of ours names a part or a style."""
 
 
 def html(report: dict, scored: Scored | None, title: str) -> str:
     """The page; everything that comes from a file is escaped."""
     if scored is None:
         name, close = "comparison.html", report["strongest"]
-        drawing = _roc(_named(close["roc"], "this attack")) if close else ""
+        drawing = _roc(_named(close["roc"], "this attack"), "c") if close else ""
         of_all = _of_all(report["attacks"])
     else:
         name, of_all = "audit.html", ""
-        drawing = _roc(curve(scored, report["level"]).assign(series="this attack"))
+        drawing = _roc(curve(scored, report["level"]).assign(series="this attack"), "c")
     given = {"drawing": drawing, "of_all": of_all, "curves": MOST_CURVES}
     return _templates().get_template(name).render(report=report, title=title, **given)
 
@@ -36,10 +42,9 @@ def curve(scored: Scored, level: float) -> pd.DataFrame:
 
 
 def grid(non_members: int) -> np.ndarray:
-    """False positive rates that logarithmic axes show, from the least that can be told from 0."""
-    floor = max(1e-4, 1 / non_members)
-    between = np.logspace(np.log10(floor), 0, POINTS)[1:-1]
-    return np.unique(np.r_[floor, between, 0.5, 0.9])
+    """False positive rates that logarithmic axes show, from 0.1%, or 0.01% where that is more."""
+    decades = 4 if non_members > 1000 else 3
+    return np.unique(np.r_[10.0 ** (np.arange(-A_DECADE * decades, 0) / A_DECADE), 0.5, 0.9])
 
 
 def _named(points: list[dict[str, float]], name: str) -> pd.DataFrame:
@@ -47,23 +52,48 @@ def _named(points: list[dict[str, float]], name: str) -> pd.DataFrame:
 
 
 def _of_all(attacks: list[dict]) -> str:
-    """The curves of the strongest attacks, as many as can be told apart, where there are two."""
+    """The curves of the strongest with each kind of references, where there are two attacks."""
     if len(attacks) == 1:
         return ""
-    shown = [_named(one["roc"], one.get("display", one["name"])) for one in attacks[:MOST_CURVES]]
-    return _roc(pd.concat(shown, ignore_index=True))
+    first: dict[str, dict] = {}
+    seen = [one for one in attacks if any(at["tpr"] for at in one["roc"] if at["fpr"] <= 0.1)]
+    for one in seen or attacks:
+        first.setdefault(one.get("references", one["name"]), one)
+    shown = [*first.values()][:MOST_CURVES]
+    named = [_named(one["roc"], one.get("display", one["name"])) for one in shown]
+    return _roc(pd.concat(named, ignore_index=True), "a")
 
 
-def _roc(points: pd.DataFrame) -> str:
-    """Curves on logarithmic axes, with their bands where they have some, as SVG."""
+def _roc(points: pd.DataFrame, mark: str) -> str:
+    """Curves on logarithmic axes, with their bands where they have some, as SVG.
+
+    The names of its parts begin with `mark`: those of two figures on one page would be taken for
+    each other's.
+    """
     # Here and not above: reading a file and refusing it should not wait for matplotlib.
     from membership import plots
 
     named = points.assign(panel="")
     with plots.style():
         figure = plots.roc_panels(named, floor=float(points["fpr"].min()))
+        figure.set_size_inches(figure.get_figwidth(), HEIGHT)
         drawn = plots.save_bytes(figure, "svg").decode()
-    return drawn[drawn.index("<svg") :]
+    return _PARTS.sub(rf"\g<1>{mark}\2", drawn[drawn.index("<svg") :])
+
+
+def _percent(rate: float) -> str:
+    # More digits of what is about 0 would look exact.
+    return "<0.01%" if 0 < rate < 1e-4 else f"{100 * rate:.3g}%"
+
+
+def _left_out(left: list[dict]) -> list[tuple[str, str]]:
+    """Attacks that lack the same, together, and in words what that is."""
+    words: dict[str, list[str]] = {}
+    for one in left:
+        # The names of arrays and functions are in audit.json.
+        said = one["lacks"].partition(": ")[2] or one["lacks"]
+        words.setdefault(said.partition(". `")[0].replace("`", ""), []).append(one["display"])
+    return [(", ".join(names), said) for said, names in words.items()]
 
 
 @cache
@@ -75,6 +105,7 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = lambda rate: f"{100 * rate:.3g}%"
+    environment.filters["percent"] = _percent
+    environment.filters["left_out"] = _left_out
     environment.filters["number"] = lambda value: f"{value:.3f}"
     return environment

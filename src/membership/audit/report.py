@@ -36,6 +36,7 @@ def audit(
     proved = design.bounds_of(scored, level, delta, drawn)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
+    noted = warnings.of_scores(scored, level)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
     measured = {
@@ -55,9 +56,12 @@ def audit(
         "most_exposed": _most_exposed(scored),
         "meaning": meaning.of_one(measured, proved),
         "checklist": checklist.of_scores(
-            named=scored.named, grouped=scored.group is not None, coins=drawn == design.COINS
+            named=scored.named,
+            grouped=scored.group is not None,
+            noted=len(noted) > len(warnings.not_read(scored.not_read)),
+            coins=drawn == design.COINS,
         ),
-        "warnings": warnings.of_scores(scored, level),
+        "warnings": noted,
     }
 
 

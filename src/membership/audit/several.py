@@ -92,7 +92,10 @@ def audit(
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
-    known = {"named": scored.named, "grouped": scored.group is not None}
+    left = warnings.not_read(scored.not_read)
+    noted = _warnings(scored, ranking["attacks"], table)
+    known = {"named": scored.named, "grouped": scored.group is not None, "noted": bool(noted)}
+    single = [warnings.ONE_TARGET] * (len(scored.targets) == 1)
     return {
         "format": checklist.FORMAT,
         "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
@@ -103,7 +106,7 @@ def audit(
         "checklist": checklist.of_scores(
             **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
-        "warnings": _warnings(scored, ranking["attacks"], table),
+        "warnings": [*left, *noted, *single, *meaning.alike(ranking, {})],
     }
 
 
@@ -153,12 +156,10 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    notes = warnings.not_read(scored.not_read)
-    for attack in ranking:
-        score = scored.score[attack["name"]]
-        notes += [
-            f"{attack['name']}: {text}" for text in warnings.of_attack(score, attack["auc"]["high"])
-        ]
-    if len(table.targets) > 1:
-        return notes + warnings.of_rows(np.arange(scored.member.size), scored.member)
-    return [*notes, *warnings.of_rows(scored.record, scored.member), warnings.ONE_TARGET]
+    notes = [
+        f"{attack['name']}: {text}"
+        for attack in ranking
+        for text in warnings.of_attack(scored.score[attack["name"]], attack["auc"]["high"])
+    ]
+    rows = np.arange(scored.member.size) if len(table.targets) > 1 else scored.record
+    return notes + warnings.of_rows(rows, scored.member)
