@@ -136,3 +136,14 @@ def test_differences_are_those_of_the_attacks(table):
         assert at[whole_game.BETWEEN, whole_game.LED, difference] == pytest.approx(
             apart[1] - apart[0]
         )
+
+
+def test_half_of_the_models_are_played_by_themselves(games, table):
+    few = games[0].isel(replicate=slice(0, 4))
+    scores = whole_game.scored(few)
+    numbers = {
+        name: whole_game.measured(score, whole_game.drawn(few))[0] for name, score in scores.items()
+    }
+    rows = table[table["attack"] == whole_game.HALVED].set_index("metric")["value"]
+    apart = numbers["projection"] - numbers["LiRA-L"]
+    np.testing.assert_allclose(rows[list(clean_game.DIFFERENCES)], apart)

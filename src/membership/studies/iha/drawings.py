@@ -7,7 +7,7 @@ import pandas as pd
 
 from membership import plots
 from membership.plots.look import plain
-from membership.studies.iha import against_references, clean_game, theory
+from membership.studies.iha import against_references, clean_game, theory, whole_game
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,34 +28,31 @@ WITH_AND_WITHOUT = {
 def two_by_two(table: pd.DataFrame) -> "Figure":
     """Control 14: what is looked at against whether models are retrained, by colour."""
     attacks = {name: attack for attack, name in clean_game.NAMES.items()}
-    shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
-    attack = shown["attack"].map(attacks)
+    shown = table.assign(attack=table["attack"].map(attacks)).dropna(subset="attack")
+    return _squares(shown.assign(panel=shown["dataset"]))
+
+
+def two_by_two_by_rate(table: pd.DataFrame) -> "Figure":
+    """Control 20: the same at the paper's size, a row of squares a schedule."""
+    attacks = {whole_game.NAMES[attack]: attack for attack in clean_game.CELLS}
+    shown = table.assign(attack=table["attack"].map(attacks)).dropna(subset="attack")
+    return _squares(shown.assign(panel=shown["schedule"].str.partition(" (")[0]))
+
+
+def _squares(table: pd.DataFrame) -> "Figure":
+    """Squares of the four adversaries: with one threshold, and record by record."""
+    shown = table[table["metric"].isin(READINGS)]
     shown = shown.assign(
-        sees=[clean_game.CELLS[name][0] for name in attack],
-        trains=[clean_game.CELLS[name][1] for name in attack],
-        attack=attack.replace(clean_game.SHORT),
+        sees=[clean_game.CELLS[attack][0] for attack in shown["attack"]],
+        trains=[clean_game.CELLS[attack][1].replace(" ", "\n") for attack in shown["attack"]],
+        attack=shown["attack"].replace(clean_game.SHORT),
+        panel=shown["panel"] + ",\n" + shown["metric"].map(READINGS),
     )
-    shown["panel"] = shown["dataset"] + ",\n" + shown["metric"].map(READINGS)
-    shown["trains"] = shown["trains"].str.replace(" ", "\n")
     interval = "[" + shown["low"].map("{:.2f}".format) + ", " + shown["high"].map("{:.2f}".format)
     shown["text"] = shown["attack"] + "\n" + shown["value"].map("{:.2f}".format)
     shown["text"] += "\n" + interval + "]"
     return plots.heat_maps(
         shown, "sees", "trains", panel="panel", bottom=0.5, top=0.9, turned=False
-    )
-
-
-def two_schedules(table: pd.DataFrame) -> "Figure":
-    """Control 20: every attack under both schedules, with one threshold and record by record."""
-    shown = table[table["metric"].isin(READINGS)]
-    return plots.dots_by_row(
-        shown.assign(panel=shown["metric"].map(READINGS)),
-        "attack",
-        by="schedule",
-        panel="panel",
-        baseline=0.5,
-        baseline_label="a coin",
-        label="AUC",
     )
 
 

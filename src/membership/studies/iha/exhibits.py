@@ -140,7 +140,7 @@ EXHIBITS = (
         "ctl-20",
         whole_game.control_20,
         WHOLE_GAMES,
-        draw=drawings.two_schedules,
+        draw=drawings.two_by_two_by_rate,
         says=sentences.of_control_20,
     ),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),

@@ -41,7 +41,9 @@ NAMES = {
     clean_game.PROJECTION: "projection",
     **{name: name for name in reversed(clean_game.ONE_SIDED)},
 }
-LED = "IHA less LiRA-L"
+LED, PARAMETERS_LED = "IHA less LiRA-L", "projection less LiRA-L"
+# Added once the numbers were known: whether it takes that many references.
+HALVED = f"{PARAMETERS_LED}, half of the models"
 # The main effect of parameters less that of knowledge, over the two by two of Section 4.4, is the
 # first; where IHA's margin over LOSS is shared out, the next two are above 0 for parameters.
 ACCESS = "access less knowledge"
@@ -53,7 +55,7 @@ CONTRASTS = {
     "IHA* less LiRA-L": {"IHA*": 1, "LiRA-L": -1},
     "residual norm less LiRA-L": {"residual norm": 1, "LiRA-L": -1},
     "IHA less L-attack": {"IHA": 1, "L-attack": -1},
-    "projection less LiRA-L": {"projection": 1, "LiRA-L": -1},
+    PARAMETERS_LED: {"projection": 1, "LiRA-L": -1},
     " less ".join(clean_game.ONE_SIDED): dict(zip(clean_game.ONE_SIDED, (1, -1), strict=True)),
     ACCESS: {SAME_GRADIENT: 1, "L-attack": -1},
     OVER_BLACK_BOX: {"IHA": 1, "LOSS": 1, "L-attack": -2},
@@ -74,6 +76,9 @@ def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
             rows += _rows(key | {"schedule": rate, "attack": name}, DIFFERENCES, values, games[0])
     gap = _combined(parts[1], CONTRASTS[LED]) - _combined(parts[0], CONTRASTS[LED])
     rows += _rows(key | {"schedule": BETWEEN, "attack": LED}, DIFFERENCES, gap, games[0])
+    halved = games[0].isel(replicate=slice(0, games[0].sizes["replicate"] // 2))
+    values = _combined(_measured(halved, drawn(halved)), CONTRASTS[PARAMETERS_LED])
+    rows += _rows(key | {"schedule": FALLING, "attack": HALVED}, DIFFERENCES, values, halved)
     about = clean_game.about(list(games))
     size = _size(games[0])
     label = games[0].attrs["set"]
