@@ -114,9 +114,9 @@ def test_the_checklist_of_evidence_says_whether_its_records_were_looked_at() -> 
     status = {
         looked: next(
             one["status"]
-            for one in checklist.of_evidence(notes=looked, grouped=True, units=2)
+            for one in checklist.of_evidence(looked_at=looked, grouped=True, units=2)
             if one["text"].startswith("Members and non-members differ")
         )
-        for looked in ((), None)
+        for looked in (True, False)
     }
-    assert status == {(): "tested", None: "assumed"}
+    assert status == {True: "tested", False: "assumed"}

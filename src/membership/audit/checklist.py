@@ -17,6 +17,10 @@ _COINS = (
     "model or the attack how the coins fell. The bounds rest on it."
 )
 _LIKE = "Members and non-members differ in membership alone"
+_LOOKED_AT = (
+    "Gathering looked for copies and, where a model was given, whether a classifier that never "
+    "sees the model tells the two apart. A note says what was found; without a note, nothing was."
+)
 _CHOSEN = "The attack and its settings were not chosen on these records."
 _PAID = "No attack's settings were chosen on these records. The choice of the first is paid for."
 _STRONGER = (
@@ -57,12 +61,12 @@ def of_scores(
     ]  # fmt: skip
 
 
-def of_evidence(*, notes: Sequence[str] | None, grouped: bool, units: int) -> list[Item]:
-    """The items of an audit of evidence; `notes` of gathering, where that looked at its records."""
-    like = f"{_LIKE}. {'Evidence cannot show it.' if notes is None else _looked_at(notes)}"
+def of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
+    """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
+    like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
     return [
         *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE, _PAID]),
-        *_items(ASSUMED if notes is None else TESTED, [like]),
+        *_items(TESTED if looked_at else ASSUMED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",
             _EXPOSED,
@@ -70,18 +74,6 @@ def of_evidence(*, notes: Sequence[str] | None, grouped: bool, units: int) -> li
             *([] if grouped else [_GROUPS]),
         ]),
     ]  # fmt: skip
-
-
-def _looked_at(notes: Sequence[str]) -> str:
-    """What gathering found of members beside non-members, and of copies."""
-    told = any(text.startswith("A classifier that never sees the model") for text in notes)
-    copies = any("are copies of others" in text for text in notes)
-    blind = (
-        "A classifier that never sees the model tells them apart: a note says how well."
-        if told
-        else "Gathering drew memberships at random, or found no difference without the model."
-    )
-    return f"{blind} {'Some records are copies: see the note.' if copies else 'None are copies.'}"
 
 
 def _items(status: str, texts: Sequence[str]) -> list[Item]:

@@ -111,7 +111,7 @@ def compare(
         ],
         "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
-            notes=_notes(evidence) if all("warnings" in one.attrs for one in evidence) else None,
+            looked_at=all("warnings" in one.attrs for one in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
         ),
