@@ -1,14 +1,20 @@
 """What the chapter's first pictures set beside each other."""
 
+import pytest
+
 from membership.exhibits import files
 from membership.studies.iha import drawings
 
 
-def test_the_square_of_four_has_every_attack_in_its_place():
-    table, _ = files.load("iha-ctl-14", "paper")
-    figure = drawings.two_by_two(table)
-    readings = table["dataset"].nunique() * len(drawings.READINGS)
-    assert len(figure.axes) == readings
+@pytest.mark.parametrize(
+    ("exhibit", "draw"),
+    [("iha-ctl-14", drawings.two_by_two), ("iha-ctl-20", drawings.two_by_two_by_rate)],
+)
+def test_the_square_of_four_has_every_attack_in_its_place(exhibit, draw):
+    table, _ = files.load(exhibit, "paper")
+    figure = draw(table)
+    # Two data sets, or two learning rates.
+    assert len(figure.axes) == 2 * len(drawings.READINGS)
     for axis in figure.axes:
         places = {text.get_position(): text.get_text().split("\n")[0] for text in axis.texts}
         assert places == {

@@ -44,7 +44,9 @@ def _above(table):
 
 CORRECTED_RANK = "rank correlation over the root of the reliability"
 ELSEWHERE = [
+    ("c01", "iha-ctl-20", moved(-0.4, attack="projection less LiRA-L"), "MNIST-Odd: contradicted"),
     ("c01", "iha-ctl-14", moved(-0.4, attack="LiRA-L less IHA"), "clean game: supported"),
+    ("c02", "iha-ctl-20", moved(0.4, attack="access less knowledge"), "MNIST-Odd: supported"),
     ("c03", "bayes-optimal-ctl-3", moved(9, attack="MATT less loss"), "network: supported"),
     ("c04", "bmia-ctl-12", moved(-90, metric="less BMIA"), "Location-30: supported"),
     ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
@@ -74,10 +76,11 @@ def test_a_claim_on_another_chapter_hears_its_table(
 def test_a_readers_own_run_tests_nothing_that_it_does_not_make():
     settings = Settings.from_values({"profile": "tiny"})
     own = Source(settings, declared("loss_enough"), gather=False)
-    for name, exhibit, *_ in ELSEWHERE:
+    for name in {name for name, *_ in ELSEWHERE}:
         found = BY_ID[f"loss-enough-{name}"].outcome(own)
         assert found.word == outcomes.NOT_TESTED
-        assert exhibit in found.reason
+        exhibits = [exhibit for claim, exhibit, *_ in ELSEWHERE if claim == name]
+        assert any(exhibit in found.reason for exhibit in exhibits)
 
 
 def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypatch):

@@ -187,10 +187,10 @@ def of_control_20(table: pd.DataFrame) -> str:
     rows = table[table["attack"] == "projection less LiRA-L"]
     rows = rows[rows["metric"].str.endswith("pooled")]
     parts = [
-        f"{row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}] at a {row.schedule.partition(' (')[0]}"
+        f"{row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}], {row.schedule.partition(' (')[0]}"
         for row in rows.itertuples()
     ]
-    return f"With one threshold the AUC of the projection minus that of LiRA-L is {joined(parts)}."
+    return f"AUC of the projection minus that of LiRA-L, one threshold: {joined(parts)}."
 
 
 def of_control_10(table: pd.DataFrame) -> str:
