@@ -174,7 +174,7 @@ def test_tuning_leaves_out_records_without_an_out_model(references):
         ({"a": True}, "a is True"),
         ({"gamma": 0}, "gamma is 0"),
         ({"gamma": np.inf}, "gamma is inf"),
-        ({"reference_member": [[True]]}, "record 0 has 0 OUT models"),
+        ({"reference_member": [[True]]}, "1 of 1 records have fewer than 1 OUT models"),
     ],
 )
 def test_bad_input(change, message):

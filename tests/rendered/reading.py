@@ -38,7 +38,7 @@ SETTLED = """() => new Promise((done) => {
     };
     look();
 })"""
-MEASURED = """() => {
+MEASURED = r"""() => {
     const tall = (found) => found.getBoundingClientRect().height;
     const cards = [...document.querySelectorAll("article.exhibit")].map(tall);
     const inSight = (table) => tall(table) > 0 && !table.closest("details:not([open])");
@@ -49,6 +49,7 @@ MEASURED = """() => {
         page: document.documentElement.scrollHeight,
         picture: first ? first.getBoundingClientRect().top + scrollY : 0,
         cards: cards.reduce((sum, height) => sum + height, 0),
+        words: document.querySelector("article.bd-article").innerText.trim().split(/\s+/).length,
         rows: Math.max(0, ...tables.map((table) => table.querySelectorAll(rows).length)),
     };
 }"""

@@ -11,6 +11,8 @@ from tests.rendered.reading import HEIGHTS, PHONE, WIDE, Reading
 
 # Pixels, at the width of a common laptop: a chapter that is read to its end, and any other page.
 READ_TO_ITS_END, TALLEST = 12_000, 21_500
+# In sight, cards and the reader's own run among them.
+MOST_WORDS = 3500
 # Screens before a reader meets the first picture.
 PATIENCE = 1.5
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
@@ -26,6 +28,11 @@ def test_a_page_with_closed_folds_is_not_too_long(name: str, reading: Reader):
     assert found["rows"] <= MOST_ROWS
     # A first page may have pictures alone.
     assert found["rows"] > 0 or name in DIVIDED
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_a_first_page_has_not_too_many_words(name: str, reading: Reader):
+    assert 1000 < reading(f"book/chapters/{name}.html", WIDE).sizes["words"] <= MOST_WORDS
 
 
 @pytest.mark.parametrize("width", [WIDE, PHONE], ids=["wide", "phone"])
