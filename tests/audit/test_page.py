@@ -75,7 +75,8 @@ def test_the_page_on_a_model_of_ones_own(
     assert found["lira"] > 0.5
     assert any("One target" in text for text in report["warnings"])
     assert names["forest"]["targets"] == 2
-    program, action, file, *rest = shlex.split(blocks("bash")[1])
+    (command,) = (block for block in blocks("bash") if ".evidence" in block)
+    program, action, file, *rest = shlex.split(command)
     Path(file).parent.mkdir(parents=True)
     Path("digits.evidence").rename(file)
     first = json.loads((tmp_path / "report" / "audit.json").read_text())
