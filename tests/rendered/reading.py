@@ -49,7 +49,7 @@ MEASURED = r"""() => {
         page: document.documentElement.scrollHeight,
         picture: first ? first.getBoundingClientRect().top + scrollY : 0,
         cards: cards.reduce((sum, height) => sum + height, 0),
-        words: document.querySelector("article.bd-article").innerText.trim().split(/\s+/).length,
+        words: document.querySelector("article.bd-article").innerText.match(/\S*[A-Za-z]\S*/g).length,
         rows: Math.max(0, ...tables.map((table) => table.querySelectorAll(rows).length)),
     };
 }"""

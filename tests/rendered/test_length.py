@@ -11,7 +11,7 @@ from tests.rendered.reading import HEIGHTS, PHONE, WIDE, Reading
 
 # Pixels, at the width of a common laptop: a chapter that is read to its end, and any other page.
 READ_TO_ITS_END, TALLEST = 12_000, 21_500
-# In sight, cards and the reader's own run among them.
+# In sight, cards among them; a number is no word.
 MOST_WORDS = 3500
 # Screens before a reader meets the first picture.
 PATIENCE = 1.5
