@@ -45,11 +45,12 @@ MEASURED = r"""() => {
     const tables = [...document.querySelectorAll("table")].filter(inSight);
     const rows = "tbody tr:not(:has(th[scope='rowgroup']))";
     const first = document.querySelector(".exhibit-picture img");
+    const text = document.querySelector("article.bd-article").innerText;
     return {
         page: document.documentElement.scrollHeight,
         picture: first ? first.getBoundingClientRect().top + scrollY : 0,
         cards: cards.reduce((sum, height) => sum + height, 0),
-        words: document.querySelector("article.bd-article").innerText.match(/\S*[A-Za-z]\S*/g).length,
+        words: text.match(/\S*[A-Za-z]\S*/g).length,
         rows: Math.max(0, ...tables.map((table) => table.querySelectorAll(rows).length)),
     };
 }"""
