@@ -107,7 +107,7 @@ const audit = {
 
   // What was assumed, tested and not tested, in the words of membership.audit.checklist.
   checklist(named, grouped, noted) {
-    const looked = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} and neither side is rare`;
+    const order = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} and neither side is rare`;
     const items = (status, texts) => texts.map((text) => ({ status, text }));
     return [
       ...items("assumed", [
@@ -117,7 +117,7 @@ const audit = {
         "Members and non-members differ in membership alone. Scores cannot show whether they do.",
         "The attack and its settings were not chosen on these records.",
       ]),
-      ...items("tested", [noted ? `Whether h${looked}: a note says what was found.` : `H${looked}.`]),
+      ...items("tested", [noted ? `Whether h${order}: a note says what was found.` : `H${order}.`]),
       ...items("not tested", [
         "Stronger attacks. One that sees more of the model, of its training or of other models may find more.",
         "Records more exposed than these, such as outliers, or canaries inserted on purpose.",

@@ -78,7 +78,7 @@ def test_they_are_attacks_of_the_comparison_and_are_left_out_with_what_they_take
         report = audit.compare(other)
         lacks = {one["name"]: one["lacks"] for one in report["left_out"]}
         assert there - set(lacks) <= {"rmia-warm", "base-warm"}
-        assert lacks["qmia"].endswith("`held` ones that no model has seen")
+        assert lacks["qmia"].endswith("held ones that no model has seen")
         assert "linear layer" in lacks["bmia-closed"]
         assert "attacks.iha" in lacks["iha"]
         assert [name for name, text in lacks.items() if ": " not in text] == []

@@ -44,8 +44,8 @@ def of_scores(
 ) -> list[Item]:
     """The items of an audit that sees scores and no records; `noted` where a note is of these."""
     once = " none occurs twice," if named else ""
-    looked = f"igher scores mean member, few records tie,{once} and neither side is rare"
-    looked = f"Whether h{looked}: a note says what was found." if noted else f"H{looked}."
+    order = f"higher scores mean member, few records tie,{once} and neither side is rare"
+    looked = f"Whether {order}: a note says what was found." if noted else f"{order.capitalize()}."
     return [
         *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
         *_items(ASSUMED, [f"{_LIKE}. Scores cannot show whether they do.",

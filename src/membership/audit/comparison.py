@@ -105,10 +105,7 @@ def compare(
             for one in ranking["attacks"]
         ],
         "strongest": close,
-        "left_out": [
-            {"name": name, "display": known[name].display, "lacks": lacks + _why(lacks, tasks)}
-            for name, lacks in first.lacking.items()
-        ],
+        "left_out": [_left_out(name, lacks, tasks) for name, lacks in first.lacking.items()],
         "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
             looked_at=all("warnings" in one.attrs for one in evidence),
@@ -175,39 +172,45 @@ def _without(
 
 
 _TAKES = {
-    "form.": "a torch module's weights and its training records. `attacks.sif`, `attacks.iha` and "
-    "`attacks.residual` give scores from these, and `audit` judges scores",
-    "reference_log_odds": "weights of target and reference. `attacks.matt` gives scores from "
-    "these, and `audit` judges scores",
+    "form.": "a torch module's weights and its training records",
+    "reference_log_odds": "weights of target and reference",
     "leave_one_out.": "models trained without a single record, two for each record",
-    "steps.": "the gradient of each training step. `attacks.glir` gives scores from it, and "
-    "`audit` judges scores",
+    "steps.": "the gradient of each training step",
     "posterior.kron.": "draws from a reference's posterior, which BMIA, closed form, does without; "
     "that is gathered of modules with a linear layer at their end",
     "posterior.closed form.": "arrays of records, and references that are torch modules with a "
     "linear layer at their end",
-    "posterior.qmia.": "arrays of records, and `held` ones that no model has seen",
-    "held.": "`held` records that no model has seen",
-    "shokri": "all logits of the references. `attacks.shadow` gives scores from these, and `audit` "
-    "judges scores",
+    "posterior.qmia.": "arrays of records, and held ones that no model has seen",
+    "held.": "held records that no model has seen",
+    "shokri": "all logits of the references",
     "references.": "reference models, that is, a function that trains one",
 }
 """What it would take to have what evidence lacks, by the beginning of its name."""
+_BY_HAND = {
+    "form.": "`attacks.sif`, `attacks.iha` and `attacks.residual` give scores",
+    "reference_log_odds": "`attacks.matt` gives scores",
+    "steps.": "`attacks.glir` gives scores",
+    "shokri": "`attacks.shadow` gives scores",
+}
+"""Which functions of the package make scores of it, that `audit` takes."""
 _NO_CLASS = {"regression": "a regression answers no classes",
              "multi-label": "a record of several labels has no single class"}  # fmt: skip
 
 
-def _why(lacks: str, tasks: set[str | None]) -> str:
-    """Why the evidence lacks that, or what it would take to have it."""
+def _left_out(name: str, lacks: str, tasks: set[str | None]) -> dict[str, str]:
+    """An attack with what the evidence lacks, and with what it would take in a reader's words."""
     names = [one for either in lacks.split(", ") for one in either.split("|")]
+    display = attacks.registry()[name].display
     if {"hinge", "correct", "halved_log_odds", "shokri"} & set(names):
-        for task, text in _NO_CLASS.items():
-            if task in tasks:
-                return f": {text}"
-    for start, text in _TAKES.items():
-        if any(name.startswith(start) for name in names):
-            return f": {text}"
-    return ""
+        for task in tasks & _NO_CLASS.keys():
+            takes = _NO_CLASS[task]
+            return {"name": name, "display": display, "lacks": f"{lacks}: {takes}", "takes": takes}
+    start = next((start for start in _TAKES if any(one.startswith(start) for one in names)), "")
+    takes = _TAKES.get(start, lacks)
+    said = f"{lacks}: {takes}" if start else lacks
+    if start in _BY_HAND:
+        said += f". {_BY_HAND[start]} from these, and `audit` judges scores"
+    return {"name": name, "display": display, "lacks": said, "takes": takes}
 
 
 def _notes(evidence: tuple[xr.Dataset, ...]) -> list[str]:

@@ -1,6 +1,6 @@
 """A report as one HTML page that needs nothing beside it."""
 
-import re
+from base64 import b64encode
 from functools import cache
 
 import jinja2
@@ -16,19 +16,17 @@ A_DECADE = 8
 MOST_CURVES = 6
 HEIGHT = 3.2
 """Inches of a figure: enough for three powers of ten to be told apart."""
-_PARTS = re.compile(r'(\bid="|url\(#|href="#|class="|[;}]\.)([rs]\d+)(?=["){])')
-"""Where an SVG of ours names a part or a style."""
 
 
 def html(report: dict, scored: Scored | None, title: str) -> str:
     """The page; everything that comes from a file is escaped."""
     if scored is None:
         name, close = "comparison.html", report["strongest"]
-        drawing = _roc(_named(close["roc"], "this attack"), "c") if close else ""
+        drawing = _roc(_named(close["roc"], "this attack")) if close else ""
         of_all = _of_all(report["attacks"])
     else:
         name, of_all = "audit.html", ""
-        drawing = _roc(curve(scored, report["level"]).assign(series="this attack"), "c")
+        drawing = _roc(curve(scored, report["level"]).assign(series="this attack"))
     given = {"drawing": drawing, "of_all": of_all, "curves": MOST_CURVES}
     return _templates().get_template(name).render(report=report, title=title, **given)
 
@@ -61,14 +59,13 @@ def _of_all(attacks: list[dict]) -> str:
         first.setdefault(one.get("references", one["name"]), one)
     shown = [*first.values()][:MOST_CURVES]
     named = [_named(one["roc"], one.get("display", one["name"])) for one in shown]
-    return _roc(pd.concat(named, ignore_index=True), "a")
+    return _roc(pd.concat(named, ignore_index=True))
 
 
-def _roc(points: pd.DataFrame, mark: str) -> str:
-    """Curves on logarithmic axes, with their bands where they have some, as SVG.
+def _roc(points: pd.DataFrame) -> str:
+    """The address of curves on logarithmic axes, with their bands where they have some.
 
-    The names of its parts begin with `mark`: those of two figures on one page would be taken for
-    each other's.
+    It holds the whole picture: two that stand in the page itself would share their parts' names.
     """
     # Here and not above: reading a file and refusing it should not wait for matplotlib.
     from membership import plots
@@ -77,8 +74,8 @@ def _roc(points: pd.DataFrame, mark: str) -> str:
     with plots.style():
         figure = plots.roc_panels(named, floor=float(points["fpr"].min()))
         figure.set_size_inches(figure.get_figwidth(), HEIGHT)
-        drawn = plots.save_bytes(figure, "svg").decode()
-    return _PARTS.sub(rf"\g<1>{mark}\2", drawn[drawn.index("<svg") :])
+        drawn = plots.save_bytes(figure, "svg")
+    return f"data:image/svg+xml;base64,{b64encode(drawn).decode()}"
 
 
 def _percent(rate: float) -> str:
@@ -87,13 +84,11 @@ def _percent(rate: float) -> str:
 
 
 def _left_out(left: list[dict]) -> list[tuple[str, str]]:
-    """Attacks that lack the same, together, and in words what that is."""
-    words: dict[str, list[str]] = {}
+    """Attacks that take the same, together, and what that is."""
+    names: dict[str, list[str]] = {}
     for one in left:
-        # The names of arrays and functions are in audit.json.
-        said = one["lacks"].partition(": ")[2] or one["lacks"]
-        words.setdefault(said.partition(". `")[0].replace("`", ""), []).append(one["display"])
-    return [(", ".join(names), said) for said, names in words.items()]
+        names.setdefault(one["takes"], []).append(one["display"])
+    return [(", ".join(shown), takes) for takes, shown in names.items()]
 
 
 @cache

@@ -79,19 +79,30 @@ class Compared:
                 rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
             )
 
-    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-        """AUC of all records pooled, and the mean over records."""
-        v, u, count = v / v.sum(1, keepdims=True), np.broadcast_to(u, self.out.shape), len(w)
-        u = u / u.sum(1, keepdims=True)
-        own = np.einsum("rij,ri,rj->r", self.same, v, u)
-        per_record = float(w @ own / w.sum())
-        pairs = w.sum() ** 2 - w @ w
-        if not pairs:
-            return per_record, per_record
-        below = np.concatenate([[0.0], np.cumsum((w[:, None] * u).ravel()[self.order])])
-        won = 0.5 * sum(below[index] for index in self.below)
-        different = ((w[:, None] * v * won).sum() - w**2 @ own) / pairs
-        return float(per_record / count + (1 - 1 / count) * different), per_record
+    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> FloatArray:
+        """AUC of all records pooled, and the mean over records, by weights or stacks of them.
+
+        Of shapes (..., R), (..., R, K) and (..., K), or (..., R, K) where records have different
+        D'; returns (..., 2).
+        """
+        u = u[..., None, :] if u.ndim == w.ndim else u
+        v, u = v / v.sum(-1, keepdims=True), u / u.sum(-1, keepdims=True)
+        u = np.broadcast_to(u, (*w.shape, self.out.shape[1]))
+        own = np.einsum("rij,...ri->...rj", self.same, v)
+        own = (own * u).sum(-1)
+        total = w.sum(-1)
+        per_record = (w * own).sum(-1) / total
+        ranked = (w[..., None] * u).reshape(*w.shape[:-1], -1)[..., self.order].cumsum(-1)
+        below = np.concatenate([np.zeros_like(ranked[..., :1]), ranked], axis=-1)
+        won = 0.5 * sum(below[..., index] for index in self.below)
+        pairs = total**2 - (w**2).sum(-1)
+        different = (w[..., None] * v * won).sum((-1, -2)) - (w**2 * own).sum(-1)
+        # Of one record alone, drawn again and again, there are no pairs of different ones.
+        several = pairs > 0
+        different = different / np.where(several, pairs, 1)
+        share = np.where(several, 1 / w.shape[-1], 1)
+        pooled = share * per_record + (1 - share) * different
+        return np.stack([pooled, per_record], axis=-1)
 
 
 # Which of two things each attack reads, and whether it retrains.
@@ -369,7 +380,7 @@ def numbers(score: FloatArray, group: np.ndarray) -> FloatArray:
     return np.mean(aucs, axis=1)
 
 
-def _alone(score: FloatArray) -> tuple[float, float]:
+def _alone(score: FloatArray) -> FloatArray:
     compared = Compared(score[:, 0], score[:, 1])
     return compared.numbers(*compared.ones)
 

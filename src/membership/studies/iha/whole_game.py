@@ -152,29 +152,12 @@ def drawn(game: xr.Dataset) -> Draws:
 
 def measured(score: FloatArray, draws: Draws) -> FloatArray:
     """AUC pooled and record by record, (draws, 2), means over the halves of scores (2, R, 2, K)."""
-    halves = [
-        _of_half(Compared(half[:, 0], half[:, 1]), draws.records, draws.models[:, place])
-        for place, half in enumerate(score)
-    ]
+    halves = []
+    for place, half in enumerate(score):
+        without, having = draws.models[:, place].swapaxes(0, 1)
+        shared = np.repeat(having[:, None], len(half), axis=1)
+        halves.append(Compared(half[:, 0], half[:, 1]).numbers(draws.records, shared, without))
     return np.mean(halves, axis=0)
-
-
-def _of_half(compared: Compared, records: FloatArray, models: FloatArray) -> FloatArray:
-    """`Compared.numbers` of all draws at once."""
-    out, ins = (models / models.sum(-1, keepdims=True)).transpose(1, 0, 2)
-    own = np.einsum("rbj,bj->br", np.einsum("rij,bi->rbj", compared.same, ins), out)
-    total, squared = records.sum(1), (records**2).sum(1)
-    per_record = (records * own).sum(1) / total
-    weight = (records[:, :, None] * out[:, None]).reshape(len(records), -1)[:, compared.order]
-    below = np.concatenate([np.zeros((len(records), 1)), weight.cumsum(1)], axis=1)
-    won = 0.5 * sum(below[:, places] for places in compared.below)
-    won = (won * ins[:, None]).sum(2)
-    pairs = total**2 - squared
-    several = pairs > 0
-    different = ((records * won).sum(1) - (records**2 * own).sum(1)) / np.where(several, pairs, 1)
-    count = records.shape[1]
-    pooled = per_record / count + (1 - 1 / count) * different
-    return np.stack([np.where(several, pooled, per_record), per_record], axis=1)
 
 
 def _measured(game: xr.Dataset, draws: Draws) -> dict[str, FloatArray]:
