@@ -18,7 +18,7 @@ from membership.arrays import BoolArray, FloatArray
 
 DELTA, LEVEL = 1e-5, 0.95
 MUS = (0.0, 0.5, 1.0, 2.0)
-RUNS = {200: 50, 1000: 30, 10_000: 8}
+RUNS = {200: 400, 1000: 200, 10_000: 40}
 """How often each number of canaries is drawn."""
 Bound = Callable[[FloatArray, BoolArray], float]
 
