@@ -42,7 +42,8 @@ NAMES = {
     **{name: name for name in reversed(clean_game.ONE_SIDED)},
 }
 LED, PARAMETERS_LED = "IHA less LiRA-L", "projection less LiRA-L"
-# Added once the numbers were known: whether it takes that many references.
+# Added once the numbers were known: whether it takes that many references. The projection's
+# direction and noise stay as evidence has them, of half of all models on D'.
 HALVED = f"{PARAMETERS_LED}, half of the models"
 # The main effect of parameters less that of knowledge, over the two by two of Section 4.4, is the
 # first; where IHA's margin over LOSS is shared out, the next two are above 0 for parameters.
