@@ -104,39 +104,43 @@ def gather(
     a warning where it is more than rounding, and the first of them is kept; how long they took is
     said before the other trainings begin.
     """
-    of_task = task_of(task)
-    parts = _parts(x, y, held, of_task)
+    task_kind = task_of(task)
+    parts = _parts(x, y, held, task_kind)
     x, y = parts[0]
     if model is None and member is not None:
         raise InputError("member is given without model; give the model that was trained on them")
     if model is None and train is None:
         raise InputError("train is None and so is model; give one of them, or both")
-    own = None if model is None else _truth(member, len(y))
+    own_mask = None if model is None else _truth(member, len(y))
     counts = {"n_reference": (n_reference, 2), "n_targets": (n_targets, 1), "seed": (seed, 0)}
-    for what, (number, least) in counts.items():
-        whole(what, number, least)
-    targets = data.random_halves(n_targets, len(y), seed + 1) if own is None else own[None]
+    for parameter, (number, least) in counts.items():
+        whole(parameter, number, least)
+    targets = (
+        data.random_halves(n_targets, len(y), seed + 1) if own_mask is None else own_mask[None]
+    )
     n_reference = 0 if train is None else n_reference
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
-    given = [] if model is None else [model]
+    models = [] if model is None else [model]
     references = list(range(len(targets), len(masks)))
-    found, apart = _answers(train, parts, masks, given, references, seed, of_task)
-    observed = of_task.observed(found, masks, references, parts)
-    observed |= predicted.by_regression(parts, found, len(targets), seed)
-    hashes = [hashes_of(of_task, part) for part in parts]
-    named = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
+    signals, repeat_notes = _gather_signals(
+        train, parts, masks, models, references, seed, task_kind
+    )
+    observed = task_kind.observed(signals, masks, references, parts)
+    observed |= predicted.by_regression(parts, signals, len(targets), seed)
+    hashes = [hashes_of(task_kind, part) for part in parts]
+    train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
         "outputs",
         {**observed, "member": masks},
         {"record": np.arange(len(y))},
         set=name,
         data={name: combine(hashes[0])},
-        recipe={"train": named},
+        recipe={"train": train_name},
         task=task,
         targets=list(range(len(targets))),
         references=references,
         seed=seed,
-        warnings=[*_warnings(parts, hashes, own, observed["log_odds"]), *apart],
+        warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
     )
 
 
@@ -148,34 +152,36 @@ def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
         if not isinstance(held, tuple | list) or len(held) != 2:
             raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
         parts.append(records_of("held", *held, task))
-        shape, asked = parts[1][0].shape[1:], parts[0][0].shape[1:]
-        if shape != asked:
-            raise InputError(f"held: records of shape {shape}; those of x are {asked}")
+        held_shape, x_shape = parts[1][0].shape[1:], parts[0][0].shape[1:]
+        if held_shape != x_shape:
+            raise InputError(f"held: records of shape {held_shape}; those of x are {x_shape}")
     return parts
 
 
-def _answers(
+def _gather_signals(
     train: Train | None,
     parts: list[Records],
     masks: BoolArray,
-    given: list[Any],
+    models: list[Any],
     references: list[int],
     seed: int,
     task: Task,
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """What each mask's model shows, the given ones first; and how far one seed's are apart."""
-    models, apart = [_seen(model, parts, task) for model in given], []
+    """What each mask's model shows, `models` first; and a note where one seed's are apart."""
+    signals, repeat_notes = [_signals(model, parts, task) for model in models], []
     if train is not None:
         began = time.monotonic()
-        last, apart = _twice(train, parts, masks[-1], seed + len(masks) - 1, task)
-        _announce(len(masks) - len(models) - 1, (time.monotonic() - began) / 2, masks.nbytes)
-        (x, y), further = parts[0], range(len(models), len(masks) - 1)
-        for at in tqdm(further, desc="training", unit="model"):
-            given_x = streams.trained_on(x[masks[at]])
-            model, reference = train(given_x, y[masks[at]], seed + at), at in references
-            models.append(_seen(model, parts, task, masks[at] if reference else None))
-        models.append(last)
-    return predicted.stacked(models), apart
+        last_signals, repeat_notes = _train_twice(
+            train, parts, masks[-1], seed + len(masks) - 1, task
+        )
+        _announce(len(masks) - len(signals) - 1, (time.monotonic() - began) / 2, masks.nbytes)
+        (x, y), remaining = parts[0], range(len(signals), len(masks) - 1)
+        for i in tqdm(remaining, desc="training", unit="model"):
+            x_in = streams.trained_on(x[masks[i]])
+            model, reference = train(x_in, y[masks[i]], seed + i), i in references
+            signals.append(_signals(model, parts, task, masks[i] if reference else None))
+        signals.append(last_signals)
+    return predicted.stacked(signals), repeat_notes
 
 
 def _announce(trainings: int, seconds: float, answers: int) -> None:
@@ -189,16 +195,16 @@ def _announce(trainings: int, seconds: float, answers: int) -> None:
 
 
 def _warnings(
-    parts: list[Records], hashes: list[np.ndarray], own: BoolArray | None, log_odds: FloatArray
+    parts: list[Records], hashes: list[np.ndarray], own_mask: BoolArray | None, log_odds: FloatArray
 ) -> list[str]:
     """What about the data, and about models that all answer alike, bends an audit."""
-    listed = warnings.of_records(parts[0], hashes[0], own, *hashes[1:])
+    notes = warnings.of_records(parts[0], hashes[0], own_mask, *hashes[1:])
     if len(log_odds) > 1 and np.ptp(log_odds, axis=0).max() == 0:
-        listed.append(
+        notes.append(
             "All models answer the same, whatever they were trained on: does `train` start a new "
             "model and train it on the records that it is given?"
         )
-    return listed
+    return notes
 
 
 def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
@@ -212,43 +218,43 @@ def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
 def _truth(member: Any, n: int) -> BoolArray:
     if member is None:
         raise InputError("member is None; with a model, say which records it was trained on")
-    found = as_bool("member", member, (n,))
-    if min(found.sum(), (~found).sum()) < 2:
-        raise InputError(f"member: {found.sum()} of {n} are members; give at least 2 of each")
-    return found
+    truth = as_bool("member", member, (n,))
+    if min(truth.sum(), (~truth).sum()) < 2:
+        raise InputError(f"member: {truth.sum()} of {n} are members; give at least 2 of each")
+    return truth
 
 
-def _seen(
+def _signals(
     model: Any, parts: list[Records], task: Task, trained_on: BoolArray | None = None
 ) -> dict[str, np.ndarray]:
     """What a model shows of the records, and of those that nobody has seen; more of a reference."""
-    seen = {
+    signals = {
         prefix + name: values
         for prefix, (x, y) in zip(("", "held_"), parts, strict=False)
         for name, values in task.signals(answers_of(task, model, x, y), y).items()
     }
-    if trained_on is not None and "hinge" in seen:
-        seen |= predicted.by_posterior(model, parts[0], trained_on)
-    return seen
+    if trained_on is not None and "hinge" in signals:
+        signals |= predicted.by_posterior(model, parts[0], trained_on)
+    return signals
 
 
-def _twice(
+def _train_twice(
     train: Train, parts: list[Records], mask: BoolArray, seed: int, task: Task
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """What a model shows; and in a sentence how far its like with one seed answers apart, if so."""
     x, y = (part[mask] for part in parts[0])
     first = train(streams.trained_on(x), y, seed)
     # Before the second training, which may be of the same object.
-    seen, one = _seen(first, parts, task, mask), answers_of(task, first, x, y)
+    signals, first_answers = _signals(first, parts, task, mask), answers_of(task, first, x, y)
     second = train(streams.trained_on(x), y, seed)
-    two = answers_of(task, second, x, y)
-    apart = float(np.abs(one - two).max())
-    if apart <= 1e-3 * max(1.0, float(np.abs(one).max())):
-        return seen, []
+    second_answers = answers_of(task, second, x, y)
+    gap = float(np.abs(first_answers - second_answers).max())
+    if gap <= 1e-3 * max(1.0, float(np.abs(first_answers).max())):
+        return signals, []
     if first is second:
         raise InputError("train: it trained one model further; start a new one at each call")
-    return seen, [
-        f"Two trainings with seed = {seed} answer up to {apart:.2g} apart. The numbers hold where "
+    return signals, [
+        f"Two trainings with seed = {seed} answer up to {gap:.2g} apart. The numbers hold where "
         "`train` starts a new model each time, since each is one draw of the training; another "
         "gathering gives others, and only the saved evidence gives these numbers again."
     ]

@@ -14,10 +14,10 @@ from membership.audit.report import CARRIED, RATES, area, audit, rate
 from membership.errors import InputError
 from membership.privacy.lower_bounds import LEAST_RECORDS
 
-Measured = dict[str | float, metrics.Resampled]
+Statistics = dict[str | float, metrics.Resampled]
 RESAMPLES, LEAST_RESAMPLES, WORK = 1_000, 200, 20_000_000
 OF_SCORES = ("auc", "tpr_at_fpr", "positive_predictive_value", "groups", "group_level")
-"""What the strongest attack is told of as in `audit`, beside its most exposed members."""
+"""What is said of the strongest attack as in `audit`, beside its most exposed members."""
 DESIGNS = {
     "one target": "One model was asked, and each of its records is a trial.",
     "pooled": (
@@ -46,18 +46,22 @@ def ranked(
     one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
     `audit` has them; with several, they are means whose intervals are over targets and records.
     """
-    measured = metrics.resampled_rates(
+    statistics = metrics.resampled_rates(
         table.score, table.member, fprs=_carried(table), resamples=_resamples(table), seed=seed
     )
-    mean = {name: float(one["auc"].value.mean()) for name, one in measured.items()}
-    order = sorted(mean, key=lambda name: -mean[name])
-    found = {name: _alone(_asked(table, name), measured[name], level, units) for name in order}
+    mean_auc = {
+        name: float(of_attack["auc"].value.mean()) for name, of_attack in statistics.items()
+    }
+    order = sorted(mean_auc, key=lambda name: -mean_auc[name])
+    attacks = {name: _attack(_cases(table, name), statistics[name], level, units) for name in order}
     pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
     pairs = [
-        {"first": a, "second": b, **_pair(measured[a], measured[b], pair_level, units)}
+        {"first": a, "second": b, **_pair(statistics[a], statistics[b], pair_level, units)}
         for a, b in combinations(order, 2)
     ]
-    behind = {one["second"]: _turned(one["auc"]) for one in pairs if one["first"] == order[0]}
+    behind_best = {
+        pair["second"]: _negated(pair["auc"]) for pair in pairs if pair["first"] == order[0]
+    }
     target_level = 1 - (1 - level) / len(names)
     return {
         "level": level,
@@ -65,7 +69,7 @@ def ranked(
         "independent_units": len(set(units)),
         "records": int(table.record.size),
         "attacks": [
-            {"name": name, **found[name], "behind_best": behind.get(name)} for name in order
+            {"name": name, **attacks[name], "behind_best": behind_best.get(name)} for name in order
         ],
         "pair_level": pair_level,
         "pairs": pairs,
@@ -82,17 +86,17 @@ def strongest(
     if scored is None:
         return None
     try:
-        found = audit(scored, level=1 - (1 - level) / n_attacks)
+        report = audit(scored, level=1 - (1 - level) / n_attacks)
     except InputError:  # Too few records.
         return None
     return {
         "attack": name,
         "target": target,
-        "records": found["records"],
-        "level": found["level"],
-        **{key: found[key] for key in OF_SCORES},
-        "roc": page.curve(scored, found["level"]).to_dict("records"),
-        "most_exposed": found["most_exposed"],
+        "records": report["records"],
+        "level": report["level"],
+        **{key: report[key] for key in OF_SCORES},
+        "roc": page.curve(scored, report["level"]).to_dict("records"),
+        "most_exposed": report["most_exposed"],
     }
 
 
@@ -110,66 +114,74 @@ def _resamples(table: ScoreTable) -> int:
     return int(np.clip(WORK // table.record.size, LEAST_RESAMPLES, RESAMPLES))
 
 
-def _alone(
-    asked: list[tuple[np.ndarray, np.ndarray]],
-    measured: Measured,
+def _attack(
+    cases: list[tuple[np.ndarray, np.ndarray]],
+    statistics: Statistics,
     level: float,
     units: list[int],
 ) -> dict[str, Any]:
     """One attack's AUC, rates and ROC curve, from scores and truth of each target."""
-    fewest = min(int((~member).sum()) for _, member in asked)
-    if len(asked) == 1:
-        score, member = asked[0]
-        areas = area(score, member, level)
+    fewest = min(int((~member).sum()) for _, member in cases)
+    if len(cases) == 1:
+        score, member = cases[0]
+        auc = area(score, member, level)
         rates = [rate(score, member, fpr, level) for fpr in RATES]
     else:
-        areas, *ends = [_ends(one.interval(level, units)) for one in measured.values()]
-        rates = [
-            {"fpr": fpr, **one, "expected_false_positives": fpr * fewest, "measured": True}
-            for fpr, one in zip(list(measured)[1:], ends, strict=True)
+        auc, *intervals = [
+            _ends(statistic.interval(level, units)) for statistic in statistics.values()
         ]
-    shown = page.grid(fewest)
-    tpr = np.mean([metrics.tpr_on(score, member, shown) for score, member in asked], axis=0)
-    points = zip(shown.tolist(), tpr.tolist(), strict=True)
-    roc = [{"fpr": fpr, "tpr": at} for fpr, at in points]
-    return {"auc": areas, "tpr_at_fpr": rates, "roc": roc}
+        rates = [
+            {"fpr": fpr, **interval, "expected_false_positives": fpr * fewest, "measured": True}
+            for fpr, interval in zip(list(statistics)[1:], intervals, strict=True)
+        ]
+    fprs = page.grid(fewest)
+    mean_tpr = np.mean([metrics.tpr_on(score, member, fprs) for score, member in cases], axis=0)
+    points = zip(fprs.tolist(), mean_tpr.tolist(), strict=True)
+    roc = [{"fpr": fpr, "tpr": tpr} for fpr, tpr in points]
+    return {"auc": auc, "tpr_at_fpr": rates, "roc": roc}
 
 
-def _pair(first: Measured, second: Measured, level: float, units: list[int]) -> dict[str, Any]:
+def _pair(first: Statistics, second: Statistics, level: float, units: list[int]) -> dict[str, Any]:
     """What the first has more than the second of each statistic, on the same resamples."""
-    more = {key: _ends((first[key] + second[key] * -1.0).interval(level, units)) for key in first}
-    area_more = more.pop("auc")
-    return {"auc": area_more, "tpr_at_fpr": [{"fpr": fpr, **one} for fpr, one in more.items()]}
+    differences = {
+        key: _ends((first[key] + second[key] * -1.0).interval(level, units)) for key in first
+    }
+    auc = differences.pop("auc")
+    return {
+        "auc": auc,
+        "tpr_at_fpr": [{"fpr": fpr, **interval} for fpr, interval in differences.items()],
+    }
 
 
 def _by_target(
     table: ScoreTable, names: list[Any], order: list[str], level: float
 ) -> list[dict[str, Any]]:
     """Each target's own AUCs, whose intervals hold for all targets of an attack at once."""
-    found = []
+    entries = []
     for row, target in enumerate(names):
-        own = {name: _row(table, name, row) for name in order}
-        _, member = own[order[0]]
+        cases = {name: _case(table, name, row) for name in order}
+        _, member = cases[order[0]]
         counts = {"members": int(member.sum()), "non_members": int((~member).sum())}
-        areas = {name: area(*one, level) for name, one in own.items()}
-        found.append({"target": target, **counts, "auc": areas})
-    return found
+        auc = {name: area(*case, level) for name, case in cases.items()}
+        entries.append({"target": target, **counts, "auc": auc})
+    return entries
 
 
 def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -> dict[str, Any]:
     """What the strongest attack proves, paid for by Bonferroni's correction."""
     design = bounds_design(table)
-    asked = [one for name in table.score for one in _asked(table, name)]
+    by_attack = [_cases(table, name) for name in table.score]
     if design == "pooled":
-        each = [_asked(table, name) for name in table.score]
-        asked = [tuple(np.concatenate(part) for part in zip(*one, strict=True)) for one in each]
-    few = any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in asked)
-    twice = np.unique(table.record).size < table.record.size
-    if twice or few:
+        cases = [tuple(map(np.concatenate, zip(*targets, strict=True))) for targets in by_attack]
+    else:
+        cases = [case for targets in by_attack for case in targets]
+    too_few = any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in cases)
+    repeated = np.unique(table.record).size < table.record.size
+    if repeated or too_few:
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
     return {
         "bounds_design": {"trials": design, "reason": DESIGNS[design]},
-        **designs.trials(asked, level, delta, copied),
+        **designs.trials(cases, level, delta, copied),
     }
 
 
@@ -177,23 +189,23 @@ def bounds_design(table: ScoreTable) -> str:
     """Whether the bounds are of one target, of all targets' records together, or of each target."""
     if len(table.targets) == 1:
         return "one target"
-    asked = ~np.isnan(next(iter(table.score.values())))
-    return "pooled" if asked.sum(axis=0).max() == 1 else "per target"
+    is_trial = ~np.isnan(next(iter(table.score.values())))
+    return "pooled" if is_trial.sum(axis=0).max() == 1 else "per target"
 
 
-def _asked(table: ScoreTable, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
+def _cases(table: ScoreTable, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """Scores and truth of each target, without records that it was not asked."""
-    return [_row(table, name, row) for row in range(len(table.targets))]
+    return [_case(table, name, row) for row in range(len(table.targets))]
 
 
-def _row(table: ScoreTable, name: str, row: int) -> tuple[np.ndarray, np.ndarray]:
-    asked = ~np.isnan(table.score[name][row])
-    return table.score[name][row, asked], table.member[row, asked]
+def _case(table: ScoreTable, name: str, row: int) -> tuple[np.ndarray, np.ndarray]:
+    is_trial = ~np.isnan(table.score[name][row])
+    return table.score[name][row, is_trial], table.member[row, is_trial]
 
 
-def _ends(found: metrics.PairedInterval) -> dict[str, float]:
-    return {"value": found.value, "low": found.low, "high": found.high}
+def _ends(interval: metrics.PairedInterval) -> dict[str, float]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
-def _turned(ends: dict[str, float]) -> dict[str, float]:
+def _negated(ends: dict[str, float]) -> dict[str, float]:
     return {"value": -ends["value"], "low": -ends["high"], "high": -ends["low"]}

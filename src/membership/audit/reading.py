@@ -65,8 +65,8 @@ class Scored:
         if self.record is None:
             object.__setattr__(self, "record", range(score.size))
         for name in ("group", "record"):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _named(name, given, score.size))
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _as_words(name, values, score.size))
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class Several:
         object.__setattr__(self, "named", self.record is not None)
         if not self.score:
             raise InputError("score holds no attack; give one array an attack, by its name")
-        checked = {name: _checked(name, one, self.member) for name, one in self.score.items()}
+        checked = {name: _checked(name, score, self.member) for name, score in self.score.items()}
         object.__setattr__(self, "score", {name: score for name, (score, _) in checked.items()})
         object.__setattr__(self, "member", next(iter(checked.values()))[1])
         size = self.member.size
         targets = np.full(size, "the model") if self.target is None else self.target
-        object.__setattr__(self, "target", _named("target", targets, size))
+        object.__setattr__(self, "target", _as_words("target", targets, size))
         if self.group is not None:
-            object.__setattr__(self, "group", _named("group", self.group, size))
+            object.__setattr__(self, "group", _as_words("group", self.group, size))
         several = len(self.targets) > 1
         if several and self.record is None:
             raise InputError(
@@ -126,7 +126,7 @@ class Several:
                 "that those which several targets were asked are known"
             )
         record = range(size) if self.record is None else self.record
-        object.__setattr__(self, "record", _named("record", record, size))
+        object.__setattr__(self, "record", _as_words("record", record, size))
         for target in self.targets if several else ():
             self._require_design(target)
 
@@ -197,66 +197,66 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
         score[name], wrong = table.numbers(name)
         table.refuse(name, wrong | ~np.isfinite(score[name]), accepted)
     member = _truth(table, columns["member"])
-    further: dict[str, Any] = {
+    optional: dict[str, Any] = {
         name: table.words(columns[name]) for name in OPTIONAL if name in columns
     }
-    targets = np.array(further.pop("target", [""] * member.size), dtype=object)
-    used = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
-    left = tuple(name for name in table.frame.columns if name not in used)
+    targets = np.array(optional.pop("target", [""] * member.size), dtype=object)
+    used_columns = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
+    not_read = tuple(name for name in table.frame.columns if name not in used_columns)
     if len(set(targets)) == len(scores) == 1:
-        return Scored(score[scores[0]], member, **further, not_read=left)
+        return Scored(score[scores[0]], member, **optional, not_read=not_read)
     if "target" in columns:
         table.refuse(columns["target"], targets == "", "the target's name")
     if len(set(targets)) == 1:
-        return Several(score, member, **further, not_read=left)
+        return Several(score, member, **optional, not_read=not_read)
     if "record" in columns:
-        names = np.array(further["record"], dtype=object)
+        names = np.array(optional["record"], dtype=object)
         table.refuse(columns["record"], names == "", "the record's name")
-    return Several(score, member, **further, target=targets, not_read=left)
+    return Several(score, member, **optional, target=targets, not_read=not_read)
 
 
 def _columns(table: tables.Table, attacks: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """The columns of an audit by their plain names, and those that are scores."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in table.frame.columns:
-        plain = name.lower()
-        if plain in found:
+        plain_name = name.lower()
+        if plain_name in columns:
             raise InputError(
-                f"{table.path}: columns {found[plain]!r} and {name!r} are both {plain}"
+                f"{table.path}: columns {columns[plain_name]!r} and {name!r} are both {plain_name}"
             )
-        found[plain] = name
-    scores = _scores(table, found, attacks)
-    there = {"score": bool(scores), "member": "member" in found}
-    if missing := [name for name in REQUIRED if not there[name]]:
+        columns[plain_name] = name
+    scores = _scores(table, columns, attacks)
+    has_column = {"score": bool(scores), "member": "member" in columns}
+    if missing := [name for name in REQUIRED if not has_column[name]]:
         raise InputError(
             f"{table.path} lacks {', '.join(missing)}; its columns are "
             f"{brief(', '.join(table.frame.columns), most=200)}; those of an audit are "
             f"{', '.join(REQUIRED)} and, if wanted, {', '.join(OPTIONAL)}"
         )
-    return found, scores
+    return columns, scores
 
 
-def _scores(table: tables.Table, found: dict[str, str], attacks: Sequence[str]) -> list[str]:
+def _scores(table: tables.Table, columns: dict[str, str], attacks: Sequence[str]) -> list[str]:
     """The columns of scores, in the table's order."""
+    reserved = (*OPTIONAL, "member")
     if not attacks:
-        if "score" in found:
-            return [found["score"]]
-        if "member" not in found:
+        if "score" in columns:
+            return [columns["score"]]
+        if "member" not in columns:
             return []
-        other = (*OPTIONAL, "member")
         return [
             name
-            for plain, name in found.items()
-            if plain not in other and name and not name.startswith(INDEX)
+            for plain_name, name in columns.items()
+            if plain_name not in reserved and name and not name.startswith(INDEX)
         ]
     for name in attacks:
-        if name.lower() not in found or name.lower() in (*OPTIONAL, "member"):
+        if name.lower() not in columns or name.lower() in reserved:
             raise InputError(
                 f"{table.path}: attack {brief(name)} is no column of scores; its columns are "
                 f"{brief(', '.join(table.frame.columns), most=200)}"
             )
-    wanted = {name.lower() for name in attacks}
-    return [name for plain, name in found.items() if plain in wanted]
+    attack_names = {name.lower() for name in attacks}
+    return [name for plain_name, name in columns.items() if plain_name in attack_names]
 
 
 def _truth(table: tables.Table, name: str) -> BoolArray:
@@ -283,9 +283,9 @@ def _checked(name: str, score: Any, member: Any) -> tuple[FloatArray, BoolArray]
     return score, member
 
 
-def _named(name: str, given: Any, size: int) -> np.ndarray:
+def _as_words(name: str, words: Any, size: int) -> np.ndarray:
     """Words of any length as objects: NumPy's own words all take the room of the longest."""
-    values = np.asarray(given, dtype=object)
-    if values.shape != (size,):
-        raise InputError(f"{name} has shape {values.shape}; give one a record, ({size},)")
-    return np.array([str(value) for value in values], dtype=object)
+    objects = np.asarray(words, dtype=object)
+    if objects.shape != (size,):
+        raise InputError(f"{name} has shape {objects.shape}; give one a record, ({size},)")
+    return np.array([str(value) for value in objects], dtype=object)

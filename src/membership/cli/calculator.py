@@ -28,8 +28,8 @@ def calculate() -> None:
     """Calculate what a training run promises, or the noise that a promise needs."""
 
 
-def _number(*names: str, **given: Any) -> Any:
-    return click.option(*names, type=float, **given)
+def _number(*names: str, **options: Any) -> Any:
+    return click.option(*names, type=float, **options)
 
 
 @calculate.command()
@@ -80,18 +80,18 @@ def gmip(
     if clip is not None:
         privacy.noise_multiplier(n, 1.0, clip)
     sigma = _sigma(sizes, {"d": d, "k": k, **run}, clip, options)
-    found = privacy.assess(**sizes, d=d, k=k, sigma=sigma, **run)
-    other = privacy.established(**sizes, sigma=sigma, **run) if beside else None
+    assessment = privacy.assess(**sizes, d=d, k=k, sigma=sigma, **run)
+    accountant = privacy.established(**sizes, sigma=sigma, **run) if beside else None
     click.echo(f"{options['sampling']} sampling: {DRAWN[options['sampling']]}")
     click.echo(f"differential privacy: one record {NEIGHBOURS[options['adjacency']]}")
-    click.echo(f"{'steps':40}{found.steps}")
+    click.echo(f"{'steps':40}{assessment.steps}")
     click.echo(f"{'noise multiplier sigma':40}{sigma:.9g}")
     if clip is not None:
         click.echo(f"{f'noise tau at C = {clip:g}':40}{sigma * clip / n:.9g}")
-    for name, *cells in _rows(found, other, options["delta"]):
+    for name, *cells in _rows(assessment, accountant, options["delta"]):
         click.echo(f"{name:40}{''.join(f'{cell:>22}' for cell in cells)}".rstrip())
     typical = ["membership: for a typical record, K = d; others may be found more easily"]
-    for line in (typical if d and not k else []) + _notes(found, other):
+    for line in (typical if d and not k else []) + _notes(assessment, accountant):
         click.echo(line)
 
 
@@ -101,15 +101,15 @@ def _sigma(
     """The noise that is given, or that the target needs; none where neither is named."""
     from membership import privacy
 
-    named = {
+    choices = {
         name: options[name]
         for name in ("sigma", "tau", "mu", "epsilon", "tpr")
         if options[name] is not None
     }
-    if len(named) > 1:
-        both = " and ".join(f"--{name}" for name in named)
-        raise InputError(f"{both}: give one of --sigma, --tau, --mu, --epsilon, --tpr")
-    name, value = next(iter(named.items()), ("sigma", 0.0))
+    if len(choices) > 1:
+        flags = " and ".join(f"--{name}" for name in choices)
+        raise InputError(f"{flags}: give one of --sigma, --tau, --mu, --epsilon, --tpr")
+    name, value = next(iter(choices.items()), ("sigma", 0.0))
     if name == "sigma":
         return value
     if name == "tau":
@@ -118,30 +118,32 @@ def _sigma(
     return privacy.required_sigma(name, value, **sizes, **run, **chosen)
 
 
-def _rows(found: "Assessment", other: "Established | None", delta: float) -> list[tuple[str, ...]]:
-    both = found.membership, found.differential
+def _rows(
+    assessment: "Assessment", accountant: "Established | None", delta: float
+) -> list[tuple[str, ...]]:
+    levels = assessment.membership, assessment.differential
     rows = [
         ("", "membership", "differential privacy", "dp_accounting"),
-        ("mu of one step, record in the batch", *(_level(one.step) for one in both)),
-        ("mu of all steps", *(_level(one.mu) for one in both)),
-        ("mu of all steps, limit", *(_level(one.limit) for one in both)),
-        ("mu of all steps, one-sided", _level(found.membership_one_sided)),
+        ("mu of one step, record in the batch", *(_level(level.step) for level in levels)),
+        ("mu of all steps", *(_level(level.mu) for level in levels)),
+        ("mu of all steps, limit", *(_level(level.limit) for level in levels)),
+        ("mu of all steps, one-sided", _level(assessment.membership_one_sided)),
         (
             f"epsilon at delta {delta:g}",
             "",
-            _level(found.epsilon),
-            _level(other.epsilon) if other else "",
+            _level(assessment.epsilon),
+            _level(accountant.epsilon) if accountant else "",
         ),
     ]
     for i, rate in enumerate((0.001, 0.01, 0.1)):
-        cells = [one.tpr[i] for one in (*both, *([other] if other else []))]
+        cells = [promise.tpr[i] for promise in (*levels, *([accountant] if accountant else []))]
         rows.append((f"TPR at {100 * rate:g} % FPR, at most", *map(_percent, cells)))
-    return [row[: 4 if other else 3] for row in rows]
+    return [row[: 4 if accountant else 3] for row in rows]
 
 
-def _notes(found: "Assessment", other: "Established | None") -> list[str]:
+def _notes(assessment: "Assessment", accountant: "Established | None") -> list[str]:
     names = ("membership", "differential privacy")
-    levels = zip(names, (found.membership, found.differential), strict=True)
+    levels = zip(names, (assessment.membership, assessment.differential), strict=True)
     short = [name for name, level in levels if not level.limit_holds]
     notes = []
     if short:
@@ -149,9 +151,9 @@ def _notes(found: "Assessment", other: "Established | None") -> list[str]:
             f"{' and '.join(short)}: the limit falls short of the composed rates and is no bound; "
             "mu of all steps is that of the numerical composition"
         )
-    if found.membership == found.differential:
+    if assessment.membership == assessment.differential:
         notes.append("membership: what differential privacy implies; give -d for its own level")
-    if other and other.method == "Rényi":
+    if accountant and accountant.method == "Rényi":
         notes.append(
             "dp_accounting: Rényi's bound, which is looser; it has no other for fixed batches"
         )

@@ -55,7 +55,6 @@ def sweep(
     the same command goes on where it was stopped. The last lines name two tables: runs.csv with
     every number of every run, and sweep.csv with mean and spread over the seeds.
     """
-    from membership.exhibits.numbers import number
     from membership.running import compare as tables
     from membership.running import sweep as room
 
@@ -64,30 +63,37 @@ def sweep(
     _require_exhibits(chapter, exhibit)
     paths.require_writable(output)
     failed = room.run_sweep(points, at_once, quiet=quiet)
-    lost = {point.name for point, _ in failed}
-    there = [point for point in points if point.name not in lost]
-    for point, why in failed:
-        click.echo(f"membership: {point.name}: {why}", err=True)
-    if there:
-        varied = list(points[0].varied)
+    failed_names = {point.name for point, _ in failed}
+    finished = [point for point in points if point.name not in failed_names]
+    for point, reason in failed:
+        click.echo(f"membership: {point.name}: {reason}", err=True)
+    if finished:
         runs = tables.merged(
             [
-                (one.varied, tables.numbers(chapter, one.settings.profile, one.folder))
-                for one in there
+                (point.varied, tables.numbers(chapter, point.settings.profile, point.folder))
+                for point in finished
             ]
         )
+        varied = list(points[0].varied)
         table = tables.spread(runs, varied)
-        shown = table.assign(
-            **{"mean [95%]": _texts(table, "mean", "low", "high"), "sd": table["sd"].map(number)}
-        )
-        others = [name for name in varied if name != tables.SEED]
-        columns = [*others, *tables.NUMBER, "runs", "mean [95%]", "sd"]
-        _print(shown[columns], exhibit)
-        for name, content in (("runs", runs), ("sweep", table)):
-            _save(content, output / f"{name}.csv")
+        _print_spread(table, varied, exhibit)
+        _save(runs, output / "runs.csv")
+        _save(table, output / "sweep.csv")
     if failed:
         click.echo(f"membership: {len(failed)} of {len(points)} runs failed", err=True)
         sys.exit(1)
+
+
+def _print_spread(table: "pd.DataFrame", varied: list[str], exhibit: tuple[str, ...]) -> None:
+    """What the seeds make of each number, a row for every combination of the other parameters."""
+    from membership.exhibits.numbers import number
+    from membership.running.compare import NUMBER, SEED
+
+    shown = table.assign(
+        **{"mean [95%]": _texts(table, "mean", "low", "high"), "sd": table["sd"].map(number)}
+    )
+    parameters = [name for name in varied if name != SEED]
+    _print(shown[[*parameters, *NUMBER, "runs", "mean [95%]", "sd"]], exhibit)
 
 
 @click.command()
@@ -107,9 +113,9 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
     runs = room.saved(first), room.saved(second)
     table = room.compare(*runs)
     _require_exhibits(runs[0].chapter, exhibit)
-    asked = room.asked(*runs)
-    if len(asked):
-        _show("What differs between the runs", asked)
+    differences = room.asked(*runs)
+    if len(differences):
+        _show("What differs between the runs", differences)
     else:
         click.echo("What was asked of the runs is the same, as far as it is known.")
     sides = ("first", "second")
@@ -118,26 +124,26 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
         **{side: _texts(table, side, f"{side}_low", f"{side}_high") for side in sides},
     )
     # A number that one of them lacks has nothing to stand beside.
-    alone = table[["first", "second"]].isna().any(axis=1)
-    _print(shown.loc[~alone, [*NUMBER, *sides, "difference"]], exhibit)
-    if alone.any():
+    is_alone = table[["first", "second"]].isna().any(axis=1)
+    _print(shown.loc[~is_alone, [*NUMBER, *sides, "difference"]], exhibit)
+    if is_alone.any():
         where = "" if output is None else f", in {output / 'compare.csv'}"
-        click.echo(f"{alone.sum()} more numbers are in one of the runs alone{where}")
+        click.echo(f"{is_alone.sum()} more numbers are in one of the runs alone{where}")
     if output is not None:
         _save(table, output / "compare.csv")
         paths.atomic_write(output / "compare.html", room.page(*runs))
         click.echo(output / "compare.html")
 
 
-def _require_exhibits(chapter: str, wanted: tuple[str, ...]) -> None:
-    if wanted:
+def _require_exhibits(chapter: str, exhibits: tuple[str, ...]) -> None:
+    if exhibits:
         from membership.exhibits import declared
         from membership.settings import suggest
 
-        known = [one.id for one in declared(chapter)]
-        for one in wanted:
-            if one not in known:
-                raise InputError(f"unknown exhibit {suggest(one, known, 'exhibits')}")
+        ids = [exhibit.id for exhibit in declared(chapter)]
+        for exhibit_id in exhibits:
+            if exhibit_id not in ids:
+                raise InputError(f"unknown exhibit {suggest(exhibit_id, ids, 'exhibits')}")
 
 
 def _texts(table: "pd.DataFrame", *columns: str) -> list[str]:

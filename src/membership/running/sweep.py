@@ -4,6 +4,7 @@ import csv
 import hashlib
 import itertools
 import json
+import math
 import re
 import sys
 import time
@@ -61,19 +62,19 @@ def values(text: str, *, is_list: bool = False) -> list[str]:
             raise InputError(f"{brief(text)}: a range runs upwards, over {MOST_RUNS:,} at most")
         return [str(number) for number in range(first, last + 1)]
     try:
-        read = json.loads(f"[{text}]") or [""]
+        parts = json.loads(f"[{text}]") or [""]
     except (ValueError, RecursionError):
         rows = list(csv.reader([text], skipinitialspace=True))
-        read = [part.strip() for part in rows[0]]
-    if is_list and not all(isinstance(value, list) for value in read):
-        read = [read]
+        parts = [part.strip() for part in rows[0]]
+    if is_list and not all(isinstance(value, list) for value in parts):
+        parts = [parts]
     # A number stays as it was typed: 0.10 and 0.1 are one value, and 1e-3 is no longer than that.
-    several = [value if isinstance(value, str) else json.dumps(value) for value in read]
-    if "" in several[1:] or (several[:1] == [""] and len(several) > 1):
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in parts]
+    if "" in texts[1:] or (texts[:1] == [""] and len(texts) > 1):
         raise InputError(f"{brief(text)} holds an empty value; give values with commas between")
-    if len(set(several)) < len(several):
+    if len(set(texts)) < len(texts):
         raise InputError(f"{brief(text)} names a value twice")
-    return several
+    return texts
 
 
 def plan(chapter: str, strings: Mapping[str, str], output: Path) -> list[Point]:
@@ -93,26 +94,24 @@ def plan(chapter: str, strings: Mapping[str, str], output: Path) -> list[Point]:
         A name, a value or a combination of values cannot be used, or there are too many.
     """
     cls = settings_class(chapter)
-    if fixed := [name for name in _NOT_A_CHOICE[:1] if name in strings]:
-        raise InputError(f"parameter {fixed[0]!r}: a sweep has folders of its own; give --output")
+    if "results_dir" in strings:
+        raise InputError("parameter 'results_dir': a sweep has folders of its own; give --output")
     lists = {row.name for row in cls.describe() if row.type == "list"}
     choices = {name: values(text, is_list=name in lists) for name, text in strings.items()}
-    varied = [name for name, several in choices.items() if len(several) > 1]
+    varied = [name for name, texts in choices.items() if len(texts) > 1]
     for name in varied:
         if name in _NOT_A_CHOICE:
             raise InputError(f"parameter {name!r} changes no result, so it takes one value")
-    count = 1
-    for several in choices.values():
-        count *= len(several)
+    count = math.prod(map(len, choices.values()))
     if count > MOST_RUNS:
         raise InputError(f"{count:,} runs are more than {MOST_RUNS:,}; give fewer values")
     points = []
     for combination in itertools.product(*choices.values()):
-        parameters = dict(zip(choices, combination, strict=True))
-        own = {name: parameters[name] for name in varied}
-        folder = (output / _folder_name(own)).absolute()
-        typed = cls.typed(parameters) | {"results_dir": str(folder)}
-        points.append(Point(own, parameters, check(chapter, typed), folder))
+        run_texts = dict(zip(choices, combination, strict=True))
+        varied_texts = {name: run_texts[name] for name in varied}
+        folder = (output / _folder_name(varied_texts)).absolute()
+        parameters = cls.typed(run_texts) | {"results_dir": str(folder)}
+        points.append(Point(varied_texts, run_texts, check(chapter, parameters), folder))
     return points
 
 
@@ -157,13 +156,13 @@ def run_sweep(
         if not quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def on_end(ended: Running) -> None:
+    def on_end(run: Running) -> None:
         nonlocal done
         done += 1
-        took = time.monotonic() - ended.began
-        state = "failed" if ended.process.returncode else f"{took:.0f} s"
+        duration = time.monotonic() - run.began
+        state = "failed" if run.process.returncode else f"{duration:.0f} s"
         minutes, seconds = divmod(int(time.monotonic() - began), 60)
-        tell(f"{done:>4} of {len(points)}  {minutes:>3}:{seconds:02}  {ended.job.name} ({state})")
+        tell(f"{done:>4} of {len(points)}  {minutes:>3}:{seconds:02}  {run.job.name} ({state})")
 
     tell(f"{len(points)} runs, {done} of them up to date")
     jobs = [Job(point.name, _command(point), tells=False) for point in due]
@@ -172,9 +171,9 @@ def run_sweep(
             jobs, at_once or limits.cores(), go_on=True, within_memory=True, on_end=on_end
         )
     except RunError:
-        kept = sum(map(is_done, points))
+        n_kept = sum(map(is_done, points))
         raise RunError(
-            f"interrupted; {kept} of {len(points)} runs are kept: give the same command to go on"
+            f"interrupted; {n_kept} of {len(points)} runs are kept: give the same command to go on"
         ) from None
     return [(by_name[run.job.name], run.reason()) for run in failed]
 
