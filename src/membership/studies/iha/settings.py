@@ -45,11 +45,11 @@ class Settings(DataSettings):
         "further data sets beside dataset, by name (-odd: parity, squared error) or path",
         (
             ["digits", "purchase_like:3000"],
-            ["digits", "purchase_like:8000"],
+            ["digits", "purchase_like:4000"],
             ["fashion_mnist", "purchase_like:50000"],
         ),
     )
-    n_models: int = size("models a data set, even", (8, 24, 128), least=(6, "the chapter"), le=1000)
+    n_models: int = size("models a data set, even", (8, 16, 128), least=(6, "the chapter"), le=1000)
     n_targets: int = size(
         "models attacked, at most n_models",
         (3, 5, 10),
@@ -65,18 +65,18 @@ class Settings(DataSettings):
     epochs: int = size("epochs, the recipe's where a profile has none", (20, 0, 0), le=10_000)
     most_parameters: int = size(
         "widest model; hidden layers are cut to fit, since its Hessian is formed",
-        (900, 2500, 4800),
+        (900, 1600, 4800),
         le=100_000,  # 80 GB
     )
     loo_records: int = size(
         "records a leave-one-out experiment plays for",
-        (4, 10, 16),
+        (4, 6, 16),
         least=(2, "the chapter"),
         le=10_000,
     )
     loo_models: int = size(
         "models retrained for each of these records",
-        (6, 20, 32),
+        (6, 10, 32),
         least=(4, "the chapter"),
         le=1000,
     )
