@@ -46,7 +46,7 @@ def test_a_newer_text_is_written_and_the_same_one_is_not(target):
 def test_it_is_filled_in_and_written_anew_where_only_the_numbers_are_newer(target, monkeypatch):
     opened.write_notebooks()
     assert "Of a page." in target.read_text()
-    monkeypatch.setattr(opened, "_made_of", lambda texts: "another")
+    monkeypatch.setattr(opened, "_inputs_digest", lambda texts: "another")
     assert opened.write_notebooks() == [target]
 
 
@@ -55,7 +55,7 @@ def test_a_changed_one_is_kept_without_a_word_where_only_the_numbers_are_newer(
 ):
     opened.write_notebooks()
     target.write_text(target.read_text().replace("Of a page", "Mine"))
-    monkeypatch.setattr(opened, "_made_of", lambda texts: "another")
+    monkeypatch.setattr(opened, "_inputs_digest", lambda texts: "another")
     assert opened.write_notebooks() == []
     assert "Mine" in target.read_text()
     assert capsys.readouterr().err == ""

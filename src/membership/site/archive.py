@@ -47,38 +47,39 @@ def make_archive(output: Path | None = None, *, own_data: bool = False) -> tuple
     modes = _tracked(root)
     _require_committed(root)
     contents = {name: (root / name).read_bytes() for name in modes}
-    contents |= _of_site(site, contents)
+    contents |= _site_files(site, contents)
     _require_nothing_private(contents, own_data)
-    commit, when = git(root, "log", "-1", "--format=%H %ct").split()
+    commit, timestamp = git(root, "log", "-1", "--format=%H %ct").split()
     cited, exhibits = deposit.citation(), deposit.made()
     contents["codecheck.yml"] = deposit.codecheck(cited, exhibits).encode()
     contents[".zenodo.json"] = deposit.zenodo(cited).encode()
-    described = {
+    file_facts = {
         name: {"contentSize": str(len(content)), "sha256": _sha256(content)}
         for name, content in contents.items()
     }
-    contents["ro-crate-metadata.json"] = deposit.crate(cited, exhibits, described, commit).encode()
+    contents["ro-crate-metadata.json"] = deposit.crate(cited, exhibits, file_facts, commit).encode()
     sums = [f"{_sha256(content)}  {name}\n" for name, content in sorted(contents.items())]
     contents[SUMS] = "".join(sums).encode()
     target = output or root / "_build" / f"membership-{membership.__version__}.zip"
     programs = {name for name, mode in modes.items() if mode == "100755"}
     # A zip file knows the years 1980 to 2107; a clock may have been elsewhere.
-    dated = min(max(time.gmtime(int(when))[:6], (1980, 1, 1, 0, 0, 0)), (2107, 12, 31, 23, 59, 58))
-    packed = _zip(contents, programs, dated)
-    paths.atomic_write(target, packed)
-    return target, _sha256(packed)
+    date = time.gmtime(int(timestamp))[:6]
+    date = min(max(date, (1980, 1, 1, 0, 0, 0)), (2107, 12, 31, 23, 59, 58))
+    archive = _zip(contents, programs, date)
+    paths.atomic_write(target, archive)
+    return target, _sha256(archive)
 
 
 def _tracked(root: Path) -> dict[str, str]:
     """The mode of each file that git tracks, by name."""
-    listed = git(root, "ls-files", "--stage", "-z")
-    if not listed or not git_commit(root):
+    listing = git(root, "ls-files", "--stage", "-z")
+    if not listing or not git_commit(root):
         raise InputError(
             "an archive holds what git tracks, and this folder is no git checkout with a commit; "
             "make it in a clone"
         )
-    entries = [entry.split("\t", 1) for entry in listed.strip("\0").split("\0")]
-    return {name: about.split()[0] for about, name in entries}
+    entries = [entry.split("\t", 1) for entry in listing.strip("\0").split("\0")]
+    return {name: fields.split()[0] for fields, name in entries}
 
 
 def _require_committed(root: Path) -> None:
@@ -92,14 +93,14 @@ def _require_committed(root: Path) -> None:
         )
 
 
-def _of_site(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
+def _site_files(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
     """The site's files under ``site``, checked against the pages and results they are made of."""
     files = {}
     for path in sorted(p for p in site.rglob("*") if p.is_file()):
         name, content = path.relative_to(site).as_posix(), path.read_bytes()
         source = name.removeprefix("_sources/")
-        shown = source.startswith(("book/", "results/paper/"))
-        if shown and tracked.get(source, content) != content:
+        is_shown = source.startswith(("book/", "results/paper/"))
+        if is_shown and tracked.get(source, content) != content:
             raise InputError(f"the site shows another {source}; build it again: membership build")
         if not any(part.startswith(".") or part == paths.MARK for part in name.split("/")):
             files[f"site/{name}"] = content
@@ -129,21 +130,21 @@ def _own_data(name: str, content: bytes) -> list[str]:
     """What a page or a manifest says of the reader's own data in its run."""
     if not name.endswith((f"/{manifest.NAME}", ".ipynb")):
         return []
-    whole = json.loads(content)
-    runs = whole.get("runs") or [whole.get("metadata", {}).get("membership", {})]
+    document = json.loads(content)
+    runs = document.get("runs") or [document.get("metadata", {}).get("membership", {})]
     return sorted({own for run in runs for own in run.get("own_data", ())})
 
 
-def _zip(contents: dict[str, bytes], programs: set[str], when: tuple[int, ...]) -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as file:
+def _zip(contents: dict[str, bytes], programs: set[str], date: tuple[int, ...]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in sorted(contents.items()):
-            entry = zipfile.ZipInfo(name, when)
+            entry = zipfile.ZipInfo(name, date)
             entry.create_system = 3  # Unix, whatever this is: the modes are Unix's
             entry.external_attr = (0o100755 if name in programs else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             file.writestr(entry, content)
-    return whole.getvalue()
+    return buffer.getvalue()
 
 
 def _sha256(content: bytes) -> str:

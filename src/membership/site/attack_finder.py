@@ -82,18 +82,18 @@ class Case:
         """The chapter about its paper, or else the first beside the bench that measures it."""
         of_paper = {paper.key: chapter for chapter, paper in published.papers.items()}
         chapters = [result.exhibit.chapter for result in self.reached]
-        measured = next(iter(sorted(chapters, key=BENCH.__eq__)), "")
-        return of_paper.get(self.attack.paper, measured)
+        first_chapter = next(iter(sorted(chapters, key=BENCH.__eq__)), "")
+        return of_paper.get(self.attack.paper, first_chapter)
 
 
 def cases() -> list[Case]:
     """Every registered attack, in the order of the registry."""
     chapters = sorted(published.subjects, key=lambda chapter: chapter != BENCH)
-    tables = [_measured(chapter) for chapter in chapters]
-    return [Case(attack, tuple(_reached(attack, tables))) for attack in registry().values()]
+    tables = [_attack_panels(chapter) for chapter in chapters]
+    return [Case(attack, tuple(_results(attack, tables))) for attack in registry().values()]
 
 
-def _measured(chapter: str) -> list[Panel]:
+def _attack_panels(chapter: str) -> list[Panel]:
     """The committed runs of a chapter that list attacks: tables first, data before games."""
     runs = [run for exhibit in declared(chapter) for run in panels(exhibit, "paper", "")]
     listing = [
@@ -102,16 +102,16 @@ def _measured(chapter: str) -> list[Panel]:
     return sorted(listing, key=lambda run: (run.exhibit.kind != "table", not run.about["data"]))
 
 
-def _reached(attack: Attack, chapters: list[list[Panel]]) -> Iterator[Reached]:
+def _results(attack: Attack, chapters: list[list[Panel]]) -> Iterator[Reached]:
     """The first exhibit of each chapter that measured an attack."""
     for runs in chapters:
-        first = next((result for run in runs if (result := _in_run(attack, run)).lines), None)
-        if first:
+        results = (_result(attack, run) for run in runs)
+        if first := next((result for result in results if result.lines), None):
             yield first
 
 
-def _in_run(attack: Attack, run: Panel) -> Reached:
-    rows, models = _of_attack(attack, run.table), 0
+def _result(attack: Attack, run: Panel) -> Reached:
+    rows, models = _attack_rows(attack, run.table), 0
     if "n_reference" in rows and len(rows):
         models = int(rows["n_reference"].max())
         rows = rows[rows["n_reference"] == models]
@@ -135,13 +135,13 @@ def _in_run(attack: Attack, run: Panel) -> Reached:
     return Reached(run.exhibit, models, tuple(lines))
 
 
-def _of_attack(attack: Attack, table: pd.DataFrame) -> pd.DataFrame:
+def _attack_rows(attack: Attack, table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a table that are about an attack under one of its names."""
     if "attack" in table and "metric" in table:
-        known = {attack.display, f"{attack.display} (Exact)"}
+        names = {attack.display, f"{attack.display} (Exact)"}
         if attack.name == "loss":
-            known |= {attack.term, f"{attack.term} (Exact)"}
-        return table[table["attack"].isin(known)]
+            names |= {attack.term, f"{attack.term} (Exact)"}
+        return table[table["attack"].isin(names)]
     if "quantity" not in table:
         return table.iloc[:0].assign(metric="")
     quantities = [f"AUC of {attack.display}{steps} (%)" for steps in ("", ", one step")]
@@ -156,13 +156,13 @@ def _measure(metric: str) -> str:
 
 
 def _line(name: str, rows: pd.DataFrame) -> Line:
-    shown = {words: "" for words in ("AUC", "TPR")}
-    for words, part in rows.groupby("measure", sort=False):
-        column, factor, style, unit = _MEASURES[words]
+    texts = {measure: "" for measure in ("AUC", "TPR")}
+    for measure, part in rows.groupby("measure", sort=False):
+        column, factor, style, unit = _MEASURES[measure]
         low, high = part["value"].min() * factor, part["value"].max() * factor
         ends = [f"{x:{style}}" for x in (low, high)]
-        shown[column] = " to ".join(dict.fromkeys(ends)) + unit
-    return Line(name, shown["AUC"], shown["TPR"])
+        texts[column] = " to ".join(dict.fromkeys(ends)) + unit
+    return Line(name, texts["AUC"], texts["TPR"])
 
 
 def _data_name(run: Panel) -> str:

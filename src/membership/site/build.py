@@ -41,8 +41,8 @@ def build_site(*, quiet: bool = False) -> Path:
     root = paths.project_root()
     chapters = _require_chapters(root)
     # Two builds would write the same pages.
-    busy = "the site is being built already; wait for the end of that"
-    with paths.locked(root / "book" / "generated" / ".lock", busy):
+    message = "the site is being built already; wait for the end of that"
+    with paths.locked(root / "book" / "generated" / ".lock", message):
         return _build(root, chapters, quiet)
 
 
@@ -94,10 +94,10 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
 def _require_chapters(root: Path) -> list[str]:
     toc = paths.text_of(root / "_toc.yml")
     pages = re.findall(r"book/chapters/(\w+)", toc)
-    listed = list(dict.fromkeys(map(chapter_of_page, pages)))
+    chapters = list(dict.fromkeys(map(chapter_of_page, pages)))
     missing = [
         chapter
-        for chapter in listed
+        for chapter in chapters
         if not all(executed_path(page).is_file() for page in pages_of(chapter))
     ]
     if missing:
@@ -105,7 +105,7 @@ def _require_chapters(root: Path) -> list[str]:
             f"no executed notebook for {', '.join(missing)}; make it with: "
             f"membership run {' '.join(missing)}"
         )
-    return listed
+    return chapters
 
 
 def _first_findings(output: str, most: int = 3) -> str:
@@ -113,6 +113,6 @@ def _first_findings(output: str, most: int = 3) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     findings = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
     more = f" (and {len(findings) - most} more)" if len(findings) > most else ""
-    raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
+    exceptions = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
     words = [line for line in lines if re.search("[A-Za-z]{3}", line)]
-    return " | ".join(findings[:most] or raised[-1:] or words[-1:]) + more
+    return " | ".join(findings[:most] or exceptions[-1:] or words[-1:]) + more

@@ -39,38 +39,38 @@ def copy(results: list[Agreed], destination: Path) -> None:
         One of them has changed since it was checked.
     """
     for result in results:
-        below = destination / result.folder.parent.name / result.folder.name
+        target = destination / result.folder.parent.name / result.folder.name
         for name, digest in result.files.items():
             try:
                 content = (result.folder / name).read_bytes()
             except OSError:
                 content = b""
             if hashlib.sha256(content).hexdigest() != digest:
-                changed = paths.shown(result.folder / name)
-                raise RunError(f"{changed} was written anew while the site was built; build again")
-            paths.atomic_write(below / name, content)
-        shown = result.folder / manifest.NAME
-        if shown.is_file():
-            paths.atomic_write(below / manifest.NAME, shown.read_bytes())
+                path = paths.shown(result.folder / name)
+                raise RunError(f"{path} was written anew while the site was built; build again")
+            paths.atomic_write(target / name, content)
+        manifest_file = result.folder / manifest.NAME
+        if manifest_file.is_file():
+            paths.atomic_write(target / manifest.NAME, manifest_file.read_bytes())
 
 
 def _of_pages(chapter: str) -> Agreed | None:
     pages = [executed_path(page) for page in pages_of(chapter)]
     note = read_stamp(*pages)
     if note is None:
-        changed = next((page for page in pages if read_stamp(page) is None), pages[-1])
+        changed_page = next((page for page in pages if read_stamp(page) is None), pages[-1])
         raise InputError(
-            f"{paths.shown(changed)} is not as `membership run` left it; make it again: "
+            f"{paths.shown(changed_page)} is not as `membership run` left it; make it again: "
             f"membership run {chapter}"
         )
     if note["results_dir"] == ELSEWHERE:
         return None
     root = paths.project_root() / (note["results_dir"] or "results")
     folder = root / note["profile"] / chapter
-    if bad := manifest.wrong(folder, note["files"]):
+    if wrong_names := manifest.wrong(folder, note["files"]):
         raise InputError(
-            f"{paths.shown(folder / bad[0])} is not the file that the page's run wrote"
-            f"{_writer(folder, bad[0])}; run it again: {_command(chapter)}"
+            f"{paths.shown(folder / wrong_names[0])} is not the file that the page's run wrote"
+            f"{_writer(folder, wrong_names[0])}; run it again: {_command(chapter)}"
         )
     if not manifest.covers(folder, note["files"]):
         raise InputError(
@@ -84,8 +84,8 @@ def _of_pages(chapter: str) -> Agreed | None:
 
 def _of_committed(folder: Path) -> Agreed:
     manifest.require(folder)
-    listed, lying = manifest.listed(folder), manifest.digests(folder)
-    unlisted = [name for name in lying if name not in listed and Path(name).suffix in _EXHIBITS]
+    listed, digests = manifest.listed(folder), manifest.digests(folder)
+    unlisted = [name for name in digests if name not in listed and Path(name).suffix in _EXHIBITS]
     if unlisted:
         raise InputError(
             f"no run is known to have written {paths.shown(folder / unlisted[0])}; remove it, or "

@@ -43,11 +43,11 @@ def by_section(doctree: nodes.document, labels: dict[str, str]) -> dict[str, lis
             for section in title.children:
                 if isinstance(section, nodes.section):
                     text = "".join(raw.astext() for raw in section.findall(nodes.raw))
-                    shown = dict.fromkeys(
+                    ids = dict.fromkeys(
                         exhibit_id for exhibit_id in _ID.findall(text) if exhibit_id in labels
                     )
                     by_anchor[section["ids"][0]] = [
-                        (exhibit_id, labels[exhibit_id]) for exhibit_id in shown
+                        (exhibit_id, labels[exhibit_id]) for exhibit_id in ids
                     ]
     return by_anchor
 

@@ -74,7 +74,7 @@ def made() -> list[Made]:
     """Every exhibit of the chapters, in the order of their pages."""
     known = chapters()
     return [
-        exhibit for chapter in published.subjects if chapter in known for exhibit in _of(chapter)
+        entry for chapter in published.subjects if chapter in known for entry in _made_by(chapter)
     ]
 
 
@@ -91,7 +91,7 @@ def citation() -> dict[str, Any]:
 
 def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:
     """``codecheck.yml``, as its authors write it; a codechecker adds certificate and report."""
-    whole = {
+    document = {
         "version": CODECHECK,
         "paper": {
             "title": cited["title"],
@@ -111,7 +111,7 @@ def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:
             if not entry.files
         ],
     }
-    text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
     return f"%YAML 1.1\n---\n{text}"
 
 
@@ -121,12 +121,12 @@ def zenodo(cited: dict[str, Any]) -> str:
         {"identifier": paper.url, "relation": "references", "resource_type": "publication-article"}
         for paper in published.papers.values()
     ]
-    own = [
+    links = [
         {"identifier": cited[key], "relation": relation}
         for key, relation in (("url", "isDocumentedBy"), ("repository-code", "isDerivedFrom"))
         if key in cited
     ]
-    whole = {
+    document = {
         "upload_type": "software",
         "title": cited["title"],
         "description": cited["abstract"],
@@ -137,9 +137,9 @@ def zenodo(cited: dict[str, Any]) -> str:
         "publication_date": cited["date-released"],
         "keywords": cited["keywords"],
         "language": "eng",
-        "related_identifiers": own + papers,
+        "related_identifiers": links + papers,
     }
-    return as_json(whole)
+    return as_json(document)
 
 
 def crate(
@@ -196,17 +196,17 @@ def crate(
     return as_json({"@context": f"{CRATE}/context", "@graph": [descriptor, root, *parts, *context]})
 
 
-def _of(chapter: str) -> list[Made]:
+def _made_by(chapter: str) -> list[Made]:
     settings = settings_class(chapter).from_values({"profile": "paper"})
     exhibits, root = declared(chapter), paths.project_root()
     source = Source(settings, exhibits, gather=False)
     entries = []
     for exhibit in exhibits:
-        place = location(exhibit.id, chapter, "paper")
-        lying = [place.with_suffix(suffix) for suffix in SUFFIXES]
-        files = tuple(p.relative_to(root).as_posix() for p in lying if p.is_file())
+        base = location(exhibit.id, chapter, "paper")
+        candidates = [base.with_suffix(suffix) for suffix in SUFFIXES]
+        files = tuple(p.relative_to(root).as_posix() for p in candidates if p.is_file())
         if source.lacks(exhibit):
-            entries.append(Made(exhibit, files, (), _run(settings)))
+            entries.append(Made(exhibit, files, (), _run_command(settings)))
         else:
             names = exhibit.evidence(settings)
             evidence = tuple(f"results/paper/{chapter}/{stem}{SUFFIX}" for stem in names)
@@ -214,17 +214,17 @@ def _of(chapter: str) -> list[Made]:
     return entries
 
 
-def _run(settings: Any) -> str:
+def _run_command(settings: Any) -> str:
     """The command of a chapter's paper-size run, with what its record says was not the profile's.
 
     That run made the exhibits whose evidence is not kept.
     """
     words = ["membership", "run", settings.chapter, "--profile", "paper"]
-    record, usual = run_record_path(settings.chapter, "paper"), settings.parameters()
+    record, defaults = run_record_path(settings.chapter, "paper"), settings.parameters()
     if record.is_file():
         parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
         for key, value in parameters.items():
-            if key in usual and key not in INCIDENTAL and value != usual[key]:
+            if key in defaults and key not in INCIDENTAL and value != defaults[key]:
                 text = value if isinstance(value, str) else json.dumps(value)
                 words += ["-p", key, text]
     return shlex.join(words)
@@ -241,9 +241,9 @@ def as_json(whole: dict[str, Any]) -> str:
 
 
 def _folder(folder: str, words: str, files: dict[str, str]) -> dict[str, Any]:
-    whole = {"@id": folder, "@type": "Dataset", "name": folder, "description": words}
-    within = [name for name in files if name.startswith(folder)]
-    return {**whole, **({"hasPart": _ids(within)} if within else {})}
+    entity = {"@id": folder, "@type": "Dataset", "name": folder, "description": words}
+    names = [name for name in files if name.startswith(folder)]
+    return {**entity, **({"hasPart": _ids(names)} if names else {})}
 
 
 def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
@@ -303,21 +303,22 @@ def _about(cited: dict[str, Any], commit: str) -> list[dict[str, Any]]:
 
 def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
     """One for each command: what it reads of the archive, and what it makes."""
-    whole = []
-    for number, command in enumerate(dict.fromkeys(o.command for o in exhibits if o.files), 1):
-        own = [entry for entry in exhibits if entry.command == command]
-        read = dict.fromkeys(file for entry in own for file in entry.evidence)
-        whole.append(
+    actions = []
+    commands = dict.fromkeys(entry.command for entry in exhibits if entry.files)
+    for number, command in enumerate(commands, 1):
+        entries = [entry for entry in exhibits if entry.command == command]
+        evidence = dict.fromkeys(file for entry in entries for file in entry.evidence)
+        actions.append(
             {
                 "@id": f"#command-{number}",
                 "@type": "CreateAction",
                 "name": command,
                 "instrument": _ids([_PROGRAM]),
-                **({"object": _ids(read)} if read else {}),
-                "result": _ids(file for entry in own for file in entry.files),
+                **({"object": _ids(evidence)} if evidence else {}),
+                "result": _ids(file for entry in entries for file in entry.files),
             }
         )
-    return whole
+    return actions
 
 
 def _ids(entities: Iterable[str | dict[str, Any]]) -> list[dict[str, str]] | dict[str, str]:

@@ -1,6 +1,5 @@
 """The notebooks that people open: prose as the page has it, exhibits that stand alone."""
 
-import functools
 import hashlib
 import itertools
 import json
@@ -31,28 +30,29 @@ def write_notebooks() -> list[Path]:
         Those written. One that somebody has changed, or run, stays as it is; where the text is
         newer than it, that is said on stderr.
     """
-    written = []
+    targets = []
     pages = list(itertools.chain.from_iterable(map(pages_of, chapters())))
     texts = {page: paths.text_of(source_path(page)) for page in pages}
-    made_of = _made_of(texts)
+    inputs_digest = _inputs_digest(texts)
     for page, text in texts.items():
         target = paths.project_root() / "notebooks" / f"{page}.ipynb"
-        source, recorded = hashlib.sha256(text.encode()).hexdigest(), _recorded_in(target)
-        if recorded.get("made_of") == made_of:
+        text_digest, old_note = hashlib.sha256(text.encode()).hexdigest(), _note_in(target)
+        if old_note.get("made_of") == inputs_digest:
             continue
-        if target.exists() and note_of(target) is None and not _is_as(_as_notebook(text), target):
-            if recorded.get("source") != source:
+        page_text = _as_notebook(text)
+        if target.exists() and note_of(target) is None and not _is_unrun_copy(page_text, target):
+            if old_note.get("source") != text_digest:
                 print(
                     f"{paths.shown(target)} was changed, so it stays as it is, though the chapter "
                     "is a newer one; move it away to have that",
                     file=sys.stderr,
                 )
             continue
-        whole = json.loads(_as_notebook(text))
-        note = {"source": source, "made_of": made_of}
-        paths.atomic_write(target, sealed(json.dumps(filled(whole, page)), note))
-        written.append(target)
-    return written
+        notebook = json.loads(page_text)
+        note = {"source": text_digest, "made_of": inputs_digest}
+        paths.atomic_write(target, sealed(json.dumps(filled(notebook, page)), note))
+        targets.append(target)
+    return targets
 
 
 def write_downloads(app: Any, exception: Exception | None) -> None:
@@ -62,9 +62,9 @@ def write_downloads(app: Any, exception: Exception | None) -> None:
     for page in itertools.chain.from_iterable(map(pages_of, chapters())):
         target = Path(app.outdir) / "_sources" / "book" / "chapters" / f"{page}.ipynb"
         if target.is_file():
-            whole = json.loads(target.read_text(encoding="utf-8"))
-            note = whole["metadata"].get("membership", {})
-            paths.atomic_write(target, sealed(json.dumps(filled(whole, page)), note))
+            notebook = json.loads(target.read_text(encoding="utf-8"))
+            note = notebook["metadata"].get("membership", {})
+            paths.atomic_write(target, sealed(json.dumps(filled(notebook, page)), note))
 
 
 def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
     return whole
 
 
-def _made_of(texts: dict[str, str]) -> str:
+def _inputs_digest(texts: dict[str, str]) -> str:
     """The digest of what the notebooks say: texts, code, what was printed, and committed runs."""
     package = provenance.PACKAGE
     files = [*(paths.results_dir() / "paper").glob(f"*/{manifest.NAME}")]
@@ -93,33 +93,32 @@ def _made_of(texts: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-@functools.cache
 def _as_notebook(text: str) -> str:
     import jupytext
 
     return jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb")
 
 
-def _recorded_in(notebook: Path) -> dict[str, Any]:
+def _note_in(notebook: Path) -> dict[str, Any]:
     """What a notebook says that it was made of, changed since or not."""
-    return (_read(notebook).get("metadata") or {}).get("membership", {})
+    return (_read_notebook(notebook).get("metadata") or {}).get("membership", {})
 
 
-def _is_as(page: str, notebook: Path) -> bool:
+def _is_unrun_copy(page: str, notebook: Path) -> bool:
     """Whether a notebook without our note holds just these cells, and no output."""
 
-    def cells(whole: dict[str, Any]) -> list[tuple[Any, ...]]:
-        entries = whole.get("cells") or []
+    def cells(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+        entries = document.get("cells") or []
         return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in entries]
 
-    whole = _read(notebook)
-    noted = (whole.get("metadata") or {}).get("membership")
-    return not noted and bool(whole) and cells(whole) == cells(json.loads(page))
+    document = _read_notebook(notebook)
+    note = (document.get("metadata") or {}).get("membership")
+    return not note and bool(document) and cells(document) == cells(json.loads(page))
 
 
-def _read(notebook: Path) -> dict[str, Any]:
+def _read_notebook(notebook: Path) -> dict[str, Any]:
     try:
-        whole = json.loads(notebook.read_text(encoding="utf-8"))
+        document = json.loads(notebook.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return whole if isinstance(whole, dict) else {}
+    return document if isinstance(document, dict) else {}

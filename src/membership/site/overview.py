@@ -147,43 +147,44 @@ def part(chapter: str) -> Part:
     exhibits = declared(chapter)
     runs = {exhibit.id: next(iter(panels(exhibit, "paper", "")), None) for exhibit in exhibits}
     printed = published.printed(chapter)
-    left = printed[~printed["printed_at"].isin(_beside(runs))]
-    by_exhibit = {exhibit_id: _not_run(rows) for exhibit_id, rows in left.groupby("exhibit")}
+    without_run = printed[~printed["printed_at"].isin(_beside(runs))]
+    not_run = {
+        exhibit_id: _numbers_not_run(rows) for exhibit_id, rows in without_run.groupby("exhibit")
+    }
     entries = [
         Entry(
             exhibit,
             runs[exhibit.id],
             standing(exhibit, runs[exhibit.id]),
-            _numbers(runs[exhibit.id]) + by_exhibit.pop(exhibit.id, []),
+            _numbers(runs[exhibit.id]) + not_run.pop(exhibit.id, []),
         )
         for exhibit in exhibits
     ]
     source = Committed(settings_class(chapter).from_values({"profile": "paper"}), exhibits)
-    tested = claims.rows(claims_of(chapter), exhibits, source, None)
-    return Part(
-        chapter, entries, tested, [number for rest in by_exhibit.values() for number in rest]
-    )
+    claim_rows = claims.rows(claims_of(chapter), exhibits, source, None)
+    elsewhere = [number for numbers in not_run.values() for number in numbers]
+    return Part(chapter, entries, claim_rows, elsewhere)
 
 
 def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Numbers by verdict, and the papers' claims and our own by outcome, of the whole book."""
-    numbers = [number.verdict for chapter in parts() for number in chapter.numbers]
-    tested = [row for chapter in parts() for row in chapter.claims]
-    of_papers, own = (claims.counts(tested, origin) for origin in ("paper", "ours"))
-    return counted(numbers, VERDICTS), of_papers, own
+    verdicts = [number.verdict for chapter in parts() for number in chapter.numbers]
+    claim_rows = [row for chapter in parts() for row in chapter.claims]
+    of_papers, of_book = (claims.counts(claim_rows, origin) for origin in ("paper", "ours"))
+    return counted(verdicts, VERDICTS), of_papers, of_book
 
 
 def compared() -> tuple[dict[str, int], dict[str, int]]:
     """Numbers that could be compared, by verdict: of measurements, and of the one closed form."""
-    of_formula = [
+    verdicts = [
         number.verdict
         for chapter in parts()
         for entry in chapter.entries
         if entry.exhibit.id == CLOSED_FORM
         for number in entry.numbers
     ]
-    whole, formula = totals()[0], counted(of_formula, COMPARED)
-    measured = {word: whole.get(word, 0) - formula.get(word, 0) for word in COMPARED}
+    counts, formula = totals()[0], counted(verdicts, COMPARED)
+    measured = {word: counts.get(word, 0) - formula.get(word, 0) for word in COMPARED}
     return measured, formula
 
 
@@ -223,11 +224,11 @@ def as_csv(of_chapters: tuple[Part, ...]) -> bytes:
 
 def as_json(of_chapters: tuple[Part, ...]) -> bytes:
     """`rows` as JSON, with the version of the book; what is empty is left out."""
-    listed = [
+    entries = [
         {key: value for key, value in row.items() if value != ""} for row in rows(of_chapters)
     ]
-    whole = {"version": membership.__version__, "rows": listed}
-    return (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    document = {"version": membership.__version__, "rows": entries}
+    return (json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 
 def write_copies(app: Any, exception: Exception | None) -> None:
@@ -239,8 +240,8 @@ def write_copies(app: Any, exception: Exception | None) -> None:
 
 def _beside(runs: dict[str, Panel | None]) -> set[str]:
     """Where the numbers are printed that a run stands beside."""
-    judged = [run.judged for run in runs.values() if run and run.judged is not None]
-    return {place for table in judged for place in table["printed_at"]}
+    tables = [run.judged for run in runs.values() if run and run.judged is not None]
+    return {place for table in tables for place in table["printed_at"]}
 
 
 def _numbers(run: Panel | None) -> list[Number]:
@@ -264,7 +265,7 @@ def _numbers(run: Panel | None) -> list[Number]:
     ]
 
 
-def _not_run(rows: Any) -> list[Number]:
+def _numbers_not_run(rows: Any) -> list[Number]:
     return [
         Number(
             row.what,
@@ -295,18 +296,18 @@ def _of_number(chapter: Part, entry: Entry | None, number: Number) -> dict[str, 
 
 
 def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
-    first = next(iter(row.outcome.numbers), None)
-    low, high = first.interval() if first else (math.nan, math.nan)
+    number = next(iter(row.outcome.numbers), None)
+    low, high = number.interval() if number else (math.nan, math.nan)
     return _row(
         chapter,
         kind="claim",
         id=row.claim.id,
         label=row.claim.section,
         what=row.claim.quote,
-        metric=first.label if first else "",
+        metric=number.label if number else "",
         standing="; ".join(row.outcome.datasets),
         published=row.claim.published,
-        regenerated=_exact(first.difference) if first else "",
+        regenerated=_exact(number.difference) if number else "",
         low=_exact(low),
         high=_exact(high),
         verdict=row.outcome.mark,

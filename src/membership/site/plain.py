@@ -49,18 +49,18 @@ def plain(text: str, page: str) -> str:
     page : str
         Whose it is, as Sphinx names pages: "book/chapters/iha".
     """
-    lines, parts, at = text.split("\n"), [], 0
+    lines, parts, start = text.split("\n"), [], 0
     for token in _PARSER.parse(text):
         if token.level or not token.map or token.type not in (*_FENCES, *_DROPPED):
             continue
         first, last = token.map
-        parts.append(_prose("\n".join(lines[at:first]), page))
-        if named := _NAMED.fullmatch(token.info.strip()):
-            parts.append(_directive(*named.groups(), token.content, page))
+        parts.append(_prose("\n".join(lines[start:first]), page))
+        if directive := _NAMED.fullmatch(token.info.strip()):
+            parts.append(_directive(*directive.groups(), token.content, page))
         elif token.type in _FENCES:
             parts.append("\n".join(lines[first:last]))
-        at = last
-    parts.append(_prose("\n".join(lines[at:]), page))
+        start = last
+    parts.append(_prose("\n".join(lines[start:]), page))
     return "\n\n".join(part.strip("\n") for part in parts if part.strip())
 
 
@@ -84,8 +84,8 @@ def _jinja(page: str) -> jinja2.Environment:
         comment_start_string="@#",
         comment_end_string="#@",
     )
-    of_words = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed")
-    for name in (*of_words, "says"):
+    names = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed", "says")
+    for name in names:
         environment.globals[name] = _if_run(substitutions.SUBSTITUTIONS[name])
     environment.globals.update(ref=ref, claim=_claim, tally=_tally)
     return environment
@@ -120,21 +120,23 @@ def _tally(chapter: str) -> str:
 
 
 def _role(name: str, content: str, page: str) -> str:
-    split = _TARGETED.fullmatch(content)
-    words, target = split.groups() if split else ("", content)
+    match = _TARGETED.fullmatch(content)
+    words, target = match.groups() if match else ("", content)
     if name in ("cite", "cite:t"):
-        cited = "; ".join(_cited(key.strip(), name == "cite:t") for key in content.split(","))
-        return cited if name == "cite:t" else f"({cited})"
+        citations = "; ".join(
+            _citation(key.strip(), name == "cite:t") for key in content.split(",")
+        )
+        return citations if name == "cite:t" else f"({citations})"
     if name == "doc":
         folder = posixpath.dirname(page)
         return _to_page(words, posixpath.normpath(posixpath.join(folder, target)), page)
     if target in _labels() and name in ("ref", "prf:ref", "eq"):
-        there, title = _labels()[target]
-        return _link(words or title, there, page)
+        target_page, title = _labels()[target]
+        return _link(words or title, target_page, page)
     return words or content
 
 
-def _cited(key: str, in_text: bool) -> str:
+def _citation(key: str, in_text: bool) -> str:
     entry = _bibliography().entries[key]
     names = [
         " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
@@ -153,12 +155,12 @@ def _bibliography() -> Any:
     return parse_string(text, "bibtex")
 
 
-def _to_page(words: str, to: str, page: str) -> str:
-    name = to.removeprefix(CHAPTERS)
-    source = paths.project_root() / f"{to}.md" if name == to else source_path(name)
+def _to_page(words: str, target: str, page: str) -> str:
+    name = target.removeprefix(CHAPTERS)
+    source = paths.project_root() / f"{target}.md" if name == target else source_path(name)
     titles = headings_in(paths.text_of(source)) if source.is_file() else []
-    words = words or (titles or [posixpath.basename(to).replace("-", " ")])[0]
-    return words if name == to else _link(words, name, page)
+    words = words or (titles or [posixpath.basename(target).replace("-", " ")])[0]
+    return words if name == target else _link(words, name, page)
 
 
 def _link(words: str, chapter_page: str, page: str) -> str:
@@ -180,8 +182,8 @@ def _directive(name: str, title: str, content: str, page: str) -> str:
         return f"*Proof.* {body}"
     if name.startswith("prf:"):
         return f"**{number or name[4:].title()}** ({title})\n\n{body}"
-    quoted = f"**{title or name.title()}**\n\n{body}"
-    return "\n".join(f"> {line}".rstrip() for line in quoted.split("\n"))
+    block = f"**{title or name.title()}**\n\n{body}"
+    return "\n".join(f"> {line}".rstrip() for line in block.split("\n"))
 
 
 def _split(content: str) -> tuple[dict[str, str], str]:
@@ -218,13 +220,13 @@ def _titles(text: str, chapter: int, count: Counter) -> dict[str, str]:
         elif token.type == "heading_open":
             titles |= dict.fromkeys(targets, tokens[i + 1].content)
             targets = []
-        elif token.type in _FENCES and (named := _NAMED.fullmatch(token.info.strip())):
+        elif token.type in _FENCES and (directive := _NAMED.fullmatch(token.info.strip())):
             options, body = _split(token.content)
-            label, kind = options.get("label", ""), named[1].removeprefix("prf:")
+            label, kind = options.get("label", ""), directive[1].removeprefix("prf:")
             if kind == "math" and label:
                 count[kind] += 1
                 titles[label] = f"({chapter}.{count[kind]})"
-            elif kind != named[1] and kind != "proof":
+            elif kind != directive[1] and kind != "proof":
                 count[kind] += 1
                 titles[label] = f"{kind.title()} {chapter}.{count[kind]}"
             if kind != "math":

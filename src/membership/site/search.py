@@ -57,11 +57,11 @@ class Book(Domain):
             for entry in contents.findall(nodes.reference):
                 if entry["refuri"] == page and (anchor := entry["anchorname"].removeprefix("#")):
                     yield entry.astext(), entry.astext(), "section", page, anchor, 1
-        for typed, places in synonyms().items():
+        for query, places in synonyms().items():
             for page, _, anchor in (f"book/{place}".partition("#") for place in places):
                 if page in self.env.found_docs:
-                    meant = terms.get((page, anchor)) or self.env.titles[page].astext()
-                    yield typed, f"{typed}: see {meant}", "synonym", page, anchor or "top", 0
+                    target = terms.get((page, anchor)) or self.env.titles[page].astext()
+                    yield query, f"{query}: see {target}", "synonym", page, anchor or "top", 0
 
     def process_doc(self, env: Any, docname: str, document: nodes.document) -> None:
         """Leave terms out of the index: they would be found again, as the page that they are on."""

@@ -33,7 +33,7 @@ _SECTION = """
 
 """
 # What a row of each table says; of the others, the last.
-_TOLD = {
+_MEANING = {
     "growth": "Each row is a fast path: median seconds at the largest of three sizes, peak memory "
     "of its process in GB, the power of the size that the seconds grow with (with the half-width "
     "of its 95% interval), and how many times as fast it is as a plain way or another library",
@@ -95,11 +95,11 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>|$~&^#])")
 def run_statistics() -> str:
     """Write the page of run times as Markdown, from the records under ``runs``."""
     runs = read_all()
-    body = _RUNS + "".join(map(_of_run, runs)) if runs else _NO_RUNS
+    body = _RUNS + "".join(map(_run_row, runs)) if runs else _NO_RUNS
     return f"# Run statistics\n\n{body}{sections()}"
 
 
-def _of_run(record: dict[str, Any]) -> str:
+def _run_row(record: dict[str, Any]) -> str:
     longest = max(record["sections"], key=lambda section: section["seconds"], default=None)
     cells = [
         record["title"],
@@ -114,12 +114,14 @@ def _of_run(record: dict[str, Any]) -> str:
 
 def lasted(chapter: str) -> str:
     """The command that runs a chapter at its least profile that was timed, and what it took."""
-    timed = {record["profile"]: record for record in read_all() if record.get("chapter") == chapter}
-    profile = next((name for name in ("tiny", "quick") if name in timed), "tiny")
-    took = "not timed here"
-    if profile in timed:
-        took = f"{timed[profile]['seconds']:.0f} seconds with {timed[profile]['cpus']} CPUs"
-    return f"`membership run {chapter} --profile {profile}`: {took}"
+    records = {
+        record["profile"]: record for record in read_all() if record.get("chapter") == chapter
+    }
+    profile = next((name for name in ("tiny", "quick") if name in records), "tiny")
+    duration = "not timed here"
+    if profile in records:
+        duration = f"{records[profile]['seconds']:.0f} seconds with {records[profile]['cpus']} CPUs"
+    return f"`membership run {chapter} --profile {profile}`: {duration}"
 
 
 def write_benchmarks(name: str, table: "pd.DataFrame", *, keep: bool = False) -> Path:
@@ -170,8 +172,8 @@ def sections() -> str:
 
 def _is_record(record: Any) -> bool:
     rows = record["rows"]
-    alike = all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows)
-    return bool(rows) and alike and {"name", "machine", "cpus"} <= record.keys()
+    same_columns = all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows)
+    return bool(rows) and same_columns and {"name", "machine", "cpus"} <= record.keys()
 
 
 def _section(record: dict[str, Any]) -> str:
@@ -180,14 +182,14 @@ def _section(record: dict[str, Any]) -> str:
     table = "".join(row([shown(values[column]) for column in columns]) for values in rows)
     fields = {key: literal(record[key]) for key in ("name", "machine", "cpus")}
     name = record["name"]
-    words = _TOLD.get(name, _TOLD[""])
+    meaning = _MEANING.get(name, _MEANING[""])
     # In code nothing can be escaped: a name that is none stays out of it.
-    which = f" {name}" if str(name).isidentifier() else ""
-    command = "make bench" if name == "growth" else f"python -m benchmarks{which}"
+    argument = f" {name}" if str(name).isidentifier() else ""
+    command = "make bench" if name == "growth" else f"python -m benchmarks{argument}"
     # Seconds on a machine that others use are long, and more so for what uses all of it.
     load = record.get("load", 0.0)
-    busy = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
-    return _SECTION.format(**fields, told=words, command=command, busy=busy) + head + table
+    load_note = f", busy with other work: a load of {load:g}" if load > 1.5 * record["cpus"] else ""
+    return _SECTION.format(**fields, told=meaning, command=command, busy=load_note) + head + table
 
 
 def verdict_errors() -> str:

@@ -125,8 +125,8 @@ def ref(context: Any, exhibit_id: str, text: str = "") -> str:
     """A link to the card, "Table 2" unless told otherwise."""
     exhibit = find(exhibit_id)
     page = f"book/chapters/{page_of(exhibit_id)}.html"
-    here = os.path.dirname(context["env"].docname)
-    address = f"{os.path.relpath(page, here or '.')}#{exhibit_id}"
+    folder = os.path.dirname(context["env"].docname)
+    address = f"{os.path.relpath(page, folder or '.')}#{exhibit_id}"
     words = escape(text or exhibit["label"])
     return f'<a class="reference internal" href="{escape(address)}">{words}</a>'
 
@@ -166,12 +166,12 @@ def own_data() -> str:
 
 
 def _row(chapter: str) -> str:
-    takes, link = settings_class(chapter).takes(), f"{{doc}}`chapters/{chapter}`"
-    if takes is None:
+    limits, link = settings_class(chapter).takes(), f"{{doc}}`chapters/{chapter}`"
+    if limits is None:
         return f"| {link} | none: it makes its own | | |\n"
-    side = f"{takes.side} x {takes.side} pixels or more" if takes.side > 1 else "of any size"
-    scaled = "refused without `-p standardise true`" if takes.scaled else "taken"
-    return f"| {link} | {takes.records} {takes.counted} | {side} | {scaled} |\n"
+    side = f"{limits.side} x {limits.side} pixels or more" if limits.side > 1 else "of any size"
+    scaled = "refused without `-p standardise true`" if limits.scaled else "taken"
+    return f"| {link} | {limits.records} {limits.counted} | {side} | {scaled} |\n"
 
 
 @jinja2.pass_context
@@ -181,7 +181,7 @@ def verdicts(context: Any, part: str) -> str:
         raise InputError(f"no part {part!r} of the overview; there are {', '.join(_PARTS)}")
     parts = overview.parts()
     numbers, claims, findings = overview.totals()
-    occur = {word for chapter in parts for entry in chapter.entries for word in entry.standing}
+    standings = {word for chapter in parts for entry in chapter.entries for word in entry.standing}
     return raw(
         templates()
         .get_template("verdicts.html")
@@ -194,8 +194,8 @@ def verdicts(context: Any, part: str) -> str:
             findings=findings,
             plurals=PLURALS,
             papers=[(chapter.chapter, chapter.paper) for chapter in parts],
-            runs=[(word, word) for word in STANDINGS if word in occur],
-            standings=[(word, STANDINGS[word]) for word in STANDINGS if word in occur],
+            runs=[(word, word) for word in STANDINGS if word in standings],
+            standings=[(word, STANDINGS[word]) for word in STANDINGS if word in standings],
             verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
             results=[
                 (word, f"{claims.get(word, 0) + findings.get(word, 0)} {word}")
@@ -211,10 +211,10 @@ def verdicts(context: Any, part: str) -> str:
 def score(context: Any) -> str:
     """How many printed numbers could be compared, and what came of them, in a sentence."""
     measured, formula = overview.compared()
-    whole = sum(overview.totals()[0].values())
+    total = sum(overview.totals()[0].values())
     outcomes = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
     return (
-        f'<a href="{base(context)}verdicts.html">Of {whole} printed numbers</a> '
+        f'<a href="{base(context)}verdicts.html">Of {total} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
         f"{sum(formula.values())} of these are one table of a formula, of which "
         f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {outcomes}."
@@ -237,23 +237,25 @@ def claim(context: Any, claim_id: str, form: str = "") -> str:
     """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
     part, row = claimed(claim_id)
     macros = templates().get_template("claimed.html").make_module({})
-    shown = macros.claimed(row, base(context) + part.link(claim_id), form == "said")
-    return " ".join(str(shown).split())
+    html = macros.claimed(row, base(context) + part.link(claim_id), form == "said")
+    return " ".join(str(html).split())
 
 
 @jinja2.pass_context
 def cases(context: Any) -> str:
     """The registered attacks by what they need, with what they reached."""
-    listed = every_case()
-    used = {word for case in listed for word in case.attack.knowledge}
+    attack_cases = every_case()
+    knowledge = {word for case in attack_cases for word in case.attack.knowledge}
     words = {
-        word: KNOWLEDGE[word] for word in KNOWLEDGE if word in used and word != "reference models"
+        word: KNOWLEDGE[word]
+        for word in KNOWLEDGE
+        if word in knowledge and word != "reference models"
     }
     return raw(
         templates()
         .get_template("cases.html")
         .render(
-            cases=listed,
+            cases=attack_cases,
             page_of=page_of,
             base=base(context),
             knowledge=words,
@@ -279,18 +281,18 @@ def raw(html: str) -> str:
 
 def base(context: Any) -> str:
     """From the page that is written to the folder of the book's pages: "" or "../"."""
-    here = os.path.dirname(context["env"].docname)
-    return "" if here == "book" else os.path.relpath("book", here or ".") + "/"
+    folder = os.path.dirname(context["env"].docname)
+    return "" if folder == "book" else os.path.relpath("book", folder or ".") + "/"
 
 
 # What pages may call. Sphinx warns of functions in its configuration, and takes partials.
-_CALLED = (
+_FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
     *(bars, cases, claim, score, tally, verdicts, own_data),
     *(exercises.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
-    function.__name__: update_wrapper(partial(function), function) for function in _CALLED
+    function.__name__: update_wrapper(partial(function), function) for function in _FUNCTIONS
 }
 
 
@@ -309,10 +311,10 @@ def _table(exhibit_id: str) -> pd.DataFrame:
 
 @cache
 def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    loaded = files.load(exhibit_id, "paper")
-    if loaded is None:
+    exhibit = files.load(exhibit_id, "paper")
+    if exhibit is None:
         raise NotRun(f"{exhibit_id} has no paper-size run to take a number from")
-    return loaded
+    return exhibit
 
 
 @cache
