@@ -17,6 +17,8 @@ function connectMenu(kind) {
   for (const watched of [menu, modal]) {
     new MutationObserver(tell).observe(watched, { attributes: true });
   }
+  // On a phone the menu would stay above the place that it led to.
+  modal.addEventListener("click", (event) => event.target.closest("a[href^='#']") && modal.close());
   beside.addEventListener("change", tell);
   tell();
 }

@@ -78,6 +78,21 @@ def test_the_contents_open_and_close(
     assert button.get_attribute("aria-expanded") == "false"
 
 
+def test_a_heading_that_is_chosen_is_not_covered_by_the_contents(
+    open_page: Callable[..., Page], address: str
+) -> None:
+    page = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    page.goto(f"{address}/{CHAPTER}")
+    press(visible(page, "secondary"), "touch")
+    wait_until(page, "secondary", shown=True)
+    page.locator(f"{CONTENT['secondary']} a").last.tap()
+    wait_until(page, "secondary", shown=False)
+    assert "#" in page.url
+    # The theme has taken the contents back: they open again.
+    press(visible(page, "secondary"), "touch")
+    wait_until(page, "secondary", shown=True)
+
+
 def test_a_page_opens_with_logo_and_search_in_sight(
     open_page: Callable[..., Page], address: str
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.rendered.test_overview_page import copied
 
@@ -103,6 +103,14 @@ def test_a_query_from_another_page_is_answered_without_a_request(
     page.keyboard.press("Enter")
     page.wait_for_url("**/book/**")
     assert asked == []
+
+
+def test_results_fit_a_phone(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{address}/search.html?q=losses+only+no+reference+models")
+    page.get_by_text("Search finished").wait_for()
+    expect(page.locator("#search-results p.context").last).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_nothing_found_is_said(open_page: Callable[..., Page], site: Path) -> None:
