@@ -43,6 +43,22 @@ def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
         assert link.get_attribute("href").startswith("chapters/")
 
 
+@pytest.mark.parametrize(
+    ("label", "heading"),
+    [("claims", "claims of the papers"), ("findings", "findings of this book")],
+)
+def test_the_chart_tells_claims_from_findings(read: Callable[..., Page], label, heading) -> None:
+    page = read("verdicts")
+    lines = page.locator(".o-wall .o-origin", has_text=label)
+    tally = page.locator(".o-tally", has_text=heading)
+    count = lines.locator(".c-mark").count()
+    assert count > 0
+    assert tally.locator("> strong").inner_text() == f"{count} {heading}"
+    contradicted = lines.locator(".c-mark.contradicted").count()
+    assert f" {contradicted} contradicted" in tally.inner_text().replace("\n", " ")
+    assert lines.first.get_by_role("img").count() == 1
+
+
 def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> None:
     page = read("verdicts")
     assert shown(page, EXHIBITS) == shown(page, CLAIMS) == 0

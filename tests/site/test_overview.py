@@ -59,6 +59,17 @@ def test_the_counts_are_those_of_the_chapter_pages(parts):
     assert sum(own.values()) == len(ours)
 
 
+def test_claims_of_papers_and_findings_of_the_book_are_counted_apart(parts):
+    origins = {"papers": "paper", "book": "ours"}
+    for part in parts:
+        assert part.by_origin == {
+            name: counts
+            for name, origin in origins.items()
+            if (counts := claims.counts(part.claims, origin))
+        }
+        assert sum(sum(counts.values()) for counts in part.by_origin.values()) == len(part.claims)
+
+
 def test_the_copies_hold_the_same_rows(parts):
     rows = list(overview.rows(parts))
     read = list(csv.DictReader(io.StringIO(overview.as_csv(parts).decode())))
