@@ -116,6 +116,16 @@ def test_all_verdicts_fit_on_a_few_screens(read: Callable[..., Page], width, tal
     assert page.evaluate("document.documentElement.scrollHeight") <= tallest
 
 
+def test_no_printed_number_is_cut_on_a_phone(read: Callable[..., Page]) -> None:
+    page = read("verdicts", viewport={"width": 390, "height": 800})
+    folds = page.locator(".overview details")
+    folds.evaluate_all("all => all.forEach(fold => fold.open = true)")
+    boxes = page.locator(".overview .exhibit-scroll")
+    assert boxes.count() > 0
+    assert boxes.evaluate_all("all => all.every(box => box.scrollWidth <= box.clientWidth)")
+    assert boxes.first.get_by_role("row").count() > 1
+
+
 def test_the_attacks_fit_on_a_few_screens_of_a_phone(read: Callable[..., Page]) -> None:
     page = read("which-attack", viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollHeight") <= 7_500
