@@ -78,6 +78,41 @@ def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> No
     assert shown(page, CLAIMS) == sum(row["verdict"] == "undecided" for row in rows)
 
 
+def counts(page: Page) -> list[int]:
+    return [int(text) for text in page.locator(".o-filters [data-count]").all_inner_texts()]
+
+
+def test_counts_are_of_what_the_other_filters_leave(read: Callable[..., Page], site: Path) -> None:
+    page = read("verdicts")
+    whole = counts(page)
+    rows = [row for row in copied(site) if row["kind"] in ("number", "claim")]
+    assert sum(whole) == len(rows)
+    paper = page.locator('[data-group="paper"] button').nth(1)
+    paper.click()
+    name = paper.inner_text()
+    for kind, group in (("number", "verdict"), ("claim", "outcome")):
+        own = [row["verdict"] for row in rows if (row["paper"], row["kind"]) == (name, kind)]
+        for button in page.locator(f'[data-group="{group}"] button').all():
+            count = button.locator("[data-count]").inner_text()
+            assert int(count) == own.count(button.get_attribute("value"))
+    left = counts(page)
+    page.get_by_role("button", name="differ").click()
+    assert counts(page) == left
+    page.get_by_role("button", name="Show all").click()
+    assert counts(page) == whole
+
+
+def test_a_heading_that_nothing_matches_says_so(read: Callable[..., Page]) -> None:
+    page = read("verdicts")
+    line = page.get_by_text("No claim matches these filters.")
+    assert not line.is_visible()
+    page.get_by_role("button", name="differ").click()
+    assert line.is_visible()
+    assert not page.get_by_text("No exhibit matches these filters.").is_visible()
+    page.get_by_role("button", name="undecided").click()
+    assert not line.is_visible()
+
+
 def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
     page = read("verdicts", "?show=not+run")
     assert 0 < shown(page, EXHIBITS) < page.locator(EXHIBITS).count()
