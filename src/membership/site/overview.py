@@ -69,6 +69,13 @@ class Entry:
         return words or ("not in the paper" if self.exhibit.kind == "control" else "no numbers")
 
     @property
+    def nearness(self) -> str:
+        """Its standing in a phrase: of several words none holds of the whole run."""
+        if len(self.standing) == 1:
+            return self.standing[0]
+        return ", ".join(f"in part {word}" for word in self.standing)
+
+    @property
     def link(self) -> str:
         """Where it is shown, relative to the book."""
         page = recipe(self.exhibit.id) if self.run is None else ""
