@@ -22,6 +22,33 @@ function pressed(form) {
   }));
 }
 
+// What the groups of buttons that say a count count.
+const COUNTED = {
+  verdict: ".overview-exhibits .o-numbers > tbody > tr",
+  outcome: ".overview-claims > tbody > tr",
+};
+
+// A count is of what the other groups leave; a group that is about the other table leaves everything.
+function tellCounts(form, groups) {
+  for (const count of form.querySelectorAll("[data-count]")) {
+    const { value, parentElement } = count.closest("button");
+    const name = parentElement.dataset.group;
+    const others = groups.filter((group) => group.name !== name);
+    count.textContent = [...document.querySelectorAll(COUNTED[name])].filter((item) => {
+      const row = item.closest(".o-table > tbody > tr");
+      return item.dataset[name] === value && fits(row, others.filter((group) => group.name in row.dataset));
+    }).length;
+  }
+}
+
+// Under a heading that the filters leave nothing of, a line says so.
+function tellUnmatched(tables) {
+  for (const line of document.querySelectorAll("[data-unmatched]")) {
+    const own = tables.filter((table) => table.dataset.of === line.dataset.unmatched);
+    line.hidden = own.some((table) => [...table.tBodies[0].rows].some((row) => !row.hidden));
+  }
+}
+
 function show(form, tables) {
   const groups = pressed(form);
   const asked = groups.filter((group) => group.chosen.length && group.name !== "paper");
@@ -50,6 +77,8 @@ function show(form, tables) {
   }
   const words = [...told].map(([name, [shown, all]]) => `${shown} of ${all} ${name}`);
   form.querySelector('[role="status"]').textContent = `${words.join(", ")} shown.`;
+  tellCounts(form, groups);
+  tellUnmatched(tables);
 }
 
 // One order for the tables of all chapters.

@@ -70,7 +70,7 @@ function nameCells(table) {
 
 function fitTables() {
   document.querySelectorAll(".bd-content .pst-scrollable-table-container > table").forEach(nameCells);
-  document.querySelectorAll(".claims table, .o-table, .o-wall, .landing table").forEach(keepRoles);
+  document.querySelectorAll(".claims table, .o-table, .o-numbers, .o-wall, .landing table").forEach(keepRoles);
   for (const cell of document.querySelectorAll(".bd-content table:not(.forest) > tbody > tr > :is(th, td)")) {
     if (countWords(cell) >= 10) cell.classList.add("wordy");
   }

@@ -43,6 +43,22 @@ def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
         assert link.get_attribute("href").startswith("chapters/")
 
 
+@pytest.mark.parametrize(
+    ("label", "heading"),
+    [("claims", "claims of the papers"), ("findings", "findings of this book")],
+)
+def test_the_chart_tells_claims_from_findings(read: Callable[..., Page], label, heading) -> None:
+    page = read("verdicts")
+    lines = page.locator(".o-wall .o-origin", has_text=label)
+    tally = page.locator(".o-tally", has_text=heading)
+    count = lines.locator(".c-mark").count()
+    assert count > 0
+    assert tally.locator("> strong").inner_text() == f"{count} {heading}"
+    contradicted = lines.locator(".c-mark.contradicted").count()
+    assert f" {contradicted} contradicted" in tally.inner_text().replace("\n", " ")
+    assert lines.first.get_by_role("img").count() == 1
+
+
 def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> None:
     page = read("verdicts")
     assert shown(page, EXHIBITS) == shown(page, CLAIMS) == 0
@@ -60,6 +76,41 @@ def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> No
     assert shown(page, EXHIBITS) == whole
     page.get_by_role("button", name="undecided").click()
     assert shown(page, CLAIMS) == sum(row["verdict"] == "undecided" for row in rows)
+
+
+def counts(page: Page) -> list[int]:
+    return [int(text) for text in page.locator(".o-filters [data-count]").all_inner_texts()]
+
+
+def test_counts_are_of_what_the_other_filters_leave(read: Callable[..., Page], site: Path) -> None:
+    page = read("verdicts")
+    whole = counts(page)
+    rows = [row for row in copied(site) if row["kind"] in ("number", "claim")]
+    assert sum(whole) == len(rows)
+    paper = page.locator('[data-group="paper"] button').nth(1)
+    paper.click()
+    name = paper.inner_text()
+    for kind, group in (("number", "verdict"), ("claim", "outcome")):
+        own = [row["verdict"] for row in rows if (row["paper"], row["kind"]) == (name, kind)]
+        for button in page.locator(f'[data-group="{group}"] button').all():
+            count = button.locator("[data-count]").inner_text()
+            assert int(count) == own.count(button.get_attribute("value"))
+    left = counts(page)
+    page.get_by_role("button", name="differ").click()
+    assert counts(page) == left
+    page.get_by_role("button", name="Show all").click()
+    assert counts(page) == whole
+
+
+def test_a_heading_that_nothing_matches_says_so(read: Callable[..., Page]) -> None:
+    page = read("verdicts")
+    line = page.get_by_text("No claim matches these filters.")
+    assert not line.is_visible()
+    page.get_by_role("button", name="differ").click()
+    assert line.is_visible()
+    assert not page.get_by_text("No exhibit matches these filters.").is_visible()
+    page.get_by_role("button", name="undecided").click()
+    assert not line.is_visible()
 
 
 def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
@@ -98,6 +149,16 @@ def test_without_scripts_everything_is_there(read: Callable[..., Page]) -> None:
 def test_all_verdicts_fit_on_a_few_screens(read: Callable[..., Page], width, tallest) -> None:
     page = read("verdicts", viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollHeight") <= tallest
+
+
+def test_no_printed_number_is_cut_on_a_phone(read: Callable[..., Page]) -> None:
+    page = read("verdicts", viewport={"width": 390, "height": 800})
+    folds = page.locator(".overview details")
+    folds.evaluate_all("all => all.forEach(fold => fold.open = true)")
+    boxes = page.locator(".overview .exhibit-scroll")
+    assert boxes.count() > 0
+    assert boxes.evaluate_all("all => all.every(box => box.scrollWidth <= box.clientWidth)")
+    assert boxes.first.get_by_role("row").count() > 1
 
 
 def test_the_attacks_fit_on_a_few_screens_of_a_phone(read: Callable[..., Page]) -> None:

@@ -59,6 +59,23 @@ def test_the_counts_are_those_of_the_chapter_pages(parts):
     assert sum(own.values()) == len(ours)
 
 
+def test_claims_of_papers_and_findings_of_the_book_are_counted_apart(parts):
+    origins = {"papers": "paper", "book": "ours"}
+    for part in parts:
+        assert part.by_origin == {
+            name: counts
+            for name, origin in origins.items()
+            if (counts := claims.counts(part.claims, origin))
+        }
+        assert sum(sum(counts.values()) for counts in part.by_origin.values()) == len(part.claims)
+
+
+def test_of_several_words_of_a_run_each_is_said_of_a_part(parts):
+    near = {entry.exhibit.id: entry.nearness for part in parts for entry in part.entries}
+    assert near["iha-tab-2"] == "in part paper's size and data, in part substitute data"
+    assert near["bayes-optimal-ctl-14"] == "substitute data"
+
+
 def test_the_copies_hold_the_same_rows(parts):
     rows = list(overview.rows(parts))
     read = list(csv.DictReader(io.StringIO(overview.as_csv(parts).decode())))

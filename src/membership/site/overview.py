@@ -19,7 +19,6 @@ from membership.exhibits.panels import PLURALS, WORDS, Panel, panels
 from membership.exhibits.quantities import printed_text
 from membership.exhibits.source import Committed
 from membership.exhibits.standing import NOT_RUN, recipe, standing
-from membership.published.outcomes import MARKS
 from membership.running.chapter_files import settings_class, title
 
 COLUMNS = (
@@ -68,6 +67,13 @@ class Entry:
         """The counts in words, or why there are none."""
         words = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
         return words or ("not in the paper" if self.exhibit.kind == "control" else "no numbers")
+
+    @property
+    def nearness(self) -> str:
+        """Its standing in a phrase: of several words none holds of the whole run."""
+        if len(self.standing) == 1:
+            return self.standing[0]
+        return ", ".join(f"in part {word}" for word in self.standing)
 
     @property
     def link(self) -> str:
@@ -120,13 +126,8 @@ class Part:
         return counted([number.verdict for number in self.numbers], VERDICTS)
 
     @property
-    def outcomes(self) -> dict[str, int]:
-        """Its claims by outcome."""
-        return counted([row.outcome.mark for row in self.claims], MARKS)
-
-    @property
     def by_origin(self) -> dict[str, dict[str, int]]:
-        """The same apart for what papers say and for what the book adds, where there are both."""
+        """Its claims by outcome, apart for what papers say and for what the book adds."""
         by_source = {"papers": claims.counts(self.claims, "paper")}
         by_source["book"] = claims.counts(self.claims, "ours")
         return {name: counts for name, counts in by_source.items() if counts}

@@ -196,12 +196,11 @@ def verdicts(context: Any, part: str) -> str:
             papers=[(chapter.chapter, chapter.paper) for chapter in parts],
             runs=[(word, word) for word in STANDINGS if word in standings],
             standings=[(word, STANDINGS[word]) for word in STANDINGS if word in standings],
-            verdicts=[(word, f"{n} {PLURALS.get(word, word)}") for word, n in numbers.items()],
-            results=[
-                (word, f"{claims.get(word, 0) + findings.get(word, 0)} {word}")
+            results={
+                word: claims.get(word, 0) + findings.get(word, 0)
                 for word in MARKS
                 if word in {*claims, *findings}
-            ],
+            },
             order={word: i for i, word in enumerate(MARKS)},
         )
     )
