@@ -5,9 +5,10 @@
   const root = document.getElementById("audit-page");
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const status = part("status");
-  let held = null; // the file: its text, title and digest
+  let held = null; // the file: its text, title and digest, whether it is the example, whether its report is still to come
   let shown = null; // its report
   let turn = 0; // how many files were taken
+  let unfolded = false; // whether the report's tables stand open
 
   const percent = (rate) => (rate > 0 && rate < 1e-4 ? "<0.01%" : `${Number((100 * rate).toPrecision(3))}%`);
   const number = (value) => value.toFixed(3);
@@ -130,15 +131,18 @@
     return made;
   };
 
-  // Of the example that stands here before any click, tables are folded.
-  const show = (report, sides, folded) => {
+  const show = (report, sides) => {
     const { members, non_members: others } = report.records;
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
     const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
-    const rest = element("details", null, folded ? {} : { open: "" });
+    // A file of one's own opens its tables once; the example leaves them as they are.
+    unfolded ||= held.unread;
+    held.unread = false;
+    const rest = element("details", null, unfolded ? { open: "" } : {});
+    rest.addEventListener("toggle", () => (unfolded = rest.open));
     rest.append(
       element("summary", "Rates, who is exposed, and what was assumed"),
       ...tables(report),
@@ -155,7 +159,7 @@
       curve(sides, report.level),
       element("p", bounds),
       rest,
-      element("p", `${input.name}, SHA-256 ${input.sha256}. The command gives the same numbers: ${report.provenance.command}`, { class: "audit-made" }),
+      element("p", `${input.name}, SHA-256 ${input.sha256}. The command gives the same numbers: ${report.provenance.command} --output report`, { class: "audit-made" }),
     );
     part("save").hidden = false;
     shown = report;
@@ -192,22 +196,22 @@
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
         const given = scores.read(held.text, held.title);
         const report = { provenance: provenance(level, delta), ...audit.report(given, level, delta) };
-        show(report, audit.sides(given.score, given.member), held.unasked);
-        const example = held.unasked ? " An example with made-up scores: choose a file of yours." : "";
-        status.textContent = `${held.title}: ${given.score.length} records.${example}`;
+        show(report, audit.sides(given.score, given.member));
+        const note = held.example ? " An example with made-up scores: choose a file of yours." : "";
+        status.textContent = `${held.title}: ${given.score.length} records.${note}`;
       } catch (error) {
         failed(error.message);
       }
       root.setAttribute("aria-busy", "false");
     }, 20);
   };
-  const take = async (content, title, unasked = false) => {
+  const take = async (content, title, example = false) => {
     const own = (turn += 1);
     const text = await scores.text(content, title);
     // Pages that came over plain HTTP are given no digests.
     const digest = crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", content));
     if (own !== turn) return; // another file was taken meanwhile
-    held = { text, title, unasked, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
+    held = { text, title, example, unread: !example, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
     work();
   };
   const open = (file) => {
@@ -220,8 +224,8 @@
   };
 
   part("file").addEventListener("change", (event) => open(event.target.files[0]));
-  const example = (unasked) => take(new TextEncoder().encode(scores.example()).buffer, "example.csv", unasked);
-  part("example").addEventListener("click", () => example(false));
+  const takeExample = () => take(new TextEncoder().encode(scores.example()).buffer, "example.csv", true);
+  part("example").addEventListener("click", takeExample);
   part("level").addEventListener("change", work);
   part("delta").addEventListener("change", work);
   root.addEventListener("dragover", (event) => {
@@ -245,6 +249,6 @@
   new IntersectionObserver((entries, observer) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
-    if (turn === 0) example(true);
+    if (turn === 0) takeExample();
   }).observe(root);
 })();

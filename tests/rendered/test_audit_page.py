@@ -122,13 +122,36 @@ def test_an_example_stands_there_before_any_click(auditor: Page) -> None:
     assert reported(auditor)["records"] == {"members": 1000, "non_members": 1000}
     assert auditor.locator("#audit-page svg").is_visible()
     assert not auditor.locator("#audit-page table").last.is_visible()
+
+
+def test_the_example_once_more_keeps_its_note_and_its_fold(auditor: Page) -> None:
+    note = auditor.get_by_text("An example with made-up scores")
+    last = auditor.locator("#audit-page table").last
+    for unfolded in (False, True):
+        note.wait_for()
+        before = auditor.locator("#audit-page svg").element_handle()
+        auditor.get_by_role("button", name="Try an example").click()
+        auditor.wait_for_function("drawn => !drawn.isConnected", arg=before)
+        note.wait_for()
+        assert last.is_visible() == unfolded
+        auditor.get_by_text("Rates, who is exposed").click()
+        assert last.is_visible() != unfolded
+
+
+def test_a_file_of_ones_own_opens_its_tables_once(auditor: Page) -> None:
+    choose(auditor, "scores.csv", as_csv(drawn(1)))
+    last = auditor.locator("#audit-page table").last
+    assert last.is_visible()
     auditor.get_by_text("Rates, who is exposed").click()
-    assert auditor.locator("#audit-page table").last.is_visible()
+    before = auditor.locator("#audit-page svg").element_handle()
+    auditor.locator("[data-part=level]").select_option("0.9")
+    auditor.wait_for_function("drawn => !drawn.isConnected", arg=before)
+    assert not last.is_visible()
 
 
 def test_the_example_shows_every_part_and_is_saved(auditor: Page) -> None:
     auditor.get_by_role("button", name="Try an example").click()
-    auditor.locator("#audit-page table").last.wait_for()
+    auditor.locator("#audit-page table").last.wait_for(state="attached")
     assert auditor.locator("#audit-page table").count() == 5
     report = reported(auditor)
     assert report["auc"]["low"] < 0.76 < report["auc"]["high"]  # Phi(1 / sqrt 2)
@@ -153,7 +176,7 @@ def test_what_the_command_refuses_or_alone_can_do_is_refused_in_a_line(auditor: 
     status = auditor.locator("#audit-page [data-part=status]")
     for name, (given, said) in (odd_scores.REFUSED | odd_scores.COMPARED).items():
         auditor.get_by_role("button", name="Try an example").click()
-        auditor.locator("#audit-page table").last.wait_for()
+        auditor.locator("#audit-page table").last.wait_for(state="attached")
         auditor.locator("[data-part=file]").set_input_files(
             {"name": name, "mimeType": "text/csv", "buffer": odd_scores.content(given)}
         )
@@ -180,7 +203,7 @@ def test_it_is_accessible_and_fits_a_phone(
     page = open_page()
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(page_file(tmp_path, theme))
-    page.get_by_role("button", name="Try an example").click()
+    page.get_by_text("Rates, who is exposed").click()
     page.locator("#audit-page table").last.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     found = Axe().run(page)
