@@ -26,7 +26,7 @@ LEFT_OUT = "book/api/"
 # stand in the chapters. Of several runs of an exhibit the first stays, the one of paper size.
 DROPPED = (
     ".toctree-wrapper, .copybtn, .visually-hidden, [hidden], script, style, link, source, button, "
-    "noscript, .forest-measures, .only-dark, .exhibit-id a, .exhibit-fold, .claims-own, "
+    "noscript, .forest-measures, .only-dark, .exhibit-label a, .exhibit-fold, .claims-own, "
     ".exhibit-run ~ .exhibit-run, .o-table details, .claims thead th:nth-of-type(4)"
 )
 SCALE = 0.8

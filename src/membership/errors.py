@@ -23,6 +23,17 @@ class RunError(_OneLineError, RuntimeError):
     """A run that began on good input failed (exit code 1)."""
 
 
+class Diverged(RunError):
+    """A loss or a weight became infinite: `where` in the training, and what would do."""
+
+    def __init__(self, where: str, advice: str) -> None:
+        super().__init__(where, advice)
+        self.where, self.advice = where, advice
+
+    def __str__(self) -> str:
+        return f"training diverged in {self.where}; {self.advice}"
+
+
 @contextmanager
 def extra(name: str) -> Iterator[None]:
     """Where a package is imported that an extra brings: say which extra if it is not there."""

@@ -48,10 +48,10 @@ class Run:
     def release(self, group: int) -> None:
         """Forget a process group that has ended: its id may become that of another's."""
         file = self.folder / _GROUPS
-        kept = file.with_suffix(".kept")
+        remaining = file.with_suffix(".kept")
         with contextlib.suppress(OSError):  # a full disk
-            kept.write_text("".join(f"{each}\n" for each in _listed(file) if each != group))
-            os.replace(kept, file)
+            remaining.write_text("".join(f"{line}\n" for line in _listed(file) if line != group))
+            os.replace(remaining, file)
 
     def finish(self, command: list[str], cwd: Path) -> tuple[int, str]:
         """Run a command to its end; its exit code, and stdout and stderr as one text."""
@@ -66,8 +66,8 @@ class Run:
             start_new_session=True,
         ) as process:
             self.adopt(process.pid)
-            said, _ = process.communicate()
-        return process.returncode, said
+            output, _ = process.communicate()
+        return process.returncode, output
 
 
 @contextlib.contextmanager
@@ -137,10 +137,10 @@ def clear_abandoned() -> None:
 
     for folder in Path(tempfile.gettempdir()).glob("membership-*"):
         with contextlib.suppress(OSError):
-            about, found = folder.lstat(), _MARK.fullmatch(folder.name)
-            if not found or about.st_uid != os.getuid():
+            status, mark = folder.lstat(), _MARK.fullmatch(folder.name)
+            if not mark or status.st_uid != os.getuid():
                 continue
-            if time.time() - about.st_mtime < 60 and paths.lives(int(found["pid"])):
+            if time.time() - status.st_mtime < 60 and paths.lives(int(mark["pid"])):
                 continue  # at its first lines: made, and not locked yet
             if not (folder / _LOCK).exists():
                 folder.rmdir()  # killed between two lines; with anything in it, it is not ours
@@ -232,20 +232,20 @@ def _end(folder: Path) -> None:
 
 def _signal_groups(folder: Path, number: int) -> bool:
     """Send a signal; whether anything was there to receive it."""
-    found = False
+    any_left = False
     for group in _groups(folder):
         with contextlib.suppress(OSError):
             os.killpg(group, number)
-            found = True
-    return found
+            any_left = True
+    return any_left
 
 
 def _remove(folder: Path) -> None:
     """Remove a run's folder, and the semaphores that a kernel has left: they carry its pid."""
     for group in _groups(folder):
-        for left in SHARED_MEMORY.glob(f"sem.loky-{group}-*"):
+        for semaphore in SHARED_MEMORY.glob(f"sem.loky-{group}-*"):
             with contextlib.suppress(OSError):
-                left.unlink()
+                semaphore.unlink()
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

@@ -315,17 +315,17 @@ class ChapterSettings(BaseModel):
             for name, value in most.items()
             if name not in asked and value != getattr(self, name)
         }
-        told = tuple(
+        notes = tuple(
             f"{name} = {value}, not the {getattr(self, name)} of profile {self.profile!r}: {why}"
             for name, value in changed.items()
         )
-        return self.model_copy(update=changed).noting(*told)
+        return self.model_copy(update=changed).noting(*notes)
 
     def noting(self, *notes: str) -> Self:
         """The same settings with more notes."""
-        found = self.model_copy()
-        found._notes = (*self._notes, *notes)
-        return found
+        settings = self.model_copy()
+        settings._notes = (*self._notes, *notes)
+        return settings
 
     def _addressed(self) -> Self:
         """Put `label` and `standardise` into the addresses of the reader's own data."""
@@ -386,8 +386,8 @@ class ChapterSettings(BaseModel):
     def _problem(cls, details: Mapping[str, Any], values: Mapping[str, Any]) -> str:
         """Put one of pydantic's findings in the reader's words."""
         raised = details.get("ctx", {}).get("error")
-        said = _SAID.get(details["type"]) or details["msg"].removeprefix("Input ")
-        wrong = str(raised) if raised else said
+        reason = _SAID.get(details["type"]) or details["msg"].removeprefix("Input ")
+        wrong = str(raised) if raised else reason
         if not details["loc"]:
             return wrong
         name = str(details["loc"][0])

@@ -85,7 +85,6 @@ def globally(offline):
     """LiRA with one variance a side."""
 
     def of(games):
-        rows = black_box(lambda *sides: sides)
         data = games["outputs"]
         odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
         sides = []
@@ -97,7 +96,6 @@ def globally(offline):
                 squares += sum((v - np.mean(own)) ** 2 for v in own)
                 count += len(own) - 1
             sides.append((np.array(means), np.sqrt(squares / count)))
-        del rows
         (out, out_sd), (inside, in_sd) = sides
         if offline:
             return (odds[TARGET] - out) / out_sd

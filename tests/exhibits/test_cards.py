@@ -49,6 +49,7 @@ def test_the_header_has_label_id_question_and_counts(shown, read):
     assert {"id": "gmip-tab-1", "class": "exhibit"} in reader.having("article")
     assert next(link["href"] for link in reader.having("a")) == "#gmip-tab-1"
     head = reader.text[: reader.text.index("Your run")]
+    assert "#gmip-tab-1" in head.split()
     assert "Which attack is <best>?" in head
     assert " ".join(head.split()).endswith("1 agree 1 compatible 1 differ")
 

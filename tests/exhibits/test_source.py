@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from membership import paths
-from membership.errors import InputError, RunError
+from membership.errors import Diverged, InputError, RunError
 from membership.exhibits import Exhibit, Source
 from membership.exhibits.declaration import declared
 
@@ -61,7 +61,7 @@ def test_evidence_is_gathered_with_what_determines_it_and_read_once(settings, mo
 @pytest.mark.parametrize("reader", ["a run", "a command", "a table"])
 def test_where_training_diverges_the_chapter_says_what_would_do(settings, monkeypatch, toy, reader):
     def diverging(*_):
-        raise RunError("training diverged in epoch 2 (model with seed 4); a learning_rate below 1")
+        raise Diverged("epoch 2 (model with seed 4)", "a learning_rate below 1 would do")
 
     settings.against_divergence = "give fewer layers: `-p depth 2`"
     for name in ("membership.evidence.gathered", "membership.evidence.gathering.in_cache"):

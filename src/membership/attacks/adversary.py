@@ -36,7 +36,7 @@ REFERENCES = ("references.log_odds", "references.member")
 LEFT_OUT = ("leave_one_out.log_odds", "leave_one_out.member")
 HELD = ("held.log_odds", "held.references.log_odds")
 
-Found = dict[str, np.ndarray]
+Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Observed:
 
     record: np.ndarray
     member: BoolArray
-    arrays: Found
+    arrays: Arrays
     attributes: dict[str, Any]
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -73,7 +73,7 @@ class Observed:
     def lacking(self, needs: tuple[str, ...]) -> tuple[str, ...]:
         """Which of these names there is no array for; "a|b" is there where either is."""
         return tuple(
-            need for need in needs if not any(one in self.arrays for one in need.split("|"))
+            need for need in needs if not any(array in self.arrays for array in need.split("|"))
         )
 
     def setting(self, name: str) -> Any:
@@ -121,27 +121,27 @@ def observe(*evidence: xr.Dataset, target: int = 0, references: int | None = Non
         The kinds do not go together, there is no such target, no record is common, or a number
         is not finite.
     """
-    by_kind = {one.attrs.get("kind"): one for one in evidence}
+    by_kind = {dataset.attrs.get("kind"): dataset for dataset in evidence}
     strange = [kind for kind in by_kind if kind not in KINDS]
     apart = len(by_kind) > 1 and not set(by_kind) <= set(TOGETHER)
     if strange or apart or not evidence or len(by_kind) < len(evidence):
-        given = [one.attrs.get("kind") for one in evidence]
+        kinds = [dataset.attrs.get("kind") for dataset in evidence]
         raise InputError(
-            f"evidence of kinds {given}: give pairs or steps alone, or one each of "
+            f"evidence of kinds {kinds}: give pairs or steps alone, or one each of "
             f"{', '.join(TOGETHER)}"
         )
     if references is not None and references < 1:
         raise InputError(f"references is {references}; give 1 or more, or None for all")
     order = references_of(by_kind.get("outputs"), target)[:references]
-    parts = [READERS[kind](one, target, order) for kind, one in by_kind.items()]
+    parts = [READERS[kind](dataset, target, order) for kind, dataset in by_kind.items()]
     record = parts[0][0]
-    for other, _ in parts[1:]:
-        record = record[np.isin(record, other)]
+    for records, _ in parts[1:]:
+        record = record[np.isin(record, records)]
     if not record.size:
         raise InputError("the evidence has no record in common; gather it on the same records")
-    arrays: Found = {}
-    for own, found in parts:
-        arrays |= {k: v for k, v in _on(record, own, found) if k not in arrays}
+    arrays: Arrays = {}
+    for own, own_arrays in parts:
+        arrays |= {k: v for k, v in _on(record, own, own_arrays) if k not in arrays}
     for name, values in arrays.items():
         if not np.isfinite(values).all():
             raise InputError(
@@ -151,18 +151,18 @@ def observe(*evidence: xr.Dataset, target: int = 0, references: int | None = Non
     member = arrays.pop("member", None)
     if member is None:
         raise InputError("the evidence does not say who is a member; give outputs with it")
-    attributes = {k: v for one in reversed(evidence) for k, v in one.attrs.items()}
+    attributes = {k: v for dataset in reversed(evidence) for k, v in dataset.attrs.items()}
     return Observed(record, member.astype(bool), arrays, attributes)
 
 
-def _on(record: np.ndarray, own: np.ndarray, found: Found) -> Iterator[tuple[str, np.ndarray]]:
+def _on(record: np.ndarray, own: np.ndarray, arrays: Arrays) -> Iterator[tuple[str, np.ndarray]]:
     """Arrays over `own` records in the order of `record`; those of held records as they are."""
     if np.array_equal(record, own):
-        yield from found.items()
+        yield from arrays.items()
         return
     order = np.argsort(own, kind="stable")
     rows = order[np.searchsorted(own, record, sorter=order)]
-    for name, values in found.items():
+    for name, values in arrays.items():
         yield name, values if name.startswith("held.") else values[..., rows]
 
 
@@ -185,10 +185,10 @@ def _labels(evidence: xr.Dataset, dim: str) -> np.ndarray:
 
 
 def _place(labels: np.ndarray, number: int, dim: str, name: str = "target") -> int:
-    found = np.flatnonzero(labels == number)
-    if not found.size:
+    places = np.flatnonzero(labels == number)
+    if not places.size:
         raise InputError(f"{name} = {number}: the evidence has {dim} {labels.tolist()}")
-    return int(found[0])
+    return int(places[0])
 
 
 def _numbers(evidence: xr.Dataset, name: str) -> np.ndarray:
@@ -223,78 +223,80 @@ def complements_of(evidence: xr.Dataset, target: int) -> set[int]:
             "models; name one for each of either"
         )
     pairs = [(a, b) for a, b in zip(of, named, strict=False) if b is not None]
-    found = {b for a, b in pairs if a == target} | {a for a, b in pairs if b == target}
+    complements = {b for a, b in pairs if a == target} | {a for a, b in pairs if b == target}
     if target in labels and "member" in evidence:
         member = evidence["member"].values
         opposite = (member != member[labels.index(target)]).all(axis=1)
-        found |= {model for model, there in zip(labels, opposite, strict=True) if there}
-    return {int(model) for model in found}
+        complements |= {
+            model for model, is_opposite in zip(labels, opposite, strict=True) if is_opposite
+        }
+    return {int(model) for model in complements}
 
 
-def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     labels = _labels(evidence, "model")
     at = _place(labels, target, "model")
-    others = [_place(labels, number, "model", "references") for number in order]
-    found: Found = {"member": evidence["member"].values[at]}
+    references = [_place(labels, number, "model", "references") for number in order]
+    arrays: Arrays = {"member": evidence["member"].values[at]}
     for name in SIGNALS:
         if name in evidence:
             values = _numbers(evidence, name)
-            found[name] = values[at]
+            arrays[name] = values[at]
             # Some signals are gathered of the targets alone.
-            if others and not np.isnan(values[others]).all(axis=1).any():
-                found[f"references.{name}"] = values[others]
+            if references and not np.isnan(values[references]).all(axis=1).any():
+                arrays[f"references.{name}"] = values[references]
         if f"held_{name}" in evidence:
             held = _numbers(evidence, f"held_{name}")
-            found[f"held.{name}"] = held[at]
-            if others:
-                found[f"held.references.{name}"] = held[others]
-    if others:
-        found["references.member"] = evidence["member"].values[others]
-    found |= _predicted(evidence, at, others)
+            arrays[f"held.{name}"] = held[at]
+            if references:
+                arrays[f"held.references.{name}"] = held[references]
+    if references:
+        arrays["references.member"] = evidence["member"].values[references]
+    arrays |= _predicted(evidence, at, references)
     record = _labels(evidence, "record")
     if "asked" in evidence:
-        asked = evidence["asked"].values[at]
-        record = record[asked]
-        found = {k: v if k.startswith("held.") else v[..., asked] for k, v in found.items()}
-    return record, found
+        is_asked = evidence["asked"].values[at]
+        record = record[is_asked]
+        arrays = {k: v if k.startswith("held.") else v[..., is_asked] for k, v in arrays.items()}
+    return record, arrays
 
 
-def _predicted(evidence: xr.Dataset, at: int, others: list[int]) -> Found:
+def _predicted(evidence: xr.Dataset, at: int, references: list[int]) -> Arrays:
     """Moments of the target's hinge: regressed, and of references not trained on the record."""
-    found: Found = {}
+    arrays: Arrays = {}
     for moment in ("mean", "sd"):
         if f"regressed_{moment}" in evidence:
             values = _numbers(evidence, f"regressed_{moment}")[[at]]
             if np.isfinite(values).all():
-                found[f"posterior.qmia.{moment}"] = values
+                arrays[f"posterior.qmia.{moment}"] = values
         if f"posterior_{moment}" in evidence:
             values, inside = (
-                evidence[name].values[others] for name in (f"posterior_{moment}", "member")
+                evidence[name].values[references] for name in (f"posterior_{moment}", "member")
             )
             known = np.isfinite(values).all(axis=1)
             values, inside = values[known].astype(np.float64), inside[known]
             fewest = int((~inside).sum(axis=0).min())
             if fewest:
                 first = np.argsort(inside, axis=0, kind="stable")[:fewest]
-                found[f"posterior.closed form.{moment}"] = np.take_along_axis(values, first, 0)
-    return found
+                arrays[f"posterior.closed form.{moment}"] = np.take_along_axis(values, first, 0)
+    return arrays
 
 
-def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     at = _place(_labels(evidence, "target"), target, "target")
-    found: Found = {"member": evidence["member"].values[at]}
+    arrays: Arrays = {"member": evidence["member"].values[at]}
     for name in ("log_odds", "loss", "leverage", "reference_log_odds", "step_product"):
         if name in evidence:
-            found[name] = _numbers(evidence, name)[at]
+            arrays[name] = _numbers(evidence, name)[at]
     if "form" in evidence:
-        found |= _forms(evidence, _numbers(evidence, "form")[at])
+        arrays |= _forms(evidence, _numbers(evidence, "form")[at])
     record = evidence["record"].values[at] if "record" in evidence else _labels(evidence, "query")
-    return record, found
+    return record, arrays
 
 
-def _forms(evidence: xr.Dataset, form: FloatArray) -> Found:
+def _forms(evidence: xr.Dataset, form: FloatArray) -> Arrays:
     """Forms (inverse, term, records) by name, the first inverse that fits each."""
-    inverses, found = evidence.attrs.get("inverses", []), {}
+    inverses, forms = evidence.attrs.get("inverses", []), {}
     if len(inverses) != len(form):
         raise InputError(f"inverses: {len(inverses)} are described; there are {len(form)}")
     for how, values in zip(inverses, form, strict=True):
@@ -302,16 +304,16 @@ def _forms(evidence: xr.Dataset, form: FloatArray) -> Found:
             raise InputError(f"inverses: {how} does not say its conditioning")
         kind = how["conditioning"]
         kind = how.get("stationarity", "published") if kind == "damping" else kind
-        for term, one in zip(_labels(evidence, "term"), values, strict=True):
-            if np.isnan(one).all():
+        for term, form in zip(_labels(evidence, "term"), values, strict=True):
+            if np.isnan(form).all():
                 # Gathered with the other inverses only.
                 continue
-            found.setdefault(f"form.{kind}.{term}", one)
-    return found
+            forms.setdefault(f"form.{kind}.{term}", form)
+    return forms
 
 
-def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
-    labels, found = _labels(evidence, "reference"), {}
+def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+    labels, arrays = _labels(evidence, "reference"), {}
     chosen = [int(np.flatnonzero(labels == r)[0]) for r in order if r in labels]
     for v, variant in enumerate(_labels(evidence, "variant")):
         # What is predicted of the target's own signal has the target's number.
@@ -322,17 +324,17 @@ def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[
             if rows:
                 lack = np.isnan(values).all(axis=1)
                 n = len(lack) if lack[0] or not lack.any() else int(lack.argmax())
-                found[f"posterior.{variant}.{name}"] = values[:n]
-    return _labels(evidence, "record"), found
+                arrays[f"posterior.{variant}.{name}"] = values[:n]
+    return _labels(evidence, "record"), arrays
 
 
-def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     """Every record twice: asked of the target trained without it, then of the one with it."""
     replicates = _labels(evidence, "replicate")
     at = _place(replicates, target, "replicate")
     sides = [_place(_labels(evidence, "side"), side, "side") for side in ("without", "with")]
     record = _labels(evidence, "record")
-    found: Found = {"member": np.repeat([False, True], record.size)}
+    arrays: Arrays = {"member": np.repeat([False, True], record.size)}
 
     def both(values: np.ndarray) -> np.ndarray:
         """(record, side, ...) to (..., records of both sides)."""
@@ -340,29 +342,29 @@ def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.n
 
     if "answer" in evidence and evidence.sizes["output"] == 1:
         odds = _numbers(evidence, "answer")[..., 0, 0]
-        found["log_odds"] = both(odds[:, :, at])
-        rest = np.delete(np.arange(replicates.size), at)
-        if rest.size:
-            per_side = [np.tile(odds[:, side][:, rest].T, 2) for side in sides]
-            found["leave_one_out.log_odds"] = np.concatenate(per_side)
-            trained = np.repeat([False, True], rest.size)[:, None]
-            found["leave_one_out.member"] = np.broadcast_to(
-                trained, found["leave_one_out.log_odds"].shape
+        arrays["log_odds"] = both(odds[:, :, at])
+        replicates_left = np.delete(np.arange(replicates.size), at)
+        if replicates_left.size:
+            per_side = [np.tile(odds[:, side][:, replicates_left].T, 2) for side in sides]
+            arrays["leave_one_out.log_odds"] = np.concatenate(per_side)
+            trained = np.repeat([False, True], replicates_left.size)[:, None]
+            arrays["leave_one_out.member"] = np.broadcast_to(
+                trained, arrays["leave_one_out.log_odds"].shape
             )
     if "loss" in evidence:
-        found["loss"] = both(_numbers(evidence, "loss")[:, :, at])
+        arrays["loss"] = both(_numbers(evidence, "loss")[:, :, at])
     if "form" in evidence:
-        found |= _forms(evidence, both(_numbers(evidence, "form")[:, :, at]))
-    return np.tile(record, 2), found
+        arrays |= _forms(evidence, both(_numbers(evidence, "form")[:, :, at]))
+    return np.tile(record, 2), arrays
 
 
-def _of_steps(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Found]:
+def _of_steps(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     at = _place(_labels(evidence, "model"), target, "model")
-    found: Found = {"member": evidence["member"].values[at]}
+    arrays: Arrays = {"member": evidence["member"].values[at]}
     for name in ("distance", "susceptibility"):
         if name in evidence:
-            found[f"steps.{name}"] = _numbers(evidence, name)[at]
-    return _labels(evidence, "record"), found
+            arrays[f"steps.{name}"] = _numbers(evidence, name)[at]
+    return _labels(evidence, "record"), arrays
 
 
 READERS = {

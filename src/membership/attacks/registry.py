@@ -155,18 +155,18 @@ def requirements(attacks: Iterable[Attack] | None = None) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "attack": one.display,
-                "model access": "white-box" if one.white_box else "black-box",
-                "reference models": one.references,
-                "training records": "yes" if one.training_records else "no",
-                "leave-one-out knowledge": "yes" if one.leave_one_out else "no",
-                "knowledge": ", ".join(one.knowledge),
-                "evidence": ", ".join(need.replace("|", " or ") for need in one.needs),
-                "paper": one.paper,
-                "equation": one.equation,
-                "function": one.function.__name__,
+                "attack": attack.display,
+                "model access": "white-box" if attack.white_box else "black-box",
+                "reference models": attack.references,
+                "training records": "yes" if attack.training_records else "no",
+                "leave-one-out knowledge": "yes" if attack.leave_one_out else "no",
+                "knowledge": ", ".join(attack.knowledge),
+                "evidence": ", ".join(need.replace("|", " or ") for need in attack.needs),
+                "paper": attack.paper,
+                "equation": attack.equation,
+                "function": attack.function.__name__,
             }
-            for one in chosen
+            for attack in chosen
         ]
     )
 
@@ -236,7 +236,7 @@ def scores(*evidence: xr.Dataset, target: int = 0, references: int | None = None
         The kinds do not go together, there is no such target, or a number is not finite.
     """
     seen = observe(*evidence, target=target, references=references)
-    found: dict[str, FloatArray] = {}
+    score: dict[str, FloatArray] = {}
     lacking: dict[str, str] = {}
     for name, attack in registry().items():
         missing = seen.lacking(attack.needs)
@@ -244,11 +244,11 @@ def scores(*evidence: xr.Dataset, target: int = 0, references: int | None = None
             lacking[name] = ", ".join(missing)
             continue
         try:
-            found[name] = attack.score(seen)
+            score[name] = attack.score(seen)
         except InputError as error:
             # What is there does not do: no model trained on the record, one reference only.
             lacking[name] = str(error)
-    return Scores(seen.record, seen.member, found, lacking)
+    return Scores(seen.record, seen.member, score, lacking)
 
 
 def score_table(
@@ -272,24 +272,29 @@ def score_table(
     InputError
         As `scores`; or no targets are given and the evidence names none.
     """
-    named = [t for one in evidence for t in one.attrs.get("targets", [])]
+    named = [t for dataset in evidence for t in dataset.attrs.get("targets", [])]
     chosen = tuple(dict.fromkeys(named)) if targets is None else tuple(targets)
     if not chosen:
         raise InputError(
             "targets: the evidence names no attacked model; where it holds any, give their numbers"
         )
-    each = [scores(*evidence, target=target, references=references) for target in chosen]
-    if any(np.unique(one.record).size < one.record.size for one in each):
+    per_target = [scores(*evidence, target=target, references=references) for target in chosen]
+    if any(np.unique(scored.record).size < scored.record.size for scored in per_target):
         # Leave-one-out models: each record twice, in the same order for every target.
-        record, places = each[0].record, [np.arange(one.record.size) for one in each]
+        record, places = (
+            per_target[0].record,
+            [np.arange(scored.record.size) for scored in per_target],
+        )
     else:
-        record = np.unique(np.concatenate([one.record for one in each]))
-        places = [np.searchsorted(record, one.record) for one in each]
+        record = np.unique(np.concatenate([scored.record for scored in per_target]))
+        places = [np.searchsorted(record, scored.record) for scored in per_target]
     member = np.zeros((len(chosen), record.size), dtype=bool)
-    names = [name for name in each[0].score if all(name in one.score for one in each)]
+    names = [
+        name for name in per_target[0].score if all(name in scored.score for scored in per_target)
+    ]
     table = {name: np.full(member.shape, np.nan) for name in names}
-    for row, (one, place) in enumerate(zip(each, places, strict=True)):
-        member[row, place] = one.member
+    for row, (scored, place) in enumerate(zip(per_target, places, strict=True)):
+        member[row, place] = scored.member
         for name in names:
-            table[name][row, place] = one.score[name]
+            table[name][row, place] = scored.score[name]
     return ScoreTable(record, member, table, chosen)

@@ -73,20 +73,24 @@ def compare(
     if not table.score:
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
-    units, tasks = _units(evidence, table.targets), {one.attrs.get("task") for one in evidence}
+    units, tasks = (
+        _units(evidence, table.targets),
+        {dataset.attrs.get("task") for dataset in evidence},
+    )
     inputs = {
-        f"{i} {one.attrs.get('set', '')}": files.digest(one) for i, one in enumerate(evidence)
+        f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
+        for i, dataset in enumerate(evidence)
     }
     ranking = ranked(table, [*table.targets], units, level, delta, seed)
     best, target = ranking["attacks"][0]["name"], table.targets[0]
     scored = _first_target(evidence, table, best)
     close = strongest(scored, best, target, len(table.score), level)
     if close is not None and scored is not None:
-        exposed = np.array([int(one["record"]) for one in close["most_exposed"]])
+        exposed = np.array([int(record["record"]) for record in close["most_exposed"]])
         counts = _without(evidence, best, target, exposed, scored)
         close["most_exposed"] = [
-            one | {"models_without": without, "as_high": high}
-            for one, (without, high) in zip(close["most_exposed"], counts, strict=True)
+            record | {"models_without": without, "as_high": high}
+            for record, (without, high) in zip(close["most_exposed"], counts, strict=True)
         ]
         close["display"] = known[best].display
     return {
@@ -96,19 +100,19 @@ def compare(
         **ranking,
         "attacks": [
             {
-                **one,
-                "display": known[one["name"]].display,
-                "knowledge": list(known[one["name"]].knowledge),
-                "references": known[one["name"]].references,
-                "paper": known[one["name"]].paper,
+                **attack,
+                "display": known[attack["name"]].display,
+                "knowledge": list(known[attack["name"]].knowledge),
+                "references": known[attack["name"]].references,
+                "paper": known[attack["name"]].paper,
             }
-            for one in ranking["attacks"]
+            for attack in ranking["attacks"]
         ],
         "strongest": close,
         "left_out": [_left_out(name, lacks, tasks) for name, lacks in first.lacking.items()],
         "meaning": meaning.of_several(close, known[best].display, ranking),
         "checklist": checklist.of_evidence(
-            looked_at=all("warnings" in one.attrs for one in evidence),
+            looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
         ),
@@ -122,28 +126,32 @@ def compare(
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:
     """One label for a target and its complement, which are no independent trials."""
-    kin = {t: {t}.union(*(complements_of(one, t) for one in evidence)) for t in targets}
+    kin = {t: {t}.union(*(complements_of(dataset, t) for dataset in evidence)) for t in targets}
     return [min(kin[target]) for target in targets]
 
 
 def _first_target(evidence: tuple[xr.Dataset, ...], table: ScoreTable, name: str) -> Scored | None:
     """An attack's scores of the first target, where an audit of scores takes them."""
     score = table.score[name][0]
-    asked = ~np.isnan(score)
-    record, member = table.record[asked], table.member[0, asked]
+    is_asked = ~np.isnan(score)
+    record, member = table.record[is_asked], table.member[0, is_asked]
     if np.unique(record).size < record.size:
         return None
     try:
-        return Scored(score[asked], member, group=_labels(evidence, record), record=record)
+        return Scored(score[is_asked], member, group=_labels(evidence, record), record=record)
     except InputError:  # Too few records, or one score for all of them.
         return None
 
 
 def _labels(evidence: tuple[xr.Dataset, ...], record: np.ndarray) -> np.ndarray | None:
     """The records' labels, which are the groups that evidence knows of."""
-    for one in evidence:
-        if "label" in one and "record" in one.coords and one["label"].dims == ("record",):
-            return one["label"].sel(record=record).values
+    for dataset in evidence:
+        if (
+            "label" in dataset
+            and "record" in dataset.coords
+            and dataset["label"].dims == ("record",)
+        ):
+            return dataset["label"].sel(record=record).values
     return None
 
 
@@ -152,13 +160,13 @@ def _without(
 ) -> list[tuple[int, int]]:
     """Of models trained without each record: how many, and in how many it scores as high."""
     counts = np.zeros((len(record), 2), dtype=int)
-    if [one.attrs.get("kind") for one in evidence] != ["outputs"]:
+    if [dataset.attrs.get("kind") for dataset in evidence] != ["outputs"]:
         return [(0, 0)] * len(record)
     assert scored.record is not None
     of_target = dict(zip(scored.record, scored.score, strict=True))
-    high = np.array([of_target[str(one)] for one in record])
+    high = np.array([of_target[str(number)] for number in record])
     models = evidence[0].coords.get("model", np.arange(evidence[0].sizes["model"]))
-    for model in [int(one) for one in np.asarray(models) if one != target][:MOST_MODELS]:
+    for model in [int(model) for model in np.asarray(models) if model != target][:MOST_MODELS]:
         try:
             seen = observe(*evidence, target=model)
             score = attacks.registry()[name].score(seen)
@@ -199,19 +207,19 @@ _NO_CLASS = {"regression": "a regression answers no classes",
 
 def _left_out(name: str, lacks: str, tasks: set[str | None]) -> dict[str, str]:
     """An attack with what the evidence lacks, and with what it would take in a reader's words."""
-    names = [one for either in lacks.split(", ") for one in either.split("|")]
+    names = [name for need in lacks.split(", ") for name in need.split("|")]
     display = attacks.registry()[name].display
     if {"hinge", "correct", "halved_log_odds", "shokri"} & set(names):
         for task in tasks & _NO_CLASS.keys():
             takes = _NO_CLASS[task]
             return {"name": name, "display": display, "lacks": f"{lacks}: {takes}", "takes": takes}
-    start = next((start for start in _TAKES if any(one.startswith(start) for one in names)), "")
+    start = next((start for start in _TAKES if any(name.startswith(start) for name in names)), "")
     takes = _TAKES.get(start, lacks)
-    said = f"{lacks}: {takes}" if start else lacks
+    sentence = f"{lacks}: {takes}" if start else lacks
     if start in _BY_HAND:
-        said += f". {_BY_HAND[start]} from these, and `audit` judges scores"
-    return {"name": name, "display": display, "lacks": said, "takes": takes}
+        sentence += f". {_BY_HAND[start]} from these, and `audit` judges scores"
+    return {"name": name, "display": display, "lacks": sentence, "takes": takes}
 
 
 def _notes(evidence: tuple[xr.Dataset, ...]) -> list[str]:
-    return [text for one in evidence for text in one.attrs.get("warnings", [])]
+    return [text for dataset in evidence for text in dataset.attrs.get("warnings", [])]

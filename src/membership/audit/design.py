@@ -63,10 +63,10 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     counts = one_run.counts_for(score.size)
     numbers = {"inside": int(member.sum()), "total": score.size, "least": one_run.UNFAIR}
     fair = one_run.fair(member)
-    found = proved(score)  # It refuses coins that are not fair.
-    found = (0.0, 0.0) if copied else found
-    reasons = _reasons(found, lambda: proved(member), cases, copied)
-    bounds = _stated(found, reasons, level, delta, len(counts))
+    pair = proved(score)  # It refuses coins that are not fair.
+    pair = (0.0, 0.0) if copied else pair
+    reasons = _reasons(pair, lambda: proved(member), cases, copied)
+    bounds = _stated(pair, reasons, level, delta, len(counts))
     stated = {
         "name": COINS,
         "guesses": counts,
@@ -85,13 +85,13 @@ def trials(cases: Cases, level: float, delta: float, copied: str | None = None) 
     shared = 1 - (1 - level) / len(cases)
 
     def largest(cases: Cases) -> Pair:
-        epsilon = [privacy.epsilon_lower_bound(*one, delta=delta, level=shared) for one in cases]
-        return max(epsilon), max(privacy.mu_lower_bound(*one, level=shared) for one in cases)
+        epsilon = [privacy.epsilon_lower_bound(*case, delta=delta, level=shared) for case in cases]
+        return max(epsilon), max(privacy.mu_lower_bound(*case, level=shared) for case in cases)
 
-    found = (0.0, 0.0) if copied else largest(cases)
+    pair = (0.0, 0.0) if copied else largest(cases)
     perfect = [(truth.astype(float), truth) for _, truth in cases]
-    reasons = _reasons(found, lambda: largest(perfect), cases, copied)
-    return _stated(found, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
+    reasons = _reasons(pair, lambda: largest(perfect), cases, copied)
+    return _stated(pair, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
 
 
 def copies(record: Any) -> str | None:
@@ -103,10 +103,10 @@ def copies(record: Any) -> str | None:
 
 
 def _stated(
-    found: Pair, reasons: Sequence[str | None], level: float, delta: float, tried: int
+    pair: Pair, reasons: Sequence[str | None], level: float, delta: float, tried: int
 ) -> dict[str, dict[str, Any]]:
     """The bounds on epsilon and mu as a report has them."""
-    (epsilon, mu), shared = found, {"level": level, "delta": delta, "tried": tried}
+    (epsilon, mu), shared = pair, {"level": level, "delta": delta, "tried": tried}
     meant = privacy.gaussian_epsilon(mu, delta) if delta else None
     return {
         "epsilon_lower_bound": {"value": epsilon, **shared, "reason": reasons[0]},
@@ -115,15 +115,15 @@ def _stated(
 
 
 def _reasons(
-    found: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
+    pair: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
 ) -> list[str | None]:
     """Why each bound is 0, where it is; `of_perfect` bounds an attack that is never wrong."""
-    if all(found):
+    if all(pair):
         return [None, None]
     most = (0.0, 0.0) if copied else of_perfect()
     return [
         None if value else copied or _reason(best, cases)
-        for value, best in zip(found, most, strict=True)
+        for value, best in zip(pair, most, strict=True)
     ]
 
 

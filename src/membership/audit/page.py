@@ -27,8 +27,8 @@ def html(report: dict, scored: Scored | None, title: str) -> str:
     else:
         name, of_all = "audit.html", ""
         drawing = _roc(curve(scored, report["level"]).assign(series="this attack"))
-    given = {"drawing": drawing, "of_all": of_all, "curves": MOST_CURVES}
-    return _templates().get_template(name).render(report=report, title=title, **given)
+    shared = {"drawing": drawing, "of_all": of_all, "curves": MOST_CURVES}
+    return _templates().get_template(name).render(report=report, title=title, **shared)
 
 
 def curve(scored: Scored, level: float) -> pd.DataFrame:
@@ -54,11 +54,13 @@ def _of_all(attacks: list[dict]) -> str:
     if len(attacks) == 1:
         return ""
     first: dict[str, dict] = {}
-    seen = [one for one in attacks if any(at["tpr"] for at in one["roc"] if at["fpr"] <= 0.1)]
-    for one in seen or attacks:
-        first.setdefault(one.get("references", one["name"]), one)
+    seen = [
+        attack for attack in attacks if any(at["tpr"] for at in attack["roc"] if at["fpr"] <= 0.1)
+    ]
+    for attack in seen or attacks:
+        first.setdefault(attack.get("references", attack["name"]), attack)
     shown = [*first.values()][:MOST_CURVES]
-    named = [_named(one["roc"], one.get("display", one["name"])) for one in shown]
+    named = [_named(attack["roc"], attack.get("display", attack["name"])) for attack in shown]
     return _roc(pd.concat(named, ignore_index=True))
 
 
@@ -83,11 +85,11 @@ def _percent(rate: float) -> str:
     return "<0.01%" if 0 < rate < 1e-4 else f"{100 * rate:.3g}%"
 
 
-def _left_out(left: list[dict]) -> list[tuple[str, str]]:
+def _left_out(attacks: list[dict]) -> list[tuple[str, str]]:
     """Attacks that take the same, together, and what that is."""
     names: dict[str, list[str]] = {}
-    for one in left:
-        names.setdefault(one["takes"], []).append(one["display"])
+    for attack in attacks:
+        names.setdefault(attack["takes"], []).append(attack["display"])
     return [(", ".join(shown), takes) for takes, shown in names.items()]
 
 

@@ -25,8 +25,8 @@ SURE = 1e-9
 class Classification:
     """Labels 0 to classes - 1, and models that answer logits or probabilities."""
 
-    def labels(self, what: str, y: Any) -> np.ndarray:
-        return _labels(what, y)
+    def labels(self, role: str, y: Any) -> np.ndarray:
+        return _labels(role, y)
 
     def width(self, y: np.ndarray) -> int:
         return int(y.max()) + 1
@@ -43,15 +43,15 @@ class Classification:
         }
 
     def observed(
-        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+        self, answers: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
     ) -> Arrays:
         """Variables of evidence, from the signals of all models."""
-        correct = found["correct"]
+        correct = answers["correct"]
         further = {"label": parts[0][1]}
         if len(parts) > 1:
             further["held_label"] = parts[1][1]
         accuracy = 100 * (correct & masks).sum(axis=1) / masks.sum(axis=1)
-        return found | further | {"train_accuracy": accuracy}
+        return answers | further | {"train_accuracy": accuracy}
 
     def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Records and whole labels that are equal where the records are."""
@@ -67,11 +67,11 @@ class Regression:
     mean error of reference models on records that they were not trained on.
     """
 
-    def labels(self, what: str, y: Any) -> np.ndarray:
-        y = as_real(f"{what}: what is predicted", y).astype(np.float64)
+    def labels(self, role: str, y: Any) -> np.ndarray:
+        y = as_real(f"{role}: what is predicted", y).astype(np.float64)
         if y.ndim not in (1, 2) or not np.isfinite(y).all():
             raise InputError(
-                f"{what}: what is predicted has shape {y.shape}; give finite numbers, (records,) "
+                f"{role}: what is predicted has shape {y.shape}; give finite numbers, (records,) "
                 "or (records, outputs)"
             )
         return y.reshape(len(y), -1)
@@ -94,15 +94,15 @@ class Regression:
         return {"log_odds": ((answers - y) ** 2).sum(axis=1)}
 
     def observed(
-        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+        self, answers: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
     ) -> Arrays:
         """The errors, of which `signals` speaks so far, as log-odds."""
-        errors = found["log_odds"]
+        errors = answers["log_odds"]
         unseen = errors[references][~masks[references]] if references else errors
         scale = 2 * float(unseen.mean())
         if scale == 0:
             raise InputError("model: every record is answered exactly; nothing to rank")
-        return {name: _odds(np.maximum(error / scale, SURE)) for name, error in found.items()}
+        return {name: _odds(np.maximum(error / scale, SURE)) for name, error in answers.items()}
 
     def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
@@ -115,11 +115,11 @@ class MultiLabel:
     together. The sum is stored as the log-odds of its likelihood.
     """
 
-    def labels(self, what: str, y: Any) -> np.ndarray:
-        y = as_real(f"{what}: the labels", y)
+    def labels(self, role: str, y: Any) -> np.ndarray:
+        y = as_real(f"{role}: the labels", y)
         if y.ndim != 2 or not np.isin(y, (0, 1)).all():
             raise InputError(
-                f"{what}: labels of shape {y.shape}; a multi-label task has 0 or 1 for each label, "
+                f"{role}: labels of shape {y.shape}; a multi-label task has 0 or 1 for each label, "
                 "(records, labels)"
             )
         return y.astype(np.float64)
@@ -146,9 +146,9 @@ class MultiLabel:
         return {"log_odds": _odds(np.maximum(loss, np.finfo(np.float64).tiny))}
 
     def observed(
-        self, found: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
+        self, answers: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
     ) -> Arrays:
-        return found
+        return answers
 
     def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
@@ -175,8 +175,8 @@ def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
     # A label that a half of the records has not, or all of them have, has one class.
     return np.stack(
         [
-            sum((one[:, i] for i, c in enumerate(classes) if c == 1), np.zeros(len(x)))
-            for one, classes in zip(answers, model.classes_, strict=True)
+            sum((probabilities[:, i] for i, c in enumerate(classes) if c == 1), np.zeros(len(x)))
+            for probabilities, classes in zip(answers, model.classes_, strict=True)
         ],
         axis=1,
     )
@@ -187,38 +187,40 @@ def task_of(name: str) -> Task:
     return TASKS[name]()
 
 
-def records_of(what: str, x: Any, y: Any, task: Task) -> Records:
+def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
     """Records and what is told of them, checked."""
     if streams.is_stream(x):
         x, y = streams.read(x, y)
-        y = task.labels(what, y)
+        y = task.labels(role, y)
     else:
-        x, y = as_real(f"{what}: the records", x), task.labels(what, y)
+        x, y = as_real(f"{role}: the records", x), task.labels(role, y)
     if len(x.shape) < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
         raise InputError(
-            f"{what} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
+            f"{role} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
             "shape (records, ...) with one label each"
         )
     if isinstance(x, np.ndarray) and not np.isfinite(x).all():
-        raise InputError(f"{what}: records of type {x.dtype}; give finite numbers")
+        raise InputError(f"{role}: records of type {x.dtype}; give finite numbers")
     return x, y
 
 
 def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
     """What a model answers for each record."""
     width = task.width(y)
-    return np.concatenate([task.answers(model, one, width) for one, _ in streams.in_parts(x, y)])
+    parts = streams.in_parts(x, y)
+    return np.concatenate([task.answers(model, records, width) for records, _ in parts])
 
 
 def hashes_of(task: Task, part: Records) -> np.ndarray:
     """A hash of each record with what is told of it."""
-    return np.concatenate([record_hashes(*task.hashed(*one)) for one in streams.in_parts(*part)])
+    parts = streams.in_parts(*part)
+    return np.concatenate([record_hashes(*task.hashed(*records)) for records in parts])
 
 
-def _labels(what: str, y: Any) -> np.ndarray:
+def _labels(role: str, y: Any) -> np.ndarray:
     """Labels as whole numbers; words are refused with what makes numbers of them."""
     try:
-        y = as_real(f"{what}: the labels", y)
+        y = as_real(f"{role}: the labels", y)
     except InputError as error:
         raise InputError(
             f"{error}; numpy.unique(y, return_inverse=True)[1] numbers classes from 0"
@@ -226,13 +228,13 @@ def _labels(what: str, y: Any) -> np.ndarray:
     if y.ndim == 2:
         form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
         several = bool(np.isin(y, (0, 1)).all() and (y.sum(axis=1) != 1).any())
-        other = ', or task="multi-label"' if several and y.shape[1] > 1 else ""
+        alternative = ', or task="multi-label"' if several and y.shape[1] > 1 else ""
         raise InputError(
-            f"{what}: labels of shape {y.shape}; give one a record, as y.{form} has{other}"
+            f"{role}: labels of shape {y.shape}; give one a record, as y.{form} has{alternative}"
         )
     if y.ndim == 1 and y.size and not ((y >= 0) & (y == np.floor(y)) & (y <= MOST_CLASSES)).all():
         raise InputError(
-            f"{what}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "
+            f"{role}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "
             'task="regression"'
         )
     return y.astype(np.int64)

@@ -5,7 +5,7 @@ import importlib.util
 import os
 import warnings
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from membership.data import npz, public
 from membership.data.dataset import Dataset, label_parity, standardised
 from membership.data.npz import Prepared, reason
 from membership.data.own import load_own
-from membership.data.public import DIGITS, PURCHASE_LIKE, as_dataset, identify, locate, looked_in
+from membership.data.public import PURCHASE_LIKE, as_dataset, identify, locate, looked_in
 from membership.data.simulate import MOST_RECORDS, simulate_purchase
 from membership.errors import InputError
 from membership.settings import brief
@@ -89,7 +89,7 @@ def _as_stored(address: addresses.Address, root: str | os.PathLike[str] | None) 
     if is_purchase_like(text):
         return simulate_purchase(purchase_records(text), PURCHASE_SEED)
     entry = public.entry(text)
-    arrays, where = (digits(), "scikit-learn") if text == DIGITS else _stored(text, root)
+    arrays, where = EMBEDDED[text]() if text in EMBEDDED else _stored(text, root)
     dataset = as_dataset(entry, identify(entry, arrays, where), where)
     if not dataset.verified:
         warnings.warn(
@@ -119,7 +119,7 @@ def fetch(name: str, root: str | os.PathLike[str] | None = None) -> Path:
     InputError
         The name is unknown or needs no file, or the download fails.
     """
-    if name == DIGITS or is_purchase_like(name):
+    if name in EMBEDDED or is_purchase_like(name):
         raise InputError(f"{name!r} is embedded: there is nothing to fetch, load it by its name")
     entry = public.entry(name)
     prepared = locate(name, root)
@@ -155,8 +155,8 @@ def _stored(name: str, root: str | os.PathLike[str] | None) -> tuple[Prepared, s
     return npz.read(path), str(path)
 
 
-def digits() -> Prepared:
-    """Read the digits that scikit-learn carries, 8 x 8 pixels of 0 to 16."""
+def digits() -> tuple[Prepared, str]:
+    """Read the digits that scikit-learn carries, 8 x 8 pixels of 0 to 16, and say where from."""
     # Its file alone: scikit-learn's own reader takes seconds to import. The digest is checked.
     spec = importlib.util.find_spec("sklearn")
     if spec is None or not spec.submodule_search_locations:
@@ -169,7 +169,12 @@ def digits() -> Prepared:
         raise InputError(
             f"cannot read {path}: {reason(error)}; install scikit-learn anew"
         ) from error
-    return Prepared(table[:, :-1].reshape(-1, 8, 8), table[:, -1].astype(np.int64), None)
+    pixels, label = table[:, :-1].reshape(-1, 8, 8), table[:, -1].astype(np.int64)
+    return Prepared(pixels, label, None), "scikit-learn"
+
+
+EMBEDDED: dict[str, Callable[[], tuple[Prepared, str]]] = {public.DIGITS: digits}
+"""Sets of the registry that come with installed code: what reads each, and from where."""
 
 
 def is_purchase_like(name: str) -> bool:
@@ -242,12 +247,13 @@ def check(name: str, root: str | os.PathLike[str] | None = None) -> Report:
     if is_purchase_like(name):
         return Report(name, "", "simulated", f"{purchase_records(name):,} records on loading")
     entry = public.entry(name)
-    path = None if name == DIGITS else locate(name, root)
-    if name != DIGITS and path is None:
+    path = None if name in EMBEDDED else locate(name, root)
+    if path is None and name not in EMBEDDED:
         return Report(name, "", "missing", looked_in(name, root))
-    where = "scikit-learn" if path is None else str(path)
+    where = "" if path is None else str(path)
     try:
-        identified = identify(entry, digits() if path is None else npz.read(path), where)
+        arrays, where = EMBEDDED[name]() if path is None else (npz.read(path), where)
+        identified = identify(entry, arrays, where)
     except InputError as error:
         return Report(name, where, "wrong", str(error))
     return Report(name, where, "ok" if entry.digest else "unverified", identified.digest)

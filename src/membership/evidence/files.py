@@ -111,22 +111,22 @@ def digest(dataset: xr.Dataset) -> str:
     InputError
         As `save`.
     """
-    kept = stored(dataset)
-    total = hashlib.sha256(canonical(_header(kept)))
-    for name in _arrays(kept):
-        total.update(np.ascontiguousarray(kept[name].values).tobytes())
+    plain = stored(dataset)
+    total = hashlib.sha256(canonical(_header(plain)))
+    for name in _arrays(plain):
+        total.update(np.ascontiguousarray(plain[name].values).tobytes())
     return total.hexdigest()
 
 
 def to_bytes(dataset: xr.Dataset) -> bytes:
     """The content of a file of evidence; errors as `save`."""
-    kept = stored(dataset)
+    plain = stored(dataset)
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         archive.comment = b"0" * _DIGEST
-        archive.writestr(_member(HEADER), canonical(_header(kept)))
-        for name in _arrays(kept):
-            content = encode(kept[name].values)
+        archive.writestr(_member(HEADER), canonical(_header(plain)))
+        for name in _arrays(plain):
+            content = encode(plain[name].values)
             archive.writestr(_member(name, len(content) >= LARGE), content)
     body = whole.getvalue()[:-_DIGEST]
     return body + hashlib.sha256(body).hexdigest().encode()
@@ -149,8 +149,8 @@ def from_bytes(payload: bytes) -> xr.Dataset:
     except InputError:
         raise
     except _BROKEN as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise InputError(f"no evidence, or made wrongly ({said})") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"no evidence, or made wrongly ({reason})") from None
 
 
 def _member(name: str, large: bool = False) -> zipfile.ZipInfo:
@@ -164,15 +164,15 @@ def _member(name: str, large: bool = False) -> zipfile.ZipInfo:
 def _header(dataset: xr.Dataset) -> dict[str, Any]:
     listed = {}
     for name in sorted(map(str, dataset.variables)):
-        one = dataset.variables[name]
-        words = one.dtype.kind in "UOT"
+        variable = dataset.variables[name]
+        words = variable.dtype.kind in "UOT"
         listed[name] = {
-            "dims": list(one.dims),
-            "shape": list(one.shape),
-            "dtype": "str" if words else one.dtype.name,
+            "dims": list(variable.dims),
+            "shape": list(variable.shape),
+            "dtype": "str" if words else variable.dtype.name,
         }
         if words:
-            listed[name]["words"] = [str(word) for word in one.values.flat]
+            listed[name]["words"] = [str(word) for word in variable.values.flat]
     return {"format": FORMAT, "attributes": dataset.attrs, "variables": listed}
 
 
@@ -184,7 +184,7 @@ def _read(archive: zipfile.ZipFile) -> xr.Dataset:
     header = json.loads(_content(archive, HEADER, MOST_HEADER), parse_constant=_refuse)
     if header.get("format") != FORMAT:
         raise InputError(f"format {header.get('format')!r:.80}; this is {FORMAT!r}")
-    listed = {name: _declared(name, one) for name, one in header["variables"].items()}
+    listed = {name: _declared(name, variable) for name, variable in header["variables"].items()}
     arrays = {name for name, (_, _, dtype) in listed.items() if dtype != "str"}
     if sorted(archive.namelist()) != sorted({HEADER, *arrays}):
         raise InputError("its parts are not those that its header names")
@@ -200,13 +200,13 @@ def _read(archive: zipfile.ZipFile) -> xr.Dataset:
             size = size_of(dtype, shape)
             values = decode(_content(archive, name, size), dtype, shape)
         variables[name] = (dims, values)
-    labels = {name: one for name, one in variables.items() if one[0] == (name,)}
-    others = {name: one for name, one in variables.items() if name not in labels}
-    return xr.Dataset(others, labels, header["attributes"])
+    labels = {name: variable for name, variable in variables.items() if variable[0] == (name,)}
+    arrays = {name: variable for name, variable in variables.items() if name not in labels}
+    return xr.Dataset(arrays, labels, header["attributes"])
 
 
-def _declared(name: str, one: dict) -> tuple[tuple[str, ...], tuple[int, ...], str]:
-    dims, shape, dtype = tuple(one["dims"]), tuple(one["shape"]), one["dtype"]
+def _declared(name: str, declared: dict) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+    dims, shape, dtype = tuple(declared["dims"]), tuple(declared["shape"]), declared["dtype"]
     whole = all(type(n) is int and 0 <= n <= MOST_ARRAYS for n in shape)
     if not whole or len(set(dims)) != len(shape) or len(dims) > 8:
         raise InputError(f"{name!r:.80} declares no shape of an array")
@@ -221,9 +221,9 @@ def _words(name: str, words: Any, shape: tuple[int, ...]) -> np.ndarray:
     # NumPy gives every word the room of the longest, four bytes a letter.
     if 4 * len(words) * max(map(len, words), default=0) > MOST_HEADER:
         raise InputError(f"{name!r:.80} holds more or longer words than evidence has")
-    found = np.empty(len(words), dtype=object)
-    found[:] = words
-    return found.reshape(shape)
+    array = np.empty(len(words), dtype=object)
+    array[:] = words
+    return array.reshape(shape)
 
 
 def _content(archive: zipfile.ZipFile, name: str, most: int) -> bytes:

@@ -50,7 +50,7 @@ def dataset(
     """
     _known(kind)
     named = KINDS[kind].variables
-    given = {}
+    with_dims = {}
     for name, values in variables.items():
         if not isinstance(values, tuple):
             if name not in named:
@@ -59,12 +59,12 @@ def dataset(
                     "give (dimensions, values)"
                 )
             values = (named[name].dims, values)
-        given[name] = values
+        with_dims[name] = values
     try:
-        made = xr.Dataset(given, coordinates, {"kind": kind, **attributes})
+        dataset = xr.Dataset(with_dims, coordinates, {"kind": kind, **attributes})
     except ValueError as error:
         raise InputError(f"evidence of kind {kind!r}: {_line(error)}") from None
-    return stored(made)
+    return stored(dataset)
 
 
 def stored(dataset: xr.Dataset) -> xr.Dataset:
@@ -79,13 +79,18 @@ def stored(dataset: xr.Dataset) -> xr.Dataset:
         As `dataset`.
     """
     kind = _kind(dataset)
-    missing = [name for name, one in kind.variables.items() if one.required and name not in dataset]
+    missing = [
+        name
+        for name, variable in kind.variables.items()
+        if variable.required and name not in dataset
+    ]
     if missing:
         raise InputError(f"evidence of kind {kind.name!r} lacks {', '.join(missing)}")
     for dim in dataset.dims:
         _check_name("dimension", dim)
     variables = {
-        name: (one.dims, _cast(name, one, kind)) for name, one in sorted(dataset.data_vars.items())
+        name: (array.dims, _cast(name, array, kind))
+        for name, array in sorted(dataset.data_vars.items())
     }
     single = sum(v.nbytes for _, v in variables.values() if v.dtype == np.float32)
     if single > LARGE:
@@ -130,9 +135,9 @@ def _kind(dataset: xr.Dataset) -> Kind:
     return KINDS[dataset.attrs["kind"]]
 
 
-def _check_name(what: str, name: Any) -> None:
+def _check_name(role: str, name: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise InputError(f"{what} {name!r}: a name is at most 64 letters, digits and _")
+        raise InputError(f"{role} {name!r}: a name is at most 64 letters, digits and _")
 
 
 def _cast(name: str, array: xr.DataArray, kind: Kind) -> np.ndarray:
@@ -164,7 +169,7 @@ def _own_dtype(name: str, values: np.ndarray, kind: Kind) -> str:
 def _as(name: str, values: np.ndarray, dtype: str) -> np.ndarray:
     """The values in a stored type, refusing what it cannot hold."""
     if dtype == "str":
-        if not all(isinstance(one, str) for one in values.flat):
+        if not all(isinstance(value, str) for value in values.flat):
             raise InputError(f"{name} holds something other than words and numbers")
         return values.astype(str)
     accepted = {"f": "fiu", "i": "iu", "u": "u", "b": "b"}[np.dtype(dtype).kind]
@@ -192,25 +197,27 @@ def _rounded(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:
 
 
 def _coordinates(dataset: xr.Dataset) -> dict[str, tuple]:
-    found = {}
-    for name, one in sorted(dataset.coords.items()):
-        if one.dims != (name,):
+    coordinates = {}
+    for name, values in sorted(dataset.coords.items()):
+        if values.dims != (name,):
             raise InputError(f"coordinate {name!r}: labels of a dimension have its name")
-        words = one.dtype.kind in "UOT"
-        dtype = "str" if words else {"f": "float64", "b": "bool"}.get(one.dtype.kind, "int32")
-        found[name] = (one.dims, _as(str(name), one.values, dtype))
-    return found
+        words = values.dtype.kind in "UOT"
+        dtype = "str" if words else {"f": "float64", "b": "bool"}.get(values.dtype.kind, "int32")
+        coordinates[name] = (values.dims, _as(str(name), values.values, dtype))
+    return coordinates
 
 
 def _attributes(dataset: xr.Dataset, kind: Kind) -> dict[str, Any]:
     missing = [name for name in (*ATTRIBUTES, *kind.attributes) if name not in dataset.attrs]
     if missing:
         raise InputError(f"evidence of kind {kind.name!r} lacks attributes: {', '.join(missing)}")
-    found = {name: plain(name, dataset.attrs[name]) for name in sorted(dataset.attrs)}
-    for name, what in list(TYPES.items())[: 4 if kind.others else None]:
-        if name in found and not _IS[what](found[name]):
-            raise InputError(f"attribute {name} is {_brief(found[name])}; it must be {what}")
-    return found
+    attributes = {name: plain(name, dataset.attrs[name]) for name in sorted(dataset.attrs)}
+    for name, type_name in list(TYPES.items())[: 4 if kind.others else None]:
+        if name in attributes and not _IS[type_name](attributes[name]):
+            raise InputError(
+                f"attribute {name} is {_brief(attributes[name])}; it must be {type_name}"
+            )
+    return attributes
 
 
 def _is_whole(value: Any) -> bool:
@@ -218,17 +225,17 @@ def _is_whole(value: Any) -> bool:
 
 
 def _each(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(check(one) for one in value)
+    return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
 _IS: dict[str, Callable[[Any], bool]] = {
     "words": lambda value: isinstance(value, str),
     "an object": lambda value: isinstance(value, dict),
     "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "a list of words": _each(lambda one: isinstance(one, str)),
-    "a list of objects": _each(lambda one: isinstance(one, dict)),
+    "a list of words": _each(lambda item: isinstance(item, str)),
+    "a list of objects": _each(lambda item: isinstance(item, dict)),
     "a list of whole numbers": _each(_is_whole),
-    "a list of whole numbers or null": _each(lambda one: one is None or _is_whole(one)),
+    "a list of whole numbers or null": _each(lambda item: item is None or _is_whole(item)),
 }
 
 
@@ -249,11 +256,11 @@ def plain(name: str, value: Any) -> Any:
         value = value.item()
     if isinstance(value, Mapping):
         return {
-            plain(f"a name in {name}", str(key)): plain(f"{name}[{key!r}]", one)
-            for key, one in value.items()
+            plain(f"a name in {name}", str(key)): plain(f"{name}[{key!r}]", item)
+            for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [plain(name, one) for one in value]
+        return [plain(name, item) for item in value]
     good = value is None or isinstance(value, str | bool | int | float)
     if not good or (isinstance(value, float) and not math.isfinite(value)):
         raise InputError(f"attribute {name}: {value!r} is no JSON value")

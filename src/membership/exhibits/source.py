@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership import addresses, manifest, paths
-from membership.errors import InputError, RunError
+from membership.errors import Diverged, InputError, RunError
 from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit
 from membership.settings import INCIDENTAL
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SUFFIX = ".evidence"
-# What training says where a loss became infinite, before what would do were its rate a parameter.
-_DIVERGED = "training diverged"
 
 
 class Source:
@@ -108,11 +106,9 @@ class Source:
         """Where training diverges within, say which of the chapter's parameters would do."""
         try:
             yield
-        except RunError as error:
-            message, _, _ = str(error).partition(";")
-            if not message.startswith(_DIVERGED):
-                raise
-            raise RunError(f"{message}; {self.settings.against_divergence}") from None
+        except Diverged as error:
+            known = Diverged(error.where, self.settings.against_divergence)
+            raise RunError(str(known)) from None
 
     def table(self, exhibit_id: str) -> pd.DataFrame:
         """The table of one of the chapter's exhibits, computed once; do not change it.

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from membership.arrays import FloatArray
-from membership.errors import InputError, RunError
+from membership.errors import Diverged, InputError
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import initial_module
 from membership.training.sgd import batch_order
@@ -67,10 +67,8 @@ def train_neighbours(
         for batch in order.to(x.device).split(config.batch_size):
             _step(weight, velocity, rows, label, own, batch, rate, config)
         if not torch.isfinite(weight).all():
-            raise RunError(
-                f"training diverged in epoch {epoch + 1} (batches of seed {order_seed}); "
-                f"a learning_rate below {config.learning_rate} would do"
-            )
+            where = f"epoch {epoch + 1} (batches of seed {order_seed})"
+            raise Diverged(where, f"a learning_rate below {config.learning_rate} would do")
     return weight.T.cpu().numpy()
 
 

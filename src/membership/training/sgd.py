@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from membership import limits, processes
 from membership.data import Dataset
-from membership.errors import RunError
+from membership.errors import Diverged
 from membership.training import cache as store
 from membership.training.config import REACH, TrainingConfig, drawn, moved
 from membership.training.ensemble import (
@@ -230,10 +230,8 @@ def _run(
         total = _epoch(module, parameters, buffers, optimiser, x, y, order, moves, fits.config)
         if not torch.isfinite(total).all():
             seed = fits.seeds[rows[int((~torch.isfinite(total)).nonzero()[0])]]
-            raise RunError(
-                f"training diverged in epoch {epoch + 1} (model with seed {seed}); "
-                f"a learning_rate below {fits.config.learning_rate} would do"
-            )
+            where = f"epoch {epoch + 1} (model with seed {seed})"
+            raise Diverged(where, f"a learning_rate below {fits.config.learning_rate} would do")
         bar.update(len(rows))
         if (
             time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
