@@ -2,9 +2,12 @@
 
 from functools import partial
 
+import pytest
+
 from membership import models
 
 
+@pytest.mark.slow
 def test_both_sides_give_one_answer(monkeypatch):
     from benchmarks import bmia  # with laplace-torch, seconds that no other test needs
 
