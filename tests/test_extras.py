@@ -38,6 +38,7 @@ def without_extras(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_every_public_room_is_imported_and_scores_are_audited(tmp_path):
     rows = "".join(f"{i % 7},{i % 2}\n" for i in range(60))
     (tmp_path / "scores.csv").write_text(f"score,member\n{rows}")

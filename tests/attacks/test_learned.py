@@ -219,6 +219,7 @@ def test_a_class_of_members_only_has_nothing_to_learn_from():
     assert np.ptp(score[label == 0]) > 0.1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers():
     output, label, _, member = answers()
     one, same, other = (

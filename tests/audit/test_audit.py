@@ -79,6 +79,7 @@ def test_rows_in_another_order_give_the_same_json(tmp_path: Path) -> None:
     assert first == last
 
 
+@pytest.mark.slow
 def test_groups_have_intervals_that_hold_for_all_at_once() -> None:
     rng, covered, g = np.random.default_rng(1), 0, 5
     for _ in range(100):

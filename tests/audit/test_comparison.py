@@ -44,6 +44,7 @@ def outputs(
     )
 
 
+@pytest.mark.slow
 def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None:
     report = compare(outputs())
     areas = [one["auc"]["value"] for one in report["attacks"]]
@@ -65,6 +66,7 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
     assert last["behind_best"]["low"] == pytest.approx(paired.low, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_strongest_is_told_as_scores_are_at_a_level_that_pays_for_the_choice() -> None:
     seen = outputs(label=np.arange(400) % 3)
     report, table = compare(seen), attacks.score_table(seen)
@@ -90,6 +92,7 @@ def test_models_that_were_not_asked_everything_are_left_out_of_the_count() -> No
     assert max(one["models_without"] for one in exposed) in (1, 2)
 
 
+@pytest.mark.slow
 def test_an_exposed_record_is_counted_in_every_model_trained_without_it() -> None:
     seen = outputs(models=20)
     found = compare(seen)["strongest"]
@@ -113,6 +116,7 @@ def test_the_chosen_attack_on_nothing_is_said_to_guess() -> None:
     assert wrong <= 0.05 * runs + 3 * (0.05 * 0.95 * runs) ** 0.5
 
 
+@pytest.mark.slow
 def test_bounds_hold_for_all_attacks_and_targets_at_once() -> None:
     table = attacks.score_table(outputs())
     report = compare(outputs(), delta=1e-3)
@@ -135,6 +139,7 @@ def test_what_leaks_nothing_proves_nothing() -> None:
     assert report["epsilon_lower_bound"]["value"] == report["mu_lower_bound"]["value"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [6, 400])
 def test_too_few_records_prove_nothing_and_say_so(records: int, tmp_path: Path) -> None:
     path = evidence.save(tmp_path / "mine.evidence", outputs([0], records))
@@ -154,6 +159,7 @@ def test_every_attack_is_either_tried_or_said_to_lack_something() -> None:
     assert all(left.values())
 
 
+@pytest.mark.slow
 def test_rates_that_the_non_members_do_not_carry_are_left_out() -> None:
     (rate,) = compare(outputs())["attacks"][0]["tpr_at_fpr"]
     assert rate["fpr"] == 0.1
@@ -163,6 +169,7 @@ def test_one_target_is_said_to_be_one() -> None:
     assert "One target" in compare(outputs([0]))["warnings"][0]
 
 
+@pytest.mark.slow
 def test_the_command_takes_evidence(tmp_path: Path) -> None:
     path = evidence.save(tmp_path / "mine.evidence", outputs())
     done = CliRunner().invoke(cli, ["audit", str(path), "--output", str(tmp_path / "out")])
@@ -176,6 +183,7 @@ def test_the_command_takes_evidence(tmp_path: Path) -> None:
     assert all(one["display"].replace("'", "&#39;") in page for one in report["attacks"])
 
 
+@pytest.mark.slow
 def test_figures_of_one_page_share_no_names_and_show_the_rates_of_the_tables(
     tmp_path: Path,
 ) -> None:

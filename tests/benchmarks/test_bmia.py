@@ -2,11 +2,15 @@
 
 from functools import partial
 
-from benchmarks import bmia
+import pytest
+
 from membership import models
 
 
+@pytest.mark.slow
 def test_both_sides_give_one_answer(monkeypatch):
+    from benchmarks import bmia  # with laplace-torch, seconds that no other test needs
+
     for name in ("RECORDS", "QUERIES"):
         monkeypatch.setattr(bmia, name, 600)
     monkeypatch.setattr(bmia, "MEASURED", 10)

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from membership import paths
 
 
+@pytest.mark.slow
 def test_an_unknown_benchmark_is_named():
     command = [sys.executable, "-m", "benchmarks", "warp"]
     done = subprocess.run(command, cwd=paths.project_root(), capture_output=True, text=True)

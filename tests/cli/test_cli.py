@@ -109,6 +109,7 @@ def test_clean_removes_the_executed_notebook(project):
     assert not project.executed.exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_data_set_is_refused_by_the_data_commands(project):
     assert "mnist" in refused(project, "data", "check", "mnits")
     assert "mnist" in refused(project, "data", "fetch", "mnits")

@@ -1,14 +1,21 @@
 """The structured posteriors against laplace-torch, on a network trained on handwritten digits."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from membership import data, models, training
 from membership.curvature import last_layer, last_layer_laplace
-from membership.curvature.laplace_torch import LaplaceTorch
 from membership.errors import InputError
 
 structures = pytest.mark.parametrize("structure", ["full", "kron", "diag"])
+
+
+@pytest.fixture(scope="module")
+def laplace_torch():
+    """The engine, with the library that takes seconds to import."""
+    return import_module("membership.curvature.laplace_torch")
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +57,14 @@ def test_the_engines_agree(digits, structure, precision):
 
 
 @structures
-def test_the_library_moves_to_our_optimum_of_the_marginal_likelihood(digits, structure):
+def test_the_library_moves_to_our_optimum_of_the_marginal_likelihood(
+    digits, structure, laplace_torch
+):
     ours = fit(digits, "marginal-likelihood", structure)
     layer, label, _ = digits
-    library = LaplaceTorch.fit(layer.features, layer.weight, layer.bias, label, structure)
+    library = laplace_torch.LaplaceTorch.fit(
+        layer.features, layer.weight, layer.bias, label, structure
+    )
     found = library.marginal_likelihood().best(steps=300)
     assert ours.prior_precision == pytest.approx(found, rel=1e-6)
     # After its default of 100 steps it is near: worse, if by little.
@@ -93,9 +104,9 @@ def test_validation_agrees(digits):
     assert found[0] == found[1]
 
 
-def test_posteriors_of_one_fit_keep_their_own_prior(digits):
+def test_posteriors_of_one_fit_keep_their_own_prior(digits, laplace_torch):
     layer, _, query = digits
-    fitted = LaplaceTorch.fit(layer.features, layer.weight, layer.bias, None, "diag")
+    fitted = laplace_torch.LaplaceTorch.fit(layer.features, layer.weight, layer.bias, None, "diag")
     loose, tight = fitted.with_prior(0.1), fitted.with_prior(10.0)
     before = loose.variance(query.features)
     assert (tight.variance(query.features) < before).all()

@@ -50,6 +50,7 @@ def test_adult_repeats_as_many_rows_as_its_note_says():
     assert dataset.columns == parsers.ADULT_COLUMNS
 
 
+@pytest.mark.slow
 def test_mnist_from_idx_files(tmp_path, write_idx):
     """Write the images back in the upstream format: the same set comes out of the parser."""
     prepared = real("mnist")

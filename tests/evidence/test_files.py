@@ -62,6 +62,7 @@ def test_any_evidence_comes_back(data):
     assert files.to_bytes(found) == files.to_bytes(made)
 
 
+@pytest.mark.slow
 def test_written_twice_are_the_same_bytes(path):
     first = evidence.save(path, outputs(128, 3000)).read_bytes()
     backwards = outputs(128, 3000)[["test_accuracy", "member", "log_odds"]]
@@ -298,6 +299,7 @@ def test_where_nothing_can_be_read_the_file_is_named(tmp_path):
         evidence.load(text)
 
 
+@pytest.mark.slow
 def test_a_file_is_no_larger_than_its_numbers_need(path):
     # 17 of 32 bits of a number and one of the truth, and what the exponents save.
     made = outputs(128, 4000)

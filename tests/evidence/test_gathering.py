@@ -37,6 +37,7 @@ def test_it_is_gathered_once_and_read_back(tmp_path):
     assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_read_back_is_what_a_file_holds(tmp_path):
     large = functools.partial(outputs, 300, 1000)
     found = evidence.gathered("large", large, {}, tmp_path)

@@ -62,6 +62,7 @@ def test_it_encloses_a_simulation():
     assert (fnr <= found.high + 0.01).all()
 
 
+@pytest.mark.slow
 def test_the_limit_theorem_holds_in_the_limit():
     mu = privacy.subsampled_mu(0.3, 10, 10_000, 100_000, order="fixed")
     found = privacy.numerical_tradeoff(ALPHA, 0.3, 10, 10_000, 100_000, grid=22)

@@ -198,6 +198,7 @@ def test_units_are_planned_by_the_distance_to_the_threshold(rule, distance):
     assert found.units_needed == pytest.approx((2.8 / distance) ** 2 * 10 * 0.01**2, abs=1.01)
 
 
+@pytest.mark.slow
 def test_so_many_units_do_decide_four_times_in_five():
     needed = rules.much_better(Contrast("d", 0.005, 0.01, 9, 10), 0.0).units_needed
     rng = np.random.default_rng(0)

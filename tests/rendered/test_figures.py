@@ -1,6 +1,6 @@
 """Every figure as a phone shows it: the size of its smallest text, and whether labels are free."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,41 +11,50 @@ from membership.exhibits.homes import pages_of
 
 SMALLEST = 8  # pixels on the screen
 PHONE = {"width": 390, "height": 844}
-# A page sees no text in a picture: its drawing is put in its place, as wide as it is shown.
-MEASURE = """async (image) => {
-    image.loading = "eager";
-    await image.decode();
-    const drawn = await (await fetch(image.currentSrc)).text();
-    const holder = document.createElement("div");
-    holder.style.width = `${image.getBoundingClientRect().width}px`;
-    holder.innerHTML = drawn.slice(drawn.indexOf("<svg"));
-    document.body.append(holder);
-    const svg = holder.firstElementChild;
-    svg.style.width = "100%";
-    svg.style.height = "auto";
-    const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
-    const boxes = texts.map((text) => {
-        const { left, right, top, bottom } = text.getBoundingClientRect();
-        return { said: text.textContent.trim(), left, right, top, bottom };
-    });
-    const sizes = [...svg.querySelectorAll("text, tspan")].map((text) => {
-        const { a, b } = text.getScreenCTM();
-        return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
-    });
-    const beyond = (box) => box.left < frame.left - 1 || box.right > frame.right + 1
-        || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-    const over = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1
-        && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 3;
-    const collisions = boxes.flatMap((p, i) => boxes.slice(i + 1)
-        .filter((q) => over(p, q)).map((q) => `${p.said} | ${q.said}`));
-    holder.remove();
-    return {
-        name: image.currentSrc.split("/").slice(-3).join("/"),
-        smallest: Math.min(...sizes),
-        cut: boxes.filter(beyond).map((box) => box.said),
-        collisions,
-    };
+# A page sees no text in a picture: its drawing is put in its place, as wide as it is shown. The
+# rest of the page, which may be tens of thousands of cells, is not laid out again for each.
+MEASURE = """async (images) => {
+    for (const image of images) image.loading = "eager";
+    await Promise.all(images.map((image) => image.decode()));
+    const shown = images.map((image) => [image.currentSrc, image.getBoundingClientRect().width]);
+    const files = await Promise.all(
+        shown.map(async ([address]) => (await fetch(address)).text()));
+    for (const part of document.body.children)
+        part.style.setProperty("display", "none", "important");
+    return shown.map(([address, width], i) => measured(address, width, files[i]));
+
+    function measured(address, width, drawn) {
+        const holder = document.createElement("div");
+        holder.style.width = `${width}px`;
+        holder.innerHTML = drawn.slice(drawn.indexOf("<svg"));
+        document.body.append(holder);
+        const svg = holder.firstElementChild;
+        svg.style.width = "100%";
+        svg.style.height = "auto";
+        const frame = svg.getBoundingClientRect();
+        const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
+        const boxes = texts.map((text) => {
+            const { left, right, top, bottom } = text.getBoundingClientRect();
+            return { said: text.textContent.trim(), left, right, top, bottom };
+        });
+        const sizes = [...svg.querySelectorAll("text, tspan")].map((text) => {
+            const { a, b } = text.getScreenCTM();
+            return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+        });
+        const beyond = (box) => box.left < frame.left - 1 || box.right > frame.right + 1
+            || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+        const over = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1
+            && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 3;
+        const collisions = boxes.flatMap((p, i) => boxes.slice(i + 1)
+            .filter((q) => over(p, q)).map((q) => `${p.said} | ${q.said}`));
+        holder.remove();
+        return {
+            name: address.split("/").slice(-3).join("/"),
+            smallest: Math.min(...sizes),
+            cut: boxes.filter(beyond).map((box) => box.said),
+            collisions,
+        };
+    }
 }"""
 
 
@@ -58,12 +67,11 @@ class Figures:
     collisions: dict[str, list[str]] = field(default_factory=dict)
 
 
-def measured(page: Page) -> Iterator[dict]:
+def measured(page: Page) -> list[dict]:
     """Every figure of a page, of all its runs and in all its folds."""
     page.add_style_tag(content=".exhibit-run[hidden] { display: block !important }")
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
-    for image in page.locator(".exhibit-picture img").all():
-        yield image.evaluate(MEASURE)
+    return page.locator(".exhibit-picture img").evaluate_all(MEASURE)
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ def call(command, *words: str) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_the_plan_of_the_book_can_be_followed_from_its_beginning(tmp_path):
     found = cluster.plan(running.chapters(), {"profile": "tiny"}, tmp_path / "none.csv")
     assert len({one.file for one in found}) == len(found) > 50
@@ -48,6 +49,7 @@ def test_the_plan_of_the_book_can_be_followed_from_its_beginning(tmp_path):
     assert not any("outputs" in one for one in timed)
 
 
+@pytest.mark.slow
 def test_a_piece_lies_where_a_run_finds_it(tmp_path):
     source = cluster.gatherer(settings("gmip"), "measured-digits")
     file = Path(call(gathering.gather, "gmip", "measured-digits", "--profile", "tiny").split()[-1])
@@ -61,6 +63,7 @@ def test_a_piece_lies_where_a_run_finds_it(tmp_path):
     assert [one.evidence for one in planned if one.there] == ["measured-digits"]
 
 
+@pytest.mark.slow
 def test_shares_leave_what_the_whole_is_put_together_from(cache, monkeypatch):
     words = ("iha", "white-box-digits", "--profile", "tiny")
     for part in ("1/2", "2/2"):

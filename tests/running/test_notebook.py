@@ -172,6 +172,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(project, in_th
     assert not (project.root / "kernel.pid").exists()
 
 
+@pytest.mark.slow
 def test_paths_are_taken_from_where_the_user_stands_and_told_to_nobody(project, tmp_path):
     elsewhere = tmp_path / "élsewhere"
     elsewhere.mkdir()

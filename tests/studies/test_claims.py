@@ -164,6 +164,7 @@ def test_every_tested_claim_hears_the_numbers_it_reads(chapter):
     assert not deaf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", BY_FORMULA)
 def test_a_claim_on_a_formula_hears_the_formula(claim, monkeypatch):
     place, other = BY_FORMULA[claim]

@@ -2,10 +2,10 @@
 
 import sys
 from functools import partial
+from importlib import import_module
 
 import pytest
 import torch
-import torch.distributed.tensor  # asks what a generator is, once
 
 from membership import running, training
 from membership.running import cluster
@@ -36,6 +36,7 @@ def steps(chapter):
 @pytest.fixture
 def on_device(tmp_path, monkeypatch):
     """Whatever asks for a device gets the fake one, and trains for one epoch."""
+    import_module("torch.distributed.tensor")  # asks what a generator is, once
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     monkeypatch.setattr(torch, "Generator", Generator)
     for config in (training.TrainingConfig, training.PrivateConfig):

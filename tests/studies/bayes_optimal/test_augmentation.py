@@ -154,6 +154,7 @@ def test_the_residual_network_is_for_the_papers_images_at_paper_size():
     assert names.augmented(Settings(profile="paper").resolve()) == (names.AUGMENTED, names.RESIDUAL)
 
 
+@pytest.mark.slow
 def test_a_residual_network_is_trained_on_fewer_records(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     monkeypatch.setattr(augmentation, "RECORDS", 24)

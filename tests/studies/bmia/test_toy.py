@@ -17,6 +17,7 @@ def test_figure_1_is_the_same_with_one_thread_and_with_two(monkeypatch):
     assert found[0].attrs["note"] == found[1].attrs["note"]
 
 
+@pytest.mark.slow
 def test_the_band_of_all_weights_is_the_wide_one_in_the_middle(monkeypatch):
     monkeypatch.setattr(toy, "TEST", 200)
     table = toy.figure_1(Settings.from_values({"profile": "tiny"}))

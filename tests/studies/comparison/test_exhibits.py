@@ -45,6 +45,7 @@ def test_the_third_panel_has_no_attack_of_the_others(source):
     assert (table.loc[table["metric"] == "AUC", "value"] < 1).all()
 
 
+@pytest.mark.slow
 def test_pictures_are_of_the_records_that_they_are_said_to_be(source):
     table = source.table("comparison-fig-5").query("record != ''")
     levels = np.rint(255 * data.deduplicate(data.load("digits")).x).astype(int)

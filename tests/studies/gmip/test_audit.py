@@ -64,6 +64,7 @@ def test_figure_2a_meets_the_bound(played):
         assert np.abs(measured - bound).max() < 0.06
 
 
+@pytest.mark.slow
 def test_figure_4_has_every_setting(played):
     table = figure_4(played)
     assert set(table["panel"]) == set(ABLATIONS)
@@ -73,6 +74,7 @@ def test_figure_4_has_every_setting(played):
         assert gap < 0.08, name
 
 
+@pytest.mark.slow
 def test_the_curve_is_the_mean_of_what_was_played(played):
     name = next(iter(ABLATIONS))
     rows = figure_4(played).query("panel == @name and series == 'GLiR'")

@@ -35,6 +35,7 @@ def test_the_joint_test_finds_what_the_sum_misses():
     assert table[0.99, "sum of log p"] == pytest.approx(one, abs=2.5)
 
 
+@pytest.mark.slow
 def test_shrinkage_helps_where_the_background_is_small():
     table = moments.background(SETTINGS)
     auc = table[table["metric"] == "auc(%)"].set_index(["n_background", "estimator"])["value"]

@@ -50,6 +50,7 @@ def test_the_theorem_holds_within_2e_3_of_400_000_draws():
     assert summary["value"].max() == table["deviation"].max()
 
 
+@pytest.mark.slow
 def test_equation_10_is_loose_and_so_is_the_bound_on_the_covariance():
     table = theory.looseness().set_index(["data", "quantity", "method"])
     table = table["value"].sort_index()
@@ -62,6 +63,7 @@ def test_equation_10_is_loose_and_so_is_the_bound_on_the_covariance():
     assert few["numerical"] > 1.5 * few["Equation 10"] > 1.5 * few["one-sided"]
 
 
+@pytest.mark.slow
 def test_tables_state_their_origin():
     for table in (theory.figure_1(), theory.table_5(), theory.looseness()):
         assert {"data", "deviations", "device"} <= set(table.attrs)

@@ -28,6 +28,7 @@ def network(settings, own_cache):
     return experiment.train(experiment.task("digits", settings), settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping", [LARGE, DAMPING])
 def test_the_forms_are_those_of_the_eigendecomposition(network, damping, monkeypatch):
     monkeypatch.setattr(room, "BLOCK", 100)

@@ -19,6 +19,7 @@ def found(source):
     return source.evidence("noise-digits-odd")
 
 
+@pytest.mark.slow
 def test_noise_is_that_of_enumerated_gradients(trained, found):
     task, target = trained.task, int(found["target"][0])
     model, loss = trained.ensemble.module(target), task.config.loss_of

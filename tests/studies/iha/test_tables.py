@@ -205,6 +205,7 @@ def test_both_solvers_agree(source, audits, settings):
         assert asked["queried_members"] + asked["queried_non_members"] <= 60
 
 
+@pytest.mark.slow
 def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(source, audits, settings):
     solved = [
         source.evidence(f"solvers-{name}").copy(deep=True) for name in ("digits-odd", "digits")
@@ -228,6 +229,7 @@ def test_published_times_stand_beside_without_a_verdict(audits):
     assert set(judged["verdict"]) == {"not comparable"}
 
 
+@pytest.mark.slow
 def test_table_6_is_marked_as_measured(source, settings):
     table = cost.table_6([source.evidence("costs-digits")])
     assert table.attrs["timing"] is True
@@ -268,6 +270,7 @@ def test_the_papers_size_is_timed_at_paper_size_only():
     assert subjects.timed(own)[0].name == "digits"
 
 
+@pytest.mark.slow
 def test_variants_are_larger_and_deeper(source, settings):
     found = reading.variant_audits(source)
     assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]

@@ -60,6 +60,7 @@ def test_theorem_2_2_is_exact_for_noise_that_commutes(table):
     assert (table.value[table.metric == "relative error, simulated SGD"] < 0.2).all()
 
 
+@pytest.mark.slow
 def test_the_table_is_the_same_for_the_same_seed(table):
     again = theory.control_6(Settings(profile="tiny").resolve())
     pd.testing.assert_frame_equal(table, again)

@@ -41,6 +41,7 @@ def test_too_few_records_are_named():
         load(Settings.from_values({"profile": "tiny", "n_records": 5000}))
 
 
+@pytest.mark.slow
 def test_rows_of_a_table_are_bars_with_every_kernel_that_needs_no_neighbours(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 5)) * [1, 1e4, 1, 1, 0] + [0, -7, 0, 0, 3]

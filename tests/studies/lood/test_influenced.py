@@ -18,6 +18,7 @@ def test_kl_peaks_at_the_record_and_the_mean_distance_elsewhere(place, settings)
     )
 
 
+@pytest.mark.slow
 def test_algorithm_1_finds_the_top_of_the_slope(settings, gathered):
     table = influenced.figure_11(gathered("measured-worst"), settings)
     slope = table[table["panel"] == influenced.PLACE]

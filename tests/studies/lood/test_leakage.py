@@ -22,6 +22,7 @@ def test_evidence_gives_every_records_leakage_again(records, settings, gathered)
     np.testing.assert_allclose(found.mean_distance, exact.mean_distance, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_training_sets_share_no_record_and_say_the_same(records, settings, gathered):
     parts = [load(settings, part=part).dataset.x.reshape(60, -1) for part in range(3)]
     assert len(np.unique(np.concatenate(parts), axis=0)) == 180

@@ -10,6 +10,7 @@ from membership.studies.lood import (
 )
 
 
+@pytest.mark.slow
 def test_the_closed_form_is_the_definition(gathered):
     table = one_inverse.one_by_one(gathered("measured-identity"))
     assert table["kernel"].nunique() == 3

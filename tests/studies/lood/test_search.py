@@ -57,6 +57,7 @@ def test_normalisation_by_the_data_has_a_better_query_for_every_record(gathered)
         assert part["largest KL over the record's"] > 1 + queries.GAIN
 
 
+@pytest.mark.slow
 def test_beside_the_mean_of_the_data_every_record_leaks_without_bound(gathered, records):
     found = gathered("process-at-mean")
     ratio = found["kl"].values / found["kl_at_record"].values[:, None]
@@ -96,6 +97,7 @@ def test_a_query_found_under_normalisation_has_its_kl_by_a_second_path(gathered)
         np.testing.assert_allclose(found[f"{name}kl"], found[f"{name}kl_directly"], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_search_finds_its_record(records, settings):
     made = Searches(records.first(40), settings)
     seen, found = made.whole, made.recover("RBF", 0, steps=300)

@@ -79,6 +79,7 @@ def test_training_is_sgd_with_momentum_and_weight_decay_as_written_out(job):
     torch.testing.assert_close(_state(_train(job)), _state(module), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_training_learns_its_members(job):
     job = replace(job, config=replace(CONFIG, epochs=8, milestones=()), augmentation="None")
     loss, correct = training.losses(_train(job), job.folder, 32, 8, workers=0, progress=False)
