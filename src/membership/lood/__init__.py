@@ -16,8 +16,7 @@ The posteriors themselves
 Normalisation that depends on the data
     `compare_normalised`, `NormalisedComparison`
 Queries by gradient
-    `gradient`, `maximise`, `maximise_each`, `Optimum`, `reconstruct`, `Reconstruction`,
-    `least_stationary`
+    `gradient`, `maximise`, `Optimum`, `reconstruct`, `Reconstruction`, `least_stationary`
 
 For a fixed kernel and noise, f(S) is sufficient for telling f_D from f_D': the density of f_D'
 relative to f_D is proportional to N(y_S; f(S), noise), so given f(S) the rest of the function has
@@ -46,16 +45,9 @@ from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 
 if TYPE_CHECKING:
-    from membership.lood.each import maximise_each
     from membership.lood.search import Optimum, gradient, least_stationary, maximise
 
-_BY_GRADIENT = {
-    "Optimum": "search",
-    "gradient": "search",
-    "least_stationary": "search",
-    "maximise": "search",
-    "maximise_each": "each",
-}
+_BY_GRADIENT = ("Optimum", "gradient", "least_stationary", "maximise")
 
 __all__ = [
     "Comparison",
@@ -72,7 +64,6 @@ __all__ = [
     "least_stationary",
     "leave_one_out",
     "maximise",
-    "maximise_each",
     "posterior",
     "reconstruct",
     "tradeoff",
@@ -84,7 +75,7 @@ def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with extra("kernels"):
-        return getattr(import_module(f"membership.lood.{_BY_GRADIENT[name]}"), name)
+        return getattr(import_module("membership.lood.search"), name)
 
 
 def __dir__() -> list[str]:

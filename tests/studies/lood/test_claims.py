@@ -16,6 +16,7 @@ from membership.studies.lood import (
     claim_numbers,
     edge,
     influenced,
+    laws,
     leakage,
     measures,
     queries,
@@ -71,6 +72,8 @@ FLIPS = [
     ("c12", "lood-ctl-6", moved(0, 1e-4, metric=LEAST, query="1e-06"), CONTRADICTED),
     ("o12", "lood-ctl-13", moved(80, 0.1, activation="ELU", **SPHERE), CONTRADICTED),
     ("o13", "lood-ctl-3", moved(-0.3, metric=leakage.AHEAD), CONTRADICTED),
+    ("o14", "lood-ctl-15", moved(-0.9, metric=laws.AHEAD), CONTRADICTED),
+    ("o15", "lood-ctl-15", moved(-0.9, metric=laws.AHEAD_OF_NOISE), CONTRADICTED),
     ("o11", "lood-ctl-9", moved(95, 0.01, inputs="raw", kernels="repository"), CONTRADICTED),
 ]
 

@@ -20,7 +20,6 @@ from membership.studies.lood import (
     reconstruction,
 )
 from membership.studies.lood.claim_numbers import (
-    LEAST_LEFT_OUT,
     LEAST_RECORDS,
     PAPER,
     STRONG,
@@ -37,7 +36,6 @@ from membership.studies.lood.claim_numbers import (
     over,
     points,
     proved,
-    records_of,
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
 from membership.studies.lood.evidence import CONSTANT, SEARCHES
@@ -189,23 +187,12 @@ def _tried(source: Source) -> int:
 
 
 def reconstructs(source: Source) -> Outcome:
-    """c10: the share of searches that recover their record, by kernel; convolutional ones apart."""
+    """c10: the share of searches that recover their record, by kernel."""
     where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
     rows = rows_at(source.table("lood-ctl-7"), **where)
-    apart = rows["kernel"].str.startswith("convolutional")
-    attrs = source.evidence(SEARCHES).attrs
-    name = data_of(source)
-    if records_of(attrs) < LEAST_RECORDS or rows.loc[~apart, "n"].min() < LEAST_LEFT_OUT:
-        name = f"{attrs['set']}, {rows['n'].min():.0f} of {records_of(attrs)} records left out"
-    outcomes = {name: summed_up(most(rows[~apart], "kernel", parts=len(rows)))}
-    if apart.any():
-        n, of = rows.loc[apart, "n"].min(), attrs["sizes"][reconstruction.OF_CONVOLUTIONAL]
-        beside = summed_up(most(rows[apart], "kernel", parts=len(rows)))
-        outcomes[f"convolutional kernels, {n:.0f} of {of} records left out"] = beside
+    outcome = of_size(source, summed_up(most(rows, "kernel")), SEARCHES, int(rows["n"].min()))
     ends = f"{rows['value'].min():.0f} to {rows['value'].max():.0f}%"
-    return noted(
-        overall(outcomes, PAPER), f"the best starts recover {ends} of their records, by kernel"
-    )
+    return noted(outcome, f"the best starts recover {ends} of their records, by kernel")
 
 
 def exposed_members(source: Source) -> Outcome:

@@ -15,7 +15,6 @@ from membership.studies.lood.experiment import (
     SHOWN,
     Records,
     correlation,
-    correlations,
     load,
     thumbnail,
 )
@@ -25,8 +24,6 @@ from membership.studies.lood.two_classes import LEAST_SIDE
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer training records and starts.
 CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS = 60, 2
-# Records searched for at once, and kept before the next.
-TOGETHER = 20
 
 
 @dataclass(frozen=True)
@@ -161,10 +158,8 @@ class Searches:
         self.settings = settings
         self.every = architectures(settings)
         self.main = next(iter(self.every))
-        n = settings.reconstruction_records
-        self.whole = prepare(records, n)
-        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, n))
-        self._exposure: dict[str, FloatArray] = {}
+        self.whole = prepare(records, settings.search_records)
+        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
 
     def kernels(self, further: bool) -> list[str]:
         """The first, and the others if asked for: convolutional ones for pictures only."""
@@ -176,76 +171,15 @@ class Searches:
         """The training records of a kernel's searches."""
         return self.fewer if convolutional(kernel) else self.whole
 
-    def exposure(self, kernel: str) -> FloatArray:
-        """KL of every training record at itself."""
-        if kernel not in self._exposure:
-            seen = self.seen(kernel)
-            matrix, y = self.every[kernel](seen.x), seen.records.targets
-            self._exposure[kernel] = lood.leave_one_out(matrix, y, self.settings.noise).kl
-        return self._exposure[kernel]
-
     def of(self, kernel: str) -> list[Found]:
-        """The first records, as many as this kernel is tried on, kept by pieces."""
-        sizes, seen = self.settings.sizes, self.seen(kernel)
+        """The first records, as many as this kernel is tried on."""
+        sizes = self.settings.sizes
+        few = {"n_starts": min(CONVOLUTIONAL_STARTS, sizes.starts)} if convolutional(kernel) else {}
         count = self.settings.n_reconstructed if kernel == self.main else sizes.others
-        count, starts = (
-            (min(count, sizes.convolutional_others), min(CONVOLUTIONAL_STARTS, sizes.starts))
-            if convolutional(kernel)
-            else (count, sizes.starts)
-        )
-        pieces = [list(range(count))[i : i + TOGETHER] for i in range(0, count, TOGETHER)]
-        climb = functools.partial(self._climb, kernel, starts)
-        determined = (repr(self.every[kernel]), starts, sizes.steps, self.settings.noise)
-        determined += (self.settings.seed, seen.x, seen.records.targets)
-        parts = evidence.in_parts(climb, pieces, *determined)
-        exposure = self.exposure(kernel)
-        return [
-            self._found(seen, row, exposure[row], {key: array[i] for key, array in part.items()})
-            for piece, part in zip(pieces, parts, strict=True)
-            for i, row in enumerate(piece)
-        ]
-
-    def _climb(self, kernel: str, starts: int, rows: list[int]) -> dict[str, np.ndarray]:
-        """Search for some records at once, each left out of the others: (records, starts, ...)."""
-        seen, settings = self.seen(kernel), self.settings
-        outcome = lood.maximise_each(
-            self.every[kernel],
-            seen.x,
-            seen.records.targets,
-            settings.noise,
-            np.repeat(rows, starts),
-            np.concatenate([self._start(seen, row, starts) for row in rows]),
-            learning_rate=LEARNING_RATE,
-            **seen.run(settings),
-        )
-        shape = (len(rows), starts)
-        return {
-            "query": outcome.query.reshape(*shape, *outcome.query.shape[1:]),
-            "value": outcome.value.reshape(shape),
-            "history": outcome.history.T.reshape(*shape, -1),
-        }
-
-    def _start(self, seen: Pictures, row: int, starts: int) -> FloatArray:
-        """Uniform noise, as `lood.reconstruct` draws it."""
-        low, high = seen.limits
-        rng = np.random.default_rng(self.settings.seed * 10_007 + row)
-        return rng.random((starts, *low.shape)) * (high - low) + low
-
-    def _found(self, seen: Pictures, row: int, kl: float, part: dict[str, np.ndarray]) -> Found:
-        best = int(part["value"].argmax())
-        outcome = lood.Reconstruction(
-            query=part["query"][best],
-            lood=float(part["value"][best]),
-            history=part["history"].T,
-            target=float(kl),
-            queries=part["query"],
-            values=part["value"],
-            start=self._start(seen, row, len(part["query"])),
-        )
-        return Found(row, outcome, correlation(outcome.query, seen.x[row]))
+        return [self.recover(kernel, row, **few) for row in range(count)]
 
     def recover(self, kernel: str, row: int, **changes: Any) -> Found:
-        """Search for the query that leaks one record most, from noise, for that record alone."""
+        """Search for the query that leaks one record most, from noise."""
         seen, settings = self.seen(kernel), self.settings
         run = {"steps": settings.sizes.steps, "n_starts": settings.sizes.starts, **changes}
         outcome = lood.reconstruct(
@@ -265,12 +199,11 @@ class Searches:
 
 FEW_SHOWN = 5
 """Pictures that evidence keeps of each kernel but the first."""
-GROUP, PICTURED = 3, 2
+GROUP = 3
 PICTURE = ("channel", "height", "width")
 STAGES = (0, 10, 30, 100, 300)
 
 
-@evidence.version(2)
 @quickly_compiled
 def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
@@ -296,7 +229,7 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
         **{name: (("search", "start"), _padded([end[name] for end in ends])) for name in ends[0]},
         "exposure": (
             ("of", "record"),
-            _padded([searcher.exposure(name) for name in dict.fromkeys(n for n, _ in pairs)]),
+            _exposure(searcher, list(dict.fromkeys(n for n, _ in pairs))),
         ),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), thumbnail(originals)),
@@ -308,8 +241,7 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
             searcher, [search for kernel, search in pairs if kernel == searcher.main]
         )
         sizes["of_further_kernels"] = settings.sizes.others
-        sizes["of_convolutional_kernels"] = settings.sizes.convolutional_others
-        sizes["training_records_of_convolutional_kernels"] = len(searcher.fewer.x)
+        sizes["records_of_convolutional_kernels"] = len(searcher.fewer.x)
     return evidence.dataset(
         "process",
         arrays,
@@ -323,12 +255,24 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
 
 def _ends(seen: Pictures, search: Found) -> dict[str, FloatArray]:
     """Where each start ended: its KL, its correlation with the record, the nearest of all."""
-    near = correlations(search.outcome.queries, seen.x)
+    near = np.array(
+        [[correlation(query, record) for record in seen.x] for query in search.outcome.queries]
+    )
     return {
         "end_kl": search.outcome.values,
         "end_correlation": near[:, search.row],
         "end_nearest": near.argmax(axis=1).astype(float),
     }
+
+
+def _exposure(searcher: Searches, names: list[str]) -> FloatArray:
+    """KL of every training record at itself under each kernel, (kernels, records)."""
+    rows = []
+    for name in names:
+        seen = searcher.seen(name)
+        matrix = searcher.every[name](seen.x)
+        rows.append(lood.leave_one_out(matrix, seen.records.targets, searcher.settings.noise).kl)
+    return _padded(rows)
 
 
 def _padded(rows: list[FloatArray]) -> FloatArray:
@@ -342,8 +286,10 @@ def _padded(rows: list[FloatArray]) -> FloatArray:
 def _nearest_others(seen: Pictures, search: Found) -> tuple[float, float]:
     """The best correlations of the query, and of its record, with another training record."""
     rest = seen.without(search.row)[0]
-    of_both = correlations(np.stack([search.outcome.query, seen.x[search.row]]), rest)
-    return tuple(of_both.max(axis=1).tolist())
+    return tuple(
+        max(correlation(picture, record) for record in rest)
+        for picture in (search.outcome.query, seen.x[search.row])
+    )
 
 
 def _in_detail(searcher: Searches, results: list[Found]) -> dict[str, Any]:
@@ -367,16 +313,11 @@ def _in_detail(searcher: Searches, results: list[Found]) -> dict[str, Any]:
     }
 
 
-@evidence.version(2)
 @quickly_compiled
 def groups(settings: Settings) -> xr.Dataset:
     """Groups of three left out together: single and joint queries from several starts."""
     searcher = Searches(load(settings), settings)
-    seen, sizes = searcher.whole, settings.sizes
-    determined = (repr(searcher.every[searcher.main]), sizes.group_starts, sizes.steps)
-    determined += (settings.noise, settings.seed, seen.x, seen.records.targets)
-    climb = functools.partial(_group, searcher)
-    parts = evidence.in_parts(climb, list(range(sizes.groups)), *determined)
+    parts = [_group(searcher, group) for group in range(settings.sizes.groups)]
     dims = {
         "alone": ("group", "member"),
         "together": ("group",),
@@ -384,22 +325,18 @@ def groups(settings: Settings) -> xr.Dataset:
         "single_correlation": ("group", "start", "member"),
         "joint_kl": ("group", "start"),
         "joint_correlation": ("group", "place", "member"),
+        "original": ("group", "member", *PICTURE),
+        "single_level": ("group", "start", *PICTURE),
+        "joint_level": ("group", "place", *PICTURE),
     }
     arrays = {name: (dim, np.stack([part[name] for part in parts])) for name, dim in dims.items()}
-    pictures = {
-        "original": ("pictured", "member", *PICTURE),
-        "single_level": ("pictured", "start", *PICTURE),
-        "joint_level": ("pictured", "place", *PICTURE),
-    }
-    arrays |= {
-        name: (dim, np.stack([part[name] for part in parts[:PICTURED]]))
-        for name, dim in pictures.items()
-    }
-    named = {"groups": len(parts), "starts": sizes.group_starts}
-    return evidence.dataset("process", arrays, **of_records(seen.records, settings, **named))
+    sizes = {"groups": len(parts), "starts": settings.sizes.group_starts}
+    return evidence.dataset(
+        "process", arrays, **of_records(searcher.whole.records, settings, **sizes)
+    )
 
 
-def _group(searcher: Searches, group: int) -> dict[str, np.ndarray]:
+def _group(searcher: Searches, group: int) -> dict[str, Any]:
     seen, settings = searcher.whole, searcher.settings
     members = np.arange(GROUP) + GROUP * group
     comparison = seen.compare(searcher.every[searcher.main], members, settings.noise)
@@ -411,11 +348,11 @@ def _group(searcher: Searches, group: int) -> dict[str, np.ndarray]:
     best = joint.query[np.argmax(joint.value)]
     return {
         "alone": comparison.measure(seen.x[members]),
-        "together": np.array(comparison.measure(seen.x[members], joint=True)),
+        "together": comparison.measure(seen.x[members], joint=True),
         "single_kl": single.value,
-        "single_correlation": correlations(single.query, seen.x[members]),
+        "single_correlation": _to_members(seen, single.query, members),
         "joint_kl": joint.value,
-        "joint_correlation": correlations(best, seen.x[members]),
+        "joint_correlation": _to_members(seen, best, members),
         "original": thumbnail(seen.seen(seen.x[members])),
         "single_level": thumbnail(seen.seen(single.query)),
         "joint_level": thumbnail(seen.seen(best)),
@@ -428,3 +365,7 @@ def _noise(seen: Pictures, settings: Settings, group: int, joint: int) -> np.nda
     low, high = seen.limits
     rng = np.random.default_rng([settings.seed, 5, group, joint])
     return rng.random((*shape, *low.shape)) * (high - low) + low
+
+
+def _to_members(seen: Pictures, queries: FloatArray, members: np.ndarray) -> FloatArray:
+    return np.array([[correlation(q, seen.x[m]) for m in members] for q in queries])
