@@ -16,7 +16,8 @@ The posteriors themselves
 Normalisation that depends on the data
     `compare_normalised`, `NormalisedComparison`
 Queries by gradient
-    `gradient`, `maximise`, `Optimum`, `reconstruct`, `Reconstruction`, `least_stationary`
+    `gradient`, `maximise`, `maximise_each`, `Optimum`, `reconstruct`, `Reconstruction`,
+    `least_stationary`
 
 For a fixed kernel and noise, f(S) is sufficient for telling f_D from f_D': the density of f_D'
 relative to f_D is proportional to N(y_S; f(S), noise), so given f(S) the rest of the function has
@@ -45,9 +46,16 @@ from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 
 if TYPE_CHECKING:
+    from membership.lood.each import maximise_each
     from membership.lood.search import Optimum, gradient, least_stationary, maximise
 
-_BY_GRADIENT = ("Optimum", "gradient", "least_stationary", "maximise")
+_BY_GRADIENT = {
+    "Optimum": "search",
+    "gradient": "search",
+    "least_stationary": "search",
+    "maximise": "search",
+    "maximise_each": "each",
+}
 
 __all__ = [
     "Comparison",
@@ -64,6 +72,7 @@ __all__ = [
     "least_stationary",
     "leave_one_out",
     "maximise",
+    "maximise_each",
     "posterior",
     "reconstruct",
     "tradeoff",
@@ -75,7 +84,7 @@ def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with extra("kernels"):
-        return getattr(import_module("membership.lood.search"), name)
+        return getattr(import_module(f"membership.lood.{_BY_GRADIENT[name]}"), name)
 
 
 def __dir__() -> list[str]:
