@@ -5,6 +5,8 @@ How far apart are the posteriors f_D and f_D' of a Gaussian process, where D' is
 
 Every record at once
     `leave_one_out`, `LeaveOneOut`
+Networks trained with a record and without it
+    `trained_ensembles`
 One record or group, any queries
     `distinguishability`, `tradeoff`; `compare` and `Comparison` for many queries
 What tells two posteriors apart
@@ -14,7 +16,8 @@ The posteriors themselves
 Normalisation that depends on the data
     `compare_normalised`, `NormalisedComparison`
 Queries by gradient
-    `gradient`, `maximise`, `Optimum`, `reconstruct`, `Reconstruction`, `least_stationary`
+    `gradient`, `maximise`, `maximise_each`, `Optimum`, `reconstruct`, `Reconstruction`,
+    `least_stationary`
 
 For a fixed kernel and noise, f(S) is sufficient for telling f_D from f_D': the density of f_D'
 relative to f_D is proportional to N(y_S; f(S), noise), so given f(S) the rest of the function has
@@ -38,13 +41,21 @@ from membership.lood.comparison import (
     tradeoff,
 )
 from membership.lood.contrast import Contrast
+from membership.lood.ensembles import trained_ensembles
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 
 if TYPE_CHECKING:
+    from membership.lood.each import maximise_each
     from membership.lood.search import Optimum, gradient, least_stationary, maximise
 
-_BY_GRADIENT = ("Optimum", "gradient", "least_stationary", "maximise")
+_BY_GRADIENT = {
+    "Optimum": "search",
+    "gradient": "search",
+    "least_stationary": "search",
+    "maximise": "search",
+    "maximise_each": "each",
+}
 
 __all__ = [
     "Comparison",
@@ -61,9 +72,11 @@ __all__ = [
     "least_stationary",
     "leave_one_out",
     "maximise",
+    "maximise_each",
     "posterior",
     "reconstruct",
     "tradeoff",
+    "trained_ensembles",
 ]
 
 
@@ -71,7 +84,7 @@ def __getattr__(name: str) -> Any:
     if name not in _BY_GRADIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with extra("kernels"):
-        return getattr(import_module("membership.lood.search"), name)
+        return getattr(import_module(f"membership.lood.{_BY_GRADIENT[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,7 @@ from membership.lood.process import moments, posterior
 from membership.nngp.checks import positive
 from membership.nngp.kernels import Kernel
 
-_BY_GRADIENT = ("kl", "kl-reverse", "mean")
+BY_GRADIENT = ("kl", "kl-reverse", "mean")
 # Keeps the covariance of joint queries invertible when two of them meet, relative to its size.
 _JITTER = 1e-10
 
@@ -47,7 +47,7 @@ class Objective:
             (state["reduced"], state["root"], state["surprise"]),
             jnp,
         )
-        return _value(Contrast(*parts, state["weights"].shape[1]), self.measure)
+        return value_of(Contrast(*parts, state["weights"].shape[1]), self.measure)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class NormalisedObjective(Objective):
         move = jnp.square(mean - mean_s).sum(axis=1)
         excess = variance / variance_s - 1
         contrast = Contrast(excess[:, None], (move / variance_s)[:, None], move / 2, mean.shape[1])
-        return _value(contrast, self.measure)
+        return value_of(contrast, self.measure)
 
     def _predict(self, query, side: State):
         query = (query - side["mean"]) / side["std"]
@@ -109,7 +109,7 @@ def _objective_of(
     InputError
         The measure is unknown or has no gradient here, or joint queries meet normalisation.
     """
-    known_measure(measure, _BY_GRADIENT)
+    known_measure(measure, BY_GRADIENT)
     if isinstance(comparison, NormalisedComparison):
         if joint:
             raise InputError("joint = True: data-dependent normalisation takes separate queries")
@@ -183,7 +183,7 @@ def _both(query, state: State, objective: Objective):
 _value_and_gradient = jax.jit(_both, static_argnums=2)
 
 
-def _value(contrast: Contrast, measure: str):
+def value_of(contrast: Contrast, measure: str):
     if measure == "mean":
         return contrast.mean_distance
     return contrast.kl(jnp) if measure == "kl" else contrast.kl_reverse(jnp)

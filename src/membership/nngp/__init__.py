@@ -1,7 +1,7 @@
 """Kernels of Gaussian processes, among them those of infinitely wide neural networks.
 
 Networks
-    `fully_connected`, `convolutional`, `edge_of_chaos`
+    `fully_connected`, `convolutional`, `tangent_kernel`, `edge_of_chaos`
 Others
     `rbf`, `polynomial`
 The object they return
@@ -15,6 +15,7 @@ The closed forms need NumPy only. JAX is imported by the first gradient, and neu
 from membership.errors import extra
 from membership.nngp.activations import edge_of_chaos
 from membership.nngp.kernels import Kernel, convolutional, fully_connected, polynomial, rbf
+from membership.nngp.tangent import tangent_kernel
 
 __all__ = [
     "Kernel",
@@ -24,6 +25,7 @@ __all__ = [
     "fully_connected",
     "polynomial",
     "rbf",
+    "tangent_kernel",
 ]
 
 

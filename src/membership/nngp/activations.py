@@ -23,11 +23,15 @@ _TINIEST = 1e-300
 
 @dataclass(frozen=True)
 class Activation:
-    """An activation phi, its derivative, and its dual map."""
+    """An activation phi, its derivative, its dual map, and that of the derivative.
+
+    The last is E[phi'(u) phi'(v)], the derivative of the dual map in c (Price 1958).
+    """
 
     value: Callable[[Any], Any]
     derivative: Callable[[Any], Any]
     dual: Callable[[Any, Any, Any, ModuleType], Any]
+    slope: Callable[[Any, Any, Any], Any]
 
 
 def relu_dual(a, b, c, xp: ModuleType):
@@ -53,6 +57,26 @@ def erf_dual(a, b, c, xp: ModuleType):
     return 2 / np.pi * xp.arcsin(2 * c / xp.sqrt((1 + 2 * a) * (1 + 2 * b)))
 
 
+def relu_slope(a, b, c):
+    """ReLU's step: (pi - arccos rho)/(2 pi)."""
+    rho = c / np.maximum(np.sqrt(a * b), _TINIEST)
+    return (np.pi - np.arccos(np.clip(rho, -1.0, 1.0))) / (2 * np.pi)
+
+
+def gelu_slope(a, b, c):
+    """1/4 + (arctan(c/sqrt D) + c/sqrt D + c ((2-ab) D + c^2)/((1+a)(1+b) D^(3/2)))/(2 pi)."""
+    product = (1 + a) * (1 + b)
+    determinant = product - c * c
+    root = np.sqrt(determinant)
+    rest = c * ((2 - a * b) * determinant + c * c) / (product * determinant * root)
+    return 1 / 4 + (np.arctan(c / root) + c / root + rest) / (2 * np.pi)
+
+
+def erf_slope(a, b, c):
+    """4/pi over sqrt((1+2a)(1+2b) - 4c^2)."""
+    return 4 / np.pi / np.sqrt((1 + 2 * a) * (1 + 2 * b) - 4 * c * c)
+
+
 def _arc_cosine(xp: ModuleType) -> Callable[[Any], Any]:
     if xp is np:
         return _numpy_arc_cosine
@@ -72,10 +96,12 @@ def _density(x):
 
 ACTIVATIONS = {
     "relu": Activation(
-        lambda x: np.maximum(x, 0.0), lambda x: np.where(x > 0, 1.0, 0.0), relu_dual
+        lambda x: np.maximum(x, 0.0), lambda x: np.where(x > 0, 1.0, 0.0), relu_dual, relu_slope
     ),
-    "gelu": Activation(lambda x: x * ndtr(x), lambda x: ndtr(x) + x * _density(x), gelu_dual),
-    "erf": Activation(erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x), erf_dual),
+    "gelu": Activation(
+        lambda x: x * ndtr(x), lambda x: ndtr(x) + x * _density(x), gelu_dual, gelu_slope
+    ),
+    "erf": Activation(erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x), erf_dual, erf_slope),
 }
 
 

@@ -80,6 +80,14 @@ def test_pictures_as_cells():
     assert np.ptp(experiment.stretched(image)) == 1
 
 
+def test_many_correlations_are_those_of_pairs():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(3, 1, 2, 2)), rng.normal(size=(4, 1, 2, 2))
+    second[1] = 0.5  # has no correlation
+    expected = [[experiment.correlation(a, b) for b in second] for a in first]
+    np.testing.assert_allclose(experiment.correlations(first, second), expected, atol=1e-14)
+
+
 def test_the_sizes_are_those_of_the_records_used(gathered, settings):
     found = origin([gathered("process-records")])["sizes"]
     assert found == {"Training records": "60"}

@@ -109,6 +109,27 @@ def test_a_search_finds_its_record(records, settings):
 
 
 @pytest.mark.slow
+def test_records_searched_for_together_end_where_they_do_alone(
+    records, settings, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
+    made = Searches(records.first(40), settings)
+    for kernel in ("RBF", made.main):
+        together = made.of(kernel)
+        assert [found.row for found in together] == [0, 1]
+        for found in together:
+            alone = made.recover(kernel, found.row)
+            # A climb multiplies rounding.
+            np.testing.assert_allclose(found.outcome.values, alone.outcome.values, rtol=1e-4)
+            np.testing.assert_allclose(found.outcome.start, alone.outcome.start)
+            np.testing.assert_allclose(
+                found.outcome.history[:3], alone.outcome.history[:3], rtol=1e-6
+            )
+            assert found.outcome.target == pytest.approx(alone.outcome.target, rel=1e-8)
+            assert found.correlation == pytest.approx(alone.correlation, abs=1e-3)
+
+
+@pytest.mark.slow
 def test_every_figure_of_the_reconstructions(searches):
     tables = [reconstruction.figure_2([searches]), reconstruction.figure_8(searches)]
     tables.append(reconstruction.figure_14(searches))

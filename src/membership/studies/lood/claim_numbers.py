@@ -104,10 +104,15 @@ def of_cases(source: Source, outcomes: Mapping[str, Outcome]) -> Outcome:
 def of_size(source: Source, outcome: Outcome, name: str, left_out: int) -> Outcome:
     """The same where the evidence of this name has too few training records, or left out."""
     attrs = source.evidence(name).attrs
-    n = attrs["sizes"]["Training records"]
-    if int(n.replace(",", "")) >= LEAST_RECORDS and left_out >= LEAST_LEFT_OUT:
+    n = records_of(attrs)
+    if n >= LEAST_RECORDS and left_out >= LEAST_LEFT_OUT:
         return over(source, outcome)
-    return overall({f"{attrs['set']}, {left_out} of {n} records left out": outcome}, PAPER)
+    return overall({f"{attrs['set']}, {left_out} of {n:,} records left out": outcome}, PAPER)
+
+
+def records_of(attrs: Mapping[str, Any]) -> int:
+    """Training records of some evidence, from its attributes."""
+    return int(attrs["sizes"]["Training records"].replace(",", ""))
 
 
 def noted(outcome: Outcome, *remarks: str) -> Outcome:

@@ -20,6 +20,7 @@ from membership.studies.lood import (
     reconstruction,
 )
 from membership.studies.lood.claim_numbers import (
+    LEAST_LEFT_OUT,
     LEAST_RECORDS,
     PAPER,
     STRONG,
@@ -36,6 +37,7 @@ from membership.studies.lood.claim_numbers import (
     over,
     points,
     proved,
+    records_of,
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
 from membership.studies.lood.evidence import CONSTANT, SEARCHES
@@ -187,12 +189,22 @@ def _tried(source: Source) -> int:
 
 
 def reconstructs(source: Source) -> Outcome:
-    """c10: the share of searches that recover their record, by kernel."""
+    """c10: the share of searches that recover their record, by kernel; some stand beside."""
     where = {"metric": reconstruction.RECOVERED, "dataset": data_of(source)}
     rows = rows_at(source.table("lood-ctl-7"), **where)
-    outcome = of_size(source, summed_up(most(rows, "kernel")), SEARCHES, int(rows["n"].min()))
+    beside = rows["kernel"].str.endswith(reconstruction.OTHER_DEPTHS)
+    attrs = source.evidence(SEARCHES).attrs
+    of, left_out = records_of(attrs), rows["n"].where(~beside).min()
+    is_whole = of >= LEAST_RECORDS and left_out >= LEAST_LEFT_OUT
+    name = f"{attrs['set']}, {left_out:.0f} of {of:,} records left out"
+    outcomes = {data_of(source) if is_whole else name: summed_up(most(rows[~beside], "kernel"))}
+    if beside.any():
+        name = f"other depths and convolutional, {rows['n'].where(beside).min():.0f} left out"
+        outcomes[name] = summed_up(most(rows[beside], "kernel"))
     ends = f"{rows['value'].min():.0f} to {rows['value'].max():.0f}%"
-    return noted(outcome, f"the best starts recover {ends} of their records, by kernel")
+    return noted(
+        overall(outcomes, PAPER), f"the best starts recover {ends} of their records, by kernel"
+    )
 
 
 def exposed_members(source: Source) -> Outcome:

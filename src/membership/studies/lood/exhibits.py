@@ -16,6 +16,7 @@ from membership.studies.lood import (
     edge,
     evidence,
     influenced,
+    laws,
     leakage,
     one_inverse,
     queries,
@@ -112,4 +113,13 @@ EXHIBITS = (
     exhibit("ctl-12", edge.rates, says=sentences.rates),
     exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
     exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),
+    exhibit(
+        "ctl-15",
+        laws.against_networks,
+        "process-laws",
+        PAIRS,
+        GELU,
+        draw=laws.drawn,
+        says=sentences.laws,
+    ),
 )

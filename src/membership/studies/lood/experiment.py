@@ -189,3 +189,14 @@ def correlation(first: Any, second: Any) -> float:
     a, b = a - a.mean(), b - b.mean()
     size = np.linalg.norm(a) * np.linalg.norm(b)
     return float(a @ b / size) if size > 0 else 0.0
+
+
+def correlations(first: Any, second: Any) -> FloatArray:
+    """Pearson's correlation of each of some records with each of others, as `correlation`."""
+    off = []
+    for part in (first, second):
+        rows = np.asarray(part, dtype=np.float64).reshape(len(part), -1)
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        size = np.linalg.norm(rows, axis=1, keepdims=True)
+        off.append(rows / np.where(size > 0, size, 1.0))
+    return off[0] @ off[1].T

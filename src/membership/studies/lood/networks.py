@@ -167,11 +167,8 @@ def retrain(records: Records, settings: Settings, activation: str = "relu") -> R
     from membership import training
 
     records = records.first(settings.network_records)
-    n = len(records)
-    left_out = np.sort(
-        np.random.default_rng([settings.seed, 2]).permutation(n)[: settings.n_retrained]
-    )
-    masks = data.leave_one_out(n, left_out).repeat(settings.n_networks, axis=0)
+    left_out = left_out_of(records, settings)
+    masks = data.leave_one_out(len(records), left_out).repeat(settings.n_networks, axis=0)
     space = span(records, left_out, settings)
     trained = [
         training.train(
@@ -186,6 +183,12 @@ def retrain(records: Records, settings: Settings, activation: str = "relu") -> R
         for rows, seeds in _sides(masks, settings)
     ]
     return Retrained(records, left_out, *trained, space)
+
+
+def left_out_of(records: Records, settings: Settings) -> np.ndarray:
+    """Rows of the networks' records that they are retrained without, one at a time."""
+    order = np.random.default_rng([settings.seed, 2]).permutation(len(records))
+    return np.sort(order[: settings.n_retrained])
 
 
 def factory(records: Records, settings: Settings, activation: str, dimensions: int = 0) -> Any:

@@ -21,8 +21,8 @@ ELSEWHERE = "failed starts: nearest to another record (%)"
 LEFT_BEHIND = "failed starts: median KL (% of the record's)"
 PLACE = "failed starts: median place by exposure of the record nearest to them (%)"
 GROUP = 3
-PICTURED = 2
-"""Groups of which Figure 3 has pictures."""
+OTHER_DEPTHS = ("(shallow)", "(deep)", "(deeper)")
+"""How names of kernels end that fewer records are reconstructed with."""
 CHECKED_EVERY = 10
 """Steps between two entries of a search's history."""
 
@@ -161,11 +161,11 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
     rows = []
     for group in range(groups.sizes["group"]):
         of_group, name = groups.isel(group=group), f"group {group + 1}"
-        before = len(rows)
+        before, is_pictured = len(rows), group < groups.sizes["pictured"]
         for place, kl in enumerate(of_group["alone"].values):
             text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
             key = {"row": f"{name}: members", "column": place, **text}
-            level = of_group["original"].values[place] if group < PICTURED else None
+            level = of_group["original"].values[group, place] if is_pictured else None
             rows.append({**key, "kl": kl, "correlation": 1.0, **cells(level)})
         three = len(of_group["joint_correlation"])
         joint = np.full(three, of_group["joint_kl"].values.max())
@@ -176,8 +176,8 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
         for kind, (key, values) in kinds.items():
             for place, kl in enumerate(values):
                 near = of_group[f"{key}_correlation"].values[place]
-                is_shown = group < PICTURED and place < three
-                level = of_group[f"{key}_level"].values[place] if is_shown else None
+                is_shown = is_pictured and place < three
+                level = of_group[f"{key}_level"].values[group, place] if is_shown else None
                 rows.append(_nearest(name, kind, place, near, kl, level))
         for row in rows[before:]:
             row["kl_of_all"] = float(of_group["together"])

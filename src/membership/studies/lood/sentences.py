@@ -4,6 +4,14 @@ import pandas as pd
 
 from membership.exhibits.sentences import span
 from membership.studies.lood.experiment import MATCHED, SETTING
+from membership.studies.lood.laws import (
+    ENSEMBLE,
+    NETWORKS,
+    PROCESS,
+    RANKED,
+    RELEASED_NOISE,
+    TANGENT,
+)
 from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
 from membership.studies.lood.one_inverse import COSTS
 from membership.studies.lood.queries import IN_LEVELS
@@ -225,3 +233,11 @@ def slips(table: pd.DataFrame) -> str:
     value = table[table["slip"] == LEFT_IN].set_index("metric")["value"]
     out, left = value["median KL, record left out"], value["median KL, as released"]
     return f"With the record left in D the median KL is {left:.2f} nats instead of {out:.2f}."
+
+
+def laws(table: pd.DataFrame) -> str:
+    """Control 15, networks with ReLU at the released noise."""
+    part = table[(table["metric"] == RANKED) & (table["networks"] == NETWORKS["relu"])]
+    value = part[part["noise"] == RELEASED_NOISE].set_index("law")["value"]
+    words = ", ".join(f"{law} {value[law]:.2f}" for law in (PROCESS, TANGENT, ENSEMBLE))
+    return f"Rank correlation with ReLU networks at noise {RELEASED_NOISE:g}: {words}."

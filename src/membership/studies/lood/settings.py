@@ -30,8 +30,9 @@ class Sizes:
     depths: tuple[int, int, int] = (2, 5, 10)
     convolutional_depths: tuple[int, int] = (1, 3)
     most_depth: int = 100
-    # Records searched with each further kernel; groups, and starts of each.
+    # Records searched with each further kernel, and with other depths; groups, starts of each.
     others: int = 2
+    deeper: int = 2
     groups: int = 2
     group_starts: int = 4
     # Records of Control 5 and of Figure 10; training sets along the edge of chaos, at most.
@@ -68,7 +69,15 @@ SIZES = {
     "quick": Sizes(
         starts=2, attempt_starts=2, attempted=1, normalised=4, group_starts=2, optimised=False
     ),
-    "paper": Sizes(starts=5, attempt_starts=3, others=20, groups=20, group_starts=10, edge_sets=6),
+    "paper": Sizes(
+        starts=3,
+        attempt_starts=3,
+        others=100,
+        deeper=20,
+        groups=34,
+        group_starts=10,
+        edge_sets=6,
+    ),
 }
 
 
@@ -93,7 +102,7 @@ class Settings(DataSettings):
         "variance of the label noise, positive", (0.05, 0.05, 0.05), le=LARGEST_NOISE
     )
     n_reconstructed: int = size(
-        "records to reconstruct", (2, 20, 20), least=(2, "a share of them"), le=200
+        "records to reconstruct", (2, 20, 100), least=(2, "a share of them"), le=200
     )
     n_networks: int = size(
         "networks a side", (4, 50, 100), least=(4, "a law fitted on half of them"), le=1000
@@ -192,3 +201,8 @@ class Settings(DataSettings):
     def search_records(self) -> int:
         """Training records of the searches for queries: at most 200, for the time they take."""
         return min(self.n_records, 200)
+
+    @property
+    def reconstruction_records(self) -> int:
+        """Those of the reconstructions, which share one inverse: at most 1,000."""
+        return min(self.n_records, 1000)

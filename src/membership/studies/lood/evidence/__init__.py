@@ -20,7 +20,7 @@ SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
 def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
     """The evidence of a run, by name, each with the function that gathers it."""
     # Here and not above: who asks for a name only must not wait for torch.
-    from membership.studies.lood.evidence import networks, queries, records, searches, sets
+    from membership.studies.lood.evidence import laws, networks, queries, records, searches, sets
 
     of_settings = {
         "process-records": records.records,
@@ -29,6 +29,7 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         "process-slips": records.slips,
         "process-noise": records.by_noise,
         "process-sets": sets.sets,
+        "process-laws": laws.laws,
         "process-at-mean": queries.at_mean,
         "measured-identity": records.identity,
         "measured-times": networks.times,

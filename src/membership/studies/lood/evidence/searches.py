@@ -15,15 +15,19 @@ from membership.studies.lood.experiment import (
     SHOWN,
     Records,
     correlation,
+    correlations,
     load,
     thumbnail,
 )
+from membership.studies.lood.reconstruction import OTHER_DEPTHS
 from membership.studies.lood.settings import Settings
 from membership.studies.lood.two_classes import LEAST_SIDE
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer training records and starts.
 CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS = 60, 2
+# Records searched for at once, and kept before the next.
+TOGETHER = 20
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,11 @@ def architectures(settings: Settings) -> dict[str, nngp.Kernel]:
     }
 
 
+def of_other_depth(kernel: str) -> bool:
+    """Whether a kernel of this name stands beside the one of its family, or is convolutional."""
+    return kernel.endswith(OTHER_DEPTHS)
+
+
 def convolutional(kernel: str) -> bool:
     """Whether a kernel of this name is convolutional."""
     return kernel.startswith("convolutional")
@@ -158,8 +167,10 @@ class Searches:
         self.settings = settings
         self.every = architectures(settings)
         self.main = next(iter(self.every))
-        self.whole = prepare(records, settings.search_records)
-        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, settings.search_records))
+        n = settings.reconstruction_records
+        self.whole = prepare(records, n)
+        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, n))
+        self._exposure: dict[str, FloatArray] = {}
 
     def kernels(self, further: bool) -> list[str]:
         """The first, and the others if asked for: convolutional ones for pictures only."""
@@ -171,15 +182,73 @@ class Searches:
         """The training records of a kernel's searches."""
         return self.fewer if convolutional(kernel) else self.whole
 
+    def exposure(self, kernel: str) -> FloatArray:
+        """KL of every training record at itself."""
+        if kernel not in self._exposure:
+            seen = self.seen(kernel)
+            matrix, y = self.every[kernel](seen.x), seen.records.targets
+            self._exposure[kernel] = lood.leave_one_out(matrix, y, self.settings.noise).kl
+        return self._exposure[kernel]
+
     def of(self, kernel: str) -> list[Found]:
-        """The first records, as many as this kernel is tried on."""
-        sizes = self.settings.sizes
-        few = {"n_starts": min(CONVOLUTIONAL_STARTS, sizes.starts)} if convolutional(kernel) else {}
-        count = self.settings.n_reconstructed if kernel == self.main else sizes.others
-        return [self.recover(kernel, row, **few) for row in range(count)]
+        """The first records, as many as this kernel is tried on, kept by pieces."""
+        sizes, seen = self.settings.sizes, self.seen(kernel)
+        count = sizes.deeper if of_other_depth(kernel) else sizes.others
+        count = self.settings.n_reconstructed if kernel == self.main else count
+        starts = min(CONVOLUTIONAL_STARTS, sizes.starts) if convolutional(kernel) else sizes.starts
+        pieces = [list(range(count))[i : i + TOGETHER] for i in range(0, count, TOGETHER)]
+        climb = functools.partial(self._climb, kernel, starts)
+        determined = (repr(self.every[kernel]), starts, sizes.steps, self.settings.noise)
+        determined += (self.settings.seed, seen.x, seen.records.targets)
+        parts = evidence.in_parts(climb, pieces, *determined)
+        exposure = self.exposure(kernel)
+        return [
+            self._found(seen, row, exposure[row], {key: array[i] for key, array in part.items()})
+            for piece, part in zip(pieces, parts, strict=True)
+            for i, row in enumerate(piece)
+        ]
+
+    def _climb(self, kernel: str, starts: int, rows: list[int]) -> dict[str, np.ndarray]:
+        """Search for some records at once, each left out of the others: (records, starts, ...)."""
+        seen, settings = self.seen(kernel), self.settings
+        outcome = lood.maximise_each(
+            self.every[kernel],
+            seen.x,
+            seen.records.targets,
+            settings.noise,
+            np.repeat(rows, starts),
+            np.concatenate([self._start(seen, row, starts) for row in rows]),
+            learning_rate=LEARNING_RATE,
+            **seen.run(settings),
+        )
+        shape = (len(rows), starts)
+        return {
+            "query": outcome.query.reshape(*shape, *outcome.query.shape[1:]),
+            "value": outcome.value.reshape(shape),
+            "history": outcome.history.T.reshape(*shape, -1),
+        }
+
+    def _start(self, seen: Pictures, row: int, starts: int) -> FloatArray:
+        """Uniform noise, as `lood.reconstruct` draws it."""
+        low, high = seen.limits
+        rng = np.random.default_rng(self.settings.seed * 10_007 + row)
+        return rng.random((starts, *low.shape)) * (high - low) + low
+
+    def _found(self, seen: Pictures, row: int, kl: float, part: dict[str, np.ndarray]) -> Found:
+        best = int(part["value"].argmax())
+        outcome = lood.Reconstruction(
+            query=part["query"][best],
+            lood=float(part["value"][best]),
+            history=part["history"].T,
+            target=float(kl),
+            queries=part["query"],
+            values=part["value"],
+            start=self._start(seen, row, len(part["query"])),
+        )
+        return Found(row, outcome, correlation(outcome.query, seen.x[row]))
 
     def recover(self, kernel: str, row: int, **changes: Any) -> Found:
-        """Search for the query that leaks one record most, from noise."""
+        """Search for the query that leaks one record most, from noise, for that record alone."""
         seen, settings = self.seen(kernel), self.settings
         run = {"steps": settings.sizes.steps, "n_starts": settings.sizes.starts, **changes}
         outcome = lood.reconstruct(
@@ -199,11 +268,12 @@ class Searches:
 
 FEW_SHOWN = 5
 """Pictures that evidence keeps of each kernel but the first."""
-GROUP = 3
+GROUP, PICTURED = 3, 2
 PICTURE = ("channel", "height", "width")
 STAGES = (0, 10, 30, 100, 300)
 
 
+@evidence.version(2)
 @quickly_compiled
 def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
@@ -229,7 +299,7 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
         **{name: (("search", "start"), _padded([end[name] for end in ends])) for name in ends[0]},
         "exposure": (
             ("of", "record"),
-            _exposure(searcher, list(dict.fromkeys(n for n, _ in pairs))),
+            _padded([searcher.exposure(name) for name in dict.fromkeys(n for n, _ in pairs)]),
         ),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), thumbnail(originals)),
@@ -241,7 +311,8 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
             searcher, [search for kernel, search in pairs if kernel == searcher.main]
         )
         sizes["of_further_kernels"] = settings.sizes.others
-        sizes["records_of_convolutional_kernels"] = len(searcher.fewer.x)
+        sizes["of_further_depths"] = settings.sizes.deeper
+        sizes["training_records_of_convolutional_kernels"] = len(searcher.fewer.x)
     return evidence.dataset(
         "process",
         arrays,
@@ -255,24 +326,12 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
 
 def _ends(seen: Pictures, search: Found) -> dict[str, FloatArray]:
     """Where each start ended: its KL, its correlation with the record, the nearest of all."""
-    near = np.array(
-        [[correlation(query, record) for record in seen.x] for query in search.outcome.queries]
-    )
+    near = correlations(search.outcome.queries, seen.x)
     return {
         "end_kl": search.outcome.values,
         "end_correlation": near[:, search.row],
         "end_nearest": near.argmax(axis=1).astype(float),
     }
-
-
-def _exposure(searcher: Searches, names: list[str]) -> FloatArray:
-    """KL of every training record at itself under each kernel, (kernels, records)."""
-    rows = []
-    for name in names:
-        seen = searcher.seen(name)
-        matrix = searcher.every[name](seen.x)
-        rows.append(lood.leave_one_out(matrix, seen.records.targets, searcher.settings.noise).kl)
-    return _padded(rows)
 
 
 def _padded(rows: list[FloatArray]) -> FloatArray:
@@ -286,10 +345,8 @@ def _padded(rows: list[FloatArray]) -> FloatArray:
 def _nearest_others(seen: Pictures, search: Found) -> tuple[float, float]:
     """The best correlations of the query, and of its record, with another training record."""
     rest = seen.without(search.row)[0]
-    return tuple(
-        max(correlation(picture, record) for record in rest)
-        for picture in (search.outcome.query, seen.x[search.row])
-    )
+    of_both = correlations(np.stack([search.outcome.query, seen.x[search.row]]), rest)
+    return tuple(of_both.max(axis=1).tolist())
 
 
 def _in_detail(searcher: Searches, results: list[Found]) -> dict[str, Any]:
@@ -313,11 +370,16 @@ def _in_detail(searcher: Searches, results: list[Found]) -> dict[str, Any]:
     }
 
 
+@evidence.version(2)
 @quickly_compiled
 def groups(settings: Settings) -> xr.Dataset:
     """Groups of three left out together: single and joint queries from several starts."""
     searcher = Searches(load(settings), settings)
-    parts = [_group(searcher, group) for group in range(settings.sizes.groups)]
+    seen, sizes = searcher.whole, settings.sizes
+    determined = (repr(searcher.every[searcher.main]), sizes.group_starts, sizes.steps)
+    determined += (settings.noise, settings.seed, seen.x, seen.records.targets)
+    climb = functools.partial(_group, searcher)
+    parts = evidence.in_parts(climb, list(range(sizes.groups)), *determined)
     dims = {
         "alone": ("group", "member"),
         "together": ("group",),
@@ -325,18 +387,22 @@ def groups(settings: Settings) -> xr.Dataset:
         "single_correlation": ("group", "start", "member"),
         "joint_kl": ("group", "start"),
         "joint_correlation": ("group", "place", "member"),
-        "original": ("group", "member", *PICTURE),
-        "single_level": ("group", "start", *PICTURE),
-        "joint_level": ("group", "place", *PICTURE),
     }
     arrays = {name: (dim, np.stack([part[name] for part in parts])) for name, dim in dims.items()}
-    sizes = {"groups": len(parts), "starts": settings.sizes.group_starts}
-    return evidence.dataset(
-        "process", arrays, **of_records(searcher.whole.records, settings, **sizes)
-    )
+    pictures = {
+        "original": ("pictured", "member", *PICTURE),
+        "single_level": ("pictured", "start", *PICTURE),
+        "joint_level": ("pictured", "place", *PICTURE),
+    }
+    arrays |= {
+        name: (dim, np.stack([part[name] for part in parts[:PICTURED]]))
+        for name, dim in pictures.items()
+    }
+    named = {"groups": len(parts), "starts": sizes.group_starts}
+    return evidence.dataset("process", arrays, **of_records(seen.records, settings, **named))
 
 
-def _group(searcher: Searches, group: int) -> dict[str, Any]:
+def _group(searcher: Searches, group: int) -> dict[str, np.ndarray]:
     seen, settings = searcher.whole, searcher.settings
     members = np.arange(GROUP) + GROUP * group
     comparison = seen.compare(searcher.every[searcher.main], members, settings.noise)
@@ -347,12 +413,12 @@ def _group(searcher: Searches, group: int) -> dict[str, Any]:
     )
     best = joint.query[np.argmax(joint.value)]
     return {
-        "alone": comparison.measure(seen.x[members]),
-        "together": comparison.measure(seen.x[members], joint=True),
+        "alone": np.array(comparison.measure(seen.x[members])),
+        "together": np.array(comparison.measure(seen.x[members], joint=True)),
         "single_kl": single.value,
-        "single_correlation": _to_members(seen, single.query, members),
+        "single_correlation": correlations(single.query, seen.x[members]),
         "joint_kl": joint.value,
-        "joint_correlation": _to_members(seen, best, members),
+        "joint_correlation": correlations(best, seen.x[members]),
         "original": thumbnail(seen.seen(seen.x[members])),
         "single_level": thumbnail(seen.seen(single.query)),
         "joint_level": thumbnail(seen.seen(best)),
@@ -365,7 +431,3 @@ def _noise(seen: Pictures, settings: Settings, group: int, joint: int) -> np.nda
     low, high = seen.limits
     rng = np.random.default_rng([settings.seed, 5, group, joint])
     return rng.random((*shape, *low.shape)) * (high - low) + low
-
-
-def _to_members(seen: Pictures, queries: FloatArray, members: np.ndarray) -> FloatArray:
-    return np.array([[correlation(q, seen.x[m]) for m in members] for q in queries])
