@@ -44,7 +44,7 @@ def test_a_threshold_from_references_keeps_its_rate_and_gives_bayes_its_values(n
     assert found[thresholds.DETECTED].mean() == pytest.approx(100 * tpr, rel=0.1)
     expected = 100 * 0.1 * tpr / (0.1 * tpr + 0.9 * nominal)
     rates = found[thresholds.REALISED], found[thresholds.DETECTED]
-    worth = thresholds.worth(*rates, 0.1, seed=0)
+    worth = thresholds.worth([rates[0]], [rates[1]], 0.1, seed=0)
     assert worth["low"] < worth["value"] < worth["high"]
     assert worth["value"] == pytest.approx(expected, rel=0.1)
 
@@ -52,8 +52,8 @@ def test_a_threshold_from_references_keeps_its_rate_and_gives_bayes_its_values(n
 def test_a_target_without_false_positives_does_not_make_a_flag_certain():
     false, true = np.array([0.0, 2.0]), np.array([1.0, 3.0])
     # Of 1,000 records of which 100 are members: 2 and 9 flagged on average.
-    assert thresholds.worth(false, true, 0.1, seed=0)["value"] == pytest.approx(100 * 2 / 11)
-    assert thresholds.worth(0 * false, 0 * true, 0.1, seed=0)["value"] == 0
+    assert thresholds.worth([false], [true], 0.1, seed=0)["value"] == pytest.approx(100 * 2 / 11)
+    assert thresholds.worth([0 * false], [0 * true], 0.1, seed=0)["value"] == 0
 
 
 def test_overlaps_have_their_closed_forms():

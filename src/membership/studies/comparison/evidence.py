@@ -111,10 +111,10 @@ def answers(game: World, ensemble: training.Ensemble) -> xr.Dataset:
     held_out = ensemble.logits(game.held_out.x)
     correct = signals.correct(logits, None, game.pool.y).astype(bool)
     useful = signals.correct(held_out, None, game.held_out.y)
-    member = game.membership
+    member, counted = game.membership, game.settings.n_counted
     variables = {
         "log_odds": signals.scaled_logit(logits, None, game.pool.y),
-        "held_log_odds": signals.scaled_logit(held_out, None, game.held_out.y),
+        "held_log_odds": signals.scaled_logit(held_out, None, game.held_out.y)[:, :counted],
         "correct": correct,
         "canary": game.canary,
         "label": game.pool.y,
@@ -276,6 +276,7 @@ def about(game: World) -> dict[str, Any]:
         "data": {game.cell.dataset.split(":", maxsplit=1)[0]: game.digest},
         "recipe": recipe,
         "targets": list(game.targets),
+        "population": len(game.held_out),
         "device": str(training.device_of(game.settings.device)),
         "seed": game.settings.seed,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membership import data
-from membership.studies import experiment
+from membership.studies import experiment, patches
 from membership.studies.comparison.settings import Settings
 
 LABELS = {
@@ -18,6 +18,8 @@ LABELS = {
     "mnist-odd": "MNIST-Odd",
     "fashion_mnist": "Fashion-MNIST",
     "cifar10": "CIFAR-10",
+    patches.PATCHES: "CIFAR-10 (patch features)",
+    patches.PATCHES_100: "CIFAR-100 (patch features)",
 }
 MAIN = ("outputs", "posterior")
 """What is gathered of every cell; of small models also "white-box"."""
@@ -89,7 +91,7 @@ def _is_opened(cell: Cell, settings: Settings) -> bool:
 
 def parameters(cell: Cell, settings: Settings) -> int:
     """How many parameters a model of a cell has, by the size of its data set's records."""
-    outline = data.outline(cell.dataset, settings.data_root or None)
+    outline = patches.outline(cell.dataset, settings.data_root or None)
     widths = (math.prod(outline.shape), *RECIPES[cell.kind].hidden, outline.n_classes)
     return sum((a + 1) * b for a, b in itertools.pairwise(widths))
 

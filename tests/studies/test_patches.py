@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from membership.studies.bmia import experiment, patches
+from membership.studies import patches
+from membership.studies.bmia import experiment
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
 
