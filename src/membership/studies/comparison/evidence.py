@@ -85,6 +85,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
         gatherers[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
     for cell in names.pictured(settings):
         gatherers[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
+    for cell in names.outside(settings):
+        gatherers[f"outside-{cell.word}"] = functools.partial(_outside, cell, settings)
     first = names.cells(settings)[0]
     gatherers[names.UNTRAINED] = functools.partial(untrained, first, settings)
     return gatherers
@@ -103,6 +105,12 @@ def untrained(cell: Cell, settings: Settings) -> xr.Dataset:
     few = {"n_reference": min(UNTRAINED_REFERENCES, settings.n_reference)}
     game = world(cell, settings.model_copy(update=few))
     return answers(game, train(game, trained=False))
+
+
+def _outside(cell: Cell, settings: Settings) -> xr.Dataset:
+    from membership.studies.comparison.outside_evidence import outside
+
+    return outside(cell, settings)
 
 
 def answers(game: World, ensemble: training.Ensemble) -> xr.Dataset:
@@ -139,6 +147,12 @@ def posterior(cell: Cell, settings: Settings) -> xr.Dataset:
     A reference stands for its pair of complements: of each record that one of the two is asked
     which was trained without it.
     """
+    return _laws(cell, settings)
+
+
+# Their times are measured on them, too.
+@functools.lru_cache(maxsize=1)
+def _laws(cell: Cell, settings: Settings) -> xr.Dataset:
     game, ensemble = _trained(cell, settings)
     firsts = game.references[: 2 * max(MIXED, len(game.targets)) : 2]
     rows = [*game.targets, *firsts]
@@ -185,11 +199,11 @@ def regressed(game: World, ensemble: training.Ensemble, target: int) -> tuple:
     """What a Gaussian regression on held records predicts of one target's hinges."""
     score = signals.hinge(ensemble.module(target), np.array(game.held_out.x), game.held_out.y)[0]
     seed = game.settings.seed
-    fitted = training.fit_qmia(_with_label(game.held_out), score, seed=seed)
-    return fitted.predict(_with_label(game.pool))
+    fitted = training.fit_qmia(with_label(game.held_out), score, seed=seed)
+    return fitted.predict(with_label(game.pool))
 
 
-def _with_label(records: Any) -> np.ndarray:
+def with_label(records: Any) -> np.ndarray:
     flat = np.asarray(records.x, dtype=np.float64).reshape(len(records), -1)
     return np.c_[flat, np.eye(records.n_classes)[records.y]]
 

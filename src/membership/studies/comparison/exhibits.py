@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 leaderboard, power, tuned, thresholds = later(
     __package__, "leaderboard", "power", "tuned", "thresholds"
 )
-agreement, bounds, drawings, risk, nulls, another_game = later(
-    __package__, "agreement", "bounds", "drawings", "risk", "nulls", "another_game"
+agreement, bounds, drawings, risk, nulls, another_game, convolutional, outside = later(
+    __package__,
+    "agreement",
+    "bounds",
+    "drawings",
+    "risk",
+    "nulls",
+    "another_game",
+    "convolutional",
+    "outside",
 )
 
 
@@ -34,6 +42,15 @@ PROCESSES = Reading(lambda settings: (*names.files(settings), *_processes(settin
 PICTURES = Reading(lambda settings: (*names.files(settings), *_pictures(settings)))
 WITH_UNTRAINED = Reading(lambda settings: (*names.files(settings), names.UNTRAINED))
 
+OUTSIDE = Reading(
+    lambda settings: (
+        *names.files(settings),
+        *(f"outside-{cell.word}" for cell in names.outside(settings)),
+    )
+)
+# What reads another chapter's evidence.
+NOTHING = Reading(lambda settings: ())
+
 exhibit = exhibits_of(__package__)
 
 
@@ -47,6 +64,16 @@ def _leaders(table: pd.DataFrame) -> "Figure":
     shown = area.assign(row=name, references=drawings.trained(area["attack"]))
     label = f"AUC, averaged over {widest}"
     return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
+
+
+def _network(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    rate = table[table["metric"].isin((sentences.RATE, sentences.ABSENT))]
+    order = rate.sort_values("value", ascending=False)
+    return plots.dots_by_row(
+        order, "attack", by="queries", baseline=1.0, label="TPR at 1% FPR (%), by queries an image"
+    )
 
 
 def _cells(table: pd.DataFrame) -> "Figure":
@@ -138,4 +165,6 @@ EXHIBITS = (
     exhibit("ctl-4", nulls.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
     exhibit("ctl-5", another_game.panel, PROCESSES, says=sentences.of_another),
     exhibit("ctl-6", tuned.tuned, FILES, says=sentences.of_tuned),
+    exhibit("ctl-7", convolutional.cell, NOTHING, draw=_network, says=sentences.of_network),
+    exhibit("ctl-8", outside.outside, OUTSIDE, says=sentences.of_outside),
 )

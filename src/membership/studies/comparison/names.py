@@ -35,6 +35,11 @@ OPENED = {
 }
 """Models of at most `LARGEST_OPENED` parameters, whose Hessian is decomposed in seconds."""
 LARGEST_OPENED = 2_000
+BOOSTED, PUBLIC = "QMIA, boosted trees", "BMIA, the public code's"
+OUTSIDE_TARGETS = 5
+TABLES, MOST_COLUMNS = ("Digits", "Location-30", "Adult"), 500
+"""Records of at most so many numbers, to which trees are fitted in a minute a target."""
+NO_TABLES = f"data sets of at most {MOST_COLUMNS} columns"
 PARAMETERS = "parameters of the smallest target"
 IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST", "CIFAR-10")
 UNTRAINED = "untrained"
@@ -119,6 +124,19 @@ def typical(settings: Settings) -> tuple[Cell, ...]:
 def pictured(settings: Settings) -> tuple[Cell, ...]:
     """The first of the cells above whose records are pictures; none where none is."""
     return tuple(cell for cell in typical(settings) if _is_pictured(cell, settings))[:1]
+
+
+def outside(settings: Settings) -> tuple[Cell, ...]:
+    """The cells above to which trees are fitted."""
+    return tuple(cell for cell in typical(settings) if _is_table(cell, settings))
+
+
+def _is_table(cell: Cell, settings: Settings) -> bool:
+    if cell.kind == "private":
+        return False
+    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
+        return cell.set in TABLES
+    return math.prod(data.outline(cell.dataset, settings.data_root or None).shape) <= MOST_COLUMNS
 
 
 def _is_pictured(cell: Cell, settings: Settings) -> bool:

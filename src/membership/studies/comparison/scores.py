@@ -304,7 +304,7 @@ def contrast(
             for name, weight in weights.items()
         ]
         parts.append(functools.reduce(operator.add, terms).interval())
-    return _sum(parts, scale)
+    return added(parts, scale)
 
 
 def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
@@ -362,7 +362,7 @@ def per_target(
     )
 
 
-def _sum(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
+def added(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
     """Independent intervals added."""
     terms = [(part.difference, part.standard_error, part.degrees_of_freedom) for part in parts]
     return {**_welch(terms, scale), "n_repeats": min(part.units for part in parts)}
