@@ -84,6 +84,13 @@ def test_a_further_data_set_has_sizes_of_its_own():
     assert (len(game.targets), len(game.membership)) == (5, 5 + settings.n_reference)
 
 
+def test_what_a_profile_says_of_its_further_data_sets_is_left_out_where_they_are():
+    given = {"profile": "paper", "dataset": "digits", "also_datasets": ["purchase_like:1000"]}
+    settings = running.check("comparison", given)
+    assert settings.kinds("purchase_like:1000") == ["logistic"]
+    assert settings.of("purchase_like:1000").n_targets == settings.n_targets
+
+
 @pytest.mark.parametrize("scaled", [{}, {"standardise": True}])
 def test_a_kind_can_be_asked_for_on_a_file_beside_the_user(tmp_path, monkeypatch, scaled):
     monkeypatch.chdir(tmp_path)

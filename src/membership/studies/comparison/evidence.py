@@ -155,14 +155,16 @@ def posterior(cell: Cell, settings: Settings) -> xr.Dataset:
 def _laws(cell: Cell, settings: Settings) -> xr.Dataset:
     game, ensemble = _trained(cell, settings)
     firsts = game.references[: 2 * max(MIXED, len(game.targets)) : 2]
-    rows = [*game.targets, *firsts]
-    shape = (len(rows), len(VARIANTS), len(game.pool))
+    fitted = cell.dataset not in game.settings.without_qmia
+    rows, variants = [*game.targets, *firsts], VARIANTS if fitted else VARIANTS[:1]
+    rows = rows if fitted else list(firsts)
+    shape = (len(rows), len(variants), len(game.pool))
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     for place, model in enumerate(rows):
         variant = int(model in game.targets)
         of = (closed_form, regressed)[variant]
         mean[place, variant], sd[place, variant] = of(game, ensemble, model)
-    labels = {"reference": rows, "variant": list(VARIANTS), "record": game.record}
+    labels = {"reference": rows, "variant": list(variants), "record": game.record}
     return evidence.dataset("posterior", {"mean": mean, "sd": sd}, labels, **about(game))
 
 
@@ -360,8 +362,9 @@ def measured_seconds(
         "train": _trained_again(game, list(models)) / len(models),
         "ask": _timed(lambda: ensemble.logits(game.pool.x)) / len(ensemble),
         "posterior": _timed(lambda: closed_form(game, ensemble, reference)),
-        "regression": _timed(lambda: regressed(game, ensemble, first)),
     }
+    if game.cell.dataset not in game.settings.without_qmia:
+        seconds["regression"] = _timed(lambda: regressed(game, ensemble, first))
     if opened:
         seconds["open"] = _timed(lambda: observe(game, ensemble, first))
     observed = attacks.observe(*parts, target=first)

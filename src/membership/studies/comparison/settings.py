@@ -18,8 +18,8 @@ MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "
 SIZED = {"n_targets": 2, "n_counted": 100}
 """The sizes that a further data set may have of its own, and the least of each."""
 _SIZE = re.compile(rf"(?P<name>{'|'.join(SIZED)})=(?P<value>[1-9][0-9]{{0,4}})@(?P<on>.+)")
-LATER = ()
-LATER_SIZES = ("n_targets=16", "n_counted=1000")
+LATER = ("fashion_mnist",)
+LATER_SIZES = [f"{size}@{name}" for name in LATER for size in ("n_targets=16", "n_counted=1000")]
 """More targets, and fewer answers kept, of those that came to the paper profile last."""
 
 
@@ -35,7 +35,7 @@ class Settings(DataSettings):
         (
             [],
             ["purchase_like:4000"],
-            ["adult", "mnist-odd"],
+            ["adult", "mnist-odd", "fashion_mnist"],
         ),
     )
     models: list[str] = size(
@@ -51,12 +51,15 @@ class Settings(DataSettings):
         (
             [],
             ["small"],
-            ["logistic@adult", "logistic@mnist-odd"],
+            ["logistic@adult", "logistic@mnist-odd", "regularised@fashion_mnist"],
         ),
     )
     also_sizes: list[str] = size(
         f"{' and '.join(SIZED)} where a further data set has others, as 'n_targets=16@digits'",
-        ([], [], [f"{size}@{name}" for name in LATER for size in LATER_SIZES]),
+        ([], [], LATER_SIZES),
+    )
+    without_qmia: list[str] = size(
+        "data sets on which QMIA is not fitted, for its time", ([], [], ["fashion_mnist"])
     )
     n_targets: int = size(
         "target models of each cell", (3, 4, 10), least=(2, "an interval"), le=100
@@ -116,20 +119,35 @@ class Settings(DataSettings):
         return list(dict.fromkeys(kind for kind, _, only in entries if only in ("", dataset)))
 
     def fitted(self, asked: Collection[str]) -> Self:
-        """Leave out of the profile's models those that take images, where there are none."""
+        """Leave out of the profile's models those that take images, where there are none.
+
+        What the profile says of further data sets holds of those that the run has; the others'
+        kind is a logistic regression.
+        """
         outline = self.outlines()[self.dataset]
-        settings = self.noting(*data.cautions(outline))
+        settings = self._of_the_run(asked).noting(*data.cautions(outline))
         if outline.is_image:
             return settings
         models = [name for name in self.models if name != "cnn"]
         return settings.cut(asked, {"models": models}, f"{outline.name} holds no images")
 
+    def _of_the_run(self, asked: Collection[str]) -> Self:
+        if "also_models" in asked:
+            return self
+        kinds = [entry for entry in self.also_models if self._is_there(entry)]
+        lacking = [name for name in self.also_datasets if not self.kinds(name)]
+        kinds += [f"logistic@{name}" for name in lacking]
+        return self.model_copy(update={"also_models": kinds or self.also_models})
+
+    def _is_there(self, entry: str) -> bool:
+        _, at, only = entry.partition("@")
+        return not at or only in self.also_datasets
+
     def check_data(self) -> None:
         """See that every data set can carry the chapter, and that every kind has its own."""
         for parameter in ("also_models", "also_sizes"):
             for entry in getattr(self, parameter):
-                _, at, only = entry.partition("@")
-                if at and only not in self.also_datasets:
+                if not self._is_there(entry) and entry not in LATER_SIZES:
                     datasets = ", ".join(self.also_datasets) or "none"
                     raise InputError(
                         f"{parameter} {entry!r}: after @ goes one of also_datasets: {datasets}"
