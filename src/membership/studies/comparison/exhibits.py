@@ -69,11 +69,13 @@ def _leaders(table: pd.DataFrame) -> "Figure":
 def _network(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
-    rate = table[table["metric"].isin((sentences.RATE, sentences.ABSENT))]
-    order = rate.sort_values("value", ascending=False)
-    return plots.dots_by_row(
-        order, "attack", by="queries", baseline=1.0, label="TPR at 1% FPR (%), by queries an image"
-    )
+    metrics = set(table["metric"])
+    shown = (sentences.RATE, sentences.AREA, sentences.ABSENT)
+    metric = next(name for name in shown if name in metrics)
+    rows = table[table["metric"] == metric].sort_values("value", ascending=False)
+    baseline, label = (0.5, metric) if metric != sentences.RATE else (1.0, "TPR at 1% FPR (%)")
+    label = f"{label}, by queries an image"
+    return plots.dots_by_row(rows, "attack", by="queries", baseline=baseline, label=label)
 
 
 def _cells(table: pd.DataFrame) -> "Figure":
