@@ -37,11 +37,26 @@ def _nulls(share):
     return change
 
 
+def _of_later(value, attack):
+    """The first cell's rows as those of a data set that came later, one number set."""
+
+    def change(table):
+        first = table[table["target"] == table["target"].iloc[0]]
+        later = first.assign(dataset="Fashion-MNIST", target="strongly regularised MLP")
+        return _set(value, attack=attack)(later)
+
+    return change
+
+
 TURNS = [
     ("o01", "tab-5", _set(99.0, metric="lower bound on mu"), CONTRADICTED),
     ("o01", "tab-5", _set(0.1, metric="lower bound on mu"), SUPPORTED),
     ("o02", "ctl-4", _nulls(5.0), SUPPORTED),
     ("o02", "ctl-4", _nulls(30.0), CONTRADICTED),
+    ("o06", "fig-1", _of_later(0.02, "BASE less LiRA"), SUPPORTED),
+    ("o06", "fig-1", _of_later(-0.02, "BASE less LiRA"), CONTRADICTED),
+    ("o07", "fig-1", _of_later(0.04, "LiRA less LOSS"), SUPPORTED),
+    ("o07", "fig-1", _of_later(0.01, "LiRA less LOSS"), CONTRADICTED),
 ]
 
 
@@ -60,3 +75,8 @@ def test_without_a_private_target_its_claim_is_not_tested(source):
 
     found = BY_ID["o01"].outcome(Altered(source, "comparison-tab-5", change))
     assert found.word == outcomes.NOT_TESTED
+
+
+@pytest.mark.parametrize("name", ["o06", "o07"])
+def test_claims_of_later_data_sets_take_these(name, source):
+    assert BY_ID[name].outcome(source).word == outcomes.NOT_TESTED

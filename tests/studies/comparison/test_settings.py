@@ -22,6 +22,22 @@ from membership.studies.comparison.settings import Settings
             {"also_datasets": '["digits"]', "also_models": '["cnn@mnist"]'},
             "also_models 'cnn@mnist': after @ goes one of also_datasets: digits",
         ),
+        (
+            {"also_datasets": '["digits"]', "also_sizes": '["n_pool=300@digits"]'},
+            "also_sizes 'n_pool=300@digits': give n_targets of 2 or more or n_counted of 100 or",
+        ),
+        (
+            {"also_datasets": '["digits"]', "also_sizes": '["n_targets=1@digits"]'},
+            "also_sizes 'n_targets=1@digits'",
+        ),
+        (
+            {
+                "also_datasets": '["digits"]',
+                "also_models": '["small"]',
+                "also_sizes": '["n_targets=5@mnist"]',
+            },
+            "also_sizes 'n_targets=5@mnist': after @ goes one of also_datasets: digits",
+        ),
         ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
         (
             {"also_datasets": '["digits", "purchase_like:400"]', "also_models": '["cnn@digits"]'},
@@ -51,6 +67,28 @@ def test_a_kind_can_be_asked_for_on_one_of_the_further_data_sets():
     settings = Settings.from_values({"profile": "tiny", "models": ["small"], **given})
     words = [one.word for one in names.cells(settings)]
     assert words == ["digits-small", "adult-logistic", "mnist-odd-logistic", "mnist-odd-cnn"]
+
+
+def test_a_further_data_set_has_sizes_of_its_own():
+    given = {
+        "also_datasets": ["purchase_like:1000"],
+        "also_models": ["small"],
+        "also_sizes": ["n_targets=5@purchase_like:1000", "n_counted=100@purchase_like:1000"],
+    }
+    settings = Settings.from_values({"profile": "tiny", **given})
+    own, first = settings.of("purchase_like:1000"), settings.of("digits")
+    assert (own.n_targets, own.n_counted) == (5, 100)
+    assert first == settings
+    (cell,) = (one for one in names.cells(settings) if one.dataset != "digits")
+    game = experiment.world(cell, settings)
+    assert (len(game.targets), len(game.membership)) == (5, 5 + settings.n_reference)
+
+
+def test_what_a_profile_says_of_its_further_data_sets_is_left_out_where_they_are():
+    given = {"profile": "paper", "dataset": "digits", "also_datasets": ["purchase_like:1000"]}
+    settings = running.check("comparison", given)
+    assert settings.kinds("purchase_like:1000") == ["logistic"]
+    assert settings.of("purchase_like:1000").n_targets == settings.n_targets
 
 
 @pytest.mark.parametrize("scaled", [{}, {"standardise": True}])

@@ -1,10 +1,13 @@
 """The chapter's own statistics on scores whose truth is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from membership import metrics
 from membership.studies.comparison import (
     agreement,
     bounds,
@@ -13,7 +16,7 @@ from membership.studies.comparison import (
     sentences,
     thresholds,
 )
-from membership.studies.comparison.scores import Table
+from membership.studies.comparison.scores import Table, of_targets
 
 
 def _table(mu, shape=(30, 400), seed=0, offset=0.0):
@@ -44,7 +47,7 @@ def test_a_threshold_from_references_keeps_its_rate_and_gives_bayes_its_values(n
     assert found[thresholds.DETECTED].mean() == pytest.approx(100 * tpr, rel=0.1)
     expected = 100 * 0.1 * tpr / (0.1 * tpr + 0.9 * nominal)
     rates = found[thresholds.REALISED], found[thresholds.DETECTED]
-    worth = thresholds.worth(*rates, 0.1, seed=0)
+    worth = thresholds.worth([rates[0]], [rates[1]], 0.1, seed=0)
     assert worth["low"] < worth["value"] < worth["high"]
     assert worth["value"] == pytest.approx(expected, rel=0.1)
 
@@ -52,8 +55,8 @@ def test_a_threshold_from_references_keeps_its_rate_and_gives_bayes_its_values(n
 def test_a_target_without_false_positives_does_not_make_a_flag_certain():
     false, true = np.array([0.0, 2.0]), np.array([1.0, 3.0])
     # Of 1,000 records of which 100 are members: 2 and 9 flagged on average.
-    assert thresholds.worth(false, true, 0.1, seed=0)["value"] == pytest.approx(100 * 2 / 11)
-    assert thresholds.worth(0 * false, 0 * true, 0.1, seed=0)["value"] == 0
+    assert thresholds.worth([false], [true], 0.1, seed=0)["value"] == pytest.approx(100 * 2 / 11)
+    assert thresholds.worth([0 * false], [0 * true], 0.1, seed=0)["value"] == 0
 
 
 def test_overlaps_have_their_closed_forms():
@@ -176,3 +179,21 @@ def test_without_mislabelled_records_asked_nothing_is_said_of_them():
     assert sentences.of_canaries(plain) == ""
     both = pd.concat([plain, plain.assign(records="mislabelled", value=0.9)])
     assert sentences.of_canaries(both).endswith("0.900 on mislabelled ones.")
+
+
+def test_targets_are_averaged_within_a_data_set_and_data_sets_alike():
+    rng = np.random.default_rng(0)
+    a, b, other = rng.normal(50, 5, 10), rng.normal(60, 5, 10), rng.normal(20, 2, 16)
+    cells = [SimpleNamespace(set=name) for name in ("first", "second", "first")]
+    found = of_targets(cells, [a, other, b])
+    of_first = (a + b) / 2
+    assert found["value"] == pytest.approx((of_first.mean() + other.mean()) / 2)
+    errors = [of_first.var(ddof=1) / 10, other.var(ddof=1) / 16]
+    assert found["standard_error"] == pytest.approx(np.sqrt(sum(errors)) / 2)
+    # Twice the mean is a sum of two independent means: Welch's test has its degrees of freedom.
+    welch = stats.ttest_ind(of_first, other, equal_var=False)
+    assert found["degrees_of_freedom"] == pytest.approx(welch.df)
+    assert found["n_repeats"] == 10
+    alone = of_targets(cells[:1], [a], lowest=0.0, highest=50.0)
+    assert alone == metrics.summary(a, lowest=0.0, highest=50.0)
+    assert of_targets(cells[:2], [a, other], highest=35.0)["high"] == 35.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from membership import data, models, training
 from membership.errors import InputError
-from membership.studies.bmia import patches
+from membership.studies import patches
 from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED, Settings
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-128-64", "paper": "mlp-1024-512-256-128"}

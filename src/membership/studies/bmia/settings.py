@@ -9,7 +9,7 @@ from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import brief, size
-from membership.studies.bmia import patches
+from membership.studies import patches
 from membership.studies.data_settings import DataSettings
 
 # The paper's seven (Figure 4); they take images, as "small-cnn" does.

@@ -11,7 +11,13 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
-from membership.studies.comparison.scores import CellEvidence, origin, read, typical
+from membership.studies.comparison.scores import (
+    CellEvidence,
+    of_targets,
+    origin,
+    read,
+    typical,
+)
 from membership.studies.comparison.sentences import BY_CHANCE, CHANCE, OTHER, SHARE
 from membership.studies.comparison.sentences import OVERLAP as JACCARD
 from membership.studies.comparison.thresholds import CHOSEN
@@ -31,19 +37,20 @@ MOST, MOST_NARROW = 8, 5
 
 
 def agreement(source: Source) -> pd.DataFrame:
-    """Members flagged at a false-positive rate by pairs of attacks, averaged over cells."""
+    """Members flagged at a false-positive rate by pairs of attacks, averaged over data sets."""
     cells, rows = read(source), []
     by_cell = [of_cell(evidence) for evidence in cells]
     pairs = list(dict.fromkeys(pair for by_pair in by_cell for pair in by_pair))
     for rate in RATES:
         for pair in pairs:
-            at_rate = [by_pair[pair][rate] for by_pair in by_cell if pair in by_pair]
+            having = [by_pair[pair][rate] if pair in by_pair else {} for by_pair in by_cell]
             key = {"FPR": f"{rate:.0%}", "attacks": " and ".join(pair)}
-            for metric in dict.fromkeys(name for numbers in at_rate for name in numbers):
+            for metric in dict.fromkeys(name for numbers in having for name in numbers):
                 # Where an attack does not agree with itself there is nothing to divide by.
-                values = [numbers[metric] for numbers in at_rate if metric in numbers]
-                unit = metrics.summary(np.mean(values, axis=0))
-                rows.append({**key, "metric": metric, **unit, "cells": len(values)})
+                shown = [k for k, numbers in enumerate(having) if metric in numbers]
+                values = [having[k][metric] for k in shown]
+                number = of_targets([cells[k] for k in shown], values)
+                rows.append({**key, "metric": metric, **number, "cells": len(values)})
     return tidy(rows, origin(cells))
 
 

@@ -85,6 +85,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
         gatherers[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
     for cell in names.pictured(settings):
         gatherers[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
+    for cell in names.outside(settings):
+        gatherers[f"outside-{cell.word}"] = functools.partial(_outside, cell, settings)
     first = names.cells(settings)[0]
     gatherers[names.UNTRAINED] = functools.partial(untrained, first, settings)
     return gatherers
@@ -105,16 +107,22 @@ def untrained(cell: Cell, settings: Settings) -> xr.Dataset:
     return answers(game, train(game, trained=False))
 
 
+def _outside(cell: Cell, settings: Settings) -> xr.Dataset:
+    from membership.studies.comparison.outside_evidence import outside
+
+    return outside(cell, settings)
+
+
 def answers(game: World, ensemble: training.Ensemble) -> xr.Dataset:
     """Log-odds, decisions and, of many classes, hinges and log-odds of halved logits."""
     logits = ensemble.logits(game.pool.x)
     held_out = ensemble.logits(game.held_out.x)
     correct = signals.correct(logits, None, game.pool.y).astype(bool)
     useful = signals.correct(held_out, None, game.held_out.y)
-    member = game.membership
+    member, counted = game.membership, game.settings.n_counted
     variables = {
         "log_odds": signals.scaled_logit(logits, None, game.pool.y),
-        "held_log_odds": signals.scaled_logit(held_out, None, game.held_out.y),
+        "held_log_odds": signals.scaled_logit(held_out, None, game.held_out.y)[:, :counted],
         "correct": correct,
         "canary": game.canary,
         "label": game.pool.y,
@@ -139,16 +147,24 @@ def posterior(cell: Cell, settings: Settings) -> xr.Dataset:
     A reference stands for its pair of complements: of each record that one of the two is asked
     which was trained without it.
     """
+    return _laws(cell, settings)
+
+
+# Their times are measured on them, too.
+@functools.lru_cache(maxsize=1)
+def _laws(cell: Cell, settings: Settings) -> xr.Dataset:
     game, ensemble = _trained(cell, settings)
     firsts = game.references[: 2 * max(MIXED, len(game.targets)) : 2]
-    rows = [*game.targets, *firsts]
-    shape = (len(rows), len(VARIANTS), len(game.pool))
+    fitted = cell.dataset not in game.settings.without_qmia
+    rows, variants = [*game.targets, *firsts], VARIANTS if fitted else VARIANTS[:1]
+    rows = rows if fitted else list(firsts)
+    shape = (len(rows), len(variants), len(game.pool))
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     for place, model in enumerate(rows):
         variant = int(model in game.targets)
         of = (closed_form, regressed)[variant]
         mean[place, variant], sd[place, variant] = of(game, ensemble, model)
-    labels = {"reference": rows, "variant": list(VARIANTS), "record": game.record}
+    labels = {"reference": rows, "variant": list(variants), "record": game.record}
     return evidence.dataset("posterior", {"mean": mean, "sd": sd}, labels, **about(game))
 
 
@@ -185,11 +201,11 @@ def regressed(game: World, ensemble: training.Ensemble, target: int) -> tuple:
     """What a Gaussian regression on held records predicts of one target's hinges."""
     score = signals.hinge(ensemble.module(target), np.array(game.held_out.x), game.held_out.y)[0]
     seed = game.settings.seed
-    fitted = training.fit_qmia(_with_label(game.held_out), score, seed=seed)
-    return fitted.predict(_with_label(game.pool))
+    fitted = training.fit_qmia(with_label(game.held_out), score, seed=seed)
+    return fitted.predict(with_label(game.pool))
 
 
-def _with_label(records: Any) -> np.ndarray:
+def with_label(records: Any) -> np.ndarray:
     flat = np.asarray(records.x, dtype=np.float64).reshape(len(records), -1)
     return np.c_[flat, np.eye(records.n_classes)[records.y]]
 
@@ -276,6 +292,7 @@ def about(game: World) -> dict[str, Any]:
         "data": {game.cell.dataset.split(":", maxsplit=1)[0]: game.digest},
         "recipe": recipe,
         "targets": list(game.targets),
+        "population": len(game.held_out),
         "device": str(training.device_of(game.settings.device)),
         "seed": game.settings.seed,
     }
@@ -345,8 +362,9 @@ def measured_seconds(
         "train": _trained_again(game, list(models)) / len(models),
         "ask": _timed(lambda: ensemble.logits(game.pool.x)) / len(ensemble),
         "posterior": _timed(lambda: closed_form(game, ensemble, reference)),
-        "regression": _timed(lambda: regressed(game, ensemble, first)),
     }
+    if game.cell.dataset not in game.settings.without_qmia:
+        seconds["regression"] = _timed(lambda: regressed(game, ensemble, first))
     if opened:
         seconds["open"] = _timed(lambda: observe(game, ensemble, first))
     observed = attacks.observe(*parts, target=first)

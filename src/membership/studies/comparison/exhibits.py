@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 leaderboard, power, tuned, thresholds = later(
     __package__, "leaderboard", "power", "tuned", "thresholds"
 )
-agreement, bounds, drawings, risk, nulls, another_game = later(
-    __package__, "agreement", "bounds", "drawings", "risk", "nulls", "another_game"
+agreement, bounds, drawings, risk, nulls, another_game, convolutional, outside = later(
+    __package__,
+    "agreement",
+    "bounds",
+    "drawings",
+    "risk",
+    "nulls",
+    "another_game",
+    "convolutional",
+    "outside",
 )
 
 
@@ -34,6 +42,15 @@ PROCESSES = Reading(lambda settings: (*names.files(settings), *_processes(settin
 PICTURES = Reading(lambda settings: (*names.files(settings), *_pictures(settings)))
 WITH_UNTRAINED = Reading(lambda settings: (*names.files(settings), names.UNTRAINED))
 
+OUTSIDE = Reading(
+    lambda settings: (
+        *names.files(settings),
+        *(f"outside-{cell.word}" for cell in names.outside(settings)),
+    )
+)
+# What reads another chapter's evidence.
+NOTHING = Reading(lambda settings: ())
+
 exhibit = exhibits_of(__package__)
 
 
@@ -47,6 +64,18 @@ def _leaders(table: pd.DataFrame) -> "Figure":
     shown = area.assign(row=name, references=drawings.trained(area["attack"]))
     label = f"AUC, averaged over {widest}"
     return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
+
+
+def _network(table: pd.DataFrame) -> "Figure":
+    from membership import plots
+
+    metrics = set(table["metric"])
+    shown = (sentences.RATE, sentences.AREA, sentences.ABSENT)
+    metric = next(name for name in shown if name in metrics)
+    rows = table[table["metric"] == metric].sort_values("value", ascending=False)
+    baseline, label = (0.5, metric) if metric != sentences.RATE else (1.0, "TPR at 1% FPR (%)")
+    label = f"{label}, by queries an image"
+    return plots.dots_by_row(rows, "attack", by="queries", baseline=baseline, label=label)
 
 
 def _cells(table: pd.DataFrame) -> "Figure":
@@ -138,4 +167,6 @@ EXHIBITS = (
     exhibit("ctl-4", nulls.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
     exhibit("ctl-5", another_game.panel, PROCESSES, says=sentences.of_another),
     exhibit("ctl-6", tuned.tuned, FILES, says=sentences.of_tuned),
+    exhibit("ctl-7", convolutional.cell, NOTHING, draw=_network, says=sentences.of_network),
+    exhibit("ctl-8", outside.outside, OUTSIDE, says=sentences.of_outside),
 )

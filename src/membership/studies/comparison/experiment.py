@@ -10,6 +10,7 @@ import torch
 
 from membership import data, models, training
 from membership.arrays import BoolArray
+from membership.studies import patches
 from membership.studies.comparison import names
 from membership.studies.comparison.names import Cell
 from membership.studies.comparison.settings import Settings
@@ -141,7 +142,8 @@ def world(cell: Cell, settings: Settings) -> World:
     InputError
         The data set is missing or too small.
     """
-    loaded = data.deduplicate(data.load(cell.dataset, root=settings.data_root or None))
+    settings = settings.of(cell.dataset)
+    loaded = data.deduplicate(patches.load(cell.dataset, root=settings.data_root or None))
     digest = loaded.digest
     loaded = data.one_hot(loaded) if loaded.categories else loaded
     rng = np.random.default_rng([settings.seed, 40])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membership import data
-from membership.studies import experiment
+from membership.studies import experiment, patches
 from membership.studies.comparison.settings import Settings
 
 LABELS = {
@@ -18,6 +18,8 @@ LABELS = {
     "mnist-odd": "MNIST-Odd",
     "fashion_mnist": "Fashion-MNIST",
     "cifar10": "CIFAR-10",
+    patches.PATCHES: "CIFAR-10 (patch features)",
+    patches.PATCHES_100: "CIFAR-100 (patch features)",
 }
 MAIN = ("outputs", "posterior")
 """What is gathered of every cell; of small models also "white-box"."""
@@ -33,6 +35,11 @@ OPENED = {
 }
 """Models of at most `LARGEST_OPENED` parameters, whose Hessian is decomposed in seconds."""
 LARGEST_OPENED = 2_000
+BOOSTED, PUBLIC = "QMIA, boosted trees", "BMIA, the public code's"
+OUTSIDE_TARGETS = 5
+TABLES, MOST_COLUMNS = ("Digits", "Location-30", "Adult"), 500
+"""Records of at most so many numbers, to which trees are fitted in a minute a target."""
+NO_TABLES = f"data sets of at most {MOST_COLUMNS} columns"
 PARAMETERS = "parameters of the smallest target"
 IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST", "CIFAR-10")
 UNTRAINED = "untrained"
@@ -89,7 +96,7 @@ def _is_opened(cell: Cell, settings: Settings) -> bool:
 
 def parameters(cell: Cell, settings: Settings) -> int:
     """How many parameters a model of a cell has, by the size of its data set's records."""
-    outline = data.outline(cell.dataset, settings.data_root or None)
+    outline = patches.outline(cell.dataset, settings.data_root or None)
     widths = (math.prod(outline.shape), *RECIPES[cell.kind].hidden, outline.n_classes)
     return sum((a + 1) * b for a, b in itertools.pairwise(widths))
 
@@ -117,6 +124,19 @@ def typical(settings: Settings) -> tuple[Cell, ...]:
 def pictured(settings: Settings) -> tuple[Cell, ...]:
     """The first of the cells above whose records are pictures; none where none is."""
     return tuple(cell for cell in typical(settings) if _is_pictured(cell, settings))[:1]
+
+
+def outside(settings: Settings) -> tuple[Cell, ...]:
+    """The cells above to which trees are fitted."""
+    return tuple(cell for cell in typical(settings) if _is_table(cell, settings))
+
+
+def _is_table(cell: Cell, settings: Settings) -> bool:
+    if cell.kind == "private":
+        return False
+    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
+        return cell.set in TABLES
+    return math.prod(data.outline(cell.dataset, settings.data_root or None).shape) <= MOST_COLUMNS
 
 
 def _is_pictured(cell: Cell, settings: Settings) -> bool:

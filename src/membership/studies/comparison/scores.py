@@ -28,8 +28,9 @@ DEPARTS = (
     "queries; here it has the plain softmax at temperatures of 1 and 2, and one query",
     "BaVarIA: an empirical Bayes estimate of the variances, flat in the means, takes the place of "
     "the authors' prior",
-    "Population records are those that the pool leaves, 10,000 at most: a share of a population "
-    "has as many steps, and QMIA is fitted on them, without a search of its settings",
+    "Population records are those that the pool leaves, 10,000 at most: QMIA is fitted on them, "
+    "without a search of its settings, and a share of a population has as many steps, or 1,000 "
+    "where no more answers are kept",
 )
 """In what the attacks of the bench are not as their authors ran them."""
 CARRIED = 10
@@ -121,6 +122,11 @@ class CellEvidence:
     def targets(self) -> list[int]:
         """The models that are attacked."""
         return self.outputs.attrs["targets"]
+
+    @property
+    def population(self) -> int:
+        """The records that no model has seen; not all of their answers need be kept."""
+        return self.outputs.attrs.get("population", self.outputs.sizes["held"])
 
     @functools.cached_property
     def canary(self) -> BoolArray:
@@ -243,17 +249,15 @@ def origin(cells: Iterable[CellEvidence], **extra: Any) -> dict[str, Any]:
     attributes = [evidence.outputs.attrs for evidence in cells]
     sizes = {
         "Cells": str(len(cells)),
-        "Target models of each": str(len(cells[0].targets)),
+        "Target models of each": _span({len(evidence.targets) for evidence in cells}),
         "Reference models of each": str(len(cells[0].references)),
-        "Members of each": " to ".join(
-            f"{n:,}" for n in sorted({attrs["recipe"]["members"] for attrs in attributes})
-        ),
+        "Members of each": _span({attrs["recipe"]["members"] for attrs in attributes}),
         "Records asked": ", ".join(
             f"{evidence.set} {int((~evidence.canary).sum()):,}"
             for evidence in {x.set: x for x in cells}.values()
         ),
         "Population records": ", ".join(
-            f"{evidence.set} {evidence.outputs.sizes['held']:,}"
+            f"{evidence.set} {evidence.population:,}"
             for evidence in {x.set: x for x in cells}.values()
         ),
     }
@@ -264,6 +268,10 @@ def origin(cells: Iterable[CellEvidence], **extra: Any) -> dict[str, Any]:
         "sizes": sizes,
         **extra,
     }
+
+
+def _span(counts: set[int]) -> str:
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((min(counts), max(counts))))
 
 
 def carries(evidence: CellEvidence, fpr: float) -> bool:
@@ -296,7 +304,7 @@ def contrast(
             for name, weight in weights.items()
         ]
         parts.append(functools.reduce(operator.add, terms).interval())
-    return _sum(parts, scale)
+    return added(parts, scale)
 
 
 def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
@@ -305,6 +313,28 @@ def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
     for evidence, value in zip(cells, values, strict=True):
         by_set.setdefault(evidence.set, []).append(value)
     return float(np.mean([np.mean(group) for group in by_set.values()]))
+
+
+def of_targets(
+    cells: Sequence[CellEvidence], values: Sequence[FloatArray], **limits: float
+) -> dict[str, float]:
+    """A number of each target, averaged over data sets, as columns of a tidy row.
+
+    Cells of one data set are averaged target by target first. `limits` are those of
+    `metrics.summary`.
+    """
+    by_set: dict[str, list[FloatArray]] = {}
+    for evidence, value in zip(cells, values, strict=True):
+        by_set.setdefault(evidence.set, []).append(value)
+    means = [np.mean(group, axis=0) for group in by_set.values()]
+    if len(means) == 1:
+        return metrics.summary(means[0], **limits)
+    parts = [metrics.summary(mean) for mean in means]
+    terms = [(p["value"], p["standard_error"], p["degrees_of_freedom"]) for p in parts]
+    number = _welch(terms, 1 / len(parts))
+    number["low"] = max(number["low"], limits.get("lowest", -math.inf))
+    number["high"] = min(number["high"], limits.get("highest", math.inf))
+    return {**number, "n_repeats": min(len(mean) for mean in means)}
 
 
 def plain(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
@@ -332,11 +362,20 @@ def per_target(
     )
 
 
-def _sum(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
-    """Independent intervals added, by Welch and Satterthwaite."""
-    value = sum(part.difference for part in parts)
-    squares = np.array([part.standard_error**2 for part in parts])
-    spent = sum(v**2 / part.degrees_of_freedom for v, part in zip(squares, parts, strict=True))
+def added(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
+    """Independent intervals added."""
+    terms = [(part.difference, part.standard_error, part.degrees_of_freedom) for part in parts]
+    return {**_welch(terms, scale), "n_repeats": min(part.units for part in parts)}
+
+
+def _welch(terms: Sequence[tuple[float, float, float]], scale: float) -> dict[str, float]:
+    """The sum of independent numbers, each with its error and degrees of freedom, in a unit.
+
+    By Welch and Satterthwaite.
+    """
+    value = sum(number for number, _, _ in terms)
+    squares = np.array([error**2 for _, error, _ in terms])
+    spent = sum(v**2 / degrees for v, (_, _, degrees) in zip(squares, terms, strict=True))
     degrees = float(squares.sum() ** 2 / spent) if spent > 0 else math.inf
     error = float(np.sqrt(squares.sum()))
     half = float(stats.t.ppf(0.975, degrees)) * error
@@ -346,7 +385,6 @@ def _sum(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, flo
         "high": scale * (value + half),
         "standard_error": scale * error,
         "degrees_of_freedom": degrees,
-        "n_repeats": parts[0].units,
     }
 
 

@@ -9,6 +9,7 @@ AREA, RATE = "AUC", "TPR@1%FPR(%)"
 CORRELATION = "rank correlation with the risk"
 FEW = ("LiRA", "BMIA, mixture", "BaVarIA-t", "RMIA", "BASE")
 SHARE, CHANCE = "members found so (%)", "members found so by chance (%)"
+ONE, TEN, LESS, ABSENT = "one", "ten, averaged", "less one query's", "targets there"
 OVERLAP, BY_CHANCE, OTHER = "Jaccard", "Jaccard by chance", "other references"
 
 
@@ -235,3 +236,36 @@ def of_another(table: pd.DataFrame) -> str:
         if len(values):
             clauses.append(f"{attack}: {metric} {values.min():.2f} to {values.max():.2f}")
     return "; ".join(clauses) + "."
+
+
+def of_network(table: pd.DataFrame) -> str:
+    """The three largest rates at 1%, and what ten queries add to LiRA and RMIA."""
+    if ABSENT in set(table["metric"]):
+        return "The paper-size evidence of BMIA's network is not here."
+    if RATE not in set(table["metric"]):
+        best = _picked(table, AREA).nlargest(1, "value").iloc[0]
+        return f"{best['attack']} has the largest AUC, {best['value']:.3f}."
+    rate = table[table["metric"] == RATE].sort_values("value", ascending=False)
+    first = rate[rate["queries"] == ONE].head(3)
+    clauses = ", ".join(f"{row.attack} {row.value:.1f}%" for row in first.itertuples())
+    gains = table[table["metric"] == f"{RATE}, {LESS}"].set_index("attack")["value"]
+    more = " and ".join(
+        f"{name} {gains[name]:+.1f}" for name in ("LiRA offline", "RMIA") if name in gains
+    )
+    return (
+        f"Largest TPR at 1% FPR with one query: {clauses}. Ten queries change it by points: {more}."
+    )
+
+
+def of_outside(table: pd.DataFrame) -> str:
+    """What each finds at 1% beside the bench's own, by data set."""
+    if names.NO_TABLES in set(table["metric"]):
+        return f"Trees are fitted to records of at most {names.MOST_COLUMNS} numbers: here none is."
+    rate = _picked(table, RATE).set_index(["dataset", "attack"])["value"]
+    each = [
+        f"On {name} QMIA finds {rate[name, 'QMIA']:.1f}% at 1% FPR, by trees "
+        f"{rate[name, names.BOOSTED]:.1f}%; BMIA {rate[name, 'BMIA, closed form']:.1f}%, the "
+        f"public code's {rate[name, names.PUBLIC]:.1f}%."
+        for name in dict.fromkeys(table["dataset"])
+    ]
+    return " ".join(each[:2])

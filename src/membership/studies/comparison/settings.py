@@ -1,5 +1,6 @@
 """The parameters of the comparison of all attacks: a row a size, and what data they take."""
 
+import re
 from collections.abc import Collection
 from typing import ClassVar, Self
 
@@ -9,10 +10,17 @@ from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import brief, size
+from membership.studies import patches
 from membership.studies.data_settings import DataSettings
 
 MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "cnn")
 """The kinds of target; what each is stands in `names.RECIPES`."""
+SIZED = {"n_targets": 2, "n_counted": 100}
+"""The sizes that a further data set may have of its own, and the least of each."""
+_SIZE = re.compile(rf"(?P<name>{'|'.join(SIZED)})=(?P<value>[1-9][0-9]{{0,4}})@(?P<on>.+)")
+LATER = ("fashion_mnist",)
+LATER_SIZES = [f"{size}@{name}" for name in LATER for size in ("n_targets=16", "n_counted=1000")]
+"""More targets, and fewer answers kept, of those that came to the paper profile last."""
 
 
 class Settings(DataSettings):
@@ -24,7 +32,11 @@ class Settings(DataSettings):
 
     also_datasets: list[str] = size(
         "further data sets, by name or path",
-        ([], ["purchase_like:4000"], ["adult", "mnist-odd"]),
+        (
+            [],
+            ["purchase_like:4000"],
+            ["adult", "mnist-odd", "fashion_mnist"],
+        ),
     )
     models: list[str] = size(
         f"kinds of target on dataset, of {', '.join(MODELS)}",
@@ -36,7 +48,18 @@ class Settings(DataSettings):
     )
     also_models: list[str] = size(
         "kinds of target on the further data sets, as 'cnn@digits' on one of them",
-        ([], ["small"], ["logistic"]),
+        (
+            [],
+            ["small"],
+            ["logistic@adult", "logistic@mnist-odd", "regularised@fashion_mnist"],
+        ),
+    )
+    also_sizes: list[str] = size(
+        f"{' and '.join(SIZED)} where a further data set has others, as 'n_targets=16@digits'",
+        ([], [], LATER_SIZES),
+    )
+    without_qmia: list[str] = size(
+        "data sets on which QMIA is not fitted, for its time", ([], [], ["fashion_mnist"])
     )
     n_targets: int = size(
         "target models of each cell", (3, 4, 10), least=(2, "an interval"), le=100
@@ -49,6 +72,12 @@ class Settings(DataSettings):
         (240, 2100, 2100),
         least=(200, "a rate at 1%"),
         le=100_000,
+    )
+    n_counted: int = size(
+        "population records that are counted, of 10,000 at most",
+        (10_000, 10_000, 10_000),
+        least=(100, "a share of one in a hundred"),
+        le=10_000,
     )
     resamples: int = size(
         "resamples of the records an interval",
@@ -66,7 +95,21 @@ class Settings(DataSettings):
             raise ValueError(
                 f"n_reference is {self.n_reference}; give an even number, pairs of complements"
             )
+        for entry in self.also_sizes:
+            found = _SIZE.fullmatch(entry)
+            if not found or int(found["value"]) < SIZED[found["name"]]:
+                sizes = " or ".join(f"{name} of {least} or more" for name, least in SIZED.items())
+                raise ValueError(
+                    f"also_sizes {brief(entry)}: give {sizes}, and a data set, as "
+                    "'n_targets=16@digits'"
+                )
         return self
+
+    def of(self, dataset: str) -> Self:
+        """The settings with the sizes of one of the data sets."""
+        entries = [_SIZE.fullmatch(entry) for entry in self.also_sizes]
+        own = {one["name"]: int(one["value"]) for one in entries if one and one["on"] == dataset}
+        return self.model_copy(update=own)
 
     def kinds(self, dataset: str) -> list[str]:
         """The kinds of target on one of the data sets of a run."""
@@ -76,24 +119,46 @@ class Settings(DataSettings):
         return list(dict.fromkeys(kind for kind, _, only in entries if only in ("", dataset)))
 
     def fitted(self, asked: Collection[str]) -> Self:
-        """Leave out of the profile's models those that take images, where there are none."""
+        """Leave out of the profile's models those that take images, where there are none.
+
+        What the profile says of further data sets holds of those that the run has; the others'
+        kind is a logistic regression.
+        """
         outline = self.outlines()[self.dataset]
-        settings = self.noting(*data.cautions(outline))
+        settings = self._of_the_run(asked).noting(*data.cautions(outline))
         if outline.is_image:
             return settings
         models = [name for name in self.models if name != "cnn"]
         return settings.cut(asked, {"models": models}, f"{outline.name} holds no images")
 
+    def _of_the_run(self, asked: Collection[str]) -> Self:
+        if "also_models" in asked:
+            return self
+        kinds = [entry for entry in self.also_models if self._is_there(entry)]
+        lacking = [name for name in self.also_datasets if not self.kinds(name)]
+        kinds += [f"logistic@{name}" for name in lacking]
+        return self.model_copy(update={"also_models": kinds or self.also_models})
+
+    def _is_there(self, entry: str) -> bool:
+        _, at, only = entry.partition("@")
+        return not at or only in self.also_datasets
+
     def check_data(self) -> None:
         """See that every data set can carry the chapter, and that every kind has its own."""
-        for entry in self.also_models:
-            _, at, only = entry.partition("@")
-            if at and only not in self.also_datasets:
-                datasets = ", ".join(self.also_datasets) or "none"
-                raise InputError(
-                    f"also_models {entry!r}: after @ goes one of also_datasets: {datasets}"
-                )
+        for parameter in ("also_models", "also_sizes"):
+            for entry in getattr(self, parameter):
+                if not self._is_there(entry) and entry not in LATER_SIZES:
+                    datasets = ", ".join(self.also_datasets) or "none"
+                    raise InputError(
+                        f"{parameter} {entry!r}: after @ goes one of also_datasets: {datasets}"
+                    )
         super().check_data()
+
+    def outlines(self) -> dict[str, data.Outline]:
+        """The measures of every data set, by the name that it is asked for."""
+        root = self.data_root or None
+        patches.require_known(self.datasets, root)
+        return {name: patches.outline(name, root) for name in self.datasets}
 
     def check_outline(self, name: str, outline: data.Outline) -> None:
         """See that the data set is large enough and of the right kind."""

@@ -1,5 +1,6 @@
 """What one threshold for all records means for each, and what one set in advance keeps."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.scores import CellEvidence, Table, origin, typical
+from membership.studies.comparison.scores import (
+    CellEvidence,
+    Table,
+    of_targets,
+    origin,
+    typical,
+)
 
 CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
@@ -90,34 +97,40 @@ def honest(source: Source) -> pd.DataFrame:
                 for evidence in cells
             ]
             key = {"nominal FPR": f"{nominal:.0%}", "attack": attacks.registry()[name].display}
-            # Cells are data sets, which share nothing: a target of each is one unit.
-            unit = {
-                metric: np.mean([numbers[metric] for numbers in by_cell], axis=0)
-                for metric in by_cell[0]
-            }
-            for metric, values in unit.items():
-                number = metrics.summary(values, lowest=0.0, highest=100.0)
+            false, true = (
+                [numbers[metric] for numbers in by_cell] for metric in (REALISED, DETECTED)
+            )
+            for metric, values in ((REALISED, false), (DETECTED, true)):
+                number = of_targets(cells, values, lowest=0.0, highest=100.0)
                 rows.append({**key, "metric": metric, **number})
             for prior in PRIORS:
-                number = worth(unit[REALISED], unit[DETECTED], prior, source.settings.seed)
+                number = worth(false, true, prior, source.settings.seed)
                 rows.append({**key, "metric": value_of(prior), **number})
     return tidy(rows, origin(cells))
 
 
-def worth(false: FloatArray, true: FloatArray, prior: float, seed: int) -> dict[str, float]:
+def worth(
+    false: Sequence[FloatArray], true: Sequence[FloatArray], prior: float, seed: int
+) -> dict[str, float]:
     """The share of members among those flagged, from the rates of all targets together.
 
-    A mean of each target's own share would count a target without false positives as 100%,
-    however few it flags. The interval is a bootstrap over targets.
+    Rates are of each data set's targets, and data sets are averaged. A mean of each target's own
+    share would count a target without false positives as 100%, however few it flags. The interval
+    is a bootstrap over the targets of each data set.
     """
     rng = np.random.default_rng([seed, 44])
-    picked = rng.integers(len(true), size=(RESAMPLES, len(true)))
-    rows = np.concatenate([np.arange(len(true))[None], picked])
-    right, wrong = prior * true[rows].mean(axis=1), (1 - prior) * false[rows].mean(axis=1)
+    right, wrong = np.zeros(1 + RESAMPLES), np.zeros(1 + RESAMPLES)
+    for wrongly, rightly in zip(false, true, strict=True):
+        count = len(rightly)
+        picked = rng.integers(count, size=(RESAMPLES, count))
+        rows = np.concatenate([np.arange(count)[None], picked])
+        right += prior * rightly[rows].mean(axis=1) / len(true)
+        wrong += (1 - prior) * wrongly[rows].mean(axis=1) / len(true)
     called = right + wrong
     share = 100 * np.divide(right, called, out=np.zeros_like(right), where=called > 0)
     low, high = np.quantile(share[1:], (0.025, 0.975))
-    return {"value": share[0], "low": low, "high": high, "n_repeats": len(true)}
+    units = min(len(rates) for rates in true)
+    return {"value": share[0], "low": low, "high": high, "n_repeats": units}
 
 
 def rates(table: Table, name: str, n_targets: int, nominal: float) -> dict[str, FloatArray]:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from membership.studies.bmia import experiment, patches
+from membership.studies import patches
+from membership.studies.bmia import experiment
 from membership.studies.bmia.settings import Settings
-from membership.studies.bmia.trained import train
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +62,3 @@ def test_described_images_are_found_again_and_have_a_recipe(images, few, monkeyp
     assert (first.x.shape, first.name) == ((30, 5), "cifar10-patches")
     recipe = experiment.recipe_of(first, Settings.from_values({"profile": "paper"}))
     assert (recipe.architecture, recipe.milestones) == ("mlp-128", (10, 15))
-
-
-def test_of_a_large_pool_some_records_are_asked(settings, cache, monkeypatch):
-    monkeypatch.setattr(experiment, "ON_A_CPU", {"digits": 1})
-    monkeypatch.setattr(experiment, "ASKED", 300)
-    values = {**settings.parameters(), "profile": "paper", "epochs": 1, "n_reference": 4}
-    world = experiment.world("digits", Settings.from_values(values))
-    found = train(world)
-    assert (len(found.y), len(world.validation)) == (300, 150)
-    np.testing.assert_array_equal(found.member, world.targets[:, found.records])
-    assert world.setup["queried_members"] == found.member.sum(axis=1).min()
-    assert world.setup["members"] == len(world.pool) // 2

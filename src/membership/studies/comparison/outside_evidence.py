@@ -1,0 +1,122 @@
+"""Two attacks as others run them: QMIA with trees, and BMIA as its only public code has it.
+
+Of each cell that is looked at some targets and the references of their pairs are trained again, as
+`experiment.train` trains them; what they answer is compared with the cell's own evidence when the
+scores are read.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import torch
+import xarray as xr
+from scipy import stats
+
+from membership import curvature, evidence, signals, training
+from membership.arrays import FloatArray
+from membership.studies.comparison.evidence import about, with_label
+from membership.studies.comparison.experiment import World, factory, world
+from membership.studies.comparison.names import BOOSTED, OUTSIDE_TARGETS, PUBLIC, Cell
+from membership.studies.comparison.settings import Settings
+from membership.training.cache import Cache
+
+TREES = {"tiny": 5, "quick": 20, "paper": 200}
+"""Most trees a level of the quantile."""
+_VERSION = "trees 1"
+DRAWS, EPSILON = 50, 1e-6
+"""Draws of the last layer's weights, and what the public code adds to a standard error."""
+
+
+def outside(cell: Cell, settings: Settings) -> xr.Dataset:
+    """Scores of both attacks on some of a cell's targets, with the log-odds that they are of."""
+    game = world(cell, settings)
+    targets = list(game.targets)[:OUTSIDE_TARGETS]
+    pairs = [game.pair(target) for target in targets]
+    ensemble = _trained(game, [*targets, *(model for pair in pairs for model in pair)])
+    scores, odds = [], []
+    for place in range(len(targets)):
+        first = len(targets) + 2 * place
+        scores.append([_boosted(game, ensemble, place), _public(game, ensemble, place, first)])
+        odds.append(_log_odds(ensemble, place, game.pool))
+    variables = {
+        "score": (("target", "attack", "record"), np.array(scores)),
+        "log_odds": (("target", "record"), np.array(odds, dtype=np.float32)),
+    }
+    labels = {"target": targets, "attack": [BOOSTED, PUBLIC], "record": game.record}
+    return evidence.dataset("process", variables, labels, **about(game))
+
+
+def _trained(game: World, models: list[int]) -> training.Ensemble:
+    """Some of a cell's models, in this order."""
+    return training.train(
+        factory(game.cell.kind, game.pool),
+        game.pool,
+        game.membership[models],
+        game.config,
+        [game.seeds[model] for model in models],
+        device=game.settings.device,
+        n_jobs=game.settings.n_jobs,
+    )
+
+
+def _log_odds(ensemble: training.Ensemble, place: int, records: Any) -> FloatArray:
+    return signals.scaled_logit(ensemble.module(place), np.array(records.x), records.y)[0]
+
+
+def _boosted(game: World, ensemble: training.Ensemble, place: int) -> FloatArray:
+    """QMIA by gradient-boosted trees, fitted on the target's hinges of the population."""
+    module, held_out, pool = ensemble.module(place), game.held_out, game.pool
+    known, asked = (
+        signals.hinge(module, np.array(records.x), records.y)[0] for records in (held_out, pool)
+    )
+    trees = TREES[game.settings.profile]
+    how: dict[str, Any] = {"seed": game.settings.seed, "trees": trees}
+    told = (game.digest, game.cell.kind, how, _VERSION, known.tobytes(), asked.tobytes())
+    cache, key = Cache(), hashlib.sha256(repr(told).encode()).hexdigest()
+    # A target takes minutes on a busy machine; a run that was stopped goes on with the next.
+    with cache.lock(key):
+        kept = cache.load(key)
+        if kept is None:
+            fitted = training.fit_qmia(with_label(held_out), known, "boosted", **how)
+            kept = {"score": torch.tensor(fitted.score(with_label(pool), asked))}
+            cache.save(key, kept)
+    return kept["score"].numpy()
+
+
+def _public(game: World, ensemble: training.Ensemble, place: int, first: int) -> FloatArray:
+    """BMIA's p-value as LeakPro computes it, from the one of a pair without the record.
+
+    Log-odds for the hinge, fifty draws, Student's distribution function for the score. The prior
+    is the marginal likelihood's, as laplace-torch has it by default.
+    """
+    target = _log_odds(ensemble, place, game.pool)
+    scores = [
+        public_score(target, _draws(game, ensemble, reference)) for reference in (first, first + 1)
+    ]
+    inside = ensemble.membership[first]
+    return np.where(inside, scores[1], scores[0])
+
+
+def public_score(target: FloatArray, drawn: FloatArray) -> FloatArray:
+    """Student's distribution function at the t of the draws (draws, records); it saturates."""
+    less = target - drawn
+    error = less.std(axis=0) / np.sqrt(len(drawn))
+    return stats.t.cdf(less.mean(axis=0) / (error + EPSILON), len(drawn) - 1)
+
+
+def _draws(game: World, ensemble: training.Ensemble, place: int) -> FloatArray:
+    """Log-odds of every record under drawn weights of the last layer, (draws, records)."""
+    member, module, x = ensemble.membership[place], ensemble.module(place), np.array(game.pool.x)
+    layer = curvature.last_layer(module, x)
+    law = curvature.last_layer_laplace(
+        layer.features[member],
+        layer.logits[member],
+        "marginal-likelihood",
+        "kron",
+        weight=layer.weight,
+        bias=layer.bias,
+        label=game.pool.y[member],
+    )
+    logits = law.sample(layer.features, DRAWS, game.settings.seed, "mc")
+    return signals.scaled_logit(logits, None, game.pool.y)
