@@ -20,6 +20,19 @@ PARTS = {
 STARTS = ("predicted", "found")
 LOST = r"accuracy lost to noise for (?P<level>mu = [\d.]+), (?P<C>C .*) \(points\)"
 RATE = "TPR at 10% FPR (%)"
+LOW_RATE = "TPR at 1% FPR (%)"
+STATED = ("promised, K = d", "promised, Equation 10")
+RIVALS = {
+    "GLiR": "GLiR",
+    "GLiR, moments of all other records": "GLiR, all moments",
+    "likelihood ratio, moments of all other records": "likelihood ratio",
+    "LOSS": "LOSS",
+    "LiRA": "LiRA",
+    "LiRA, one variance": "LiRA, one variance",
+    "RMIA": "RMIA",
+    "BMIA": "BMIA",
+}
+BY_GRADIENT = tuple(RIVALS)[:3]
 ASKED = {
     "all": "all records",
     "upper twentieth of K": "largest 5% of K",
@@ -79,6 +92,26 @@ def promise(table: pd.DataFrame) -> "Figure":
         label=RATE,
         baseline=stated,
         baseline_label="stated (Equation 10)",
+    )
+
+
+def rivals(table: pd.DataFrame) -> "Figure":
+    """Control 20: what each attack finds at each length of training, beside what is promised."""
+    rates = table[table["quantity"] == LOW_RATE]
+    stated = rates[rates["attack"].isin(STATED)].drop_duplicates("steps")
+    shown = rates[rates["attack"].isin(RIVALS)]
+    shown = shown.assign(
+        row=shown["attack"].map(RIVALS),
+        kind=shown["attack"].isin(BY_GRADIENT).map({True: "by gradients", False: "by losses"}),
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="kind",
+        panel="steps",
+        label=LOW_RATE,
+        baseline=stated.set_index("steps")["value"].to_dict(),
+        baseline_label="promised at K = d",
     )
 
 

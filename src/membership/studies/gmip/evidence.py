@@ -14,6 +14,7 @@ from membership.studies.gmip import (
     experiment,
     loss_attack,
     noised,
+    rivals,
     several_steps,
     utility,
 )
@@ -52,6 +53,8 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
         gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
         gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
+        gatherers[f"rivals-{word}-few"] = functools.partial(_rivals_few, name, settings)
+        gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
     return gatherers
 
 
@@ -272,6 +275,57 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
             "Audited models": str(settings.audit_models),
         },
     )
+
+
+def _rivals_few(name: str, settings: Settings) -> xr.Dataset:
+    """Counts of gradient and loss attacks on the same models, after one step and after a few."""
+    task = _task(name, settings)
+    by_steps, shares = rivals.few_games(task, settings)
+    counts = [rivals.counted(scored, 1) for scored in by_steps.values()]
+    first = next(iter(by_steps.values()))
+    return evidence.dataset(
+        "measured",
+        {
+            **{
+                side: (_COUNTS, np.stack([of_steps[side] for of_steps in counts]))
+                for side in counts[0]
+            },
+            "share": (("quantile",), np.quantile(shares, (np.arange(_SHARES) + 0.5) / _SHARES)),
+        },
+        {"steps": list(by_steps), "attack": list(first.scores)},
+        **_origin(task, settings, "cpu", settings.audit_steps),
+        sizes={
+            "Games of few steps": str(len(first.member)),
+            "Members of each": f"{task.batch:,}",
+            "Shadow models of each": str(settings.n_reference),
+        },
+    )
+
+
+def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
+    """The same after Table 4's training without noise."""
+    task = _task(name, settings)
+    scored, n_records = rivals.all_epochs(task, settings)
+    targets, asked = scored.member.shape
+    counts = rivals.counted(scored, rivals.BLOCKS)
+    return evidence.dataset(
+        "measured",
+        {side: (_COUNTS[1:], counts[side]) for side in counts},
+        {"attack": list(scored.scores)},
+        **_origin(task, settings, "cpu"),
+        trained_on=n_records,
+        sizes={
+            "Targets after all epochs": str(targets),
+            "Records asked of each": f"{asked:,}",
+            "Training records": f"{n_records:,}",
+            "Steps": f"{task.steps:,}",
+            "Shadow models": str(settings.n_reference),
+        },
+    )
+
+
+_COUNTS = ("steps", "attack", "target", "block", "threshold")
+_SHARES = 400
 
 
 def _task(name: str, settings: Settings) -> Task:

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
-from membership.studies.gmip import sentences, setups, theory
+from membership.studies.gmip import rival_sentences, sentences, setups, theory
 from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
 audit, drawings, law_of_k, loss_attack, moments = later(
     __package__, "audit", "drawings", "law_of_k", "loss_attack", "moments"
 )
-noised, several_steps, training_promise, utility = later(
-    __package__, "noised", "several_steps", "training_promise", "utility"
+noised, rival_table, several_steps, training_promise, utility = later(
+    __package__, "noised", "rival_table", "several_steps", "training_promise", "utility"
 )
 
 
@@ -29,8 +29,9 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES = (
-    _of(f"{kind}-{{}}", words="first_word") for kind in ("joint", "noised", "times")
+JOINT, NOISED, TIMES, RIVALS_FEW, RIVALS_ALL = (
+    _of(kind, words="first_word")
+    for kind in ("joint-{}", "noised-{}", "times-{}", "rivals-{}-few", "rivals-{}-all")
 )
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
@@ -103,4 +104,13 @@ EXHIBITS = (
     ),
     exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),
     exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
+    exhibit(
+        "ctl-20",
+        rival_table.table,
+        RIVALS_FEW,
+        RIVALS_ALL,
+        draw=drawings.rivals,
+        alt=rival_sentences.described,
+        says=rival_sentences.of_control_20,
+    ),
 )
