@@ -24,8 +24,8 @@ LOW_RATE = "TPR at 1% FPR (%)"
 STATED = ("promised, K = d", "promised, Equation 10")
 RIVALS = {
     "GLiR": "GLiR",
-    "GLiR, moments of all other records": "GLiR, all moments",
-    "likelihood ratio, moments of all other records": "likelihood ratio",
+    "GLiR, moments of up to 20,000 records": "GLiR, 20,000 records",
+    "likelihood ratio, moments of up to 20,000 records": "likelihood ratio",
     "LOSS": "LOSS",
     "LiRA": "LiRA",
     "LiRA, one variance": "LiRA, one variance",

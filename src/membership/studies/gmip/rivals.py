@@ -24,10 +24,10 @@ from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.training_promise import Watch
 from membership.training.private import initial_weight, record_gradients, residual, with_constant
 
-GLIR, GLIR_ALL, RATIO_ALL = (
+GLIR, GLIR_MORE, RATIO_MORE = (
     "GLiR",
-    "GLiR, moments of all other records",
-    "likelihood ratio, moments of all other records",
+    "GLiR, moments of up to 20,000 records",
+    "likelihood ratio, moments of up to 20,000 records",
 )
 LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA, BMIA = (
     "LOSS",
@@ -38,7 +38,7 @@ LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA, BMIA = (
     "BMIA",
 )
 FEW_SHADOWS = 16
-_STREAM, _BLOCKS, _ASKED, _LAW = 20, 20, 8000, 20_000
+_STREAM, _BLOCKS, _ASKED, _MORE = 20, 20, 4000, 20_000
 # False accusations, in all games together, that a rate of 0.1% should rest on.
 _ACCUSED, _LEAST_RATE = 10, 0.001
 
@@ -72,16 +72,18 @@ def _few_game(
 ) -> tuple[dict[int, dict[str, FloatArray]], FloatArray]:
     split, seed = experiment.split(task, settings, game), settings.seed + game
     n, pool = len(split.members), split.queries
-    mask = paired_halves(settings.n_reference, len(pool), [settings.seed, _STREAM, game])
+    stream = [settings.seed, _STREAM, game]
+    mask = paired_halves(settings.n_reference, len(pool), stream)
     mask = np.concatenate([(np.arange(len(pool)) < n)[None], mask])
-    others = np.setdiff1d(np.arange(len(task.y)), pool)
+    rest = np.setdiff1d(np.arange(len(task.y)), pool)
+    more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
     sums: dict[str, FloatArray] = {}
     found, shares = {}, np.zeros(0)
     before = experiment.trajectory(task, split.members, settings.audit_steps, seed)
     for step, weight in enumerate(before, 1):
-        for rows, names in ((split.background, (GLIR, "")), (others, (GLIR_ALL, RATIO_ALL))):
+        for rows, names in ((split.background, (GLIR, "")), (more, (GLIR_MORE, RATIO_MORE))):
             distance, k, rank = _two_numbers(task, weight, rows, pool, n)
-            if step == 1 and rows is others:
+            if step == 1 and rows is more:
                 shares = k[n:] / rank
             pair = (
                 glir_from_distance(distance, k, n, rank),
@@ -140,18 +142,18 @@ class Pool(NamedTuple):
     law: np.ndarray
 
 
-def pool_of(task: Task, seed: int) -> Pool:
+def pool_of(task: Task, settings: Settings) -> Pool:
     """Asked records of which each model has half, so that it has Table 4's number in all."""
     total = len(task.y)
-    order = np.random.default_rng([seed, _STREAM]).permutation(total)
+    order = np.random.default_rng([settings.seed, _STREAM]).permutation(total)
     size = 2 * (min(_ASKED, total // 5) // 2)
     always = order[size : size + min(task.recipe.n_records - size // 2, total - size)]
-    return Pool(order[:size], always, order[size:][-_LAW:])
+    return Pool(order[:size], always, order[size:][-settings.n_background :])
 
 
 def all_epochs(task: Task, settings: Settings) -> tuple[Scored, int]:
     """Scores after Table 4's training without noise, and how many records each model saw."""
-    pool, targets = pool_of(task, settings.seed), settings.rival_targets
+    pool, targets = pool_of(task, settings), settings.rival_targets
     stream = [settings.seed, _STREAM, 1]
     mask = np.concatenate(
         [
@@ -184,7 +186,7 @@ def all_epochs(task: Task, settings: Settings) -> tuple[Scored, int]:
 def _watch(task: Task, x: torch.Tensor, y: torch.Tensor, pool: Pool) -> Watch:
     """Who sees every step of one target, and knows the law's moments."""
     n, n_records = task.recipe.batch_size, len(pool.always) + len(pool.asked) // 2
-    return Watch(x.double(), y, pool.law, pool.asked, n, n / n_records)
+    return Watch(x, y, pool.law, pool.asked, n, n / n_records)
 
 
 def _trained(
@@ -200,8 +202,6 @@ def _trained(
     r, rng = task.recipe, np.random.default_rng(stream)
     rows = np.concatenate([pool.always, pool.asked[inside]])
     weight = initial_weight(r.classes, x.shape[1], torch.Generator().manual_seed(stream[0]))
-    if watch is not None:
-        x, weight = x.double(), weight.double()
     optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
     for step in range(r.steps):
         batch = torch.from_numpy(rows[rng.choice(len(rows), r.batch_size, replace=False)])
@@ -211,7 +211,7 @@ def _trained(
         if watch is not None:
             watch.at(step, r.steps, weight, weight.grad)
         optimiser.step()
-    return weight.float()
+    return weight
 
 
 def _logits(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

@@ -123,8 +123,9 @@ class Watch:
         n, rank = self.n, self.root.shape[1]
         mean = _mean_gradient(weight, *self.law)
         shift = (published - mean)[:-1].flatten().numpy() @ self.root
-        towards = torch.as_tensor((self.root @ shift).reshape(-1, weight.shape[1]))
         x, y = self.asked
+        along_root = (self.root @ shift).reshape(-1, weight.shape[1])
+        towards = torch.as_tensor(along_root, dtype=x.dtype)
         residuals = residual(weight[None], x, y)[:, 0, :-1]
         along = (residuals * (x @ towards.T)).sum(dim=1).numpy()
         along -= float((mean[:-1] * towards).sum())

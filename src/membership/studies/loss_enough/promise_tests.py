@@ -18,8 +18,8 @@ RATES = tuple(f"TPR at {rate}% FPR (%)" for rate in ("0.1", "1", "10"))
 ONE, ALL = "one step", "all epochs"
 IN_ONE_STEP = (
     "GLiR",
-    "GLiR, moments of all other records",
-    "likelihood ratio, moments of all other records",
+    "GLiR, moments of up to 20,000 records",
+    "likelihood ratio, moments of up to 20,000 records",
     "LiRA",
 )
 BOUNDS = ("promised, K = d", "promised, K measured")
