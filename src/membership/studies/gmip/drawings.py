@@ -20,6 +20,7 @@ PARTS = {
 STARTS = ("predicted", "found")
 LOST = r"accuracy lost to noise for (?P<level>mu = [\d.]+), (?P<C>C .*) \(points\)"
 RATE = "TPR at 10% FPR (%)"
+OVER_GDP = "tau over that of differential privacy"
 LOW_RATE = "TPR at 1% FPR (%)"
 STATED = ("promised, K = d", "promised, Equation 10")
 RIVALS = {
@@ -112,6 +113,22 @@ def rivals(table: pd.DataFrame) -> "Figure":
         label=LOW_RATE,
         baseline=stated.set_index("steps")["value"].to_dict(),
         baseline_label="promised at K = d",
+    )
+
+
+def noise_by_bound(table: pd.DataFrame) -> "Figure":
+    """Control 21: the noise that the larger level takes by each bound, for shares of records."""
+    shown = table[table["quantity"] == OVER_GDP]
+    shown = shown[shown["mu"] == shown["mu"].max()]
+    return plots.dots_by_row(
+        shown.assign(panel="C = " + shown["C"]),
+        "record",
+        by="method",
+        panel="panel",
+        label=f"noise over that of differential privacy, mu = {shown['mu'].iloc[0]:g}",
+        baseline=1.0,
+        baseline_label="differential privacy",
+        log_x=True,
     )
 
 

@@ -16,6 +16,7 @@ from membership.studies.gmip import (
     noised,
     rivals,
     several_steps,
+    spectral,
     utility,
 )
 from membership.studies.gmip import training_promise as promise
@@ -53,6 +54,7 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
         gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
         gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
+        gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
         gatherers[f"rivals-{word}-few"] = functools.partial(_rivals_few, name, settings)
         gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
     return gatherers
@@ -274,6 +276,25 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
             "Shadow models": f"{settings.n_reference} and {n_shadows:,}",
             "Audited models": str(settings.audit_models),
         },
+    )
+
+
+def _spectral(name: str, settings: Settings) -> xr.Dataset:
+    """The noise that a level takes by three bounds, and the attack under the least."""
+    task = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        spectral.measure(task, settings),
+        {
+            "norm": list(spectral.NORMS),
+            "level": list(spectral.LEVELS),
+            "share": list(spectral.QUANTILES),
+            "bound": list(spectral.METHODS),
+            "group": list(spectral.GROUPS),
+            "attack": list(spectral.ATTACKED),
+        },
+        **_origin(task, settings, "cpu", 1),
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)", "Batch": f"{task.batch:,}"},
     )
 
 

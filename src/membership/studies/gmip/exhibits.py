@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
-from membership.studies.gmip import rival_sentences, sentences, setups, theory
+from membership.studies.gmip import later_sentences, sentences, setups, theory
 from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
 audit, drawings, law_of_k, loss_attack, moments = later(
     __package__, "audit", "drawings", "law_of_k", "loss_attack", "moments"
 )
-noised, rival_table, several_steps, training_promise, utility = later(
-    __package__, "noised", "rival_table", "several_steps", "training_promise", "utility"
+noised, rival_table, several_steps, spectral, training_promise, utility = later(
+    __package__, "noised", "rival_table", "several_steps", "spectral", "training_promise", "utility"
 )
 
 
@@ -29,9 +29,11 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES, RIVALS_FEW, RIVALS_ALL = (
-    _of(kind, words="first_word")
-    for kind in ("joint-{}", "noised-{}", "times-{}", "rivals-{}-few", "rivals-{}-all")
+JOINT, NOISED, TIMES, SPECTRAL = (
+    _of(f"{kind}-{{}}", words="first_word") for kind in ("joint", "noised", "times", "spectral")
+)
+RIVALS_FEW, RIVALS_ALL = (
+    _of(f"rivals-{{}}-{length}", words="first_word") for length in ("few", "all")
 )
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
@@ -110,7 +112,15 @@ EXHIBITS = (
         RIVALS_FEW,
         RIVALS_ALL,
         draw=drawings.rivals,
-        alt=rival_sentences.described,
-        says=rival_sentences.of_control_20,
+        alt=later_sentences.of_the_rivals,
+        says=later_sentences.of_control_20,
+    ),
+    exhibit(
+        "ctl-21",
+        spectral.table,
+        SPECTRAL,
+        draw=drawings.noise_by_bound,
+        alt=later_sentences.of_the_bounds,
+        says=later_sentences.of_control_21,
     ),
 )
