@@ -12,6 +12,7 @@ from membership import data, evidence
 from membership.studies.gmip import (
     audit,
     experiment,
+    forensics,
     loss_attack,
     noised,
     rivals,
@@ -54,6 +55,7 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
         gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
         gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
+        gatherers[f"released-{word}"] = functools.partial(_released, name, settings)
         gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
         gatherers[f"rivals-{word}-few"] = functools.partial(_rivals_few, name, settings)
         gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
@@ -276,6 +278,18 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
             "Shadow models": f"{settings.n_reference} and {n_shadows:,}",
             "Audited models": str(settings.audit_models),
         },
+    )
+
+
+def _released(name: str, settings: Settings) -> xr.Dataset:
+    """What the released code's inverse finds after all steps."""
+    task = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        {"found": (("model", "quantity"), forensics.released_steps(task, settings))},
+        {"quantity": list(forensics.QUANTITIES)},
+        **_origin(task, settings, "cpu", settings.audit_steps),
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)"},
     )
 
 

@@ -9,8 +9,8 @@ from membership.studies.gmip import later_sentences, sentences, setups, theory
 from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
-audit, drawings, law_of_k, loss_attack, moments = later(
-    __package__, "audit", "drawings", "law_of_k", "loss_attack", "moments"
+audit, drawings, forensics, law_of_k, loss_attack, moments = later(
+    __package__, "audit", "drawings", "forensics", "law_of_k", "loss_attack", "moments"
 )
 noised, rival_table, several_steps, spectral, training_promise, utility = later(
     __package__, "noised", "rival_table", "several_steps", "spectral", "training_promise", "utility"
@@ -29,8 +29,9 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES, SPECTRAL = (
-    _of(f"{kind}-{{}}", words="first_word") for kind in ("joint", "noised", "times", "spectral")
+JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
+    _of(f"{kind}-{{}}", words="first_word")
+    for kind in ("joint", "noised", "times", "spectral", "released")
 )
 RIVALS_FEW, RIVALS_ALL = (
     _of(f"rivals-{{}}-{length}", words="first_word") for length in ("few", "all")
@@ -122,5 +123,13 @@ EXHIBITS = (
         draw=drawings.noise_by_bound,
         alt=later_sentences.of_the_bounds,
         says=later_sentences.of_control_21,
+    ),
+    exhibit(
+        "ctl-22",
+        forensics.table,
+        STEPS,
+        RELEASED,
+        settings=True,
+        says=later_sentences.of_control_22,
     ),
 )

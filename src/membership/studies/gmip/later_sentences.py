@@ -1,4 +1,4 @@
-"""What Controls 20 and 21 say in a line, and their pictures in words."""
+"""What Controls 20 to 22 say in a line, and their pictures in words."""
 
 from collections.abc import Iterator
 
@@ -62,3 +62,21 @@ def of_the_bounds(table: pd.DataFrame) -> str:
         "A panel a clipping norm, a row a share of the records: the noise that a level takes by "
         f"each bound, over that of differential privacy. {'; '.join(parts)}."
     )
+
+
+def of_control_22(table: pd.DataFrame) -> str:
+    """The AUC of five steps by either inverse, and that of the picture."""
+    at = table[(table["quantity"] == "AUC (%)") & (table["steps"] != "1 step")]
+    parts = []
+    for name, part in at.groupby("data", sort=False):
+        value = part.set_index("inverse")["value"]
+        if "released" in value and len(value) == 3:
+            right, released, stored = value.sort_index(key=lambda names: names.map(_PLACE))
+            parts.append(
+                f"{name}, AUC by the right inverse {right:.1f}, by the released one "
+                f"{released:.1f}, in the picture {stored:.0f}%"
+            )
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+_PLACE = {"right": 0, "released": 1, "the authors' picture": 2}
