@@ -86,14 +86,14 @@ def gathered(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
-    few, trained = gathered
-    table = rival_table.table([few], [trained])
+    one, few, trained = gathered
+    table = rival_table.table([one, few], [trained])
     lengths = table.groupby("steps", sort=False)["attack"].unique()
     assert list(lengths.index) == ["one step", "5 steps", "all epochs"]
     assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, lengths))
     assert "promised, Equation 10" in lengths["all epochs"]
     assert (table["found"] <= table["asked"]).all()
-    r = few.attrs["recipe"]
+    r = one.attrs["recipe"]
     d = r["classes"] * (r["width"] + 1)
     row = table[(table["attack"] == "promised, K = d") & (table["steps"] == "one step")].iloc[2]
     promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
@@ -115,4 +115,6 @@ def test_gradients_tell_more_than_losses_after_one_step(gathered):
 def test_the_control_reads_the_first_data_set_alone():
     settings = Settings.from_values({"profile": "paper"})
     (one,) = (one for one in declared("gmip") if one.id == "gmip-ctl-20")
-    assert list(one.evidence(settings)) == ["rivals-adult-few", "rivals-adult-all"]
+    assert list(one.evidence(settings)) == [
+        f"rivals-adult-{length}" for length in ("one", "few", "all")
+    ]

@@ -7,5 +7,6 @@
 `utility` (Figure 3: what privacy costs), `noised` (the best attack under noise),
 `training_promise` (all steps attacked), `loss_attack` (Figure 6, and time), `rivals` and
 `rival_table` (gradient and loss on the same models), `spectral` (noise by the spectrum),
-`forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims, `sentences` and `later_sentences` say each exhibit in a line.
+`forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims, `sentences` and
+`later_sentences` say each exhibit in a line.
 """

@@ -57,7 +57,8 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
         gatherers[f"released-{word}"] = functools.partial(_released, name, settings)
         gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
-        gatherers[f"rivals-{word}-few"] = functools.partial(_rivals_few, name, settings)
+        for length, steps in (("one", 1), ("few", settings.audit_steps)):
+            gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
         gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
     return gatherers
 
@@ -312,25 +313,22 @@ def _spectral(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
-def _rivals_few(name: str, settings: Settings) -> xr.Dataset:
-    """Counts of gradient and loss attacks on the same models, after one step and after a few."""
+def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
+    """Counts of gradient and loss attacks on the same models, after one step or a few."""
     task = _task(name, settings)
-    by_steps, shares = rivals.few_games(task, settings)
-    counts = [rivals.counted(scored, 1) for scored in by_steps.values()]
-    first = next(iter(by_steps.values()))
+    scored, shares = rivals.few_games(task, settings, steps)
+    arrays = {side: (_COUNTS, counts) for side, counts in rivals.counted(scored, 1).items()}
+    if steps == 1:
+        middle = (np.arange(_SHARES) + 0.5) / _SHARES
+        arrays["share"] = (("quantile",), np.quantile(shares, middle))
     return evidence.dataset(
         "measured",
-        {
-            **{
-                side: (_COUNTS, np.stack([of_steps[side] for of_steps in counts]))
-                for side in counts[0]
-            },
-            "share": (("quantile",), np.quantile(shares, (np.arange(_SHARES) + 0.5) / _SHARES)),
-        },
-        {"steps": list(by_steps), "attack": list(first.scores)},
-        **_origin(task, settings, "cpu", settings.audit_steps),
+        arrays,
+        {"attack": list(scored.scores)},
+        **_origin(task, settings, "cpu", steps),
+        steps=steps,
         sizes={
-            "Games of few steps": str(len(first.member)),
+            f"Targets after {steps} step{'s' * (steps > 1)}": str(len(scored.member)),
             "Members of each": f"{task.batch:,}",
             "Shadow models of each": str(settings.n_reference),
         },
@@ -345,7 +343,7 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
     counts = rivals.counted(scored, rivals.BLOCKS)
     return evidence.dataset(
         "measured",
-        {side: (_COUNTS[1:], counts[side]) for side in counts},
+        {side: (_COUNTS, counts[side]) for side in counts},
         {"attack": list(scored.scores)},
         **_origin(task, settings, "cpu"),
         trained_on=n_records,
@@ -359,7 +357,7 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
-_COUNTS = ("steps", "attack", "target", "block", "threshold")
+_COUNTS = ("attack", "target", "block", "threshold")
 _SHARES = 400
 
 

@@ -33,9 +33,8 @@ JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
     _of(f"{kind}-{{}}", words="first_word")
     for kind in ("joint", "noised", "times", "spectral", "released")
 )
-RIVALS_FEW, RIVALS_ALL = (
-    _of(f"rivals-{{}}-{length}", words="first_word") for length in ("few", "all")
-)
+RIVALS_FEW = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
+RIVALS_ALL = _of("rivals-{}-all", words="first_word")
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
 )

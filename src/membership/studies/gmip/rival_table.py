@@ -31,11 +31,11 @@ def table(few: Sequence[xr.Dataset], trained: Sequence[xr.Dataset]) -> pd.DataFr
     """AUC and rates of each attack, of what was promised, and differences of pairs of attacks."""
     rows: list[dict[str, Any]] = []
     for evidence in few:
-        for steps in evidence["steps"].values:
-            text = ONE if steps == 1 else f"{steps} steps"
-            key = {"data": evidence.attrs["set"], "steps": text}
-            rows += [{**key, **row} for row in _of_few_steps(evidence, int(steps))]
-            rows += [{**key, **row} for row in _attacks(evidence.sel(steps=steps))]
+        steps = evidence.attrs["steps"]
+        text = ONE if steps == 1 else f"{steps} steps"
+        key = {"data": evidence.attrs["set"], "steps": text}
+        rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
+        rows += [{**key, **row} for row in _attacks(evidence)]
     for evidence in trained:
         key = {"data": evidence.attrs["set"], "steps": ALL}
         rows += [{**key, **row} for row in _stated(EQUATION, _equation_10(evidence))]
@@ -44,10 +44,7 @@ def table(few: Sequence[xr.Dataset], trained: Sequence[xr.Dataset]) -> pd.DataFr
 
 
 def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
-    """Rates promised at K = d parameters, and to records with the K that was measured.
-
-    Of several steps both are those of independent ones.
-    """
+    """Rates promised at K = d parameters, and after one step to records with the K measured."""
     r = recipe_of(evidence)
     n, d, rank = r.audit_batch, r.dimension, r.rank
     mean = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
@@ -56,9 +53,9 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     if steps == 1:
         tpr = privacy.mip_tpr(rates, d, n, d)
     yield from _stated(AT_MEAN, [privacy.gaussian_auc(mean), *tpr])
-    shares = evidence["share"].values
-    of_records = [privacy.mip_mu_step(rank, n, share * rank) for share in shares]
-    mu = np.array([privacy.composed_mu(one, steps) for one in of_records])
+    if "share" not in evidence:
+        return
+    mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
     grid = np.r_[0.0, np.geomspace(1e-6, 1, 2001)]
     curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
     area = float(np.trapezoid(curve, grid))

@@ -50,58 +50,43 @@ class Scored(NamedTuple):
     member: BoolArray
 
 
-def few_games(task: Task, settings: Settings) -> tuple[dict[int, Scored], FloatArray]:
-    """Scores after one step and after a few, by their number; and K over the rank at the first."""
+def few_games(task: Task, settings: Settings, steps: int) -> tuple[Scored, FloatArray]:
+    """Scores after one step or a few; after one also K over the rank, of others."""
     games = settings.rival_targets
-    if settings.profile == "paper":
+    if settings.profile == "paper" and steps == 1:
         games = max(games, math.ceil(_ACCUSED / _LEAST_RATE / task.batch))
-    played = [_few_game(task, settings, game) for game in range(games)]
+    played = [_few_game(task, settings, game, steps) for game in range(games)]
+    scores = {name: np.stack([of[name] for of, _ in played]) for name in played[0][0]}
     member = np.tile(np.arange(2 * task.batch) < task.batch, (games, 1))
-    scored = {
-        steps: Scored(
-            {name: np.stack([of[steps][name] for of, _ in played]) for name in played[0][0][steps]},
-            member,
-        )
-        for steps in played[0][0]
-    }
-    return scored, np.concatenate([shares for _, shares in played])
+    return Scored(scores, member), np.concatenate([shares for _, shares in played])
 
 
 def _few_game(
-    task: Task, settings: Settings, game: int
-) -> tuple[dict[int, dict[str, FloatArray]], FloatArray]:
+    task: Task, settings: Settings, game: int, steps: int
+) -> tuple[dict[str, FloatArray], FloatArray]:
     split, seed = experiment.split(task, settings, game), settings.seed + game
     n, pool = len(split.members), split.queries
     stream = [settings.seed, _STREAM, game]
     mask = paired_halves(settings.n_reference, len(pool), stream)
     mask = np.concatenate([(np.arange(len(pool)) < n)[None], mask])
-    rest = np.setdiff1d(np.arange(len(task.y)), pool)
-    more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
-    sums: dict[str, FloatArray] = {}
-    found, shares = {}, np.zeros(0)
-    before = experiment.trajectory(task, split.members, settings.audit_steps, seed)
-    for step, weight in enumerate(before, 1):
-        for rows, names in ((split.background, (GLIR, "")), (more, (GLIR_MORE, RATIO_MORE))):
-            distance, k, rank = _two_numbers(task, weight, rows, pool, n)
-            if step == 1 and rows is more:
-                shares = k[n:] / rank
-            pair = (
-                glir_from_distance(distance, k, n, rank),
-                glir_log_ratio(distance, k, n, rank),
-            )
-            for name, score in zip(names, pair, strict=True):
-                if name:
-                    sums[name] = sums.get(name, 0.0) + score
-        if step in (1, len(before)):
-            odds = experiment.log_odds(task, pool, mask, step, seed)
-            found[step] = sums | _by_losses(odds[0], odds[1:], mask[1:])
-    return found, shares
+    scores, shares = {GLIR: np.zeros(len(pool))}, np.zeros(0)
+    for weight in experiment.trajectory(task, split.members, steps, seed):
+        scores[GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
+        if steps == 1:
+            rest = np.setdiff1d(np.arange(len(task.y)), pool)
+            more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
+            numbers = _numbers(task, weight, more, pool, n)
+            scores[GLIR_MORE] = glir_from_distance(*numbers)
+            scores[RATIO_MORE] = glir_log_ratio(*numbers)
+            shares = numbers[1][n:] / numbers[3]
+    odds = experiment.log_odds(task, pool, mask, steps, seed)
+    return scores | _by_losses(odds[0], odds[1:], mask[1:]), shares
 
 
-def _two_numbers(
+def _numbers(
     task: Task, weight: FloatArray, background: np.ndarray, pool: np.ndarray, n: int
-) -> tuple[FloatArray, FloatArray, int]:
-    """D^2 and K of each asked record, members first, and the covariance's rank."""
+) -> tuple[FloatArray, FloatArray, int, int]:
+    """D^2 and K of each asked record, members first; n and the covariance's rank."""
     # The last class's entries are what those of the others lack to zero.
     back, asked = (
         record_gradients(weight, task.features[rows], task.y[rows])[:, : -weight.shape[1]]
@@ -111,7 +96,7 @@ def _two_numbers(
     root = curvature.whitening(moments.covariance)
     rotated = (asked - moments.mean) @ root
     distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
-    return distance, np.square(rotated).sum(axis=1), root.shape[1]
+    return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
 
 
 def _by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict[str, FloatArray]:

@@ -40,7 +40,7 @@ METHODS = (GDP, PAPER, NORM, SPECTRUM)
 PROTECTED = "99% of records"
 GROUPS = {"records about the median": (0.49, 0.51), "records of the largest 1%": (0.99, 1.0)}
 ATTACKED = ("AUC (%)", "TPR at 1% FPR (%)")
-_LAW, _ASKED, _BATCHES, _STREAM = 20_000, 10_000, 200, 22
+_LAW, _ASKED, _BATCHES, _STREAM = 10_000, 5000, 150, 22
 
 
 class Gradients(NamedTuple):
