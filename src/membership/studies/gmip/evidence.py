@@ -59,7 +59,6 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
         for length, steps in (("one", 1), ("few", settings.audit_steps)):
             gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
-        gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
     return gatherers
 
 
@@ -331,28 +330,6 @@ def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
             f"Targets after {steps} step{'s' * (steps > 1)}": str(len(scored.member)),
             "Members of each": f"{task.batch:,}",
             "Shadow models of each": str(settings.n_reference),
-        },
-    )
-
-
-def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
-    """The same after Table 4's training without noise."""
-    task = _task(name, settings)
-    scored, n_records = rivals.all_epochs(task, settings)
-    targets, asked = scored.member.shape
-    counts = rivals.counted(scored, rivals.BLOCKS)
-    return evidence.dataset(
-        "measured",
-        {side: (_COUNTS, counts[side]) for side in counts},
-        {"attack": list(scored.scores)},
-        **_origin(task, settings, "cpu"),
-        trained_on=n_records,
-        sizes={
-            "Targets after all epochs": str(targets),
-            "Records asked of each": f"{asked:,}",
-            "Training records": f"{n_records:,}",
-            "Steps": f"{task.steps:,}",
-            "Shadow models": str(settings.n_reference),
         },
     )
 

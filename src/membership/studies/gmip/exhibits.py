@@ -33,8 +33,7 @@ JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
     _of(f"{kind}-{{}}", words="first_word")
     for kind in ("joint", "noised", "times", "spectral", "released")
 )
-RIVALS_FEW = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
-RIVALS_ALL = _of("rivals-{}-all", words="first_word")
+RIVALS = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
 )
@@ -109,8 +108,7 @@ EXHIBITS = (
     exhibit(
         "ctl-20",
         rival_table.table,
-        RIVALS_FEW,
-        RIVALS_ALL,
+        RIVALS,
         draw=drawings.rivals,
         alt=later_sentences.of_the_rivals,
         says=later_sentences.of_control_20,

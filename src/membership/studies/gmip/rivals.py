@@ -1,9 +1,7 @@
-"""Gradient and loss attacks on the same models: after one step, after a few, after all epochs.
+"""Gradient and loss attacks on the same models, after one step and after a few.
 
-A game is one target model, its members and as many others, all asked. After the few steps every
-game has records, a start and shadow models of its own; after all epochs the targets share their
-pool of asked records and the shadow models, which half of the pool and always the same other
-records were trained on. Shadow models come in pairs on complementary halves and start as the
+A game is one target model, its members and as many others, all asked. Every game has records, a
+start and shadow models of its own; these come in pairs on complementary halves and start as the
 target does. Counts at common thresholds are kept, by target and block of records.
 """
 
@@ -11,34 +9,30 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from scipy.special import expit
 
 from membership import attacks, curvature, data
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.distributions import runner_up
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.training_promise import Watch
-from membership.training.private import initial_weight, record_gradients, residual, with_constant
+from membership.training.private import record_gradients
 
 GLIR, GLIR_MORE, RATIO_MORE = (
     "GLiR",
     "GLiR, moments of up to 20,000 records",
     "likelihood ratio, moments of up to 20,000 records",
 )
-LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA, BMIA = (
+LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA = (
     "LOSS",
     "LiRA",
     "LiRA, one variance",
     "LiRA, one variance, at most 16 shadow models",
     "RMIA",
-    "BMIA",
 )
 FEW_SHADOWS = 16
-_STREAM, _BLOCKS, _ASKED, _MORE = 20, 20, 4000, 20_000
+_STREAM, _MORE = 20, 20_000
 # False accusations, in all games together, that a rate of 0.1% should rest on.
 _ACCUSED, _LEAST_RATE = 10, 0.001
 
@@ -119,126 +113,6 @@ def paired_halves(number: int, records: int, stream: list[int]) -> BoolArray:
     return np.stack([halves, ~halves], axis=1).reshape(-1, records)[:number]
 
 
-class Pool(NamedTuple):
-    """Positions of the records asked, of those that every model sees, and of the law's."""
-
-    asked: np.ndarray
-    always: np.ndarray
-    law: np.ndarray
-
-
-def pool_of(task: Task, settings: Settings) -> Pool:
-    """Asked records of which each model has half, so that it has Table 4's number in all."""
-    total = len(task.y)
-    order = np.random.default_rng([settings.seed, _STREAM]).permutation(total)
-    size = 2 * (min(_ASKED, total // 5) // 2)
-    always = order[size : size + min(task.recipe.n_records - size // 2, total - size)]
-    return Pool(order[:size], always, order[size:][-settings.n_background :])
-
-
-def all_epochs(task: Task, settings: Settings) -> tuple[Scored, int]:
-    """Scores after Table 4's training without noise, and how many records each model saw."""
-    pool, targets = pool_of(task, settings), settings.rival_targets
-    stream = [settings.seed, _STREAM, 1]
-    mask = np.concatenate(
-        [
-            data.random_halves(targets, len(pool.asked), settings.seed + _STREAM),
-            paired_halves(settings.n_reference, len(pool.asked), stream),
-        ]
-    )
-    x, y = with_constant(task.features), torch.tensor(task.y)
-    weights: list[torch.Tensor] = []
-    watched: list[FloatArray] = []
-    for model, inside in enumerate(mask):
-        watch = _watch(task, x, y, pool) if model < targets else None
-        stream = [settings.seed, _STREAM, 2, model]
-        weights.append(_trained(task, x, y, pool, inside, stream, watch))
-        if watch is not None:
-            watched.append(watch.score)
-    odds = np.stack([_log_odds(w, x[pool.asked], y[pool.asked]) for w in weights])
-    bayesian = [_predicted(task, x, y, pool, mask[m], weights[m]) for m in (targets, targets + 1)]
-    each = []
-    for target, of_steps in enumerate(watched):
-        of_losses = _by_losses(odds[target], odds[targets:], mask[targets:])
-        # Of the first pair of shadow models each record has one that has not seen it.
-        mean, sd = (np.where(mask[targets], *pair[::-1]) for pair in zip(*bayesian, strict=True))
-        of_bmia = attacks.bmia_from_moments(_hinge(weights[target], x, y, pool.asked), mean, sd)
-        each.append({GLIR: of_steps, **of_losses, BMIA: of_bmia})
-    scores = {name: np.stack([of_target[name] for of_target in each]) for name in each[0]}
-    return Scored(scores, mask[:targets]), len(pool.always) + len(pool.asked) // 2
-
-
-def _watch(task: Task, x: torch.Tensor, y: torch.Tensor, pool: Pool) -> Watch:
-    """Who sees every step of one target, and knows the law's moments."""
-    n, n_records = task.recipe.batch_size, len(pool.always) + len(pool.asked) // 2
-    return Watch(x, y, pool.law, pool.asked, n, n / n_records)
-
-
-def _trained(
-    task: Task,
-    x: torch.Tensor,
-    y: torch.Tensor,
-    pool: Pool,
-    inside: BoolArray,
-    stream: list[int],
-    watch: Watch | None,
-) -> torch.Tensor:
-    """One softmax layer after all steps, its batches drawn at random from its records."""
-    r, rng = task.recipe, np.random.default_rng(stream)
-    rows = np.concatenate([pool.always, pool.asked[inside]])
-    weight = initial_weight(r.classes, x.shape[1], torch.Generator().manual_seed(stream[0]))
-    optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
-    for step in range(r.steps):
-        batch = torch.from_numpy(rows[rng.choice(len(rows), r.batch_size, replace=False)])
-        of_batch = x[batch]
-        gradient = residual(weight[None], of_batch, y[batch])[:, 0].T @ of_batch
-        weight.grad = gradient / r.batch_size
-        if watch is not None:
-            watch.at(step, r.steps, weight, weight.grad)
-        optimiser.step()
-    return weight
-
-
-def _logits(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return x.double() @ weight.double().T
-
-
-def _log_odds(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> FloatArray:
-    logits = _logits(weight, x)
-    others = logits.scatter(1, y[:, None], -torch.inf).logsumexp(dim=1)
-    return (logits.gather(1, y[:, None])[:, 0] - others).numpy()
-
-
-def _hinge(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, rows: np.ndarray) -> FloatArray:
-    logits, label = _logits(weight, x[rows]).numpy(), y[rows].numpy()
-    at = np.arange(len(label))
-    return logits[at, label] - logits[at, runner_up(logits, label)]
-
-
-def _predicted(
-    task: Task,
-    x: torch.Tensor,
-    y: torch.Tensor,
-    pool: Pool,
-    inside: BoolArray,
-    weight: torch.Tensor,
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and deviation of the hinge that one shadow model's posterior predicts."""
-    rows = np.concatenate([pool.always, pool.asked[inside]])
-    law = curvature.last_layer_laplace(
-        task.features[rows],
-        _logits(weight, x[rows]).numpy(),
-        "marginal-likelihood",
-        weight=weight[:, :-1].double().numpy(),
-        bias=weight[:, -1].double().numpy(),
-        label=task.y[rows],
-    )
-    label = task.y[pool.asked]
-    rival = runner_up(_logits(weight, x[pool.asked]).numpy(), label)
-    variance = law.difference_variance(task.features[pool.asked], label, rival)
-    return _hinge(weight, x, y, pool.asked), np.sqrt(variance)
-
-
 def counted(scored: Scored, blocks: int) -> dict[str, Any]:
     """How many members and others of each target and block reach each threshold, by attack.
 
@@ -264,6 +138,3 @@ def counted(scored: Scored, blocks: int) -> dict[str, Any]:
         hits.append(np.stack(sides[0], axis=-1))
         alarms.append(np.stack(sides[1], axis=-1))
     return {"hits": np.stack(hits), "alarms": np.stack(alarms)}
-
-
-BLOCKS = _BLOCKS
