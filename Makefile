@@ -42,7 +42,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib src || true
 	@touch $(STAMP)
 
-book: setup notebooks ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
+book: setup ## Run every chapter and build the site (PROFILE=tiny, quick or paper)
 	@$(BIN)/membership run --profile $(PROFILE) --at-once $(AT_ONCE)
 	@$(BIN)/membership build
 

@@ -9,8 +9,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from membership import processes
+from membership.paths import lives
 from membership.running.chapter_files import section_titles
-from membership.running.engine import NAME, Progress
+from membership.running.engine import NAME, Progress, kernel_of
 
 NOTEBOOK = new_notebook(
     cells=[
@@ -51,22 +52,41 @@ def test_quiet_progress_remembers_the_section_and_prints_nothing(capsys):
     assert capsys.readouterr().err == ""
 
 
+def executed(run, kernel, *cells):
+    spec = {"name": "python3", "display_name": "", "language": "python"}
+    return papermill.execute_notebook(
+        new_notebook(cells=[new_code_cell(c) for c in cells], metadata={"kernelspec": spec}),
+        None,
+        engine_name=NAME,
+        kernel=kernel,
+        on_cell=lambda index, nb: None,
+        kernel_log=run.folder / "log",
+        progress_bar=False,
+    )
+
+
 @pytest.mark.parametrize(("deeper", "transport"), [("", "ipc"), ("x" * 90, "tcp")])
 def test_a_kernel_needs_no_port_where_the_folder_of_the_run_can_hold_sockets(deeper, transport):
     asked = "from ipykernel import get_connection_info\nget_connection_info(unpack=True)"
-    kernel = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     with tempfile.TemporaryDirectory(prefix="m") as folder:
         run = processes.Run(Path(folder) / deeper)
         run.folder.mkdir(exist_ok=True)
-        found = papermill.execute_notebook(
-            new_notebook(cells=[new_code_cell(asked)], metadata=kernel),
-            None,
-            engine_name=NAME,
-            run=run,
-            on_cell=lambda index, nb: None,
-            kernel_log=run.folder / "log",
-            progress_bar=False,
-        )
+        with kernel_of(run) as shared:
+            found = executed(run, shared, asked)
         left = [path.name for path in run.folder.iterdir() if path.name.startswith("kernel")]
     assert f"'transport': '{transport}'" in found.cells[0].outputs[0].data["text/plain"]
     assert left == []
+
+
+def test_pages_of_a_run_share_a_process_and_nothing_that_a_page_defines(tmp_path):
+    process, leak = "import os\nos.getpid()", "here = 1"
+    run = processes.Run(tmp_path)
+    with kernel_of(run) as kernel:
+        first = executed(run, kernel, process, leak)
+        second = executed(run, kernel, process, "'here' in globals()")
+        pid = int(first.cells[0].outputs[0].data["text/plain"])
+        assert lives(pid)
+    assert not lives(pid)
+    assert second.cells[0].outputs[0].data["text/plain"] == str(pid)
+    assert second.cells[1].outputs[0].data["text/plain"] == "False"
+    assert [cell.execution_count for cell in second.cells] == [1, 2]

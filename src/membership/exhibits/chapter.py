@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from membership import paths
 from membership.errors import InputError
 from membership.exhibits import cards, claims, lookup, product, provenance
 from membership.exhibits.declaration import Exhibit, declarations, declared
@@ -18,7 +19,7 @@ class Chapter:
 
     def __init__(self, settings: Any, exhibits: tuple[Exhibit, ...]) -> None:
         self.settings = settings
-        self.source = Source(settings, exhibits)
+        self.source = _source(settings, exhibits)
         self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
 
     def show(self, exhibit_id: str) -> None:
@@ -147,6 +148,21 @@ def open_chapter(settings: Any) -> Chapter:
     if not exhibits:
         raise InputError(f"chapter {settings.chapter!r} declares no exhibits; see EXHIBITS")
     return Chapter(settings, exhibits)
+
+
+# What the pages of one run share, by run and settings: one entry.
+_of_run: dict[tuple[str, str], Source] = {}
+
+
+def _source(settings: Any, exhibits: tuple[Exhibit, ...]) -> Source:
+    """A source; within one `membership run` the one of the page before, with its tables."""
+    if not (run := os.environ.get(paths.RUN)):
+        return Source(settings, exhibits)
+    key = run, settings.model_dump_json()
+    if key not in _of_run:
+        _of_run.clear()
+        _of_run[key] = Source(settings, exhibits)
+    return _of_run[key]
 
 
 def _in_notebook() -> bool:

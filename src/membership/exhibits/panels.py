@@ -63,23 +63,23 @@ class Panel:
             return quantities(self.table, self.judged)
         return quantities(self.table) if is_tidy(self.table) else []
 
-    @property
+    @cached_property
     def listed(self) -> list[Quantity]:
         """The numbers that a page has room for: all that are judged, else the first."""
         return self.numbers if self.counts else self.numbers[:_MOST_LISTED]
 
-    @property
+    @cached_property
     def counts(self) -> dict[str, int]:
         """How many numbers got each verdict that occurs, in a fixed order."""
         verdicts = [quantity.verdict for quantity in self.numbers]
         return {word: verdicts.count(word) for word in WORDS if word in verdicts}
 
-    @property
+    @cached_property
     def counted(self) -> str:
         """The same in words: "14 agree, 7 differ"."""
         return ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
 
-    @property
+    @cached_property
     def sentence(self) -> str:
         """The computed sentence, empty where the exhibit has none."""
         return self.exhibit.says(self.table) if self.exhibit.says else ""
@@ -89,7 +89,7 @@ class Panel:
         """What the picture shows, in words."""
         return self.exhibit.described(self.table)
 
-    @property
+    @cached_property
     def files(self) -> dict[str, str]:
         """Where its files are: addresses relative to a chapter's page, or paths."""
         there = {label: self.target.with_suffix(suffix) for label, suffix in _FILES.items()}
@@ -121,12 +121,12 @@ class Panel:
         path = self.target.with_suffix(files.NARROW)
         return self._address(path) if self.linked and paths.in_run(path).is_file() else ""
 
-    @property
+    @cached_property
     def curves(self) -> Curves | None:
         """The curves of error rates that the picture shows, for the page to read off."""
         return curves(self.table) if self.picture else None
 
-    @property
+    @cached_property
     def records(self) -> dict[str, Any] | None:
         """The records that the picture shows, for the page to show one by one."""
         if not (self.picture and self.exhibit.records):
@@ -138,12 +138,12 @@ class Panel:
         """Whether the picture shows records, whose colours have to stay as they are."""
         return "pixels" in self.table.columns
 
-    @property
+    @cached_property
     def forests(self) -> list[Forest]:
         """The numbers as marks on axes, where they suit it and there is no picture."""
         return forests(self.numbers) if not self.picture and suits(self.numbers) else []
 
-    @property
+    @cached_property
     def grid(self) -> Grid | None:
         """The numbers as a short table, where there is nothing better to look at."""
         if self.picture or not self.numbers or suits(self.numbers):

@@ -13,6 +13,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -85,6 +87,8 @@ _RC_NARROW = {
 }
 # Where the font of the drawing is not installed, one as wide: the text was placed by its widths.
 _FONTS = (b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+# Letters are as wide as the format's own measure of them has it.
+_CANVAS = {"svg": FigureCanvasSVG, "pdf": FigureCanvasPdf}
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
@@ -250,10 +254,31 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     if fmt not in _METADATA:
         raise InputError(f"fmt = {fmt!r}: the formats are {', '.join(_METADATA)}")
     content = io.BytesIO()
-    with style():
+    with style(), _laid_out(figure, fmt):
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
     drawn = content.getvalue()
     return compact(drawn.replace(*_FONTS)) if fmt == "svg" else drawn
+
+
+@contextmanager
+def _laid_out(figure: Figure, fmt: str) -> Iterator[None]:
+    """Lay a figure out for a format, once.
+
+    matplotlib itself would draw the figure for that, and then again to save it: the same bytes for
+    half as much work again.
+    """
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    if engine is None or fmt not in _CANVAS:
+        yield
+        return
+    _CANVAS[fmt](figure)
+    try:
+        engine.execute(figure)
+        figure.dpi = dpi
+        figure.set_layout_engine(None)
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 def check_columns(table: pd.DataFrame, wanted: list[str]) -> None:

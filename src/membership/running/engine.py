@@ -4,7 +4,7 @@ import contextlib
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,12 +20,50 @@ NAME = "membership"
 SECONDS_OF_SILENCE = 600
 
 
+# What the page before has defined is gone, and cells are counted anew.
+_AFRESH = "get_ipython().reset()"
+
+
+class Kernel:
+    """The kernel of a run: a chapter's pages are executed in it one after the other.
+
+    Each page would otherwise import the same libraries, and compute the same tables, in a process
+    of its own.
+
+    Attributes
+    ----------
+    run : processes.Run
+        What the kernel's life ends with.
+    """
+
+    def __init__(self, run: processes.Run) -> None:
+        self.run = run
+        self.client: _Client | None = None  # of the page before
+
+    def end(self) -> None:
+        """End it and remove its sockets, unless a signal has done so."""
+        if self.client is not None and self.client.km is not None:
+            self.client._cleanup_kernel()
+
+
+@contextlib.contextmanager
+def kernel_of(run: processes.Run) -> Iterator[Kernel]:
+    """The kernel that a run's notebooks share; it starts with the first of them."""
+    kernel = Kernel(run)
+    try:
+        yield kernel
+    finally:
+        kernel.end()
+
+
 class _Client(PapermillNotebookClient):
     """Makes the kernel, and whatever that starts, end with the run."""
 
-    def __init__(self, *args: Any, run: processes.Run, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.run = run
+    def __init__(self, *args: Any, kernel: Kernel, **options: Any) -> None:
+        before, kernel.client = kernel.client, self
+        super().__init__(*args, km=before.km if before else None, **options)
+        self.kc = before.kc if before else None
+        self.run, self.is_used = kernel.run, before is not None
 
     def create_kernel_manager(self) -> Any:
         super().create_kernel_manager()
@@ -39,6 +77,11 @@ class _Client(PapermillNotebookClient):
     def start_new_kernel(self, **options: Any) -> None:
         super().start_new_kernel(**options)
         self.run.adopt(self.km.provisioner.pid)
+
+    def papermill_execute_cells(self) -> None:
+        if self.is_used:
+            self.wait_for_reply(self.kc.execute(_AFRESH, silent=True))
+        super().papermill_execute_cells()
 
 
 def _holds_sockets(name: Path) -> bool:
@@ -60,7 +103,7 @@ class SectionEngine(NBClientEngine):
         nb_man: Any,
         kernel_name: str,
         *,
-        run: processes.Run,
+        kernel: Kernel,
         on_cell: Callable[[int, Any], None],
         kernel_log: Path,
         stderr_file: TextIO | None = None,
@@ -72,8 +115,8 @@ class SectionEngine(NBClientEngine):
         ----------
         nb_man : papermill.engines.NotebookExecutionManager
         kernel_name : str
-        run : processes.Run
-            What the kernel's life ends with.
+        kernel : Kernel
+            What the notebook is executed in; it stays for the next one.
         on_cell : callable
             Called with the index of each cell and the notebook before the cell runs.
         kernel_log : Path
@@ -90,7 +133,7 @@ class SectionEngine(NBClientEngine):
         nb_man.cell_start = cell_start
         client = _Client(
             nb_man,
-            run=run,
+            kernel=kernel,
             kernel_name=kernel_name,
             timeout=None,
             iopub_timeout=SECONDS_OF_SILENCE,
@@ -99,8 +142,8 @@ class SectionEngine(NBClientEngine):
             # Nothing is left for the kernel to do; its workers end with the run.
             shutdown_kernel="immediate",
         )
-        with kernel_log.open("wb") as messages:
-            return client.execute(stdout=messages, stderr=messages)
+        with kernel_log.open("ab") as messages:
+            return client.execute(cleanup_kc=False, stdout=messages, stderr=messages)
 
 
 class Progress:

@@ -142,10 +142,17 @@ def _run(
     quiet: bool,
 ) -> None:
     """Execute; then results, page and record take the place of the earlier ones."""
+    from membership.running.engine import kernel_of
+
     started, clock, read = time.time(), time.monotonic(), data_digests(settings)
-    executed = [
-        _execute(page, settings, parameters, place, quiet) for page in pages_of(settings.chapter)
-    ]
+    os.environ.pop(provenance.ON_SITE, None)
+    if place == place_of(settings, apart=False):
+        os.environ[provenance.ON_SITE] = "1"
+    with processes.supervised() as run, kernel_of(run) as kernel:
+        executed = [
+            _execute(page, settings, parameters, place, kernel, quiet)
+            for page in pages_of(settings.chapter)
+        ]
     if data_digests(settings) != read:
         raise RunError(
             f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
@@ -170,9 +177,14 @@ def _run(
 
 
 def _execute(
-    page: str, settings: ChapterSettings, parameters: dict[str, Any], place: Place, quiet: bool
+    page: str,
+    settings: ChapterSettings,
+    parameters: dict[str, Any],
+    place: Place,
+    kernel: Any,
+    quiet: bool,
 ) -> Any:
-    """Execute in a folder of its own; on failure keep what there is and say it in one line."""
+    """Execute in the run's kernel; on failure keep what there is and say it in one line."""
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -181,57 +193,58 @@ def _execute(
 
     label = f"{page} ({settings.profile})"
     progress = Progress(label, quiet)
-    os.environ.pop(provenance.ON_SITE, None)
-    if place == place_of(settings, apart=False):
-        os.environ[provenance.ON_SITE] = "1"
-    with processes.supervised() as run:
-        output = run.folder / "executed.ipynb"
-        try:
-            _papermill(papermill, page, parameters, run, progress)
-            return _finished(output, page, parameters)
-        except PapermillExecutionError as error:
-            reason = _last_line(error.evalue)
-            if error.ename == InputError.__name__:
-                raise InputError(reason) from None
-            if error.ename in _ENDED:
-                reason = _ENDED[error.ename]
-            elif _is_of_memory(error.ename, reason):
-                reason = "out of memory; free some, or choose a smaller profile or smaller sizes"
-            elif error.ename != RunError.__name__:
-                reason = f"{error.ename}: {reason}"
-            details = f"{error}\n\nin the cell\n\n{error.source}"
-        except KeyboardInterrupt:
-            raise RunError(
-                f"{label} interrupted in {progress.section!r}; the earlier page is kept, and what "
-                "was trained is in the cache: run it again to go on"
-            ) from None
-        except DeadKernelError:
-            reason = "the kernel died (killed, or out of memory)"
-            details = reason
-        except BrokenPipeError:  # the reader, such as `head`, has seen enough
-            raise
-        except CellTimeoutError as error:
-            reason = f"nothing came from the kernel for {SECONDS_OF_SILENCE} seconds"
-            details = str(error)
-        except OSError as error:
-            raise paths.write_error(output, error) from None
-        except RuntimeError as error:
-            reason = f"the kernel did not start or answer: {_last_line(str(error))}"
-            details = str(error)
-        log = _keep_failure(settings, parameters, place, output, progress.section, details)
+    output = kernel.run.folder / f"{page}.executed.ipynb"
+    try:
+        _papermill(papermill, page, parameters, output, kernel, progress)
+        return _finished(output, page, parameters)
+    except PapermillExecutionError as error:
+        reason = _last_line(error.evalue)
+        if error.ename == InputError.__name__:
+            raise InputError(reason) from None
+        if error.ename in _ENDED:
+            reason = _ENDED[error.ename]
+        elif _is_of_memory(error.ename, reason):
+            reason = "out of memory; free some, or choose a smaller profile or smaller sizes"
+        elif error.ename != RunError.__name__:
+            reason = f"{error.ename}: {reason}"
+        details = f"{error}\n\nin the cell\n\n{error.source}"
+    except KeyboardInterrupt:
+        raise RunError(
+            f"{label} interrupted in {progress.section!r}; the earlier page is kept, and what "
+            "was trained is in the cache: run it again to go on"
+        ) from None
+    except DeadKernelError:
+        reason = "the kernel died (killed, or out of memory)"
+        details = reason
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        raise
+    except CellTimeoutError as error:
+        reason = f"nothing came from the kernel for {SECONDS_OF_SILENCE} seconds"
+        details = str(error)
+    except OSError as error:
+        raise paths.write_error(output, error) from None
+    except RuntimeError as error:
+        reason = f"the kernel did not start or answer: {_last_line(str(error))}"
+        details = str(error)
+    log = _keep_failure(settings, parameters, place, output, progress.section, details)
     raise RunError(
         f"{label} failed in {progress.section!r}: {reason}; the log is {paths.shown(log)}"
     )
 
 
 def _papermill(
-    papermill: Any, page: str, parameters: dict[str, Any], run: processes.Run, progress: Any
+    papermill: Any,
+    page: str,
+    parameters: dict[str, Any],
+    output: Path,
+    kernel: Any,
+    progress: Any,
 ) -> None:
     import jupytext
 
     from membership.running.engine import NAME
 
-    source, output = run.folder / "source.ipynb", run.folder / "executed.ipynb"
+    source = output.with_name(f"{page}.ipynb")
     jupytext.write(jupytext.read(source_path(page), fmt="md:myst"), source)
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
@@ -250,9 +263,9 @@ def _papermill(
         language="python",
         cwd=paths.project_root(),
         progress_bar=False,
-        run=run,
+        kernel=kernel,
         on_cell=progress,
-        kernel_log=run.folder / KERNEL_LOG,
+        kernel_log=output.with_name(KERNEL_LOG),
         # The notebook's own progress bars, for someone who watches.
         stderr_file=sys.stderr if sys.stderr.isatty() and not progress.quiet else None,
     )
