@@ -279,11 +279,15 @@ def test_a_group_is_whole_where_every_member_is_found(committed, monkeypatch):
     table = _groups(1)
     none = claim.outcome(Altered(committed, "lood-fig-3", lambda _: table))
     assert none.word == CONTRADICTED
-    found = table[table["row"].str.endswith("members")].copy()
-    found["row"] = found["row"].str.replace("members", "one query")
-    whole = pd.concat([table, found])
+    queries = table[table["row"].str.endswith("members")].copy()
+    queries["row"] = queries["row"].str.replace("members", "one query")
+    whole = pd.concat([table, queries])
     found = claim.outcome(Altered(committed, "lood-fig-3", lambda _: whole))
     assert found.word == SUPPORTED
+    two = queries["row"].isin(queries["row"].unique()[:2])
+    in_part = pd.concat([table, queries[two]])
+    some = claim.outcome(Altered(committed, "lood-fig-3", lambda _: in_part))
+    assert some.word == outcomes.UNDECIDED
     monkeypatch.setattr(claim_numbers, "LEAST_RECORDS", 1001)
     assert on_few(claim.outcome(Altered(committed, "lood-fig-3", lambda _: whole))) == SUPPORTED
 

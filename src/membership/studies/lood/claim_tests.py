@@ -9,7 +9,15 @@ from membership.exhibits import Source
 from membership.published import Contrast, Outcome, Share
 from membership.published.claim_rules import about, better, chance, much_better
 from membership.published.declared_tests import Test
-from membership.published.outcomes import SUPPORTED, every, overall, summed_up, untested
+from membership.published.outcomes import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    every,
+    overall,
+    summed_up,
+    untested,
+)
 from membership.published.rows import correlation, number, of_row, rows_at
 from membership.studies.lood import (
     evidence,
@@ -234,6 +242,9 @@ def whole_groups(source: Source) -> Outcome:
     hits = round(whole["value"] * whole["n"] / 100)
     label = "share of groups wholly recovered, less ½"
     outcome = much_better(Share.count(hits, whole["n"], label, 0.5), 0.0)
+    if hits and outcome.word == CONTRADICTED:
+        # What happened can happen.
+        outcome = replace(outcome, word=UNDECIDED)
     outcome = of_size(source, outcome, IN_GROUPS, reconstruction.GROUP * whole["n"])
     return noted(outcome, f"groups found whole: {hits} of {whole['n']}")
 
