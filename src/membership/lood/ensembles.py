@@ -14,7 +14,7 @@ from membership.lood.contrast import Contrast
 def trained_ensembles(prior: Any, tangent: Any, y: Any, records: Any, ridge: float) -> Contrast:
     """What trained networks show of each of some records at that record itself.
 
-    A wide network f_0 ~ N(0, K) that is trained to the end by squared error, with a ridge towards its
+    A wide network f_0 ~ N(0, K) that is trained to the end by squared error, with a ridge at its
     start, becomes f_0 + Theta (Theta + ridge I)^-1 (y - f_0) (Lee et al. 2019, Equations 13 to 15;
     with their ridge of 0 it meets every label). Over random starts that is a normal law, and no
     posterior: a record may raise its variance.
