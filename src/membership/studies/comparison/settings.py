@@ -55,7 +55,8 @@ class Settings(DataSettings):
         ),
     )
     also_sizes: list[str] = size(
-        f"{' and '.join(SIZED)} where a further data set has others, as 'n_targets=16@digits'",
+        # No = in it: papermill's reader of the parameters cell would take it for the assignment.
+        f"{' and '.join(SIZED)} of a further data set that has others",
         ([], [], LATER_SIZES),
     )
     without_qmia: list[str] = size(
@@ -152,6 +153,12 @@ class Settings(DataSettings):
                     raise InputError(
                         f"{parameter} {entry!r}: after @ goes one of also_datasets: {datasets}"
                     )
+        for name in self.without_qmia:
+            if name not in (*self.datasets, *LATER):
+                raise InputError(
+                    f"without_qmia {name!r}: give some of the run's data sets: "
+                    f"{', '.join(self.datasets)}"
+                )
         super().check_data()
 
     def outlines(self) -> dict[str, data.Outline]:
