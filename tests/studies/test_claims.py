@@ -104,9 +104,7 @@ BY_FORMULA = {
 BY_CHAPTER = {"bayes-optimal-c17", "bmia-c14", "bmia-o07", "gmip-c11"}
 BY_CHAPTER |= {"lood-c08", "lood-c16", "lood-c19"}
 # These read the tables of other chapters.
-BY_CHAPTER |= {
-    f"loss-enough-c{number}" for number in ("01", "02", "03", "04", "05", "06", "10", "11", "12")
-}
+BY_CHAPTER |= {f"loss-enough-c{number:02}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)}
 
 
 def _half(*_, **__):

@@ -43,6 +43,14 @@ def _above(table):
 
 
 CORRECTED_RANK = "rank correlation over the root of the reliability"
+
+
+def _found_by_all(table):
+    return table.assign(
+        found=table["asked"], value=np.where(table["asked"] > 0, 99, table["value"])
+    )
+
+
 ELSEWHERE = [
     ("c01", "iha-ctl-20", moved(-0.4, attack="projection less LiRA-L"), "MNIST-Odd: contradicted"),
     ("c01", "iha-ctl-14", moved(-0.4, attack="LiRA-L less IHA"), "clean game: supported"),
@@ -51,6 +59,7 @@ ELSEWHERE = [
     ("c04", "bmia-ctl-12", moved(-90, metric="less BMIA"), "Location-30: supported"),
     ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
     ("c06", "comparison-ctl-2", moved(-90, attack="MAST"), "MNIST-Odd: contradicted"),
+    ("c07", "gmip-ctl-20", _found_by_all, "Adult: contradicted"),
     ("c10", "comparison-fig-4", moved(-2, metric=CORRECTED_RANK), "MNIST-Odd: contradicted"),
     ("c11", "lood-fig-1", _above, "above at"),
     ("c12", "comparison-tab-4", moved(5, attacks="LiRA and IHA"), "averaged: contradicted"),

@@ -20,6 +20,19 @@ PARTS = {
 STARTS = ("predicted", "found")
 LOST = r"accuracy lost to noise for (?P<level>mu = [\d.]+), (?P<C>C .*) \(points\)"
 RATE = "TPR at 10% FPR (%)"
+OVER_GDP = "tau over that of differential privacy"
+LOW_RATE = "TPR at 1% FPR (%)"
+STATED = "promised, K = d"
+RIVALS = {
+    "GLiR": "GLiR",
+    "GLiR, moments of up to 20,000 records": "GLiR, 20,000 records",
+    "likelihood ratio, moments of up to 20,000 records": "likelihood ratio",
+    "LOSS": "LOSS",
+    "LiRA": "LiRA",
+    "LiRA, one variance": "LiRA, one variance",
+    "RMIA": "RMIA",
+}
+BY_GRADIENT = tuple(RIVALS)[:3]
 ASKED = {
     "all": "all records",
     "upper twentieth of K": "largest 5% of K",
@@ -79,6 +92,42 @@ def promise(table: pd.DataFrame) -> "Figure":
         label=RATE,
         baseline=stated,
         baseline_label="stated (Equation 10)",
+    )
+
+
+def rivals(table: pd.DataFrame) -> "Figure":
+    """Control 20: what each attack finds at each length of training, beside what is promised."""
+    rates = table[table["quantity"] == LOW_RATE]
+    stated = rates[rates["attack"] == STATED]
+    shown = rates[rates["attack"].isin(RIVALS)]
+    shown = shown.assign(
+        row=shown["attack"].map(RIVALS),
+        kind=shown["attack"].isin(BY_GRADIENT).map({True: "by gradients", False: "by losses"}),
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="kind",
+        panel="steps",
+        label=LOW_RATE,
+        baseline=stated.set_index("steps")["value"].to_dict(),
+        baseline_label="promised at K = d",
+    )
+
+
+def noise_by_bound(table: pd.DataFrame) -> "Figure":
+    """Control 21: the noise that the larger level takes by each bound, for shares of records."""
+    shown = table[table["quantity"] == OVER_GDP]
+    shown = shown[shown["mu"] == shown["mu"].max()]
+    return plots.dots_by_row(
+        shown.assign(panel="C = " + shown["C"]),
+        "record",
+        by="method",
+        panel="panel",
+        label=f"noise over that of differential privacy, mu = {shown['mu'].iloc[0]:g}",
+        baseline=1.0,
+        baseline_label="differential privacy",
+        log_x=True,
     )
 
 

@@ -12,9 +12,12 @@ from membership import data, evidence
 from membership.studies.gmip import (
     audit,
     experiment,
+    forensics,
     loss_attack,
     noised,
+    rivals,
     several_steps,
+    spectral,
     utility,
 )
 from membership.studies.gmip import training_promise as promise
@@ -52,6 +55,10 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
         gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
         gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
+        gatherers[f"released-{word}"] = functools.partial(_released, name, settings)
+        gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
+        for length, steps in (("one", 1), ("few", settings.audit_steps)):
+            gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
     return gatherers
 
 
@@ -272,6 +279,63 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
             "Audited models": str(settings.audit_models),
         },
     )
+
+
+def _released(name: str, settings: Settings) -> xr.Dataset:
+    """What the released code's inverse finds after all steps."""
+    task = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        {"found": (("model", "quantity"), forensics.released_steps(task, settings))},
+        {"quantity": list(forensics.QUANTITIES)},
+        **_origin(task, settings, "cpu", settings.audit_steps),
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)"},
+    )
+
+
+def _spectral(name: str, settings: Settings) -> xr.Dataset:
+    """The noise that a level takes by three bounds, and the attack under the least."""
+    task = _task(name, settings)
+    return evidence.dataset(
+        "measured",
+        spectral.measure(task, settings),
+        {
+            "norm": list(spectral.NORMS),
+            "level": list(spectral.LEVELS),
+            "share": list(spectral.QUANTILES),
+            "bound": list(spectral.METHODS),
+            "group": list(spectral.GROUPS),
+            "attack": list(spectral.ATTACKED),
+        },
+        **_origin(task, settings, "cpu", 1),
+        sizes={"Audited models": f"{settings.audit_models} (paper: 5)", "Batch": f"{task.batch:,}"},
+    )
+
+
+def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
+    """Counts of gradient and loss attacks on the same models, after one step or a few."""
+    task = _task(name, settings)
+    scored, shares = rivals.few_games(task, settings, steps)
+    arrays = {side: (_COUNTS, counts) for side, counts in rivals.counted(scored, 1).items()}
+    if steps == 1:
+        middle = (np.arange(_SHARES) + 0.5) / _SHARES
+        arrays["share"] = (("quantile",), np.quantile(shares, middle))
+    return evidence.dataset(
+        "measured",
+        arrays,
+        {"attack": list(scored.scores)},
+        **_origin(task, settings, "cpu", steps),
+        steps=steps,
+        sizes={
+            f"Targets after {steps} step{'s' * (steps > 1)}": str(len(scored.member)),
+            "Members of each": f"{task.batch:,}",
+            "Shadow models of each": str(settings.n_reference),
+        },
+    )
+
+
+_COUNTS = ("attack", "target", "block", "threshold")
+_SHARES = 400
 
 
 def _task(name: str, settings: Settings) -> Task:

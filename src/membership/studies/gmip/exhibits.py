@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
-from membership.studies.gmip import sentences, setups, theory
+from membership.studies.gmip import later_sentences, sentences, setups, theory
 from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
-audit, drawings, law_of_k, loss_attack, moments = later(
-    __package__, "audit", "drawings", "law_of_k", "loss_attack", "moments"
+audit, drawings, forensics, law_of_k, loss_attack, moments = later(
+    __package__, "audit", "drawings", "forensics", "law_of_k", "loss_attack", "moments"
 )
-noised, several_steps, training_promise, utility = later(
-    __package__, "noised", "several_steps", "training_promise", "utility"
+noised, rival_table, several_steps, spectral, training_promise, utility = later(
+    __package__, "noised", "rival_table", "several_steps", "spectral", "training_promise", "utility"
 )
 
 
@@ -29,9 +29,11 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES = (
-    _of(f"{kind}-{{}}", words="first_word") for kind in ("joint", "noised", "times")
+JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
+    _of(f"{kind}-{{}}", words="first_word")
+    for kind in ("joint", "noised", "times", "spectral", "released")
 )
+RIVALS = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
 )
@@ -103,4 +105,28 @@ EXHIBITS = (
     ),
     exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),
     exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
+    exhibit(
+        "ctl-20",
+        rival_table.table,
+        RIVALS,
+        draw=drawings.rivals,
+        alt=later_sentences.of_the_rivals,
+        says=later_sentences.of_control_20,
+    ),
+    exhibit(
+        "ctl-21",
+        spectral.table,
+        SPECTRAL,
+        draw=drawings.noise_by_bound,
+        alt=later_sentences.of_the_bounds,
+        says=later_sentences.of_control_21,
+    ),
+    exhibit(
+        "ctl-22",
+        forensics.table,
+        STEPS,
+        RELEASED,
+        settings=True,
+        says=later_sentences.of_control_22,
+    ),
 )

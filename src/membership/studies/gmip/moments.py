@@ -301,22 +301,29 @@ def augmentation(settings: Settings) -> pd.DataFrame:
     On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
     features are principal components of the pixels.
     """
-    views = _views(settings)
     rows = []
     for training, queries in CASES:
-        scores = [
-            _score(views[training], views[queries], settings, model)
-            for model in range(settings.audit_models)
-        ]
+        scores = augmentation_scores(training, queries, settings)
         member = np.arange(len(scores[0])) < len(scores[0]) // 2
         rows.append(area_row({"training": training, "queries": queries}, scores, member))
-    return tidy(
-        rows,
-        computed(data=views["clean"].digests, sizes={"Audited models": str(settings.audit_models)}),
-    )
+    digests = experiment.task("digits", settings).digests
+    return tidy(rows, computed(data=digests, sizes={"Audited models": str(settings.audit_models)}))
 
 
-def _score(trained: Task, held: Task, settings: Settings, model: int) -> FloatArray:
+def augmentation_scores(
+    training: str, queries: str, settings: Settings, convention: str = "paper"
+) -> list[FloatArray]:
+    """Each audited model's scores, by what training saw and what is asked."""
+    views = _views(settings)
+    return [
+        _score(views[training], views[queries], settings, model, convention)
+        for model in range(settings.audit_models)
+    ]
+
+
+def _score(
+    trained: Task, held: Task, settings: Settings, model: int, convention: str
+) -> FloatArray:
     s = experiment.split(trained, settings, model)
     weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
 
@@ -326,7 +333,7 @@ def _score(trained: Task, held: Task, settings: Settings, model: int) -> FloatAr
     published = gradients(trained, s.members).mean(axis=0)
     moments = gradient_moments(gradients(held, s.background))
     queries = gradients(held, s.queries)
-    return glir(published, queries, *moments, len(s.members))
+    return glir(published, queries, *moments, len(s.members), convention)
 
 
 def _views(settings: Settings) -> dict[str, Task]:

@@ -50,7 +50,7 @@ def areas(task: Task, settings: Settings, model: int, clip: float, tau: float) -
     s = experiment.split(task, settings, model)
     weight = experiment.trajectory(task, s.members, 1, settings.seed + model)[0]
     back, queries = (
-        _clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
+        clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
         for part in (s.background, s.queries)
     )
     moments = gradient_moments(back)
@@ -73,7 +73,7 @@ def clip_of_table_3() -> float:
     return float(published.table("gmip_table3")["C"].iloc[0])
 
 
-def _clipped(x: FloatArray, clip: float) -> FloatArray:
+def clipped(x: FloatArray, clip: float) -> FloatArray:
     norm = np.linalg.norm(x, axis=1, keepdims=True)
     return x * np.minimum(1, clip / np.maximum(norm, np.finfo(float).tiny))
 
@@ -121,7 +121,7 @@ def _under_gdp(settings: Settings, d: int, n: int, share: float) -> list[dict[st
     rng = np.random.default_rng([settings.seed, _STREAM, 1, d])
     drawn = rng.standard_normal((max(2000, 10**6 // d), d))
     clip = float(np.quantile(np.linalg.norm(drawn, axis=1), share))
-    variance = np.full(d, np.square(_clipped(drawn, clip)).mean())
+    variance = np.full(d, np.square(clipped(drawn, clip)).mean())
     taus = tuple(2 * clip / (n * mu) for mu in LEVELS)
     excess = []
     for repeat in range(settings.simulated_repeats):
@@ -158,7 +158,7 @@ def _played(
     member = np.tile(np.arange(2 * n) < n, rounds)
     scores: list[list[FloatArray]] = [[] for _ in taus]
     for _ in range(rounds):
-        x = _clipped(rng.standard_normal((2 * n, d)), clip)
+        x = clipped(rng.standard_normal((2 * n, d)), clip)
         mean, noise = x[:n].mean(axis=0), rng.standard_normal(d)
         for part, tau in zip(scores, taus, strict=True):
             part.append(log_ratio(mean + tau * noise, x, variance, n, tau))

@@ -95,6 +95,11 @@ class Settings(DataSettings):
             )
 
     @property
+    def rival_targets(self) -> int:
+        """Models that gradient and loss attacks are both set on."""
+        return max(self.audit_models, 10) if self.profile == "paper" else self.audit_models
+
+    @property
     def panel_repeats(self) -> int:
         """Repeats of Figures 2a and 4, whose claims are judged at 207 and 483 rates at once."""
         return self.simulated_repeats * (4 if self.profile == "paper" else 1)

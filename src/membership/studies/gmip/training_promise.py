@@ -57,13 +57,10 @@ def attacked(task: Task, run: int, batches: str, seed: int) -> dict[str, np.ndar
     generator = torch.Generator().manual_seed(seed + run)
     weight = initial_weight(r.classes, x.shape[1], generator).double()
     optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
-    watch = _Watch(x, y, players.law, queries, r.batch_size, r.batch_size / r.n_records)
-    renewals = set(np.geomspace(1, r.steps, _RENEWALS).round().astype(int) - 1)
+    watch = Watch(x, y, players.law, queries, r.batch_size, r.batch_size / r.n_records)
     for step, rows in enumerate(_batches(players, r, batches, rng)):
-        if step in renewals:
-            watch.renew(weight)
         weight.grad = _gradients(weight, x[rows], y[rows]).mean(axis=0).view(weight.shape)
-        watch.see(weight, weight.grad)
+        watch.at(step, r.steps, weight, weight.grad)
         optimiser.step()
     member = np.arange(len(queries)) < len(players.members)
     return {"score": watch.score, "susceptibility": watch.first, "member": member}
@@ -86,7 +83,7 @@ def _gradients(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.
     return (residual(weight[None], x, y)[:, 0, :, None] * x[:, None, :]).flatten(1)
 
 
-class _Watch:
+class Watch:
     """The attacker: moments of the law, renewed now and then, and a score of each asked record."""
 
     def __init__(
@@ -102,6 +99,12 @@ class _Watch:
         self.n, self.p = n, p
         self.score = np.zeros(len(queries))
         self.first: FloatArray = np.zeros(0)
+
+    def at(self, step: int, steps: int, weight: torch.Tensor, published: torch.Tensor) -> None:
+        """See one of so many steps, the moments renewed before it where they are due."""
+        if step + 1 in np.geomspace(1, steps, _RENEWALS).round():
+            self.renew(weight)
+        self.see(weight, published)
 
     def renew(self, weight: torch.Tensor) -> None:
         """Take the covariance of the law's gradients at these weights, and each record's K."""
@@ -120,8 +123,9 @@ class _Watch:
         n, rank = self.n, self.root.shape[1]
         mean = _mean_gradient(weight, *self.law)
         shift = (published - mean)[:-1].flatten().numpy() @ self.root
-        towards = torch.as_tensor((self.root @ shift).reshape(-1, weight.shape[1]))
         x, y = self.asked
+        along_root = (self.root @ shift).reshape(-1, weight.shape[1])
+        towards = torch.as_tensor(along_root, dtype=x.dtype)
         residuals = residual(weight[None], x, y)[:, 0, :-1]
         along = (residuals * (x @ towards.T)).sum(dim=1).numpy()
         along -= float((mean[:-1] * towards).sum())

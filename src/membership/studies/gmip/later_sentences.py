@@ -1,0 +1,82 @@
+"""What Controls 20 to 22 say in a line, and their pictures in words."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+
+def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """The rates at 1% FPR of each data set and length of training, by attack."""
+    at = table[table["quantity"] == "TPR at 1% FPR (%)"]
+    for (data, steps), part in at.groupby(["data", "steps"], sort=False):
+        yield f"{data}, {steps}", part.set_index("attack")["value"]
+
+
+def of_control_20(table: pd.DataFrame) -> str:
+    """GLiR beside LiRA, and the promise."""
+    parts = []
+    for name, value in _rates_of(table):
+        stated = value[value.index.str.startswith("promised")].iloc[0]
+        parts.append(
+            f"{name.partition(', ')[2]} {value['GLiR']:.1f}, {value['LiRA']:.1f}, {stated:.1f}"
+        )
+    return f"Members (%) at 1% FPR, GLiR, LiRA, promised: {'; '.join(parts)}."
+
+
+def of_the_rivals(table: pd.DataFrame) -> str:
+    """All attacks in words."""
+    parts = [
+        f"{name}: " + ", ".join(f"{attack} {rate:.1f}" for attack, rate in rates.items())
+        for name, value in _rates_of(table)
+        for rates in [value[~value.index.str.contains(" less ")]]
+    ]
+    return (
+        "A panel a length of training, a row an attack: the percentage of members found at 1% "
+        f"false positives, and a line where the promise stands. {'; '.join(parts)}."
+    )
+
+
+def _ratios(table: pd.DataFrame) -> "pd.Series[float]":
+    """Noise over that of differential privacy at the larger level, by C and record."""
+    at = table[table["quantity"] == "tau over that of differential privacy"]
+    at = at[(at["mu"] == at["mu"].max()) & (at["method"] == "eigenvalues measured")]
+    return at.set_index(["C", "record"])["value"]
+
+
+def of_control_21(table: pd.DataFrame) -> str:
+    """What the spectrum saves of the noise for 99% of the records."""
+    ratio = _ratios(table)
+    parts = [f"C = {norm} {ratio[norm, '99% of records']:.2f}" for norm in ratio.index.unique("C")]
+    return (
+        "Noise by the measured spectrum that protects 99% of records, over that of differential "
+        f"privacy: {', '.join(parts)}."
+    )
+
+
+def of_the_bounds(table: pd.DataFrame) -> str:
+    """The picture of Control 21 in words."""
+    at = table[table["quantity"] == "tau over that of differential privacy"]
+    at = at[at["mu"] == at["mu"].max()]
+    parts = [f"C = {row.C}, {row.record}, {row.method}: {row.value:.2g}" for row in at.itertuples()]
+    return (
+        "A panel a clipping norm, a row a share of the records: the noise that a level takes by "
+        f"each bound, over that of differential privacy. {'; '.join(parts)}."
+    )
+
+
+def of_control_22(table: pd.DataFrame) -> str:
+    """The AUC of five steps by either inverse, and that of the picture."""
+    at = table[(table["quantity"] == "AUC (%)") & (table["steps"] != "1 step")]
+    parts = []
+    for name, part in at.groupby("data", sort=False):
+        value = part.set_index("inverse")["value"]
+        if "released" in value and len(value) == 3:
+            right, released, stored = value.sort_index(key=lambda names: names.map(_PLACE))
+            parts.append(
+                f"{name}, AUC by the right inverse {right:.1f}, by the released one "
+                f"{released:.1f}, in the picture {stored:.0f}%"
+            )
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+_PLACE = {"right": 0, "released": 1, "the authors' picture": 2}

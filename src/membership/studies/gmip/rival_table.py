@@ -1,0 +1,139 @@
+"""Gradient and loss attacks on the same models, beside each other and beside what is promised."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
+
+from membership import metrics, privacy
+from membership.arrays import FloatArray
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip.rivals import GLIR, LIRA, LIRA_FEW, LOSS, RMIA
+from membership.studies.gmip.setups import observed, recipe_of
+
+RATES = (0.001, 0.01, 0.1)
+AREA, QUANTITIES = "AUC (%)", tuple(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES)
+ONE = "one step"
+AT_MEAN, MEASURED = "promised, K = d", "promised, K measured"
+PAIRS = ((GLIR, LIRA_FEW), (GLIR, LIRA), (GLIR, LOSS), (LIRA, RMIA))
+_RESAMPLES, _STREAM = 2000, 21
+_NOTE = (
+    "One threshold for all targets of a training. Found: members above the threshold that "
+    "accuses no more others than the rate allows. Intervals are over targets with their records."
+)
+
+
+def table(few: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """AUC and rates of each attack, of what was promised, and differences of pairs of attacks."""
+    rows: list[dict[str, Any]] = []
+    for evidence in few:
+        steps = evidence.attrs["steps"]
+        text = ONE if steps == 1 else f"{steps} steps"
+        key = {"data": evidence.attrs["set"], "steps": text}
+        rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
+        rows += [{**key, **row} for row in _attacks(evidence)]
+    return tidy(rows, observed(few, note=_NOTE))
+
+
+def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
+    """Rates promised at K = d parameters, and after one step to records with the K measured."""
+    r = recipe_of(evidence)
+    n, d, rank = r.audit_batch, r.dimension, r.rank
+    mean = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
+    rates = np.array(RATES)
+    tpr = privacy.gaussian_tpr(rates, mean)
+    if steps == 1:
+        tpr = privacy.mip_tpr(rates, d, n, d)
+    yield from _stated(AT_MEAN, [privacy.gaussian_auc(mean), *tpr])
+    if "share" not in evidence:
+        return
+    mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
+    grid = np.r_[0.0, np.geomspace(1e-6, 1, 2001)]
+    curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
+    area = float(np.trapezoid(curve, grid))
+    yield from _stated(MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))])
+
+
+def _stated(name: str, values: Sequence[float]) -> Iterator[dict[str, Any]]:
+    for quantity, value in zip((AREA, *QUANTITIES), values, strict=True):
+        key = {"attack": name, "quantity": quantity}
+        yield {**key, "asked": 0, "found": 0, **metrics.exactly(100 * float(value))}
+
+
+def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
+    """Each attack's AUC and rates with their counts, and the differences of pairs of attacks."""
+    names = evidence["attack"].values.tolist()
+    sides = [evidence[side].values.astype(float) for side in ("hits", "alarms")]
+    targets, blocks = sides[0].shape[1:3]
+    weight = _weights(targets, blocks)
+    resampled = {
+        name: 100 * outcomes(*(side[i] for side in sides), weight) for i, name in enumerate(names)
+    }
+    for i, name in enumerate(names):
+        asked, found = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
+        for j, quantity in enumerate((AREA, *QUANTITIES)):
+            row = {"attack": name, "quantity": quantity, "asked": asked, "found": found[j]}
+            ends = {"lowest": 0.0, "highest": 100.0}
+            yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
+    for first, second in PAIRS:
+        if first in names and second in names:
+            difference = resampled[first] - resampled[second]
+            for j, quantity in enumerate((AREA, *QUANTITIES)):
+                row = {"attack": f"{first} less {second}", "quantity": quantity}
+                yield {**row, "asked": 0, "found": 0, **_interval(difference[:, j], targets)}
+
+
+def _counts(hits: FloatArray, alarms: FloatArray) -> tuple[int, list[int]]:
+    """Members asked, and those found at each rate; of the AUC, which is no count, none."""
+    found = [int(hits[alarms <= rate * alarms[-1]].max()) for rate in RATES]
+    return int(hits[-1]), [0, *found]
+
+
+def _weights(targets: int, blocks: int) -> FloatArray:
+    """How often each target and block is drawn: as they are, then resamples of both."""
+    rng = np.random.default_rng(_STREAM)
+    drawn = [
+        rng.multinomial(size, np.full(size, 1 / size), _RESAMPLES) for size in (targets, blocks)
+    ]
+    # One block is no sample: there the records go with their target.
+    of_blocks = drawn[1] if blocks > 1 else np.ones((_RESAMPLES, 1))
+    crossed = drawn[0][:, :, None] * of_blocks[:, None, :]
+    return np.concatenate([np.ones((1, targets, blocks)), crossed])
+
+
+def outcomes(hits: FloatArray, alarms: FloatArray, weight: FloatArray) -> FloatArray:
+    """AUC and rates of weighted counts, (weights, 1 + rates).
+
+    Parameters
+    ----------
+    hits, alarms : array of shape (targets, blocks, thresholds)
+        How many members and others reach each threshold, which falls until all do.
+    weight : array of shape (weights, targets, blocks)
+        How often each target and block counts.
+    """
+    tpr, fpr = (
+        counts / counts[:, -1:]
+        for counts in (np.einsum("wtb,tbk->wk", weight, side) for side in (hits, alarms))
+    )
+    numbers = []
+    for found, accused in zip(tpr, fpr, strict=True):
+        area = np.trapezoid(np.r_[0.0, found], np.r_[0.0, accused])
+        numbers.append([area, *np.interp(RATES, accused, found)])
+    return np.array(numbers)
+
+
+def _interval(resampled: FloatArray, targets: int, **ends: float) -> dict[str, Any]:
+    """The number of all, and Student's interval with the resamples' deviation."""
+    value, error = float(resampled[0]), float(resampled[1:].std(ddof=1))
+    # Resampling few targets understates their spread by this factor.
+    error *= np.sqrt(targets / (targets - 1))
+    half = float(stats.t.ppf(0.975, targets - 1)) * error
+    low = max(value - half, ends.get("lowest", -np.inf))
+    high = min(value + half, ends.get("highest", np.inf))
+    return {
+        **{"value": value, "low": low, "high": high, "standard_error": error},
+        **{"degrees_of_freedom": float(targets - 1), "n_repeats": targets},
+    }

@@ -1,0 +1,219 @@
+"""Noise measured against the spectrum of the gradients, not against C^2, and attacked.
+
+The paper's Theorem 5.1 takes every eigenvalue of the covariance to be as large as C^2 may be. With
+the covariance S = Sigma / n + tau^2 I of what is published, a record whose gradient lies delta from
+the mean has the level mu^2 = delta' S^-1 delta / n^2: by Neyman and Pearson where means are normal
+and what one record changes in S, a share of 1 / n, is left aside. S exceeds tau^2 I and, with
+eigenvalues of at most C^2, (1 / n + tau^2 / C^2) Sigma: the level is at most that of differential
+privacy, 2 C / (n tau) or |delta| / (n tau), and mu^2 is at most K / n_e, the paper's.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.optimize import brentq
+
+from membership import metrics, privacy
+from membership.arrays import FloatArray
+from membership.curvature import gradient_moments, whitening
+from membership.exhibits.tidy import tidy
+from membership.studies.gmip.experiment import Task, split, trajectory
+from membership.studies.gmip.noised import clipped
+from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.setups import observed
+from membership.training.private import record_gradients
+
+LEVELS = (0.1, 0.4)
+QUANTILES = {"median record": 0.5, "99% of records": 0.99, "every record asked": 1.0}
+NORMS = ("largest norm", "median norm")
+"""What C is: no gradient is clipped, or half of them are."""
+GDP, PAPER, NORM, SPECTRUM = (
+    "differential privacy",
+    "eigenvalues at most C^2",
+    "the record's norm alone",
+    "eigenvalues measured",
+)
+METHODS = (GDP, PAPER, NORM, SPECTRUM)
+PROTECTED = "99% of records"
+GROUPS = {"records about the median": (0.49, 0.51), "records of the largest 1%": (0.99, 1.0)}
+ATTACKED = ("AUC (%)", "TPR at 1% FPR (%)")
+_LAW, _ASKED, _BATCHES, _STREAM = 10_000, 5000, 150, 22
+
+
+class Gradients(NamedTuple):
+    """In the eigenvectors of the covariance, mean 0: of the law's records and of those asked."""
+
+    law: FloatArray
+    asked: FloatArray
+    square: FloatArray
+    variance: FloatArray
+    clip: float
+
+
+def gradients(task: Task, settings: Settings, model: int, norm: str) -> Gradients:
+    """The gradients before the first step, clipped at the largest norm or at the median one."""
+    parts = split(task, settings, model)
+    weight = trajectory(task, parts.members, 1, settings.seed + model)[0]
+    rng = np.random.default_rng([settings.seed, _STREAM, model])
+    order = rng.permutation(len(task.y))
+    rows = np.split(order, [min(_LAW, 2 * len(order) // 3)])
+    of_law, asked = (
+        record_gradients(weight, task.features[part], task.y[part])
+        for part in (rows[0], rows[1][:_ASKED])
+    )
+    lengths = np.linalg.norm(np.concatenate([of_law, asked]), axis=1)
+    clip = float(lengths.max() if norm == NORMS[0] else np.median(lengths))
+    of_law, asked = clipped(of_law, clip), clipped(asked, clip)
+    moments = gradient_moments(of_law)
+    root = whitening(moments.covariance)
+    variance = 1 / np.square(root).sum(axis=0)
+    # Orthonormal directions: noise that is the same in all stays so.
+    law, asked = ((part - moments.mean) @ root * np.sqrt(variance) for part in (of_law, asked))
+    return Gradients(law, asked, np.square(asked), variance, clip)
+
+
+def record_levels(square: FloatArray, variance: FloatArray, n: int, tau: float) -> FloatArray:
+    """mu of each record in one step, from squares of its entries along the eigenvectors."""
+    return np.sqrt(square @ (1 / (n * variance + (n * tau) ** 2)))
+
+
+def needed(g: Gradients, n: int, mu: float, share: float, method: str) -> float:
+    """The noise at which a share of the records asked has at most a level."""
+    if method == GDP:
+        return 2 * g.clip / (n * mu)
+    if method == NORM:
+        return float(np.quantile(np.sqrt(g.square.sum(axis=1)), share)) / (n * mu)
+    rank = len(g.variance)
+    k = float(np.quantile(record_levels(g.square, g.variance, n, 0.0), share)) ** 2 * n
+
+    def excess(tau: float) -> float:
+        if method == PAPER:
+            return privacy.mip_mu_step(rank, n, k, tau, g.clip) - mu
+        return float(np.quantile(record_levels(g.square, g.variance, n, tau), share)) - mu
+
+    if excess(0.0) <= 0:
+        return 0.0
+    return float(brentq(excess, 0.0, 1e3 * g.clip / mu, xtol=1e-12, rtol=1e-9))
+
+
+def attacked(
+    g: Gradients, n: int, tau: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """What the best test of each record finds in batches of real gradients, and what is promised.
+
+    Each batch is drawn from the law's records; a member takes the place of one of them. Rows are
+    `GROUPS`, columns `ATTACKED`, in percent.
+    """
+    level = record_levels(g.square, g.variance, n, tau)
+    weight = g.asked / (n * g.variance + (n * tau) ** 2) * n
+    weight /= np.sqrt(np.square(weight) @ (g.variance / n + tau**2))[:, None]
+    groups = [
+        np.flatnonzero((level >= np.quantile(level, low)) & (level <= np.quantile(level, high)))
+        for low, high in GROUPS.values()
+    ]
+    chosen = np.concatenate(groups)
+    of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    delta, weight, level = g.asked[chosen], weight[chosen], level[chosen]
+    sides: list[FloatArray] = []
+    for inside in (False, True):
+        means = []
+        for _ in range(_BATCHES):
+            batch = g.law[rng.choice(len(g.law), n - inside, replace=False)]
+            noise = tau * rng.standard_normal(len(g.variance))
+            means.append(batch.sum(axis=0) / n + noise)
+        own = (delta * weight).sum(axis=1) / n if inside else 0.0
+        sides.append(np.array(means) @ weight.T + own)
+    member = np.arange(2 * _BATCHES) >= _BATCHES
+    found, promised = [], []
+    for group in range(len(groups)):
+        score = np.concatenate(sides)[:, of == group].ravel()
+        truth = np.repeat(member, (of == group).sum())
+        found.append([metrics.auc(score, truth), metrics.tpr_at_fpr(score, truth, 0.01)])
+        mus = level[of == group]
+        promised.append(
+            np.mean([[privacy.gaussian_auc(mu), privacy.gaussian_tpr(0.01, mu)] for mu in mus], 0)
+        )
+    return 100 * np.array(found), 100 * np.array(promised)
+
+
+def measure(task: Task, settings: Settings) -> dict[str, Any]:
+    """Noise by model, norm, level, quantile and method; and the attack at the noise for 99%."""
+    n = task.batch
+    tau, found, promised, clips = [], [], [], []
+    for model in range(settings.audit_models):
+        for norm in NORMS:
+            g = gradients(task, settings, model, norm)
+            clips.append(g.clip)
+            shares = QUANTILES.values()
+            tau.append(
+                [[[needed(g, n, mu, q, m) for m in METHODS] for q in shares] for mu in LEVELS]
+            )
+            rng = np.random.default_rng([settings.seed, _STREAM, model, NORMS.index(norm)])
+            outcomes = [
+                attacked(g, n, needed(g, n, mu, QUANTILES[PROTECTED], SPECTRUM), rng)
+                for mu in LEVELS
+            ]
+            found.append([one for one, _ in outcomes])
+            promised.append([one for _, one in outcomes])
+    first = ("model", "norm")
+
+    def shaped(values: Any) -> FloatArray:
+        array = np.array(values)
+        return array.reshape(settings.audit_models, len(NORMS), *array.shape[1:])
+
+    return {
+        "tau": ((*first, "level", "share", "bound"), shaped(tau)),
+        "found": ((*first, "level", "group", "attack"), shaped(found)),
+        "promised": ((*first, "level", "group", "attack"), shaped(promised)),
+        "clip": (first, shaped(clips)),
+    }
+
+
+def table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """Noise by each bound, over that of differential privacy too; and the attack under it."""
+    rows: list[dict[str, Any]] = []
+    for evidence in measured:
+        for norm in NORMS:
+            at = evidence.sel(norm=norm)
+            key = {"data": evidence.attrs["set"], "C": norm}
+            clip = metrics.summary(at["clip"].values)
+            rows.append({**key, "mu": 0.0, "record": "all", "method": "", "quantity": "C", **clip})
+            for mu in LEVELS:
+                rows += [{**key, "mu": mu, **row} for row in _noises(at.sel(level=mu))]
+                rows += [{**key, "mu": mu, **row} for row in _outcomes(at.sel(level=mu))]
+    note = "Levels of one step at the first weights; without noise mu of a record is sqrt(K / n)."
+    return tidy(rows, observed(measured, note=note))
+
+
+def _noises(at: xr.Dataset) -> list[dict[str, Any]]:
+    rows = []
+    for record in QUANTILES:
+        tau = at["tau"].sel(share=record)
+        base = tau.sel(bound=GDP).values
+        for method in METHODS:
+            values, key = tau.sel(bound=method).values, {"record": record, "method": method}
+            rows.append({**key, "quantity": "tau", **metrics.summary(values, lowest=0.0)})
+            if method != GDP:
+                ratio = metrics.summary(values / base, lowest=0.0)
+                rows.append({**key, "quantity": "tau over that of differential privacy", **ratio})
+    return rows
+
+
+def _outcomes(at: xr.Dataset) -> list[dict[str, Any]]:
+    rows = []
+    for group in GROUPS:
+        for quantity in ATTACKED:
+            found, promised = (
+                at[name].sel(group=group, attack=quantity).values for name in ("found", "promised")
+            )
+            for method, values in (
+                ("found", found),
+                ("promised", promised),
+                ("found less promised", found - promised),
+            ):
+                key = {"record": group, "method": method, "quantity": quantity}
+                rows.append({**key, **metrics.summary(values)})
+    return rows

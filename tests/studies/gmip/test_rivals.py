@@ -1,0 +1,117 @@
+"""Gradient and loss attacks on the same models: counts, resampling, and what is promised."""
+
+import numpy as np
+import pytest
+
+from membership import evidence, metrics, privacy
+from membership.exhibits import declared
+from membership.studies.gmip import drawings, later_sentences, rival_table, rivals
+from membership.studies.gmip import evidence as gathering
+from membership.studies.gmip.settings import Settings
+
+
+@pytest.fixture
+def scored():
+    rng = np.random.default_rng(0)
+    member = rng.random((4, 300)) < 0.5
+    better = rng.standard_normal(member.shape) + 1.5 * member
+    return rivals.Scored({"better": better, "guess": rng.standard_normal(member.shape)}, member)
+
+
+def test_pairs_of_shadow_models_share_no_member():
+    halves = rivals.paired_halves(6, 40, [0, 1])
+    assert (halves[::2] ^ halves[1::2]).all()
+    assert (halves.sum(axis=1) == 20).all()
+    assert (halves.sum(axis=0) == 3).all()
+
+
+def test_counts_give_the_area_and_the_rates_of_all_scores(scored):
+    counts = rivals.counted(scored, 5)
+    whole = np.ones((1, 4, 5))
+    for i, score in enumerate(scored.scores.values()):
+        sides = (counts[side][i].astype(float) for side in ("hits", "alarms"))
+        found = rival_table.outcomes(*sides, whole)[0]
+        flat = score.ravel(), scored.member.ravel()
+        assert found[0] == pytest.approx(metrics.auc(*flat), abs=2e-3)
+        for rate, value in zip(rival_table.RATES[1:], found[2:], strict=True):
+            assert value == pytest.approx(metrics.tpr_at_fpr(*flat, rate), abs=0.02)
+
+
+def test_counts_are_those_of_each_target_and_block(scored):
+    counts = rivals.counted(scored, 5)
+    everybody = [counts[side][:, :, :, -1].sum(axis=(1, 2)) for side in ("hits", "alarms")]
+    np.testing.assert_array_equal(everybody[0], scored.member.sum())
+    np.testing.assert_array_equal(everybody[1], (~scored.member).sum())
+    block = slice(60, 120)
+    score, member = scored.scores["better"][2, block], scored.member[2, block]
+    above = score > scored.scores["better"][~scored.member].max()
+    assert counts["hits"][0, 2, 1, 0] == (above & member).sum()
+    assert counts["alarms"][0, :, :, 0].sum() == 0
+
+
+def test_a_target_that_counts_twice_is_there_twice(scored):
+    counts = rivals.counted(scored, 1)
+    sides = [counts[side][0].astype(float) for side in ("hits", "alarms")]
+    twice = [np.concatenate([side, side[1:2]]) for side in sides]
+    weight = np.array([1.0, 2.0, 1.0, 1.0])[None, :, None]
+    np.testing.assert_allclose(
+        rival_table.outcomes(*sides, weight), rival_table.outcomes(*twice, np.ones((1, 5, 1)))
+    )
+
+
+def test_resampling_targets_has_the_error_of_their_mean():
+    """Of targets with thresholds in common an AUC is nearly a mean over targets."""
+    rng = np.random.default_rng(3)
+    member = np.tile(np.arange(2000) < 1000, (12, 1))
+    shift = rng.uniform(0.2, 1.8, (12, 1))
+    scored = rivals.Scored({"one": rng.standard_normal(member.shape) + shift * member}, member)
+    counts = rivals.counted(scored, 1)
+    sides = [counts[side][0].astype(float) for side in ("hits", "alarms")]
+    found = 100 * rival_table.outcomes(*sides, rival_table._weights(12, 1))
+    areas = [100 * metrics.auc(score, member[0]) for score in scored.scores["one"]]
+    expected = metrics.summary(areas)
+    row = rival_table._interval(found[:, 0], 12)
+    assert row["value"] == pytest.approx(expected["value"], abs=0.5)
+    assert row["standard_error"] == pytest.approx(expected["standard_error"], rel=0.15)
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory):
+    settings = Settings.from_values({"profile": "tiny"})
+    folder, functions = tmp_path_factory.mktemp("evidence"), gathering.sources(settings)
+    names = [name for name in functions if name.startswith("rivals")]
+    paths = [evidence.save(folder / f"{name}.evidence", functions[name]()) for name in names]
+    return [evidence.load(path) for path in paths]
+
+
+@pytest.mark.slow
+def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
+    one, few = gathered
+    table = rival_table.table([one, few])
+    lengths = table.groupby("steps", sort=False)["attack"].unique()
+    assert list(lengths.index) == ["one step", "5 steps"]
+    assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, lengths))
+    assert (table["found"] <= table["asked"]).all()
+    r = one.attrs["recipe"]
+    d = r["classes"] * (r["width"] + 1)
+    row = table[(table["attack"] == "promised, K = d") & (table["steps"] == "one step")].iloc[2]
+    promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
+    assert row["value"] == pytest.approx(100 * float(promised))
+    assert "GLiR" in later_sentences.of_the_rivals(table)
+    assert len(later_sentences.of_control_20(table).split()) <= 25
+    assert len(drawings.rivals(table).axes) == 2
+
+
+@pytest.mark.slow
+def test_gradients_tell_more_than_losses_after_one_step(gathered):
+    table = rival_table.table([gathered[0]])
+    at = table[(table["steps"] == "one step") & (table["quantity"] == "AUC (%)")]
+    area = at.set_index("attack")["value"]
+    assert area["GLiR"] > 60
+    assert area["GLiR"] > area["LOSS"]
+
+
+def test_the_control_reads_the_first_data_set_alone():
+    settings = Settings.from_values({"profile": "paper"})
+    (one,) = (one for one in declared("gmip") if one.id == "gmip-ctl-20")
+    assert list(one.evidence(settings)) == [f"rivals-adult-{length}" for length in ("one", "few")]
