@@ -33,7 +33,7 @@ def released_steps(task: Task, settings: Settings) -> FloatArray:
     found = []
     for model in range(settings.audit_models):
         s = experiment.split(task, settings, model)
-        total = np.zeros(len(s.queries))
+        total, n = np.zeros(len(s.queries)), len(s.members)
         for weight in experiment.trajectory(
             task, s.members, settings.audit_steps, settings.seed + model
         ):
@@ -41,7 +41,6 @@ def released_steps(task: Task, settings: Settings) -> FloatArray:
                 record_gradients(weight, task.features[rows], task.y[rows])
                 for rows in (s.background, s.queries)
             )
-            n = len(s.members)
             moments = gradient_moments(back)
             total += glir(asked[:n].mean(axis=0), asked, *moments, n, "authors")
         found.append(_numbers(total, np.arange(len(total)) < n))
