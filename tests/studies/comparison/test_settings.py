@@ -38,7 +38,7 @@ from membership.studies.comparison.settings import Settings
             },
             "also_sizes 'n_targets=5@mnist': after @ goes one of also_datasets: digits",
         ),
-        ({"without_qmia": '["mnist"]'}, "without_qmia 'mnist': give some of the run's data sets: dig"),
+        ({"without_qmia": '["mnist"]'}, "without_qmia 'mnist': give some of the run's data sets"),
         ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
         (
             {"also_datasets": '["digits", "purchase_like:400"]', "also_models": '["cnn@digits"]'},
