@@ -7,7 +7,7 @@ from membership import attacks, metrics, published
 from membership.curvature import gradient_moments
 from membership.exhibits import declared
 from membership.exhibits.source import Source
-from membership.studies.gmip import experiment, forensics, later_sentences, moments
+from membership.studies.gmip import experiment, forensics, later_sentences
 from membership.studies.gmip.settings import Settings
 from membership.training.private import record_gradients
 
@@ -36,17 +36,16 @@ def test_released_steps_are_the_sum_of_the_released_codes_scores(settings):
 
 
 @pytest.mark.slow
-def test_the_right_inverse_on_digits_is_control_7s(settings):
+def test_an_attacker_without_the_shifts_is_nearly_blind(settings):
     table = Source(settings, declared("gmip")).table("gmip-ctl-22")
     at = table[(table["inverse"] == "right") & (table["quantity"] == "AUC (%)")]
     own = at[at["steps"] == "1 step"].set_index("training")["value"]
-    before = moments.augmentation(settings)
-    before = before[before["queries"] == "clean"].set_index("training")["value"]
-    assert own["originals"] == pytest.approx(before["clean"])
-    assert own["shifted images"] == pytest.approx(before["shifted"])
+    assert own["originals"] > 65
+    assert own["shifted images, which the attacker holds"] > 65
+    assert own["shifted images"] < 60
     cells = table[table["steps"] == "1 step"].groupby(["inverse", "training"]).size()
-    assert len(cells) == 4
-    assert later_sentences.of_control_22(table) == ""
+    assert len(cells) == 6
+    assert later_sentences.of_control_22(table).startswith("Digits, originals")
 
 
 def test_pictures_are_those_that_were_read_off():

@@ -66,7 +66,6 @@ EXHIBITS = (
         draw=drawings.spread_of_k,
         says=sentences.of_control_6,
     ),
-    exhibit("ctl-7", moments.augmentation, settings=True, says=sentences.of_control_7),
     exhibit("tab-5", theory.table_5, judge=theory.table_5_comparison, says=theory.table_5_sentence),
     exhibit("ctl-8", theory.table_5_origin, says=sentences.of_control_8),
     exhibit("ctl-9", theory.looseness, says=sentences.of_control_9),

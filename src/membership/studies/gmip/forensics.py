@@ -15,7 +15,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import glir_scores, members, released_scores
 from membership.studies.gmip.experiment import Task
-from membership.studies.gmip.moments import augmentation_scores
+from membership.studies.gmip.moments import CASES, augmentation_scores
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
 from membership.training.private import record_gradients
@@ -105,13 +105,12 @@ def _beside(
 
 
 def _cropped(settings: Settings) -> Iterator[dict[str, Any]]:
-    """The four cells of inverse and training on digits, after one step."""
+    """Digits after one step: by the inverse, what training saw, and what the attacker holds."""
     for inverse, convention in INVERSES.items():
-        for training in ("clean", "shifted"):
-            scores = augmentation_scores(training, "clean", settings, convention)
+        for training, (trained, held) in CASES.items():
+            scores = augmentation_scores(trained, held, settings, convention)
             member = np.arange(len(scores[0])) < len(scores[0]) // 2
             values = np.array([_numbers(score, member) for score in scores])
-            key = {"data": "digits", "inverse": inverse, "steps": "1 step"}
-            key["training"] = {"clean": "originals", "shifted": "shifted images"}[training]
+            key = {"data": "digits", "training": training, "inverse": inverse, "steps": "1 step"}
             for row in _beside(values, "digits", False, pd.Series(dtype=str)):
                 yield {**key, **row}

@@ -65,7 +65,7 @@ def of_the_bounds(table: pd.DataFrame) -> str:
 
 
 def of_control_22(table: pd.DataFrame) -> str:
-    """The AUC of five steps by either inverse, and that of the picture."""
+    """AUC of five steps by either inverse and in the picture; of one step by what training saw."""
     at = table[(table["quantity"] == "AUC (%)") & (table["steps"] != "1 step")]
     parts = []
     for name, part in at.groupby("data", sort=False):
@@ -76,7 +76,12 @@ def of_control_22(table: pd.DataFrame) -> str:
                 f"{name}, AUC by the right inverse {right:.1f}, by the released one "
                 f"{released:.1f}, in the picture {stored:.0f}%"
             )
-    return f"{'; '.join(parts)}." if parts else ""
+    digits = table[(table["quantity"] == "AUC (%)") & (table["data"] == "digits")]
+    own = digits[digits["inverse"] == "right"].set_index("training")["value"]
+    parts.append(
+        f"Digits, originals {own['originals']:.1f}, shifted images {own['shifted images']:.1f}%"
+    )
+    return f"{'; '.join(parts)}."
 
 
 _PLACE = {"right": 0, "released": 1, "the authors' picture": 2}

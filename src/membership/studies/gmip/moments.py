@@ -31,7 +31,7 @@ from membership.studies.gmip.audit import (
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import computed, joined, observed, recipe_of, repeated
+from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
 from membership.training.private import record_gradients
 
 MORE_STEPS = "AUC of GLiR, all steps less one, by model (points)"
@@ -46,7 +46,11 @@ DEPENDENCE, BACKGROUND = "steps that are not independent", "moments estimated, i
 REST = "the rest"
 _STREAM = 16
 # What training saw, and what the attacker asks.
-CASES = (("clean", "clean"), ("shifted", "shifted"), ("shifted", "clean"))
+CASES = {
+    "originals": ("clean", "clean"),
+    "shifted images": ("shifted", "clean"),
+    "shifted images, which the attacker holds": ("shifted", "shifted"),
+}
 
 
 def rank_table(audits: Audits) -> pd.DataFrame:
@@ -295,25 +299,14 @@ def _sample_root(rng: np.random.Generator, rank: int, size: int) -> FloatArray:
     return root / np.sqrt(size - 1)
 
 
-def augmentation(settings: Settings) -> pd.DataFrame:
-    """GLiR where training saw shifted images and the attacker holds the originals.
+def augmentation_scores(
+    training: str, queries: str, settings: Settings, convention: str = "paper"
+) -> list[FloatArray]:
+    """Each audited model's scores, by what training saw and what is asked.
 
     On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
     features are principal components of the pixels.
     """
-    rows = []
-    for training, queries in CASES:
-        scores = augmentation_scores(training, queries, settings)
-        member = np.arange(len(scores[0])) < len(scores[0]) // 2
-        rows.append(area_row({"training": training, "queries": queries}, scores, member))
-    digests = experiment.task("digits", settings).digests
-    return tidy(rows, computed(data=digests, sizes={"Audited models": str(settings.audit_models)}))
-
-
-def augmentation_scores(
-    training: str, queries: str, settings: Settings, convention: str = "paper"
-) -> list[FloatArray]:
-    """Each audited model's scores, by what training saw and what is asked."""
     views = _views(settings)
     return [
         _score(views[training], views[queries], settings, model, convention)

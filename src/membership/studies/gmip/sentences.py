@@ -138,18 +138,6 @@ def of_control_6(table: pd.DataFrame) -> str:
     return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(shares)}."
 
 
-def of_control_7(table: pd.DataFrame) -> str:
-    """What the attacker loses who holds the originals."""
-    return said.each(
-        table,
-        (),
-        "Where training saw shifted images the AUC is {shifted:.1f}% for an attacker who has them "
-        "and {clean:.1f}% for one with the originals.",
-        shifted={"training": "shifted", "queries": "shifted"},
-        clean={"training": "shifted", "queries": "clean"},
-    )
-
-
 def of_control_8(table: pd.DataFrame) -> str:
     """How many levels need noise, and how many of them less than DP."""
     count = table.groupby("quantity")["value"].sum()
