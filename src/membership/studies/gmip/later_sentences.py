@@ -76,8 +76,9 @@ def of_control_22(table: pd.DataFrame) -> str:
                 f"{name}, AUC by the right inverse {right:.1f}, by the released one "
                 f"{released:.1f}, in the picture {stored:.0f}%"
             )
-    digits = table[(table["quantity"] == "AUC (%)") & (table["data"] == "digits")]
-    own = digits[digits["inverse"] == "right"].set_index("training")["value"]
+    first = table[(table["quantity"] == "AUC (%)") & (table["steps"] == "1 step")]
+    digits = first[(first["data"] == "digits") & (first["inverse"] == "right")]
+    own = digits.set_index("training")["value"]
     parts.append(
         f"Digits, originals {own['originals']:.1f}, shifted images {own['shifted images']:.1f}%"
     )
