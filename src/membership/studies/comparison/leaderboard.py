@@ -50,8 +50,6 @@ PAIRS = {
 ACCURACY = {"accuracy on members (%)": "train_accuracy", "accuracy on others (%)": "test_accuracy"}
 SHOWN = ("loss", "qmia", "bmia-mixture", "attack-r", "rmia", "lira", "base")
 """What Figure 1 draws: one of each family."""
-# Of one pair of complements.
-PAIRED = ("bmia-closed", "matt")
 
 
 def panel(attack: Attack) -> str:
@@ -254,13 +252,14 @@ def canaries(source: Source) -> pd.DataFrame:
 
 def references_of(name: str, evidence: CellEvidence, count: int | None = None) -> int:
     """How many reference models an attack uses of those that there are."""
+    attack = attacks.registry()[name]
     available = len(evidence.references) if count is None else count
-    if "reference models" not in attacks.registry()[name].knowledge:
+    if "reference models" not in attack.knowledge:
         return 0
-    if name in PAIRED:
+    if attack.single_reference:
+        # A pair of complements: one of the two was trained without the record.
         return min(available, 2)
-    # The mixture has the pairs whose posteriors were gathered.
-    return min(available, 2 * len(evidence.predicted)) if name == "bmia-mixture" else available
+    return min(available, 2 * len(evidence.predicted)) if attack.reads_posteriors else available
 
 
 def seconds_of(
@@ -276,9 +275,9 @@ def seconds_of(
     share = 1.0 if count is None or not used else used / references_of(name, evidence)
     total = seconds["ask"] + used * (seconds["train"] + seconds["ask"])
     total += share * seconds.get(f"score: {name}", np.nan)
-    if name.startswith("bmia"):
+    if attack.reads_posteriors:
         # What was timed is of a pair.
         total += used / 2 * seconds["posterior"]
-    total += seconds["regression"] if name == "qmia" else 0.0
-    total += seconds["open"] if any(need.startswith("form.") for need in attack.needs) else 0.0
+    total += seconds["regression"] if attack.reads_regression else 0.0
+    total += seconds["open"] if attack.reads_curvature else 0.0
     return float(total)
