@@ -11,14 +11,17 @@ from scipy import stats
 from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.rivals import GLIR, LIRA, LIRA_FEW, LOSS, RMIA
+from membership.studies.gmip.names import (
+    PAIRS,
+    PROMISED,
+    PROMISED_MEASURED,
+    difference,
+    steps_in_words,
+)
 from membership.studies.gmip.setups import observed, recipe_of
 
 RATES = (0.001, 0.01, 0.1)
 AREA, QUANTITIES = "AUC (%)", tuple(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES)
-ONE = "one step"
-AT_MEAN, MEASURED = "promised, K = d", "promised, K measured"
-PAIRS = ((GLIR, LIRA_FEW), (GLIR, LIRA), (GLIR, LOSS), (LIRA, RMIA))
 _RESAMPLES, _STREAM = 2000, 21
 _NOTE = (
     "One threshold for all targets of a training. Found: members above the threshold that "
@@ -31,8 +34,7 @@ def table(few: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for evidence in few:
         steps = evidence.attrs["steps"]
-        text = ONE if steps == 1 else f"{steps} steps"
-        key = {"data": evidence.attrs["set"], "steps": text}
+        key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     return tidy(rows, observed(few, note=_NOTE))
@@ -47,14 +49,16 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     tpr = privacy.gaussian_tpr(rates, mean)
     if steps == 1:
         tpr = privacy.mip_tpr(rates, d, n, d)
-    yield from _stated(AT_MEAN, [privacy.gaussian_auc(mean), *tpr])
+    yield from _stated(PROMISED, [privacy.gaussian_auc(mean), *tpr])
     if "share" not in evidence:
         return
     mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
     grid = np.r_[0.0, np.geomspace(1e-6, 1, 2001)]
     curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
     area = float(np.trapezoid(curve, grid))
-    yield from _stated(MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))])
+    yield from _stated(
+        PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
+    )
 
 
 def _stated(name: str, values: Sequence[float]) -> Iterator[dict[str, Any]]:
@@ -80,10 +84,10 @@ def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
             yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
     for first, second in PAIRS:
         if first in names and second in names:
-            difference = resampled[first] - resampled[second]
+            gain = resampled[first] - resampled[second]
             for j, quantity in enumerate((AREA, *QUANTITIES)):
-                row = {"attack": f"{first} less {second}", "quantity": quantity}
-                yield {**row, "asked": 0, "found": 0, **_interval(difference[:, j], targets)}
+                row = {"attack": difference(first, second), "quantity": quantity}
+                yield {**row, "asked": 0, "found": 0, **_interval(gain[:, j], targets)}
 
 
 def _counts(hits: FloatArray, alarms: FloatArray) -> tuple[int, list[int]]:

@@ -16,21 +16,19 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import (
+    GLIR,
+    GLIR_MORE,
+    LIRA,
+    LIRA_FEW,
+    LIRA_ONE,
+    LOSS,
+    RATIO_MORE,
+    RMIA,
+)
 from membership.studies.gmip.settings import Settings
 from membership.training.private import record_gradients
 
-GLIR, GLIR_MORE, RATIO_MORE = (
-    "GLiR",
-    "GLiR, moments of up to 20,000 records",
-    "likelihood ratio, moments of up to 20,000 records",
-)
-LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA = (
-    "LOSS",
-    "LiRA",
-    "LiRA, one variance",
-    "LiRA, one variance, at most 16 shadow models",
-    "RMIA",
-)
 FEW_SHADOWS = 16
 _STREAM, _MORE = 20, 20_000
 # False accusations, in all games together, that a rate of 0.1% should rest on.
