@@ -27,7 +27,7 @@ from membership.published.outcomes import (
 )
 from membership.published.rows import number, rows_at
 from membership.studies.iha import damping, theory
-from membership.studies.iha.audit import swept_audits
+from membership.studies.iha.evaluation import swept_evaluations
 from membership.studies.iha.forms import N_SWEPT
 from membership.studies.iha.scores import PAIRED
 from membership.studies.iha.subjects import RATIO
@@ -335,7 +335,11 @@ def best_damping(rows: Rows, parts: int) -> Outcome:
 
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def _on_few(rows: Rows, parts: int) -> Outcome:
-    (few,) = (audit for audit in swept_audits(rows.source) if audit.label == rows.label)
+    (few,) = (
+        evaluation
+        for evaluation in swept_evaluations(rows.source)
+        if evaluation.label == rows.label
+    )
     paired = [few.less(damping.BEST, name, damping.CONDITIONINGS) for name in OTHERS]
     beside_best = replace(rows, table=pd.DataFrame(paired))
     return _ahead([beside_best.lead(damping.BEST, name) for name in OTHERS], parts)
