@@ -13,6 +13,7 @@ from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_column
 from membership.settings import suggest
 from membership.studies.comparison import names
 from membership.studies.comparison.scores import (
@@ -30,8 +31,8 @@ from membership.studies.comparison.settings import Settings
 
 # Whose reference models include models such as these.
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
-AREA, RATE, LOW = "AUC", "TPR@1%FPR(%)", "TPR@0.1%FPR(%)"
-BEHIND, BEHIND_RATE = "AUC behind the best", "TPR@1%FPR behind the best (points)"
+AREA, RATE, LOW = "AUC", tpr_column(0.01), tpr_column(0.001)
+BEHIND, BEHIND_RATE = "AUC behind the best", tpr_column(0.01, " behind the best (points)")
 USED, SECONDS, BASE = "reference models", "processor seconds", "best of no more knowledge"
 RATES = {RATE: 0.01, LOW: 0.001}
 # In this order, so that what follows from what follows is there.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import names
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ PARTS = {
     names.REST: "the rest",
     names.FOUND: "found, GLiR",
 }
-RATE = "TPR at 10% FPR (%)"
+RATE = tpr_label(0.1)
 OVER_GDP = "tau over that of differential privacy"
-LOW_RATE = "TPR at 1% FPR (%)"
+LOW_RATE = tpr_label(0.01)
 RIVALS = {
     names.GLIR: "GLiR",
     names.GLIR_MORE: "GLiR, 20,000 records",

@@ -12,6 +12,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir
 from membership.curvature import gradient_moments
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import glir_scores, members, released_scores
 from membership.studies.gmip.experiment import Task
@@ -22,10 +23,10 @@ from membership.training.private import record_gradients
 
 INVERSES = {"right": "paper", "released": "authors"}
 RATE = 0.1
-QUANTITIES = ("AUC (%)", "TPR at 10% FPR (%)")
+QUANTITIES = ("AUC (%)", tpr_label(0.1))
 PICTURE = "the authors' picture"
 LESS = "found less the picture"
-_PRINTED = {"AUC (%)": "AUC", "TPR at 10% FPR (%)": "TPR at 10% FPR"}
+_PRINTED = {"AUC (%)": "AUC", tpr_label(0.1): "TPR at 10% FPR"}
 
 
 def released_steps(task: Task, settings: Settings) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy import stats
 from membership import privacy
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.exhibits import Source
+from membership.metrics.rate_names import tpr_label
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, summed_up, untested
@@ -226,7 +227,7 @@ def _against(
 
 def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
     """The numerical rate less Equation 10's, its enclosure as the interval."""
-    quantity = f"TPR at {100 * fpr:g}% FPR (%)"
+    quantity = tpr_label(fpr)
     limit = rows_at(table, data=label, quantity=quantity, method="Equation 10")["value"].iloc[0]
     row = rows_at(table, data=label, quantity=quantity, method="numerical").iloc[0]
     half = (row["high"] - row["low"]) / 200
@@ -237,7 +238,7 @@ def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
 def no_bound(source: Source) -> Outcome:
     """The numerical rate of few steps less Equation 10's, relative to a quarter of it."""
     table = source.table("gmip-ctl-9")
-    rows = rows_at(table, data=EXAMPLE, quantity="TPR at 0.1% FPR (%)")
+    rows = rows_at(table, data=EXAMPLE, quantity=tpr_label(0.001))
     limit = number(rows, method="Equation 10").difference
     enclosure = rows_at(rows, method="numerical").iloc[0]
     label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.names import GLIR, LIRA, PAIRS, PROMISED, difference
 
 
 def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
     """The rates at 1% FPR of each data set and length of training, by attack."""
-    at = table[table["quantity"] == "TPR at 1% FPR (%)"]
+    at = table[table["quantity"] == tpr_label(0.01)]
     for (data, steps), part in at.groupby(["data", "steps"], sort=False):
         yield f"{data}, {steps}", part.set_index("attack")["value"]
 

@@ -12,6 +12,7 @@ from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
 from membership.studies.gmip.names import ONE_STEP, SIMULATED, k_at
 from membership.studies.gmip.recipes import RECIPES, Recipe
@@ -25,7 +26,7 @@ _MOST_LEVELS = 50
 TOP = "upper twentieth of K"
 RATES = (0.01, 0.1)
 TRAINED_RATES = (0.001, 0.01)
-_TOLD = ("AUC (%)", *(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES))
+_TOLD = ("AUC (%)", *map(tpr_label, RATES))
 _NOTE = (
     "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
     "batches of Table 4, at the K of the first step."

@@ -14,6 +14,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import glir_scores, measured_curve, members
@@ -72,7 +73,7 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The loss attack after the few steps, with and without shared initial weights."""
     rows = []
     for evidence in starts:
-        for i, quantity in enumerate(("AUC (%)", *(f"TPR at {100 * r:g}% FPR (%)" for r in RATES))):
+        for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
             key = {
                 "data": evidence.attrs["set"],
                 "steps": evidence.attrs["steps"],

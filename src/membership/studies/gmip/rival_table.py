@@ -11,6 +11,7 @@ from scipy import stats
 from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.names import (
     PAIRS,
     PROMISED,
@@ -21,7 +22,7 @@ from membership.studies.gmip.names import (
 from membership.studies.gmip.setups import observed, recipe_of
 
 RATES = (0.001, 0.01, 0.1)
-AREA, QUANTITIES = "AUC (%)", tuple(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES)
+AREA, QUANTITIES = "AUC (%)", tuple(map(tpr_label, RATES))
 _RESAMPLES, _STREAM = 2000, 21
 _NOTE = (
     "One threshold for all targets of a training. Found: members above the threshold that "

@@ -4,6 +4,7 @@ import pandas as pd
 
 from membership.exhibits import sentences as said
 from membership.exhibits.numbers import number
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import names, theory
 
 _EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
@@ -162,7 +163,7 @@ def of_control_8(table: pd.DataFrame) -> str:
 
 def of_control_9(table: pd.DataFrame) -> str:
     """Equation 10 over the numerical rate at 0.1% FPR, at the paper's sizes and in the example."""
-    rates = table[table["quantity"] == "TPR at 0.1% FPR (%)"]
+    rates = table[table["quantity"] == tpr_label(0.001)]
     wide = rates.pivot_table(index="data", columns="method", values="value")
     ratio = wide["Equation 10"] / wide["numerical"]
     return (
@@ -216,7 +217,7 @@ def of_control_12(table: pd.DataFrame) -> str:
         "{data} {area:+z.1f} and {rate:+z.1f}",
         "The likelihood ratio's gain over GLiR, AUC and TPR at 1% FPR (points): {}.",
         area={**less, "quantity": "AUC (%)"},
-        rate={**less, "quantity": "TPR at 1% FPR (%)"},
+        rate={**less, "quantity": tpr_label(_LOW_RATE)},
     )
 
 
@@ -252,7 +253,7 @@ def of_the_gap(table: pd.DataFrame) -> str:
 
 def of_control_17(table: pd.DataFrame) -> str:
     """What is found of all members, and what is stated, at 10% false positives."""
-    rates = table[table["quantity"] == "TPR at 10% FPR (%)"]
+    rates = table[table["quantity"] == tpr_label(_EXAMPLE_RATE)]
     return said.each(
         rates,
         "data",
@@ -344,7 +345,7 @@ def of_control_15(table: pd.DataFrame) -> str:
 def of_control_16(table: pd.DataFrame) -> str:
     """The loss attack's rate at 1% FPR with either start."""
     return said.each(
-        table[table["quantity"] == "TPR at 1% FPR (%)"],
+        table[table["quantity"] == tpr_label(_LOW_RATE)],
         "data",
         "{data} {shared:.1f} and {own:.1f}%",
         "Members that the loss finds at 1% FPR, with shared and own starts: {}.",

@@ -20,6 +20,7 @@ from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.experiment import Task, split, trajectory
 from membership.studies.gmip.noised import clipped
 from membership.studies.gmip.settings import Settings
@@ -39,7 +40,7 @@ GDP, PAPER, NORM, SPECTRUM = (
 METHODS = (GDP, PAPER, NORM, SPECTRUM)
 PROTECTED = "99% of records"
 GROUPS = {"records about the median": (0.49, 0.51), "records of the largest 1%": (0.99, 1.0)}
-ATTACKED = ("AUC (%)", "TPR at 1% FPR (%)")
+ATTACKED = ("AUC (%)", tpr_label(0.01))
 _LAW, _ASKED, _BATCHES, _STREAM = 10_000, 5000, 150, 22
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from membership import metrics, privacy, published
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.recipes import RECIPES, Recipe
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed
@@ -211,7 +212,7 @@ def _composition(label: str, step: float, schedule: tuple[int, int, int]) -> lis
     """mu and TPR after all steps by both limits, and the TPR's numerical enclosure."""
     n, n_records, steps = schedule
     rates = np.array(LOW_RATES)
-    quantities = [f"TPR at {100 * rate:g}% FPR (%)" for rate in LOW_RATES]
+    quantities = [tpr_label(rate) for rate in LOW_RATES]
     rows = []
     for method, order in (("Equation 10", "either"), ("one-sided", "fixed")):
         mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)

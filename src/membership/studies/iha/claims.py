@@ -14,6 +14,7 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.exhibits import Source
+from membership.metrics.rate_names import tpr_column
 from membership.published import Contrast, Outcome, claims
 from membership.published.claim_rules import about, better, chance, exists, much_better
 from membership.published.outcomes import (
@@ -40,7 +41,7 @@ LEAST_TARGETS, LEAST_REFERENCES = 5, 32
 LEAST_RETRAININGS, MOST_SOLVED = 2000, 10_000
 TIMED_MEMBERS, MODELS, LEAST_TIMINGS = 80_000, 128, 3
 NETWORK = "600-32-100"
-AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
+AT_1, AT_01 = tpr_column(0.01, " (%)"), tpr_column(0.001, " (%)")
 EXACT = "IHA (Exact)"
 OTHERS = [name for name in damping.CONDITIONINGS if name != damping.BEST]
 EVERYONE = "IHA, gradient over D for everyone"
