@@ -26,7 +26,7 @@ _MOST_LEVELS = 50
 TOP = "upper twentieth of K"
 RATES = (0.01, 0.1)
 TRAINED_RATES = (0.001, 0.01)
-_TOLD = ("AUC (%)", *map(tpr_label, RATES))
+_QUANTITIES = ("AUC (%)", *map(tpr_label, RATES))
 _NOTE = (
     "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
     "batches of Table 4, at the K of the first step."
@@ -153,7 +153,10 @@ def likelihood_ratio(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows = []
     for audit in audits:
         scores = {"GLiR": glir_scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
-        for group, share, quantities in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+        for group, share, quantities in (
+            ("all records", 1.0, _QUANTITIES),
+            (TOP, 0.05, _QUANTITIES[:1]),
+        ):
             in_group = _largest(audit, share)
             if not (
                 (in_group & members(audit)).any(axis=1) & (in_group & ~members(audit)).any(axis=1)

@@ -78,9 +78,9 @@ def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
         name: 100 * outcomes(*(side[i] for side in sides), weight) for i, name in enumerate(names)
     }
     for i, name in enumerate(names):
-        asked, found = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
+        members, hits = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
         for j, quantity in enumerate((AREA, *QUANTITIES)):
-            row = {"attack": name, "quantity": quantity, "asked": asked, "found": found[j]}
+            row = {"attack": name, "quantity": quantity, "asked": members, "found": hits[j]}
             ends = {"lowest": 0.0, "highest": 100.0}
             yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
     for first, second in PAIRS:
@@ -93,8 +93,8 @@ def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
 
 def _counts(hits: FloatArray, alarms: FloatArray) -> tuple[int, list[int]]:
     """Members asked, and those found at each rate; of the AUC, which is no count, none."""
-    found = [int(hits[alarms <= rate * alarms[-1]].max()) for rate in RATES]
-    return int(hits[-1]), [0, *found]
+    at_rates = [int(hits[alarms <= rate * alarms[-1]].max()) for rate in RATES]
+    return int(hits[-1]), [0, *at_rates]
 
 
 def _weights(targets: int, blocks: int) -> FloatArray:
@@ -124,9 +124,9 @@ def outcomes(hits: FloatArray, alarms: FloatArray, weight: FloatArray) -> FloatA
         for counts in (np.einsum("wtb,tbk->wk", weight, side) for side in (hits, alarms))
     )
     numbers = []
-    for found, accused in zip(tpr, fpr, strict=True):
-        area = np.trapezoid(np.r_[0.0, found], np.r_[0.0, accused])
-        numbers.append([area, *np.interp(RATES, accused, found)])
+    for y, x in zip(tpr, fpr, strict=True):
+        area = np.trapezoid(np.r_[0.0, y], np.r_[0.0, x])
+        numbers.append([area, *np.interp(RATES, x, y)])
     return np.array(numbers)
 
 

@@ -80,13 +80,13 @@ def _numbers(
 ) -> tuple[FloatArray, FloatArray, int, int]:
     """D^2 and K of each asked record, members first; n and the covariance's rank."""
     # The last class's entries are what those of the others lack to zero.
-    back, asked = (
+    of_background, of_pool = (
         record_gradients(weight, task.features[rows], task.y[rows])[:, : -weight.shape[1]]
         for rows in (background, pool)
     )
-    moments = curvature.gradient_moments(back)
+    moments = curvature.gradient_moments(of_background)
     root = curvature.whitening(moments.covariance)
-    rotated = (asked - moments.mean) @ root
+    rotated = (of_pool - moments.mean) @ root
     distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
     return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
 
