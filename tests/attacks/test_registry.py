@@ -102,6 +102,14 @@ def test_a_target_and_its_complement_are_no_references(attack):
     np.testing.assert_array_equal(attack.on(changed, *chosen[1:]), attack.on(*chosen))
 
 
+@pytest.mark.parametrize(
+    "attack", [one for one in ATTACKS if one.single_reference], ids=lambda attack: attack.name
+)
+def test_a_single_reference_is_all_that_it_takes(attack):
+    chosen = evidence_for(attack)
+    np.testing.assert_array_equal(attack.on(*chosen, references=1), attack.on(*chosen))
+
+
 @every_attack
 def test_only_leave_one_out_knowledge_reads_the_truth(attack):
     seen = attacks.observe(*evidence_for(attack))

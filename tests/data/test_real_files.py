@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from membership.data import check, deduplicate, load, npz, parsers, public
+from membership.data import check, deduplicate, load, npz, one_hot, parsers, public
 from membership.data.public import identify, listed
 
 ROOT = os.environ.get("MEMBERSHIP_DATA", "")
@@ -48,6 +48,7 @@ def test_adult_repeats_as_many_rows_as_its_note_says():
     assert len(dataset) - len(deduplicate(dataset)) == 6374
     assert dataset.categories == parsers.ADULT_CATEGORIES
     assert dataset.columns == parsers.ADULT_COLUMNS
+    assert one_hot(dataset).x.shape[1] == public.entry("adult").encoded
 
 
 @pytest.mark.slow

@@ -39,6 +39,27 @@ def test_the_measures_are_those_of_the_loaded_set(name):
     assert found.shape == loaded.x.shape[1:]
 
 
+@pytest.mark.parametrize(
+    "name", ["purchase_like:30", "purchase_like:30-odd", "digits", "digits-odd"]
+)
+def test_what_a_record_is_agrees_with_the_loaded_set(name, own):
+    loaded, layout = data.load(name), data.layout(name)
+    assert (layout.shape, layout.n_classes) == (loaded.x.shape[1:], loaded.n_classes)
+    assert layout.n_encoded == loaded.x[0].size
+    assert layout.is_image == data.outline(name).is_image
+    assert data.layout(own) == ((4,), 3, 4)
+
+
+def test_what_a_record_is_stands_in_the_registry(monkeypatch):
+    monkeypatch.setattr(
+        sys.modules["membership.data.requirements"],
+        "load",
+        lambda *_: pytest.fail("they were loaded"),
+    )
+    assert data.layout("mnist-odd") == ((1, 28, 28), 2, 784)
+    assert data.layout("adult") == ((12,), 2, 91)
+
+
 def test_a_file_is_measured_with_its_split(own):
     found = data.outline(own)
     assert (found.n_records, found.n_train, found.shape, found.n_classes) == (30, 20, (4,), 3)

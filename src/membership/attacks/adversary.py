@@ -31,6 +31,8 @@ TOGETHER = ("outputs", "white_box", "posterior")
 KINDS = (*TOGETHER, "pairs", "steps")
 SIGNALS = ("log_odds", "halved_log_odds", "hinge", "correct", "shokri")
 
+REGRESSED = "qmia"
+"""The variant of posterior evidence that predicts the target's own signal, by regression."""
 # Names of arrays that many attacks read.
 REFERENCES = ("references.log_odds", "references.member")
 LEFT_OUT = ("leave_one_out.log_odds", "leave_one_out.member")
@@ -268,7 +270,7 @@ def _predicted(evidence: xr.Dataset, at: int, references: list[int]) -> Arrays:
         if f"regressed_{moment}" in evidence:
             values = _numbers(evidence, f"regressed_{moment}")[[at]]
             if np.isfinite(values).all():
-                arrays[f"posterior.qmia.{moment}"] = values
+                arrays[f"posterior.{REGRESSED}.{moment}"] = values
         if f"posterior_{moment}" in evidence:
             values, inside = (
                 evidence[name].values[references] for name in (f"posterior_{moment}", "member")
@@ -317,7 +319,7 @@ def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[
     chosen = [int(np.flatnonzero(labels == r)[0]) for r in order if r in labels]
     for v, variant in enumerate(_labels(evidence, "variant")):
         # What is predicted of the target's own signal has the target's number.
-        rows = [_place(labels, target, "reference")] if variant == "qmia" else chosen
+        rows = [_place(labels, target, "reference")] if variant == REGRESSED else chosen
         for name in ("mean", "sd"):
             values = _numbers(evidence, name)[rows, v]
             # Draws take long, and an attack reads those of the first: the others may lack them.

@@ -429,6 +429,7 @@ _matt_attack = partial(
     references=OUT,
     paper="sablayrolles2019",
     term="MATT",
+    single_reference=True,
 )
 _LINEAR = ("log_odds", "reference_log_odds", "leverage")
 declare(

@@ -267,6 +267,7 @@ declare(
         needs=("hinge", "posterior.kron.mean", "posterior.kron.sd"),
         equation="Algorithm 1",
         score=lambda seen: moments_score(seen, "kron"),
+        single_reference=True,
     ),
     _bmia(
         name="bmia-closed",
@@ -275,6 +276,7 @@ declare(
         needs=_CLOSED,
         equation="Algorithm 1",
         score=lambda seen: moments_score(seen, "closed form"),
+        single_reference=True,
     ),
     _bmia(
         name="bmia-mixture",

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.adversary import KNOWLEDGE, Observed, observe
+from membership.attacks.adversary import KNOWLEDGE, REGRESSED, Observed, observe
 from membership.errors import InputError
 
 # What an attack's reference models were trained on.
@@ -59,6 +59,8 @@ class Attack:
         From `Observed` to scores of shape (records,), higher for members.
     term : str
         Its entry in the glossary; `display` if empty.
+    single_reference : bool
+        Whether it takes one model trained without the record, however many there are.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Attack:
     equation: str
     score: Callable[[Observed], FloatArray]
     term: str = ""
+    single_reference: bool = False
 
     def __post_init__(self) -> None:
         unknown = [word for word in self.knowledge if word not in KNOWLEDGE]
@@ -98,6 +101,24 @@ class Attack:
     def training_records(self) -> bool:
         """Whether its adversary has the training records, or all of them but one."""
         return self.leave_one_out or "training records" in self.knowledge
+
+    @property
+    def reads_curvature(self) -> bool:
+        """Whether it takes quadratic forms of gradients, from the target's Hessian."""
+        return self._reads("form.")
+
+    @property
+    def reads_regression(self) -> bool:
+        """Whether it takes what a regression on population records predicts of the target."""
+        return self._reads(f"posterior.{REGRESSED}.")
+
+    @property
+    def reads_posteriors(self) -> bool:
+        """Whether it takes what posteriors of reference models predict."""
+        return self._reads("posterior.") and not self.reads_regression
+
+    def _reads(self, group: str) -> bool:
+        return any(name.startswith(group) for need in self.needs for name in need.split("|"))
 
     def of(self, seen: Observed) -> FloatArray:
         """Scores of the records observed.

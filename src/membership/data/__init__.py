@@ -4,7 +4,7 @@ Data sets
     `load`, `fetch`, `check`, `names`, `Dataset`, `UnverifiedDataWarning`,
     and for arrays of one's own `from_arrays`, `save`
 Before any work
-    `outline`, `Outline`, `cautions`, `require_known`, `require_scaled`
+    `outline`, `Outline`, `layout`, `Layout`, `cautions`, `require_known`, `require_scaled`
 A whole data set changed
     `keep_classes`, `label_parity`, `deduplicate`, `standardised`, `one_hot`, `require`, and
     `Dataset.select`
@@ -39,12 +39,21 @@ from membership.data.membership import (
 )
 from membership.data.own import from_arrays, save
 from membership.data.public import names
-from membership.data.requirements import Outline, cautions, outline, require_known, require_scaled
+from membership.data.requirements import (
+    Layout,
+    Outline,
+    cautions,
+    layout,
+    outline,
+    require_known,
+    require_scaled,
+)
 from membership.data.simulate import GaussianGame, gaussian_game, simulate_purchase
 
 __all__ = [
     "Dataset",
     "GaussianGame",
+    "Layout",
     "Outline",
     "Report",
     "UnverifiedDataWarning",
@@ -58,6 +67,7 @@ __all__ = [
     "gaussian_game",
     "keep_classes",
     "label_parity",
+    "layout",
     "leave_one_out",
     "load",
     "names",

@@ -39,6 +39,8 @@ class Entry:
     n_classes : int
     shape : tuple of int
         Shape of one record once loaded, channels first.
+    encoded : int
+        Features of a record once its words are one-hot (see `one_hot`); 0 where it has none.
     scale : float
         What stored values are divided by on loading: 255 for images, 1 for tabular data.
     digest : str
@@ -65,6 +67,7 @@ class Entry:
     records: int
     n_classes: int
     shape: tuple[int, ...]
+    encoded: int = 0
     scale: float = 1.0
     digest: str = ""
     stand_in: str = DIGITS

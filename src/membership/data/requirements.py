@@ -1,8 +1,10 @@
 """What a design asks of a data set before any work; simulated records are not drawn for it."""
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from membership.data.dataset import Dataset, record_hashes
 from membership.data.loading import is_purchase_like, load, purchase_records
 from membership.data.own import require_there
 from membership.data.public import PURCHASE_LIKE, places
-from membership.data.simulate import N_FEATURES
+from membership.data.simulate import N_CLASSES, N_FEATURES
 from membership.errors import InputError
 
 # Records as they come are trained on: far from 1 in size, no step size of the chapters suits them.
@@ -72,11 +74,62 @@ def outline(
     if not (address.is_own or address.standardise) and is_purchase_like(address.place):
         n, parity = purchase_records(address.place), address.parity
         name = PURCHASE_LIKE + PARITY * parity
-        return Outline(name, n, n, (N_FEATURES,), 2 if parity else 100, None)
+        return Outline(name, n, n, (N_FEATURES,), 2 if parity else N_CLASSES, None)
     dataset = load(name_or_path, root)
     split, n = dataset.official_train, len(dataset)
     n_train = n if split is None else int(np.sum(split))
     return Outline(dataset.name, n, n_train, dataset.x.shape[1:], dataset.n_classes, dataset)
+
+
+class Layout(NamedTuple):
+    """What one record of a data set is.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Channels, height, width; or the number of features.
+    n_classes : int
+    n_encoded : int
+        Numbers of a record once words are one-hot.
+    """
+
+    shape: tuple[int, ...]
+    n_classes: int
+    n_encoded: int
+
+    @property
+    def is_image(self) -> bool:
+        """Whether a record is a picture rather than a row of a table."""
+        return len(self.shape) == 3
+
+
+def layout(
+    name_or_path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+) -> Layout:
+    """What one record is: the registry's word for its own sets, whose records may lie elsewhere.
+
+    Parameters
+    ----------
+    name_or_path, root
+        As for `membership.data.load`.
+
+    Raises
+    ------
+    InputError
+        The name is unknown, or a file of the reader's own is not there or not a data set.
+    """
+    address = addresses.read(name_or_path)
+    if address.is_own:
+        dataset = load(name_or_path, root)
+        shape, n_classes = dataset.x.shape[1:], dataset.n_classes
+        words = dataset.categories
+        encoded = sum(len(words[name]) if name in words else 1 for name in dataset.columns)
+    elif is_purchase_like(address.place):
+        shape, n_classes, encoded = (N_FEATURES,), N_CLASSES, 0
+    else:
+        entry = public.entry(address.place)
+        shape, n_classes, encoded = entry.shape, entry.n_classes, entry.encoded
+    return Layout(shape, 2 if address.parity else n_classes, encoded or math.prod(shape))
 
 
 def require_known(

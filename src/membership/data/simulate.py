@@ -14,7 +14,7 @@ import numpy as np
 from membership.data.dataset import Dataset, record_digest
 from membership.errors import InputError
 
-N_FEATURES = 600
+N_FEATURES, N_CLASSES = 600, 100
 N_LATENT = 25
 SLOPE = 4.5
 OFFSET_MEAN = -2.2
@@ -26,7 +26,7 @@ MOST_RECORDS = 2_000_000  # nearly 5 GB as float32
 BLOCK = 500  # records labelled at a time, to stay in the processor's cache
 
 
-def simulate_purchase(n: int, seed: int, n_classes: int = 100) -> Dataset:
+def simulate_purchase(n: int, seed: int, n_classes: int = N_CLASSES) -> Dataset:
     """Draw Purchase-like records.
 
     A record has taste ``z ~ N(0, I_25)`` and buys product j with probability

@@ -263,7 +263,10 @@ def summary(
     lowest: float = -math.inf,
     highest: float = math.inf,
 ) -> dict[str, float]:
-    """Mean of repeats with its standard error, degrees of freedom and Student's 95% interval.
+    """Mean of repeats with Student's 95% interval, standard error and degrees of freedom.
+
+    The interval is the mean less and plus Student's t, of units - 1 degrees of freedom, times the
+    standard error: it takes the units for independent and normal, and resamples nothing.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from membership.data.public import entries
 from membership.exhibits import declared
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.panels import Panel, panels
+from membership.metrics.rate_names import tpr_label
 
 # Who holds the one can work out the others.
 IMPLIED = {
@@ -39,7 +40,7 @@ _KEYS = ("dataset", "cells", "n")
 _MEASURES = {
     "AUC": ("AUC", 1.0, ".3f", ""),
     "AUC (%)": ("AUC", 0.01, ".3f", ""),
-    "TPR at 1% FPR (%)": ("TPR", 1.0, ".1f", "%"),
+    tpr_label(0.01): ("TPR", 1.0, ".1f", "%"),
 }
 
 

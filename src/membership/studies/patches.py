@@ -40,6 +40,14 @@ def outline(name: str, root: Any = None) -> data.Outline:
     return data.Outline(name, n, n, (COMPONENTS,), images.n_classes, None)
 
 
+def layout(name: str, root: Any = None) -> data.Layout:
+    """What a record is, wherever the records of a named set lie."""
+    if name not in SOURCES:
+        return data.layout(name, root)
+    images, _ = (data.layout(source, root) for source in SOURCES[name])
+    return data.Layout((COMPONENTS,), images.n_classes, COMPONENTS)
+
+
 def require_known(names: list[str], root: Any = None) -> None:
     """Refuse names that no data set has, before any is loaded."""
     plain = [source for name in names for source in SOURCES.get(name, (name,))]

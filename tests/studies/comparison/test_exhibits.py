@@ -1,9 +1,12 @@
 """Every exhibit of a tiny run: it is drawn, it says something, its numbers hang together."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from membership import attacks, data, metrics
 from membership.exhibits import declared
@@ -111,6 +114,23 @@ def test_fewer_references_are_pairs_and_cost_less(seen, source):
     assert leaderboard.references_of("bmia-closed", one) == 2
     assert leaderboard.seconds_of("lira", one, times, 2) < leaderboard.seconds_of(
         "lira", one, times
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bmia-closed", "bmia-mixture", "qmia", "iha", "matt"])
+def test_what_an_attack_costs_does_not_hang_on_its_name(seen, source, name, monkeypatch):
+    one, known = seen[0], attacks.registry()
+    times = source.evidence(f"times-{one.cell.word}")
+    more = xr.Dataset({"part": ("case", ["score: renamed"]), "seconds": ("case", [0.5])})
+    parts = dict(zip(times["part"].values, times["seconds"].values, strict=True))
+    seconds, used = leaderboard.seconds_of(name, one, times), leaderboard.references_of(name, one)
+    renamed = replace(known[name], name="renamed")
+    monkeypatch.setattr(attacks, "registry", lambda: {**known, "renamed": renamed})
+    with_more = xr.concat([times[["part", "seconds"]], more], "case")
+    assert leaderboard.references_of("renamed", one) == used
+    assert leaderboard.seconds_of("renamed", one, with_more) == pytest.approx(
+        seconds - parts[f"score: {name}"] + 0.5
     )
 
 

@@ -7,6 +7,7 @@ from membership.errors import InputError
 from membership.exhibits import Source, declared
 from membership.studies.comparison import agreement, experiment, names, sentences
 from membership.studies.comparison.settings import Settings
+from tests.studies.comparison.conftest import read_of
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,52 @@ def test_the_sizes_agree_with_the_models(own):
         module = experiment.factory(cell.kind, data.load(cell.dataset))()
         count = sum(one.numel() for one in module.parameters())
         assert names.parameters(cell, settings) == count
+
+
+@pytest.fixture
+def registered(tmp_path, monkeypatch):
+    """The settings of a run on a set of 13 features, newly entered in the registry and named."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(600, 13)).astype(np.float32), np.arange(600) % 3
+    np.savez(tmp_path / "wine.npz", x=x, y=y)
+    digest = data.record_digest(x, y)
+    known = {
+        name: data.public.Entry(name, "", "", "", 600, 3, shape, digest=digest)
+        for name, shape in (("wine", (13,)), ("labels", (2, 5, 5)))
+    }
+    monkeypatch.setattr(data.public, "entries", lambda: known)
+    monkeypatch.setitem(names.LABELS, "wine", "Wine")
+    given = {"profile": "tiny", "data_root": str(tmp_path), "models": ["logistic", "wide"]}
+    return Settings.from_values({**given, "dataset": "wine", "also_datasets": []})
+
+
+def test_what_a_new_set_allows_follows_from_its_entry(registered):
+    settings = registered.model_copy(
+        update={"also_datasets": ["labels"], "also_models": ["small"], "data_root": ""}
+    )
+    assert [one.word for one in names.opened(settings)] == ["wine-logistic", "labels-small"]
+    assert [one.word for one in names.outside(settings)] == ["wine-logistic", "labels-small"]
+    assert [one.word for one in names.pictured(settings)] == ["labels-small"]
+    assert [one.set for one in names.cells(settings)] == ["Wine", "Wine", "labels"]
+
+
+@pytest.mark.slow
+def test_a_new_set_gets_the_attacks_that_digits_get(registered, seen, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
+    settings = registered.model_copy(update={"results_dir": str(tmp_path / "results")})
+    allowed = {
+        evidence.cell.kind: set(evidence.table.score)
+        for evidence in read_of(Source(settings, declared("comparison")))
+    }
+    (digits,) = (set(evidence.table.score) for evidence in seen if evidence.cell.kind == "logistic")
+    assert allowed["logistic"] == digits
+    assert allowed["logistic"] > allowed["wide"]
+
+
+def test_a_path_is_named_by_its_file(own):
+    settings = own(20, models=["logistic"], also_datasets=[])
+    standardised = settings.model_copy(update={"dataset": f"standardised:{settings.dataset}"})
+    assert [one.set for one in names.cells(standardised)] == ["own"]
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_levels_are_those_of_the_matrix_in_any_coordinates(made):
     covariance = turn @ np.diag(made.variance) @ turn.T
     levels = spectral.record_levels(made.square, made.variance, N, 0.07)
     for record in range(5):
-        expected = slow_level(turn @ made.asked[record], covariance, N, 0.07)
+        expected = slow_level(turn @ made.queries[record], covariance, N, 0.07)
         assert levels[record] == pytest.approx(expected, rel=1e-12)
 
 
@@ -45,7 +45,7 @@ def test_no_record_has_more_than_the_other_bounds_give(tau, made):
     assert (levels**2 <= k / n_e * (1 + 1e-12)).all()
     if tau:
         assert (levels <= 2 * made.clip / (N * tau)).all()
-        norm = np.linalg.norm(made.asked, axis=1)
+        norm = np.linalg.norm(made.queries, axis=1)
         assert (levels <= norm / (N * tau) * (1 + 1e-12)).all()
 
 
@@ -53,7 +53,7 @@ def test_no_record_has_more_than_the_other_bounds_give(tau, made):
 def test_the_likelihood_ratio_of_normal_means_reaches_the_level(tau, made):
     """Monte Carlo: 100,000 draws a hypothesis, so that a rate is off by at most 0.5 points."""
     rng = np.random.default_rng(5)
-    delta, draws = made.asked[0], 100_000
+    delta, draws = made.queries[0], 100_000
     published = made.variance / N + tau**2
     mu = float(spectral.record_levels(made.square[:1], made.variance, N, tau)[0])
     noise = rng.standard_normal((2, draws, 12)) * np.sqrt(published)
@@ -96,7 +96,7 @@ def test_gradients_are_turned_and_not_stretched():
     wide, fitting = (spectral.gradients(task, settings, 0, norm) for norm in spectral.NORMS)
     assert fitting.clip < wide.clip
     np.testing.assert_allclose(wide.law.var(axis=0, ddof=1), wide.variance, rtol=1e-6)
-    assert np.linalg.norm(fitting.asked, axis=1).max() <= 2 * fitting.clip
+    assert np.linalg.norm(fitting.queries, axis=1).max() <= 2 * fitting.clip
     assert np.linalg.norm(wide.law, axis=1).max() <= 2 * wide.clip
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from membership.exhibits.source import Source
-from membership.studies.iha import audit, leave_one_out, left_out
+from membership.studies.iha import evaluation, leave_one_out, left_out
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha.settings import Settings
 
@@ -42,8 +42,8 @@ def trained(settings, own_cache):
 
 
 @pytest.fixture(scope="session")
-def audits(source):
-    return audit.audits(source)
+def evaluations(source):
+    return evaluation.evaluations(source)
 
 
 @pytest.fixture(scope="session")

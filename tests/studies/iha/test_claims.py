@@ -10,8 +10,8 @@ from scipy import stats
 
 from membership import metrics
 from membership.exhibits import declared, load
-from membership.studies.iha import audit as reading
 from membership.studies.iha import clean_game, small_game, subjects, theory
+from membership.studies.iha import evaluation as reading
 from membership.studies.iha.claims import CLAIMS
 from membership.studies.iha.scores import PAIRED
 
@@ -288,19 +288,22 @@ def test_claims_of_the_committed_run_are_computed():
     assert words["iha-c06"] == words["iha-c13"] == "not tested here"
 
 
-def test_a_paired_difference_is_that_of_the_scores(audits):
+def test_a_paired_difference_is_that_of_the_scores(evaluations):
     names = {name: name for name in ("IHA", "LOSS")}
-    found, swapped = audits[0].less("IHA", "LOSS", names), audits[0].less("LOSS", "IHA", names)
+    found, swapped = (
+        evaluations[0].less("IHA", "LOSS", names),
+        evaluations[0].less("LOSS", "IHA", names),
+    )
     assert found["attack"] == "IHA less LOSS"
     assert found["value"] == pytest.approx(-swapped["value"])
-    assert audits[0].less("IHA", "IHA", names)["value"] == 0.0
+    assert evaluations[0].less("IHA", "IHA", names)["value"] == 0.0
 
 
 DAMPINGS = {"half": "IHA, damping 0.5", "one": "IHA, damping 1"}
 
 
 def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
-    for one in reading.swept_audits(source):
+    for one in reading.swept_evaluations(source):
         first, second = (
             [metrics.auc(*pair) for pair in zip(one.scores(name), one.member, strict=True)]
             for name in DAMPINGS.values()
@@ -310,7 +313,7 @@ def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
 
 
 def test_of_every_record_the_targets_are_the_units(source):
-    (one,) = reading.whole_audits(source)
+    (one,) = reading.whole_evaluations(source)
     first, second = (one.numbers(name) for name in DAMPINGS.values())
     gap = pd.Series(first - second).groupby(one.units)
     found = one.less("half", "one", DAMPINGS)

@@ -40,8 +40,8 @@ def test_an_attack_with_itself_is_that_attack() -> None:
     assert numbers[combined.LESS.format(attack="IHA")] == pytest.approx(0.0)
 
 
-def test_the_table_has_each_data_set(audits) -> None:
-    table = combined.control_19(audits)
+def test_the_table_has_each_data_set(evaluations) -> None:
+    table = combined.control_19(evaluations)
     assert set(table["metric"]) >= {combined.FALSE, combined.TRUE, combined.AHEAD}
     for _, rows in table.groupby("dataset"):
         at = rows.set_index("metric")["value"]

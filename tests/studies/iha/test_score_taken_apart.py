@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from membership import metrics
-from membership.studies.iha import audit, score_taken_apart, subjects
+from membership.studies.iha import evaluation, score_taken_apart, subjects
 from membership.studies.iha import scores as of
 from membership.studies.iha.forms import DECAY
 
@@ -12,11 +12,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def with_forms(source, settings, audits):
+def with_forms(source, settings, evaluations):
     slugs = [one.slug for one in subjects.subjects(settings)]
     return [
         (one, source.evidence(f"white-box-{slug}"), source.evidence(f"sweep-{slug}"))
-        for one, slug in zip(audits, slugs, strict=True)
+        for one, slug in zip(evaluations, slugs, strict=True)
     ]
 
 
@@ -26,11 +26,11 @@ def table(with_forms, settings):
 
 
 def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(with_forms):
-    audit, forms, _ = with_forms[0]
-    target, kept = audit.attrs["targets"][0], of.by_inverse(forms, 0)
+    evaluation, forms, _ = with_forms[0]
+    target, kept = evaluation.attrs["targets"][0], of.by_inverse(forms, 0)
     some = [kept[name] for name in ("published", "regularised", "identity")]
-    loss, member = of.loss_of(audit.outputs, target), audit.member[0]
-    found = score_taken_apart.versions(*some, loss, member, audit.recipe)
+    loss, member = of.loss_of(evaluation.outputs, target), evaluation.member[0]
+    found = score_taken_apart.versions(*some, loss, member, evaluation.recipe)
     same = {
         (True, False, True, True): "IHA",
         (True, True, True, True): "IHA*",
@@ -38,19 +38,20 @@ def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(wit
         (False, False, True, True): "IHA, identity",
     }
     for version, name in same.items():
-        assert np.allclose(found[version], audit.by_target[0][name], rtol=1e-9, atol=0)
+        assert np.allclose(found[version], evaluation.by_target[0][name], rtol=1e-9, atol=0)
     # With all its powers the identity, what is left is the residual test up to a positive factor.
-    residual = audit.by_target[0]["residual norm"]
+    residual = evaluation.by_target[0]["residual norm"]
     factor = found[False, True, False, True] / residual
     assert (factor > 0).all()
     assert np.allclose(factor, factor[0], rtol=1e-6, atol=0)
 
 
-def test_a_difference_is_that_of_two_means_over_pairs(table, audits):
+def test_a_difference_is_that_of_two_means_over_pairs(table, evaluations):
     row = table[(table["dataset"] == "Digits") & (table["factor"] == "knowledge")].iloc[0]
     assert row["value"] == pytest.approx(row["AUC with it"] - row["AUC without it"])
     each = [
-        metrics.auc(s, m) for s, m in zip(audits[1].scores("IHA*"), audits[1].member, strict=True)
+        metrics.auc(s, m)
+        for s, m in zip(evaluations[1].scores("IHA*"), evaluations[1].member, strict=True)
     ]
     # Of three targets the first two are one unit.
     assert row["AUC with it"] == pytest.approx(np.mean([np.mean(each[:2]), each[2]]))
@@ -71,13 +72,14 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
     assert (flat.nunique() == 1).all()
 
 
-def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, audits, source):
-    whole = audit.whole_audits(source)
+def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, evaluations, source):
+    whole = evaluation.whole_evaluations(source)
     table = score_taken_apart.control_13(*list(zip(*with_forms, strict=True))[:2], whole)
     row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
     each = {
         name: [
-            metrics.auc(s, m) for s, m in zip(audits[1].scores(name), audits[1].member, strict=True)
+            metrics.auc(s, m)
+            for s, m in zip(evaluations[1].scores(name), evaluations[1].member, strict=True)
         ]
         for name in ("SIF", "LOSS")
     }

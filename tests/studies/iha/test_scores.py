@@ -5,15 +5,15 @@ import pytest
 
 from membership import attacks, metrics
 from membership.attacks.lira import Choice, lira_variants
-from membership.studies.iha import audit, experiment, forms
+from membership.studies.iha import evaluation, experiment, forms
 from membership.studies.iha import scores as of
 
 
 @pytest.fixture(scope="module")
-def scores(audits, source):
+def scores(evaluations, source):
     """Every score of the second target, from evidence."""
-    swept, known = audit.swept_audits(source)[0], audit.known_audits(source)[0]
-    return swept.by_target[1] | known.by_target[1] | audits[0].by_target[1]
+    swept, known = evaluation.swept_evaluations(source)[0], evaluation.known_evaluations(source)[0]
+    return swept.by_target[1] | known.by_target[1] | evaluations[0].by_target[1]
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +96,10 @@ def test_damping_is_raised_only_where_the_hessian_asks_for_it():
 
 def test_a_damping_that_is_too_small_for_a_target_is_left_out(source):
     outputs, sweep = (source.evidence(f"{kind}-digits-odd") for kind in ("outputs", "sweep"))
-    assert audit.swept(outputs, sweep).has("IHA, damping 0.01")
+    assert evaluation.swept(outputs, sweep).has("IHA, damping 0.01")
     form = sweep["form"].copy()
     form[1, list(sweep["inverse"].values).index("damping 0.01")] = np.nan
-    found = audit.swept(outputs, sweep.assign(form=form))
+    found = evaluation.swept(outputs, sweep.assign(form=form))
     assert not found.has("IHA, damping 0.01")
     assert found.has("IHA, damping 0.03")
 

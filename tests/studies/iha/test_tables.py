@@ -16,7 +16,7 @@ from membership.studies.iha import (
     sentences,
     subjects,
 )
-from membership.studies.iha import audit as reading
+from membership.studies.iha import evaluation as reading
 from membership.studies.iha import scores as rows
 from membership.studies.iha.settings import Settings
 
@@ -32,8 +32,8 @@ KEYS = ["dataset", "attack", "metric"]
         against_references.control_3,
     ],
 )
-def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, audits, settings):
-    table = study(audits)
+def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, evaluations, settings):
+    table = study(evaluations)
     assert not table.duplicated(KEYS).any()
     assert (table["low"] <= table["value"]).all()
     assert (table["value"] <= table["high"]).all()
@@ -42,33 +42,35 @@ def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, audits, se
     assert any("complements" in text for text in table.attrs["deviations"])
 
 
-def test_an_entry_is_the_mean_over_the_targets(audits, settings):
-    audit = audits[0]
-    table = against_references.table_2(audits).set_index(KEYS)["value"]
-    each = [metrics.auc(s, m) for s, m in zip(audit.scores("IHA"), audit.member, strict=True)]
+def test_an_entry_is_the_mean_over_the_targets(evaluations, settings):
+    evaluation = evaluations[0]
+    table = against_references.table_2(evaluations).set_index(KEYS)["value"]
+    each = [
+        metrics.auc(s, m) for s, m in zip(evaluation.scores("IHA"), evaluation.member, strict=True)
+    ]
     assert table["Digits-Odd", "IHA (Exact)", "AUC"] == pytest.approx(np.mean(each))
 
 
-def test_all_terms_together_are_the_attack(audits, settings):
-    table = score_taken_apart.table_4(audits).set_index(KEYS)["value"]
-    whole = against_references.table_2(audits).set_index(KEYS)["value"]
+def test_all_terms_together_are_the_attack(evaluations, settings):
+    table = score_taken_apart.table_4(evaluations).set_index(KEYS)["value"]
+    whole = against_references.table_2(evaluations).set_index(KEYS)["value"]
     for metric in rows.METRICS:
-        for audit in audits:
-            key = (audit.label, "IHA[All]", metric)
-            assert table[key] == pytest.approx(whole[audit.label, "IHA (Exact)", metric])
+        for evaluation in evaluations:
+            key = (evaluation.label, "IHA[All]", metric)
+            assert table[key] == pytest.approx(whole[evaluation.label, "IHA (Exact)", metric])
 
 
 def test_the_coin_has_full_knowledge_at_fraction_one(source, settings):
-    table = score_taken_apart.table_9(reading.known_audits(source))
+    table = score_taken_apart.table_9(reading.known_evaluations(source))
     table = table[(table["fraction"] == 1) & (table["metric"] == "AUC")]
     for _, part in table.groupby("dataset"):
         assert part["value"].nunique() == 1
         assert len(part) == 3
 
 
-def test_each_data_set_is_judged_by_its_own_deviations(audits, settings):
+def test_each_data_set_is_judged_by_its_own_deviations(evaluations, settings):
     """One data set called the paper's own, the other not: two kinds of verdict in one table."""
-    table = against_references.table_2(audits)
+    table = against_references.table_2(evaluations)
     papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
     others = {**table.attrs["setup"]["Digits"], "published": "FashionMNIST"}
     table.attrs["setup"] = {"Digits-Odd": papers, "Digits": others}
@@ -79,8 +81,8 @@ def test_each_data_set_is_judged_by_its_own_deviations(audits, settings):
     assert len(judged) == len(table)
 
 
-def test_control_3_stands_beside_the_published_numbers_without_verdicts(audits, settings):
-    table = against_references.control_3(audits)
+def test_control_3_stands_beside_the_published_numbers_without_verdicts(evaluations, settings):
+    table = against_references.control_3(evaluations)
     papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
     table.attrs["setup"] = {"Digits-Odd": papers}
     judged = against_references.control_3_judged(table)
@@ -117,30 +119,30 @@ def test_published_dampings_are_points_of_the_sweep():
     assert damping.published_dampings(table[1:]).empty
 
 
-def test_the_correction_is_the_pairwise_difference(audits, settings):
-    table = score_taken_apart.control_4(audits, settings).set_index(["dataset", "quantity"])[
+def test_the_correction_is_the_pairwise_difference(evaluations, settings):
+    table = score_taken_apart.control_4(evaluations, settings).set_index(["dataset", "quantity"])[
         "value"
     ]
-    for audit in audits:
-        gain = table[audit.label, "AUC of IHA*"] - table[audit.label, "AUC of IHA"]
-        assert table[audit.label, "AUC, IHA* less IHA"] == pytest.approx(gain)
+    for evaluation in evaluations:
+        gain = table[evaluation.label, "AUC of IHA*"] - table[evaluation.label, "AUC of IHA"]
+        assert table[evaluation.label, "AUC, IHA* less IHA"] == pytest.approx(gain)
 
 
-def test_curves_do_not_reach_below_one_non_member(audits, settings):
-    curves = against_references.figure_1(audits)
+def test_curves_do_not_reach_below_one_non_member(evaluations, settings):
+    curves = against_references.figure_1(evaluations)
     assert curves["fpr"].min() >= 1 / 120
     for _, curve in curves.groupby(["panel", "series"]):
         assert curve["tpr"].is_monotonic_increasing
 
 
-def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings):
-    curves = against_references.figure_1(audits)
+def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(evaluations, settings):
+    curves = against_references.figure_1(evaluations)
     assert set(curves["series"]) == set(against_references.FIGURE_1)
-    for audit in audits:
-        fpr = curves.loc[curves["panel"] == audit.label, "fpr"].iloc[5]
-        here = curves[(curves["panel"] == audit.label) & (curves["fpr"] == fpr)]
+    for evaluation in evaluations:
+        fpr = curves.loc[curves["panel"] == evaluation.label, "fpr"].iloc[5]
+        here = curves[(curves["panel"] == evaluation.label) & (curves["fpr"] == fpr)]
         for row in here.to_dict("records"):
-            pairs = zip(audit.scores(row["series"]), audit.member, strict=True)
+            pairs = zip(evaluation.scores(row["series"]), evaluation.member, strict=True)
             values = [metrics.tpr_at_fpr(score, truth, fpr) for score, truth in pairs]
             said = metrics.summary(values, np.arange(len(values)) // 2, lowest=0.0, highest=1.0)
             assert row["tpr"] == pytest.approx(said["value"])
@@ -150,17 +152,17 @@ def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(audits, settings)
 
 
 def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, settings):
-    swept = reading.swept_audits(source)
+    swept = reading.swept_evaluations(source)
     table = damping.table_8(swept)
     table = table[table["metric"] == "AUC"]
     assert len(table)
-    for audit in swept:
-        for row in table[table["dataset"] == audit.label].to_dict("records"):
-            scores = audit.scores(damping.CONDITIONINGS[row["attack"]])
-            values = [metrics.auc(*pair) for pair in zip(scores, audit.member, strict=True)]
-            alone = metrics.summary(values, audit.units)
+    for evaluation in swept:
+        for row in table[table["dataset"] == evaluation.label].to_dict("records"):
+            scores = evaluation.scores(damping.CONDITIONINGS[row["attack"]])
+            values = [metrics.auc(*pair) for pair in zip(scores, evaluation.member, strict=True)]
+            alone = metrics.summary(values, evaluation.units)
             assert row["standard_error"] >= alone["standard_error"] * (1 - 1e-9)
-            assert row["degrees_of_freedom"] <= len(set(audit.units)) - 1
+            assert row["degrees_of_freedom"] <= len(set(evaluation.units)) - 1
             assert (row["low"] + row["high"]) / 2 == pytest.approx(row["value"])
 
 
@@ -192,36 +194,42 @@ def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
 
 
 @pytest.mark.slow
-def test_both_solvers_agree(source, audits, settings):
+def test_both_solvers_agree(source, evaluations, settings):
     solved = [source.evidence(f"solvers-{name}") for name in ("digits-odd", "digits")]
-    table = cost.table_3(audits, solved)
+    table = cost.table_3(evaluations, solved)
     found = table.set_index(KEYS)["value"]
-    for audit in audits:
-        assert 0 < found[audit.label, "IHA (CG)", "largest difference from exact, relative"] < 1e-4
+    for evaluation in evaluations:
+        assert (
+            0
+            < found[evaluation.label, "IHA (CG)", "largest difference from exact, relative"]
+            < 1e-4
+        )
         for metric in rows.METRICS:
-            exact, cg = (found[audit.label, f"IHA ({s})", metric] for s in ("Exact", "CG"))
+            exact, cg = (found[evaluation.label, f"IHA ({s})", metric] for s in ("Exact", "CG"))
             assert cg == pytest.approx(exact, abs=0.01)
-        asked = table.attrs["setup"][audit.label]
+        asked = table.attrs["setup"][evaluation.label]
         assert asked["queried_members"] + asked["queried_non_members"] <= 60
 
 
 @pytest.mark.slow
-def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(source, audits, settings):
+def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(
+    source, evaluations, settings
+):
     solved = [
         source.evidence(f"solvers-{name}").copy(deep=True) for name in ("digits-odd", "digits")
     ]
-    audit, one = audits[0], solved[0]
-    at = np.searchsorted(audit.outputs["record"].values, one["query"].values)
+    evaluation, one = evaluations[0], solved[0]
+    at = np.searchsorted(evaluation.outputs["record"].values, one["query"].values)
     # A solver that turns every score round has the AUC turned round.
-    exact = np.stack([scores[at] for scores in audit.scores("IHA")])
+    exact = np.stack([scores[at] for scores in evaluation.scores("IHA")])
     one["difference"].values[:] = -2 * exact
-    found = cost.table_3(audits, solved).set_index(KEYS)["value"]
-    exact, cg = (found[audit.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
+    found = cost.table_3(evaluations, solved).set_index(KEYS)["value"]
+    exact, cg = (found[evaluation.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
     assert cg == pytest.approx(1 - exact, abs=1e-6)
 
 
-def test_published_times_stand_beside_without_a_verdict(audits):
-    label = audits[0].label
+def test_published_times_stand_beside_without_a_verdict(evaluations):
+    label = evaluations[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
     judged = cost.table_6_judged(table)
@@ -272,7 +280,7 @@ def test_the_papers_size_is_timed_at_paper_size_only():
 
 @pytest.mark.slow
 def test_variants_are_larger_and_deeper(source, settings):
-    found = reading.variant_audits(source)
+    found = reading.variant_evaluations(source)
     assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]
     table = against_references.table_7(found, reading.deep_sweep(source))
     assert set(subjects.DEEP_DAMPINGS) <= set(table["attack"])

@@ -257,11 +257,11 @@ def _groups(order, n=34):
         name = f"group {group + 1}"
         for member in (1, 2, 3):
             key = {"group": name, "member": member, "kl": 4.0 - member, "correlation": 1.0}
-            rows.append({**key, "row": f"{name}: members"})
+            rows.append({**key, "row": f"{name}: {reconstruction.MEMBERS}"})
         ends = (order, order, order, 2 if group % 2 else order)
         for member in ends:
             key = {"group": name, "member": member, "kl": 1.0, "correlation": 0.95}
-            rows.append({**key, "row": f"{name}: one query"})
+            rows.append({**key, "row": f"{name}: {reconstruction.ONE_QUERY}"})
     return pd.DataFrame(rows)
 
 
@@ -279,8 +279,8 @@ def test_a_group_is_whole_where_every_member_is_found(committed, monkeypatch):
     table = _groups(1)
     none = claim.outcome(Altered(committed, "lood-fig-3", lambda _: table))
     assert none.word == CONTRADICTED
-    queries = table[table["row"].str.endswith("members")].copy()
-    queries["row"] = queries["row"].str.replace("members", "one query")
+    queries = reconstruction.of_kinds(table, reconstruction.MEMBERS).copy()
+    queries["row"] = queries["group"] + ": " + reconstruction.ONE_QUERY
     whole = pd.concat([table, queries])
     found = claim.outcome(Altered(committed, "lood-fig-3", lambda _: whole))
     assert found.word == SUPPORTED

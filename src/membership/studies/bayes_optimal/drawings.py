@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
+from membership.metrics.rate_names import tpr_column
 from membership.studies.bayes_optimal import names
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ COMPARED = {
 # Accuracy beside names found, and what a coin has of each.
 PANELS = {
     names.ACCURACY: ("right decisions (%)", 50.0),
-    "TPR@1%FPR(%)": ("members found at 1% false positives (%)", 1.0),
+    tpr_column(0.01): ("members found at 1% false positives (%)", 1.0),
 }
 
 

@@ -10,6 +10,7 @@ from scipy.stats import iqr, spearmanr
 from membership import attacks, metrics, published
 from membership.exhibits.rows import of_each, over_units
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_column
 from membership.studies.bayes_optimal import thresholds
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
@@ -178,8 +179,7 @@ def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:
 def _of_curve(attack: str, score: np.ndarray, member: np.ndarray) -> dict[tuple[str, str], float]:
     """AUC and the low rates, in percent."""
     rates = {
-        f"TPR@{100 * rate:g}%FPR(%)": metrics.tpr_at_fpr(score, member, rate)
-        for rate in FALSE_POSITIVE_RATES
+        tpr_column(rate): metrics.tpr_at_fpr(score, member, rate) for rate in FALSE_POSITIVE_RATES
     }
     numbers = {AUC: metrics.auc(score, member), **rates}
     return {(attack, name): 100 * value for name, value in numbers.items()}

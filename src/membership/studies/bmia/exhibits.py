@@ -3,6 +3,7 @@
 from functools import partial
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
+from membership.metrics.rate_names import tpr_label
 from membership.studies.bmia import misprints, names, sentences, theory
 
 accuracy, convolutional, drawings, equal_budgets, mismatch = later(
@@ -31,7 +32,7 @@ _BY_SAMPLES = drawn(
     "lines_with_intervals", x="n_samples", by="series", log_x=True, panel="panel", x_label="samples"
 )
 _ROC = {"draw": drawn("roc_panels", floor=1e-3), "alt": sentences.curves}
-_BARS = drawn("bars_with_intervals", category="target", by="reference", y_label="TPR at 1% FPR (%)")
+_BARS = drawn("bars_with_intervals", category="target", by="reference", y_label=tpr_label(0.01))
 _POINTS = drawn(
     "scatter",
     x="laplace",

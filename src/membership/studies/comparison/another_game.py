@@ -8,6 +8,7 @@ import pandas as pd
 from membership import exhibits
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_column, tpr_label
 from membership.studies.comparison.risk import CORRELATION
 from membership.studies.comparison.scores import origin, typical
 
@@ -16,7 +17,7 @@ STEP, STEPS, BEFORE = (
     "sees the gradients of five steps",
     "sees the records, and no model",
 )
-AREA, RATE = "AUC", "TPR@1%FPR(%)"
+AREA, RATE = "AUC", tpr_column(0.01)
 ONE_STEP, MANY_STEPS = "gmip-ctl-12", "gmip-ctl-4"
 RISK = "comparison-fig-4"
 RATIO = "likelihood ratio"
@@ -41,7 +42,7 @@ def panel(source: Source) -> pd.DataFrame:
 
 
 def _one_step(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    scales = {"AUC (%)": (AREA, 0.01), "TPR at 1% FPR (%)": (RATE, 1.0)}
+    scales = {"AUC (%)": (AREA, 0.01), tpr_label(0.01): (RATE, 1.0)}
     shown = table[(table["asked"] == "all records") & table["attack"].isin(ATTACKS)]
     for row in shown[shown["quantity"].isin(scales)].to_dict("records"):
         metric, scale = scales[row["quantity"]]

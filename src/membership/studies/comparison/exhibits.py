@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
+from membership.metrics.rate_names import tpr_label
 from membership.studies.comparison import names, sentences
 from membership.studies.comparison.settings import Settings
 
@@ -73,7 +74,7 @@ def _network(table: pd.DataFrame) -> "Figure":
     shown = (sentences.RATE, sentences.AREA, sentences.ABSENT)
     metric = next(name for name in shown if name in metrics)
     rows = table[table["metric"] == metric].sort_values("value", ascending=False)
-    baseline, label = (0.5, metric) if metric != sentences.RATE else (1.0, "TPR at 1% FPR (%)")
+    baseline, label = (0.5, metric) if metric != sentences.RATE else (1.0, tpr_label(0.01))
     label = f"{label}, by queries an image"
     return plots.dots_by_row(rows, "attack", by="queries", baseline=baseline, label=label)
 

@@ -13,6 +13,7 @@ from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_column
 from membership.settings import suggest
 from membership.studies.comparison import names
 from membership.studies.comparison.scores import (
@@ -30,8 +31,8 @@ from membership.studies.comparison.settings import Settings
 
 # Whose reference models include models such as these.
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
-AREA, RATE, LOW = "AUC", "TPR@1%FPR(%)", "TPR@0.1%FPR(%)"
-BEHIND, BEHIND_RATE = "AUC behind the best", "TPR@1%FPR behind the best (points)"
+AREA, RATE, LOW = "AUC", tpr_column(0.01), tpr_column(0.001)
+BEHIND, BEHIND_RATE = "AUC behind the best", tpr_column(0.01, " behind the best (points)")
 USED, SECONDS, BASE = "reference models", "processor seconds", "best of no more knowledge"
 RATES = {RATE: 0.01, LOW: 0.001}
 # In this order, so that what follows from what follows is there.
@@ -50,8 +51,6 @@ PAIRS = {
 ACCURACY = {"accuracy on members (%)": "train_accuracy", "accuracy on others (%)": "test_accuracy"}
 SHOWN = ("loss", "qmia", "bmia-mixture", "attack-r", "rmia", "lira", "base")
 """What Figure 1 draws: one of each family."""
-# Of one pair of complements.
-PAIRED = ("bmia-closed", "matt")
 
 
 def panel(attack: Attack) -> str:
@@ -254,13 +253,14 @@ def canaries(source: Source) -> pd.DataFrame:
 
 def references_of(name: str, evidence: CellEvidence, count: int | None = None) -> int:
     """How many reference models an attack uses of those that there are."""
+    attack = attacks.registry()[name]
     available = len(evidence.references) if count is None else count
-    if "reference models" not in attacks.registry()[name].knowledge:
+    if "reference models" not in attack.knowledge:
         return 0
-    if name in PAIRED:
+    if attack.single_reference:
+        # A pair of complements: one of the two was trained without the record.
         return min(available, 2)
-    # The mixture has the pairs whose posteriors were gathered.
-    return min(available, 2 * len(evidence.predicted)) if name == "bmia-mixture" else available
+    return min(available, 2 * len(evidence.predicted)) if attack.reads_posteriors else available
 
 
 def seconds_of(
@@ -276,9 +276,9 @@ def seconds_of(
     share = 1.0 if count is None or not used else used / references_of(name, evidence)
     total = seconds["ask"] + used * (seconds["train"] + seconds["ask"])
     total += share * seconds.get(f"score: {name}", np.nan)
-    if name.startswith("bmia"):
+    if attack.reads_posteriors:
         # What was timed is of a pair.
         total += used / 2 * seconds["posterior"]
-    total += seconds["regression"] if name == "qmia" else 0.0
-    total += seconds["open"] if any(need.startswith("form.") for need in attack.needs) else 0.0
+    total += seconds["regression"] if attack.reads_regression else 0.0
+    total += seconds["open"] if attack.reads_curvature else 0.0
     return float(total)

@@ -1,12 +1,11 @@
 """What the chapter's cells, targets, files and columns are called; nothing here needs torch."""
 
 import itertools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from membership import data
+from membership import addresses, data
 from membership.studies import experiment, patches
 from membership.studies.comparison.settings import Settings
 
@@ -26,22 +25,14 @@ MAIN = ("outputs", "posterior")
 TARGET_AND_REFERENCES = "the target and references"
 ALL_OTHERS = "all other records"
 ANOTHER = "another game"
-OPENED = {
-    ("Digits", "logistic"),
-    ("Digits", "small"),
-    ("Adult", "logistic"),
-    ("Adult", "small"),
-    ("MNIST-Odd", "logistic"),
-}
-"""Models of at most `LARGEST_OPENED` parameters, whose Hessian is decomposed in seconds."""
 LARGEST_OPENED = 2_000
+"""Parameters of a model whose Hessian is decomposed in seconds."""
 BOOSTED, PUBLIC = "QMIA, boosted trees", "BMIA, the public code's"
 OUTSIDE_TARGETS = 5
-TABLES, MOST_COLUMNS = ("Digits", "Location-30", "Adult"), 500
+MOST_COLUMNS = 500
 """Records of at most so many numbers, to which trees are fitted in a minute a target."""
 NO_TABLES = f"data sets of at most {MOST_COLUMNS} columns"
 PARAMETERS = "parameters of the smallest target"
-IMAGES = ("Digits", "MNIST-Odd", "Fashion-MNIST", "CIFAR-10")
 UNTRAINED = "untrained"
 """The file of the null row on models that were never trained."""
 
@@ -67,8 +58,11 @@ class Cell:
     @property
     def set(self) -> str:
         """The data set as tables name it."""
-        base = self.dataset.split(":", maxsplit=1)[0]
-        return LABELS.get(base, Path(base).stem)
+        address = addresses.read(self.dataset)
+        if address.is_own:
+            return Path(address.place).stem
+        name = address.place.split(":", maxsplit=1)[0] + addresses.PARITY * address.parity
+        return LABELS.get(name, name)
 
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
@@ -89,15 +83,18 @@ def opened(settings: Settings) -> tuple[Cell, ...]:
 
 
 def _is_opened(cell: Cell, settings: Settings) -> bool:
-    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
-        return (cell.set, cell.kind) in OPENED
-    return cell.kind in ("logistic", "small") and parameters(cell, settings) <= LARGEST_OPENED
+    return RECIPES[cell.kind].opened and parameters(cell, settings) <= LARGEST_OPENED
+
+
+def _layout(cell: Cell, settings: Settings) -> data.Layout:
+    """What a record is; of the registry's sets also where the records are not."""
+    return patches.layout(cell.dataset, settings.data_root or None)
 
 
 def parameters(cell: Cell, settings: Settings) -> int:
     """How many parameters a model of a cell has, by the size of its data set's records."""
-    outline = patches.outline(cell.dataset, settings.data_root or None)
-    widths = (math.prod(outline.shape), *RECIPES[cell.kind].hidden, outline.n_classes)
+    layout = _layout(cell, settings)
+    widths = (layout.n_encoded, *RECIPES[cell.kind].hidden, layout.n_classes)
     return sum((a + 1) * b for a, b in itertools.pairwise(widths))
 
 
@@ -123,7 +120,7 @@ def typical(settings: Settings) -> tuple[Cell, ...]:
 
 def pictured(settings: Settings) -> tuple[Cell, ...]:
     """The first of the cells above whose records are pictures; none where none is."""
-    return tuple(cell for cell in typical(settings) if _is_pictured(cell, settings))[:1]
+    return tuple(cell for cell in typical(settings) if _layout(cell, settings).is_image)[:1]
 
 
 def outside(settings: Settings) -> tuple[Cell, ...]:
@@ -132,17 +129,7 @@ def outside(settings: Settings) -> tuple[Cell, ...]:
 
 
 def _is_table(cell: Cell, settings: Settings) -> bool:
-    if cell.kind == "private":
-        return False
-    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
-        return cell.set in TABLES
-    return math.prod(data.outline(cell.dataset, settings.data_root or None).shape) <= MOST_COLUMNS
-
-
-def _is_pictured(cell: Cell, settings: Settings) -> bool:
-    if cell.dataset.split(":", maxsplit=1)[0] in LABELS:  # known also where the records are not
-        return cell.set in IMAGES
-    return data.outline(cell.dataset, settings.data_root or None).is_image
+    return cell.kind != "private" and _layout(cell, settings).n_encoded <= MOST_COLUMNS
 
 
 def with_hinge(outputs: Any) -> Any:
@@ -166,17 +153,20 @@ class Recipe:
     longer : float
         By how much its training is longer than the others'.
     weight_decay : float
+    opened : bool
+        Whether its gradients and curvature are looked at, where it is small enough.
     """
 
     display: str
     hidden: tuple[int, ...] = ()
     longer: float = 1
     weight_decay: float = 5e-4
+    opened: bool = False
 
 
 RECIPES = {
-    "logistic": Recipe("logistic regression"),
-    "small": Recipe("small MLP", (16,)),
+    "logistic": Recipe("logistic regression", opened=True),
+    "small": Recipe("small MLP", (16,), opened=True),
     "wide": Recipe("wide MLP", (256,)),
     "regularised": Recipe("strongly regularised MLP", (64,), weight_decay=2e-2),
     "overfitted": Recipe("overfitted MLP", (64,), longer=4, weight_decay=0.0),

@@ -165,10 +165,10 @@ class CellEvidence:
         An even number, pairs of complements, others first for each target. Attacks that they do
         not allow are left out.
         """
-        chosen = list(chosen)
-        laws = [name for name in chosen if name.startswith("bmia")]
+        chosen, known = list(chosen), attacks.registry()
+        laws = [name for name in chosen if known[name].reads_posteriors]
         laws = laws if count <= 2 * len(self.predicted) else []
-        without_laws = [name for name in chosen if not name.startswith("bmia")]
+        without_laws = [name for name in chosen if not known[name].reads_posteriors]
         pairs = [model for first in self.predicted for model in (first, first + 1)]
         rows = [
             self.one_model(target, without_laws, _start(self.references, k, count))

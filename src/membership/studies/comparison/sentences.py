@@ -3,9 +3,10 @@
 import pandas as pd
 
 from membership.exhibits.sentences import span
+from membership.metrics.rate_names import tpr_column
 from membership.studies.comparison import names
 
-AREA, RATE = "AUC", "TPR@1%FPR(%)"
+AREA, RATE = "AUC", tpr_column(0.01)
 CORRELATION = "rank correlation with the risk"
 FEW = ("LiRA", "BMIA, mixture", "BaVarIA-t", "RMIA", "BASE")
 SHARE, CHANCE = "members found so (%)", "members found so by chance (%)"

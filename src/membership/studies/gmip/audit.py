@@ -15,11 +15,11 @@ from membership import evidence, metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, released_score
 from membership.exhibits.tidy import tidy
+from membership.studies.gmip.names import FEW, KNOWN, ONE
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed, observed, recipe_of
 
 GRID = np.unique(np.r_[np.logspace(-3, 0, 31), np.linspace(0.02, 1, 50)])
-KNOWN, ONE, FEW, ALL = "one step, moments known", "one step", "few steps", "all steps"
 SUMMARY_RATES = (0.001, 0.01, 0.1)
 SIZES = {"CIFAR-10": (650, 500), "Purchase": (2580, 1970), "Adult": (1026, 790)}
 QUANTILES_OF_K = 100
@@ -73,15 +73,18 @@ def _heavy(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     return rng.standard_t(5, shape) / np.sqrt(5 / 3)
 
 
-ABLATIONS: dict[str, tuple[int, int, Draw]] = {
+SMALL_SIZES: dict[str, tuple[int, int, Draw]] = {
     "d = 5, n = 500": (5, 500, normal),
     "d = 10, n = 20": (10, 20, normal),
     "d = 20, n = 10": (20, 10, normal),
     "d = 10, n = 5": (10, 5, normal),
+}
+OTHER_LAWS: dict[str, tuple[int, int, Draw]] = {
     "uniform": (650, 500, _uniform),
     "exponential": (650, 500, _exponential),
     "Student's t, 5 d.f.": (650, 500, _heavy),
 }
+ABLATIONS = SMALL_SIZES | OTHER_LAWS
 
 
 def _panels() -> Iterator[tuple[str, int, int, Draw, list[int]]]:

@@ -19,7 +19,7 @@ from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import formula_tests
 from membership.studies.gmip.audit import SIZES, members, ranks
 from membership.studies.gmip.moments import MORE_STEPS
-from membership.studies.gmip.noised import LOST
+from membership.studies.gmip.names import JOINT, LOST, ONE, SIMULATED, has_steps, on_background
 from membership.studies.gmip.recipes import RECIPES
 from membership.studies.gmip.several_steps import MORE
 
@@ -52,7 +52,7 @@ def over_data(
 
 def is_real(name: str) -> bool:
     """Whether a row is of a data set, and not of a simulation or a formula."""
-    return not name.startswith("simulated")
+    return not name.startswith(SIMULATED)
 
 
 def on_simulation(outcome: Outcome) -> Outcome:
@@ -139,7 +139,7 @@ def _composition_gain(k: np.ndarray, d: int, n: int, what: str) -> Contrast:
 def joint_steps(source: Source) -> Outcome:
     """c07: the joint test over five steps less one step, as many background records as there."""
     table = source.table("gmip-ctl-4")
-    case = f"5 steps, {_LIKE_THE_PAPER:,} background records"
+    case = on_background(5, _LIKE_THE_PAPER)
     rows = table[(table["attack"] == MORE) & (table["case"] == case)]
     if rows.empty:
         return on_simulation(_simulated_steps(table))
@@ -154,10 +154,8 @@ def joint_steps(source: Source) -> Outcome:
 def _simulated_steps(table: Any) -> Outcome:
     outcomes = []
     for correlation in (0.9, 0.99):
-        case = {"data": "simulated", "case": f"correlation {correlation:g}"}
-        several, single = (
-            number(table, **case, attack=attack) for attack in ("joint test", "one step")
-        )
+        case = {"data": SIMULATED, "case": f"correlation {correlation:g}"}
+        several, single = (number(table, **case, attack=attack) for attack in (JOINT, ONE))
         label = f"AUC of the joint test less one step, simulated, correlation {correlation:g}"
         gain = several.less(single).scaled(0.01, label)
         outcomes.append(chance(gain, _HALF_OF_PREDICTED, parts=2))
@@ -207,10 +205,11 @@ def joint_on_real(source: Source) -> Outcome:
 
     def test(name: str, _: int) -> Outcome:
         parts = []
-        for steps in ("2 steps", "5 steps"):
-            row_of_steps = table[(table["data"] == name) & table["case"].str.startswith(steps)]
+        for steps in (2, 5):
+            is_case = table["case"].map(lambda case, steps=steps: has_steps(case, steps))
+            row_of_steps = table[(table["data"] == name) & is_case]
             if row_of_steps.empty:
-                raise InputError(f"{name}: too few records for the covariance of {steps}")
+                raise InputError(f"{name}: too few records for the covariance of {steps} steps")
             label = f"AUC (%), {row_of_steps['case'].iloc[-1]}, joint less one step, {name}"
             parts.append(much_better(of_row(row_of_steps.iloc[-1], label), POINT, parts=2))
         return every(parts)

@@ -5,47 +5,46 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
+from membership.metrics.rate_names import tpr_label
+from membership.studies.gmip import names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PARTS = {
-    "predicted at K = d, d parameters": "predicted at K = d",
-    "rank in the place of d": "rank, not d",
-    "each record's K in the place of its mean": "spread of K",
-    "moments estimated, if normal": "estimated moments",
-    "the rest": "the rest",
-    "found, GLiR": "found, GLiR",
+    names.PREDICTED: "predicted at K = d",
+    names.RANK: "rank, not d",
+    names.SPREAD: "spread of K",
+    names.BACKGROUND: "estimated moments",
+    names.REST: "the rest",
+    names.FOUND: "found, GLiR",
 }
-STARTS = ("predicted", "found")
-LOST = r"accuracy lost to noise for (?P<level>mu = [\d.]+), (?P<C>C .*) \(points\)"
-RATE = "TPR at 10% FPR (%)"
+RATE = tpr_label(0.1)
 OVER_GDP = "tau over that of differential privacy"
-LOW_RATE = "TPR at 1% FPR (%)"
-STATED = "promised, K = d"
+LOW_RATE = tpr_label(0.01)
 RIVALS = {
-    "GLiR": "GLiR",
-    "GLiR, moments of up to 20,000 records": "GLiR, 20,000 records",
-    "likelihood ratio, moments of up to 20,000 records": "likelihood ratio",
-    "LOSS": "LOSS",
-    "LiRA": "LiRA",
-    "LiRA, one variance": "LiRA, one variance",
-    "RMIA": "RMIA",
+    names.GLIR: "GLiR",
+    names.GLIR_MORE: "GLiR, 20,000 records",
+    names.RATIO_MORE: "likelihood ratio",
+    names.LOSS: "LOSS",
+    names.LIRA: "LiRA",
+    names.LIRA_ONE: "LiRA, one variance",
+    names.RMIA: "RMIA",
 }
-BY_GRADIENT = tuple(RIVALS)[:3]
+BY_GRADIENT = (names.GLIR, names.GLIR_MORE, names.RATIO_MORE)
 ASKED = {
     "all": "all records",
     "upper twentieth of K": "largest 5% of K",
     "upper hundredth of K": "largest 1% of K",
 }
 TRAINED = {"fresh": "found, records drawn anew", "fixed": "found, records fixed"}
-QUANTILES = {"0.01": "1% of records", "0.5": "median", "0.99": "99% of records", "1": "largest"}
+QUANTILES = {0.01: "1% of records", 0.5: "median", 0.99: "99% of records", 1.0: "largest"}
 
 
 def waterfall(table: pd.DataFrame) -> "Figure":
     """Control 13, one step: from the predicted AUC down to that found, a bar a reason."""
     shown = table[table["steps"] == "one step"].copy()
-    is_end = shown["part"].str.startswith(STARTS)
+    is_end = shown["part"].isin([names.PREDICTED, names.FOUND])
     shown["kind"] = is_end.map({True: "AUC", False: "what takes it away"})
     shown["told"] = shown["value"]
     shown["row"] = shown["part"].map(lambda part: PARTS.get(part, part))
@@ -65,8 +64,7 @@ def waterfall(table: pd.DataFrame) -> "Figure":
 
 def price_of_c(table: pd.DataFrame) -> "Figure":
     """Control 15: the accuracy that noise costs at either clipping norm, at one promise."""
-    parts = table["quantity"].str.extract(LOST)
-    shown = table.join(parts).dropna(subset="C")
+    shown = names.noise_losses(table)
     return plots.dots_by_row(
         shown,
         "data",
@@ -98,7 +96,7 @@ def promise(table: pd.DataFrame) -> "Figure":
 def rivals(table: pd.DataFrame) -> "Figure":
     """Control 20: what each attack finds at each length of training, beside what is promised."""
     rates = table[table["quantity"] == LOW_RATE]
-    stated = rates[rates["attack"] == STATED]
+    stated = rates[rates["attack"] == names.PROMISED]
     shown = rates[rates["attack"].isin(RIVALS)]
     shown = shown.assign(
         row=shown["attack"].map(RIVALS),
@@ -133,11 +131,11 @@ def noise_by_bound(table: pd.DataFrame) -> "Figure":
 
 def spread_of_k(table: pd.DataFrame) -> "Figure":
     """Control 6: the records' K as a strip from the lowest to the largest, beside the law's."""
-    parts = table["quantity"].str.extract(r"K / rank, quantile (?P<at>[\d.]+)")
-    shown = table.join(parts).dropna(subset="at")
+    words = {names.k_at(quantile): word for quantile, word in QUANTILES.items()}
+    shown = table[table["quantity"].isin(words)]
     row = shown["data"].where(shown["method"] == "measured", shown["data"] + ", if normal")
-    shown = shown.assign(row=row, at=shown["at"].map(QUANTILES)).sort_values(
-        "data", key=lambda names: names.map(list(names.unique()).index), kind="stable"
+    shown = shown.assign(row=row, at=shown["quantity"].map(words)).sort_values(
+        "data", key=lambda data: data.map(list(data.unique()).index), kind="stable"
     )
     return plots.dots_by_row(
         shown,

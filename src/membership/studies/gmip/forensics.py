@@ -12,6 +12,7 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir
 from membership.curvature import gradient_moments
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import glir_scores, members, released_scores
 from membership.studies.gmip.experiment import Task
@@ -22,29 +23,29 @@ from membership.training.private import record_gradients
 
 INVERSES = {"right": "paper", "released": "authors"}
 RATE = 0.1
-QUANTITIES = ("AUC (%)", "TPR at 10% FPR (%)")
+QUANTITIES = ("AUC (%)", tpr_label(0.1))
 PICTURE = "the authors' picture"
 LESS = "found less the picture"
-_PRINTED = {"AUC (%)": "AUC", "TPR at 10% FPR (%)": "TPR at 10% FPR"}
+_PRINTED = {"AUC (%)": "AUC", tpr_label(0.1): "TPR at 10% FPR"}
 
 
 def released_steps(task: Task, settings: Settings) -> FloatArray:
     """AUC and rate of each audited model after all steps, by the released code's inverse."""
-    found = []
+    numbers = []
     for model in range(settings.audit_models):
         s = experiment.split(task, settings, model)
         total, n = np.zeros(len(s.queries)), len(s.members)
         for weight in experiment.trajectory(
             task, s.members, settings.audit_steps, settings.seed + model
         ):
-            back, asked = (
+            background, queries = (
                 record_gradients(weight, task.features[rows], task.y[rows])
                 for rows in (s.background, s.queries)
             )
-            moments = gradient_moments(back)
-            total += glir(asked[:n].mean(axis=0), asked, *moments, n, "authors")
-        found.append(_numbers(total, np.arange(len(total)) < n))
-    return np.array(found)
+            moments = gradient_moments(background)
+            total += glir(queries[:n].mean(axis=0), queries, *moments, n, "authors")
+        numbers.append(_numbers(total, np.arange(len(total)) < n))
+    return np.array(numbers)
 
 
 def _numbers(score: FloatArray, member: BoolArray) -> list[float]:
@@ -65,15 +66,15 @@ def table(
             ("right", text): scores.sum(axis=1),
             ("released", "1 step"): released_scores(audit),
         }
-        found = {
+        numbers = {
             cell: np.array([_numbers(score, member) for score in of_models])
             for cell, of_models in cells.items()
         }
-        for one in released:
-            if one.attrs["set"] == name:
-                found["released", text] = one["found"].values
+        for by_release in released:
+            if by_release.attrs["set"] == name:
+                numbers["released", text] = by_release["found"].values
         key = {"data": name, "training": "originals"}
-        for (inverse, steps), values in found.items():
+        for (inverse, steps), values in numbers.items():
             cell = {**key, "inverse": inverse, "steps": steps}
             rows += [{**cell, **row} for row in _beside(values, name, steps == text, printed)]
         rows += [

@@ -8,16 +8,25 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from membership import privacy, published
+from membership import privacy
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.exhibits import Source
+from membership.metrics.rate_names import tpr_label
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, summed_up, untested
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.gmip.audit import ABLATIONS, SIZES
+from membership.studies.gmip.audit import ABLATIONS, OTHER_LAWS, SIZES, SMALL_SIZES
+from membership.studies.gmip.names import KNOWN
 from membership.studies.gmip.recipes import RECIPES
-from membership.studies.gmip.theory import DATASETS, LOW_RATES
+from membership.studies.gmip.theory import (
+    DATASETS,
+    EXAMPLE,
+    LOW_RATES,
+    by_notion,
+    deviation_of,
+    printed_table_5,
+)
 
 AUC = 0.01
 _LEAST_DRAWS = 400_000
@@ -29,7 +38,7 @@ def theorem(source: Source) -> Outcome:
     draws = size_of(table, "Draws under each hypothesis")
     if draws < _LEAST_DRAWS:
         return untested(f"{draws:,} draws; it takes {_LEAST_DRAWS:,}")
-    rows = table[table["metric"].str.endswith("FNR")]
+    rows = rows_at(table, metric=deviation_of("FNR"))
     wider = stats.norm.ppf(1 - 0.025 / (10 * len(rows))) / stats.norm.ppf(0.975)
     error = wider * 0.5 / np.sqrt(draws)
     deviations = [
@@ -61,7 +70,7 @@ def grows_gaussian(source: Source) -> Outcome:
 def tight(source: Source) -> Outcome:
     """c04: GLiR with known moments against the predicted curve, AUC and TPR."""
     table = source.table("gmip-fig-2")
-    panels = [p for p in dict.fromkeys(table["panel"]) if ": d = " in p]
+    panels = rows_at(table, steps=KNOWN)["panel"].unique().tolist()
     return summed_up(
         outcome for panel in panels for outcome in _against(table, panel, len(panels), _predicted)
     ).on("simulation")
@@ -89,12 +98,12 @@ def robust(source: Source) -> Outcome:
 
 def small_sizes(source: Source) -> Outcome:
     """c11: GLiR for few dimensions and small batches against Corollary 5.1, size by size."""
-    return _like_corollary(source, {n: x for n, x in ABLATIONS.items() if " = " in n})
+    return _like_corollary(source, SMALL_SIZES)
 
 
 def other_laws(source: Source) -> Outcome:
     """c11: GLiR for gradients that are not normal against Corollary 5.1."""
-    return _like_corollary(source, {n: x for n, x in ABLATIONS.items() if " = " not in n})
+    return _like_corollary(source, OTHER_LAWS)
 
 
 def _like_corollary(source: Source, ablations: dict[str, tuple[int, int, Any]]) -> Outcome:
@@ -139,8 +148,7 @@ def composition(source: Source) -> Outcome:
 def table_5(source: Source) -> Outcome:
     """c14: all 120 entries, and the same zeros."""
     table = source.table("gmip-tab-5")
-    printed = published.reference("gmip_table5")
-    printed["metric"] = printed["dataset"] + " (" + printed["method"] + ")"
+    printed = printed_table_5()
     merged = table.merge(printed, on=["mu", "metric"], suffixes=("", "_printed"))
     if len(merged) < len(printed):
         return untested(f"it takes all {len(printed)} entries")
@@ -161,10 +169,8 @@ def table_5(source: Source) -> Outcome:
 
 def less_noise(source: Source) -> Outcome:
     """c15: the share of levels at which MIP needs less noise than DP, less one half."""
-    table = source.table("gmip-tab-5")
-    words = table["metric"].str.removesuffix(")").str.split(" (", regex=False, expand=True)
-    wide = table.assign(dataset=words[0], notion=words[1])
-    wide = wide.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
+    table = by_notion(source.table("gmip-tab-5"))
+    wide = table.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
     less = (wide["MIP"] < wide["DP"]).sum()
     label = f"share of levels with less noise ({less} of {len(wide)}) less one half"
     return much_better(Contrast(label, less / len(wide) - 0.5), 0.0).on("computation")
@@ -221,7 +227,7 @@ def _against(
 
 def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
     """The numerical rate less Equation 10's, its enclosure as the interval."""
-    quantity = f"TPR at {100 * fpr:g}% FPR (%)"
+    quantity = tpr_label(fpr)
     limit = rows_at(table, data=label, quantity=quantity, method="Equation 10")["value"].iloc[0]
     row = rows_at(table, data=label, quantity=quantity, method="numerical").iloc[0]
     half = (row["high"] - row["low"]) / 200
@@ -232,8 +238,7 @@ def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
 def no_bound(source: Source) -> Outcome:
     """The numerical rate of few steps less Equation 10's, relative to a quarter of it."""
     table = source.table("gmip-ctl-9")
-    setting = next(label for label in table["data"] if label.startswith("d = "))
-    rows = rows_at(table, data=setting, quantity="TPR at 0.1% FPR (%)")
+    rows = rows_at(table, data=EXAMPLE, quantity=tpr_label(0.001))
     limit = number(rows, method="Equation 10").difference
     enclosure = rows_at(rows, method="numerical").iloc[0]
     label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from membership.metrics.rate_names import tpr_label
+from membership.studies.gmip.names import GLIR, LIRA, PAIRS, PROMISED, difference
+
 
 def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
     """The rates at 1% FPR of each data set and length of training, by attack."""
-    at = table[table["quantity"] == "TPR at 1% FPR (%)"]
+    at = table[table["quantity"] == tpr_label(0.01)]
     for (data, steps), part in at.groupby(["data", "steps"], sort=False):
         yield f"{data}, {steps}", part.set_index("attack")["value"]
 
@@ -16,19 +19,20 @@ def of_control_20(table: pd.DataFrame) -> str:
     """GLiR beside LiRA, and the promise."""
     parts = []
     for name, value in _rates_of(table):
-        stated = value[value.index.str.startswith("promised")].iloc[0]
+        stated = value[PROMISED]
         parts.append(
-            f"{name.partition(', ')[2]} {value['GLiR']:.1f}, {value['LiRA']:.1f}, {stated:.1f}"
+            f"{name.partition(', ')[2]} {value[GLIR]:.1f}, {value[LIRA]:.1f}, {stated:.1f}"
         )
     return f"Members (%) at 1% FPR, GLiR, LiRA, promised: {'; '.join(parts)}."
 
 
 def of_the_rivals(table: pd.DataFrame) -> str:
     """All attacks in words."""
+    differences = [difference(*pair) for pair in PAIRS]
     parts = [
         f"{name}: " + ", ".join(f"{attack} {rate:.1f}" for attack, rate in rates.items())
         for name, value in _rates_of(table)
-        for rates in [value[~value.index.str.contains(" less ")]]
+        for rates in [value[~value.index.isin(differences)]]
     ]
     return (
         "A panel a length of training, a row an attack: the percentage of members found at 1% "

@@ -12,7 +12,9 @@ from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
+from membership.studies.gmip.names import ONE_STEP, SIMULATED, k_at
 from membership.studies.gmip.recipes import RECIPES, Recipe
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed, joined, observed, recipe_of
@@ -21,11 +23,10 @@ QUANTILES = (0.01, 0.5, 0.99, 1.0)
 RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}
 """The records whose levels are told, by the quantile of their K."""
 _MOST_LEVELS = 50
-ONE_STEP = "mu of one step"
 TOP = "upper twentieth of K"
 RATES = (0.01, 0.1)
 TRAINED_RATES = (0.001, 0.01)
-_TOLD = ("AUC (%)", *(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES))
+_QUANTITIES = ("AUC (%)", *map(tpr_label, RATES))
 _NOTE = (
     "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
     "batches of Table 4, at the K of the first step."
@@ -152,7 +153,10 @@ def likelihood_ratio(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows = []
     for audit in audits:
         scores = {"GLiR": glir_scores(audit)[:, 0], "likelihood ratio": log_ratios(audit)}
-        for group, share, quantities in (("all records", 1.0, _TOLD), (TOP, 0.05, _TOLD[:1])):
+        for group, share, quantities in (
+            ("all records", 1.0, _QUANTITIES),
+            (TOP, 0.05, _QUANTITIES[:1]),
+        ):
             in_group = _largest(audit, share)
             if not (
                 (in_group & members(audit)).any(axis=1) & (in_group & ~members(audit)).any(axis=1)
@@ -222,7 +226,7 @@ def susceptible_records(settings: Settings) -> pd.DataFrame:
 def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
     """K of real gradients, and what records with a large K lose."""
     real = quantiles(audits).drop(columns="metric").rename(columns=_DATA)
-    real["quantity"] = [f"K / rank, quantile {q:g}" for q in real["quantile"]]
+    real["quantity"] = [k_at(q) for q in real["quantile"]]
     law = real.dropna(subset="chi2").assign(method="chi-squared law")
     law["value"] = law["low"] = law["high"] = law["chi2"]
     law = law.assign(standard_error=0.0, degrees_of_freedom=float("inf"), n_repeats=0)
@@ -230,4 +234,4 @@ def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
     lost = susceptible_records(settings).rename(columns={"attack": "method"})
     lost["quantity"] = [f"TPR (%) at FPR {fpr:g}" for fpr in lost["fpr"]]
     measured.attrs = real.attrs
-    return joined([measured, lost.assign(data="simulated, lognormal K")])
+    return joined([measured, lost.assign(data=f"{SIMULATED}, lognormal K")])

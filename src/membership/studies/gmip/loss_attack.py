@@ -14,10 +14,12 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
-from membership.studies.gmip.audit import ALL, FEW, glir_scores, measured_curve, members
+from membership.studies.gmip.audit import glir_scores, measured_curve, members
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import ALL, FEW, SECONDS
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
 from membership.training.private import record_gradients
@@ -71,7 +73,7 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The loss attack after the few steps, with and without shared initial weights."""
     rows = []
     for evidence in starts:
-        for i, quantity in enumerate(("AUC (%)", *(f"TPR at {100 * r:g}% FPR (%)" for r in RATES))):
+        for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
             key = {
                 "data": evidence.attrs["set"],
                 "steps": evidence.attrs["steps"],
@@ -163,7 +165,7 @@ def times(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
         )
         for attack, seconds, areas in zip(timing["attack"].values, spent, area, strict=True):
             rows += [
-                {**key, "quantity": f"{attack} (s)", **metrics.summary(seconds, lowest=0.0)},
+                {**key, "quantity": f"{attack}{SECONDS}", **metrics.summary(seconds, lowest=0.0)},
                 {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(areas)},
             ]
         rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})

@@ -30,6 +30,16 @@ from membership.studies.gmip.audit import (
 )
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
+from membership.studies.gmip.names import (
+    BACKGROUND,
+    DEPENDENCE,
+    FOUND,
+    PREDICTED,
+    RANK,
+    REST,
+    SIMULATED,
+    SPREAD,
+)
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
 from membership.training.private import record_gradients
@@ -40,10 +50,6 @@ RIGHT_INVERSE = "AUC of GLiR less that of the released code, one step, by model 
 NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
 _DATA = {"dataset": "data"}
-PREDICTED, FOUND = "predicted at K = d, d parameters", "found, GLiR"
-RANK, SPREAD = "rank in the place of d", "each record's K in the place of its mean"
-DEPENDENCE, BACKGROUND = "steps that are not independent", "moments estimated, if normal"
-REST = "the rest"
 _STREAM = 16
 # What training saw, and what the attacker asks.
 CASES = {
@@ -215,7 +221,7 @@ def control_2(audits: Audits) -> pd.DataFrame:
 
 def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
-    simulated = calibration(settings).assign(data="simulated")
+    simulated = calibration(settings).assign(data=SIMULATED)
     return joined([simulated, real_calibration(audits).rename(columns=_DATA)])
 
 

@@ -14,14 +14,13 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import SIZES
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import EXCESS, LOST, SIMULATED, WITH, WITHOUT
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed, observed
 from membership.studies.gmip.theory import RATES
 from membership.training.private import record_gradients
 
 HALVED = "noise that halves Equation 9's level"
-WITHOUT, WITH, LOST = "AUC without noise (%)", "AUC with it (%)", "AUC lost (points)"
-EXCESS = "greatest TPR less GDP's curve at ten rates (points)"
 LEVELS = (0.4, 1.0, 3.0)
 CLIPPED = ((650, 500, 0.5), (2, 20, 0.1))
 """d, n and the quantile of the norm that C is, of clipped simulated """
@@ -107,7 +106,7 @@ def _simulated_halving(settings: Settings) -> list[dict[str, Any]]:
     """Normal gradients with covariance I, so that the largest eigenvalue is C^2 = 1."""
     d, n = SIZES["CIFAR-10"]
     tau = halving_noise(d, n, 1.0)
-    key = {"data": f"simulated, d = {d}, n = {n}", "case": HALVED}
+    key = {"data": f"{SIMULATED}, d = {d}, n = {n}", "case": HALVED}
     pairs = []
     for repeat in range(settings.simulated_repeats):
         rng = np.random.default_rng([settings.seed, _STREAM, 0, repeat])
@@ -136,7 +135,7 @@ def _under_gdp(settings: Settings, d: int, n: int, share: float) -> list[dict[st
                 for mu, game in zip(LEVELS, played, strict=True)
             ]
         )
-    name = f"simulated, d = {d}, n = {n}, {100 * (1 - share):g}% of gradients clipped"
+    name = f"{SIMULATED}, d = {d}, n = {n}, {100 * (1 - share):g}% of gradients clipped"
     return [
         {"data": name, "case": f"noise for {mu:g}-GDP", "quantity": EXCESS}
         | metrics.summary(100 * of_repeats)

@@ -11,14 +11,18 @@ from scipy import stats
 from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.rivals import GLIR, LIRA, LIRA_FEW, LOSS, RMIA
+from membership.metrics.rate_names import tpr_label
+from membership.studies.gmip.names import (
+    PAIRS,
+    PROMISED,
+    PROMISED_MEASURED,
+    difference,
+    steps_in_words,
+)
 from membership.studies.gmip.setups import observed, recipe_of
 
 RATES = (0.001, 0.01, 0.1)
-AREA, QUANTITIES = "AUC (%)", tuple(f"TPR at {100 * rate:g}% FPR (%)" for rate in RATES)
-ONE = "one step"
-AT_MEAN, MEASURED = "promised, K = d", "promised, K measured"
-PAIRS = ((GLIR, LIRA_FEW), (GLIR, LIRA), (GLIR, LOSS), (LIRA, RMIA))
+AREA, QUANTITIES = "AUC (%)", tuple(map(tpr_label, RATES))
 _RESAMPLES, _STREAM = 2000, 21
 _NOTE = (
     "One threshold for all targets of a training. Found: members above the threshold that "
@@ -31,8 +35,7 @@ def table(few: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for evidence in few:
         steps = evidence.attrs["steps"]
-        text = ONE if steps == 1 else f"{steps} steps"
-        key = {"data": evidence.attrs["set"], "steps": text}
+        key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     return tidy(rows, observed(few, note=_NOTE))
@@ -47,14 +50,16 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     tpr = privacy.gaussian_tpr(rates, mean)
     if steps == 1:
         tpr = privacy.mip_tpr(rates, d, n, d)
-    yield from _stated(AT_MEAN, [privacy.gaussian_auc(mean), *tpr])
+    yield from _stated(PROMISED, [privacy.gaussian_auc(mean), *tpr])
     if "share" not in evidence:
         return
     mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
     grid = np.r_[0.0, np.geomspace(1e-6, 1, 2001)]
     curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
     area = float(np.trapezoid(curve, grid))
-    yield from _stated(MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))])
+    yield from _stated(
+        PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
+    )
 
 
 def _stated(name: str, values: Sequence[float]) -> Iterator[dict[str, Any]]:
@@ -73,23 +78,23 @@ def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
         name: 100 * outcomes(*(side[i] for side in sides), weight) for i, name in enumerate(names)
     }
     for i, name in enumerate(names):
-        asked, found = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
+        members, hits = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
         for j, quantity in enumerate((AREA, *QUANTITIES)):
-            row = {"attack": name, "quantity": quantity, "asked": asked, "found": found[j]}
+            row = {"attack": name, "quantity": quantity, "asked": members, "found": hits[j]}
             ends = {"lowest": 0.0, "highest": 100.0}
             yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
     for first, second in PAIRS:
         if first in names and second in names:
-            difference = resampled[first] - resampled[second]
+            gain = resampled[first] - resampled[second]
             for j, quantity in enumerate((AREA, *QUANTITIES)):
-                row = {"attack": f"{first} less {second}", "quantity": quantity}
-                yield {**row, "asked": 0, "found": 0, **_interval(difference[:, j], targets)}
+                row = {"attack": difference(first, second), "quantity": quantity}
+                yield {**row, "asked": 0, "found": 0, **_interval(gain[:, j], targets)}
 
 
 def _counts(hits: FloatArray, alarms: FloatArray) -> tuple[int, list[int]]:
     """Members asked, and those found at each rate; of the AUC, which is no count, none."""
-    found = [int(hits[alarms <= rate * alarms[-1]].max()) for rate in RATES]
-    return int(hits[-1]), [0, *found]
+    at_rates = [int(hits[alarms <= rate * alarms[-1]].max()) for rate in RATES]
+    return int(hits[-1]), [0, *at_rates]
 
 
 def _weights(targets: int, blocks: int) -> FloatArray:
@@ -119,9 +124,9 @@ def outcomes(hits: FloatArray, alarms: FloatArray, weight: FloatArray) -> FloatA
         for counts in (np.einsum("wtb,tbk->wk", weight, side) for side in (hits, alarms))
     )
     numbers = []
-    for found, accused in zip(tpr, fpr, strict=True):
-        area = np.trapezoid(np.r_[0.0, found], np.r_[0.0, accused])
-        numbers.append([area, *np.interp(RATES, accused, found)])
+    for y, x in zip(tpr, fpr, strict=True):
+        area = np.trapezoid(np.r_[0.0, y], np.r_[0.0, x])
+        numbers.append([area, *np.interp(RATES, x, y)])
     return np.array(numbers)
 
 

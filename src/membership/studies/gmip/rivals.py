@@ -16,21 +16,19 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import (
+    GLIR,
+    GLIR_MORE,
+    LIRA,
+    LIRA_FEW,
+    LIRA_ONE,
+    LOSS,
+    RATIO_MORE,
+    RMIA,
+)
 from membership.studies.gmip.settings import Settings
 from membership.training.private import record_gradients
 
-GLIR, GLIR_MORE, RATIO_MORE = (
-    "GLiR",
-    "GLiR, moments of up to 20,000 records",
-    "likelihood ratio, moments of up to 20,000 records",
-)
-LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA = (
-    "LOSS",
-    "LiRA",
-    "LiRA, one variance",
-    "LiRA, one variance, at most 16 shadow models",
-    "RMIA",
-)
 FEW_SHADOWS = 16
 _STREAM, _MORE = 20, 20_000
 # False accusations, in all games together, that a rate of 0.1% should rest on.
@@ -82,13 +80,13 @@ def _numbers(
 ) -> tuple[FloatArray, FloatArray, int, int]:
     """D^2 and K of each asked record, members first; n and the covariance's rank."""
     # The last class's entries are what those of the others lack to zero.
-    back, asked = (
+    of_background, of_pool = (
         record_gradients(weight, task.features[rows], task.y[rows])[:, : -weight.shape[1]]
         for rows in (background, pool)
     )
-    moments = curvature.gradient_moments(back)
+    moments = curvature.gradient_moments(of_background)
     root = curvature.whitening(moments.covariance)
-    rotated = (asked - moments.mean) @ root
+    rotated = (of_pool - moments.mean) @ root
     distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
     return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
 

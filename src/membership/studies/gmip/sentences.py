@@ -4,7 +4,8 @@ import pandas as pd
 
 from membership.exhibits import sentences as said
 from membership.exhibits.numbers import number
-from membership.studies.gmip import theory
+from membership.metrics.rate_names import tpr_label
+from membership.studies.gmip import names, theory
 
 _EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
 
@@ -58,7 +59,7 @@ def of_figure_5(table: pd.DataFrame) -> str:
 
 
 def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
-    at = table[table["panel"].str.endswith(": one step") & ((table["fpr"] - fpr).abs() < 1e-9)]
+    at = table[(table["steps"] == names.ONE) & ((table["fpr"] - fpr).abs() < 1e-9)]
     glir, by_parameters, by_rank = (
         100 * at.loc[at["series"] == series, "tpr"]
         for series in ("GLiR", "level at K = d", "level at K = rank")
@@ -91,24 +92,24 @@ def of_control_3(table: pd.DataFrame) -> str:
         (),
         "With known moments a nominal rate of 5% comes out as {paper:.1f}% with the corrected "
         "p-values and as {authors:.1f}% with those of the released code.",
-        paper={"data": "simulated", "nominal": 5, "convention": "paper"},
-        authors={"data": "simulated", "nominal": 5, "convention": "authors"},
+        paper={"data": names.SIMULATED, "nominal": 5, "convention": "paper"},
+        authors={"data": names.SIMULATED, "nominal": 5, "convention": "authors"},
     )
 
 
 def of_control_4(table: pd.DataFrame) -> str:
     """The sum and the joint test, simulated at the highest correlation and on the first data."""
     value = {(r.data, r.case, r.attack): r.value for r in table.itertuples()}
-    case = table[table["data"] == "simulated"]["case"].iloc[-1]
+    case = table[table["data"] == names.SIMULATED]["case"].iloc[-1]
     area = {key[2]: value[key] for key in value if key[1] == case}
     simulated = (
-        f"Simulated, {case}: AUC {area['one step']:.1f}% after one step, "
-        f"{area['sum of log p']:.1f}% with summed log p-values of five, "
-        f"{area['joint test']:.1f}% with the joint test."
+        f"Simulated, {case}: AUC {area[names.ONE]:.1f}% after one step, "
+        f"{area[names.SUM]:.1f}% with summed log p-values of five, "
+        f"{area[names.JOINT]:.1f}% with the joint test."
     )
     for data, case, attack in value:
-        if attack == "joint likelihood ratio" and case.startswith("5 steps"):
-            summed, test = (value[data, case, key] for key in ("sum of log p", "joint test"))
+        if attack == names.RATIO and names.has_steps(case, 5):
+            summed, test = (value[data, case, key] for key in (names.SUM, names.JOINT))
             return (
                 f"{simulated} {data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the "
                 f"joint test, {value[data, case, attack]:.1f}% with the joint likelihood ratio."
@@ -131,8 +132,7 @@ def of_control_6(table: pd.DataFrame) -> str:
     """The median and the upper percent of K over the rank."""
     measured = table[table["method"] == "measured"].set_index(["data", "quantity"])["value"]
     shares = [
-        f"{name} {measured[name, 'K / rank, quantile 0.5']:.2f} and "
-        f"{measured[name, 'K / rank, quantile 0.99']:.1f}"
+        f"{name} {measured[name, names.k_at(0.5)]:.2f} and {measured[name, names.k_at(0.99)]:.1f}"
         for name in dict.fromkeys(measured.index.get_level_values(0))
     ]
     return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(shares)}."
@@ -151,7 +151,7 @@ def of_control_8(table: pd.DataFrame) -> str:
 
 def of_control_9(table: pd.DataFrame) -> str:
     """Equation 10 over the numerical rate at 0.1% FPR, at the paper's sizes and in the example."""
-    rates = table[table["quantity"] == "TPR at 0.1% FPR (%)"]
+    rates = table[table["quantity"] == tpr_label(0.001)]
     wide = rates.pivot_table(index="data", columns="method", values="value")
     ratio = wide["Equation 10"] / wide["numerical"]
     return (
@@ -185,7 +185,7 @@ def of_control_10(table: pd.DataFrame) -> str:
 
 def of_control_11(table: pd.DataFrame) -> str:
     """The level of one step, of the median record and of the upper percent."""
-    at = table[table["quantity"] == "mu of one step"]
+    at = table[table["quantity"] == names.ONE_STEP]
     return said.each(
         at,
         "data",
@@ -205,43 +205,43 @@ def of_control_12(table: pd.DataFrame) -> str:
         "{data} {area:+z.1f} and {rate:+z.1f}",
         "The likelihood ratio's gain over GLiR, AUC and TPR at 1% FPR (points): {}.",
         area={**less, "quantity": "AUC (%)"},
-        rate={**less, "quantity": "TPR at 1% FPR (%)"},
+        rate={**less, "quantity": tpr_label(_LOW_RATE)},
     )
 
 
 def of_control_13(table: pd.DataFrame) -> str:
     """The AUC after one step, predicted and found."""
     return said.each(
-        table[table["steps"] == "one step"],
+        table[table["steps"] == names.ONE],
         "data",
         "{data} {predicted:.1f} and {found:.1f}",
         "AUC (%) of one step, predicted at K = d and found: {}.",
-        predicted={"part": "predicted at K = d, d parameters"},
-        found={"part": "found, GLiR"},
+        predicted={"part": names.PREDICTED},
+        found={"part": names.FOUND},
     )
 
 
 def of_the_gap(table: pd.DataFrame) -> str:
     """Control 13 in words: the parts after one step, in points of AUC."""
     return said.each(
-        table[table["steps"] == "one step"],
+        table[table["steps"] == names.ONE],
         "data",
         "{data} from {predicted:.1f} to {found:.1f}: rank {rank:+z.1f}, spread of K "
         "{spread:+z.1f}, estimated moments {background:+z.1f}, the rest {rest:+z.1f}",
         "A panel a data set: bars lead from the predicted AUC through four reasons to the AUC "
         "that is found. In percent and points: {}.",
-        predicted={"part": "predicted at K = d, d parameters"},
-        found={"part": "found, GLiR"},
-        rank={"part": "rank in the place of d"},
-        spread={"part": "each record's K in the place of its mean"},
-        background={"part": "moments estimated, if normal"},
-        rest={"part": "the rest"},
+        predicted={"part": names.PREDICTED},
+        found={"part": names.FOUND},
+        rank={"part": names.RANK},
+        spread={"part": names.SPREAD},
+        background={"part": names.BACKGROUND},
+        rest={"part": names.REST},
     )
 
 
 def of_control_17(table: pd.DataFrame) -> str:
     """What is found of all members, and what is stated, at 10% false positives."""
-    rates = table[table["quantity"] == "TPR at 10% FPR (%)"]
+    rates = table[table["quantity"] == tpr_label(_EXAMPLE_RATE)]
     return said.each(
         rates,
         "data",
@@ -277,9 +277,9 @@ def of_the_promise(table: pd.DataFrame) -> str:
 
 def of_control_18(table: pd.DataFrame) -> str:
     """What the noise of half the level costs the attack, and how near it comes to GDP's curve."""
-    lost = table[table["quantity"] == "AUC lost (points)"]
+    lost = table[table["quantity"] == names.LOST]
     costs = "; ".join(f"{row.value:.1f} ({row.data})" for row in lost.itertuples())
-    excess = table[table["quantity"].str.startswith("greatest TPR")]["value"]
+    excess = table[table["quantity"] == names.EXCESS]["value"]
     most = excess.max()
     side = (
         "stays below the promised curve by at least" if most < 0 else "exceeds the curve by up to"
@@ -297,8 +297,12 @@ def of_control_19(table: pd.DataFrame) -> str:
     for name, part in table.groupby("data", sort=False):
         value = part.set_index("quantity")["value"]
         attacks = [
-            f"{attack} {value[f'{attack}, AUC (%)']:.1f}% in {value[f'{attack} (s)']:.2g} s"
-            for attack in (key.removesuffix(" (s)") for key in value.index if key.endswith("(s)"))
+            f"{attack} {value[f'{attack}, AUC (%)']:.1f}% in {value[attack + names.SECONDS]:.2g} s"
+            for attack in (
+                quantity.removesuffix(names.SECONDS)
+                for quantity in value.index
+                if quantity.endswith(names.SECONDS)
+            )
         ]
         parts.append(f"{name}: {'; '.join(attacks)}")
     return f"AUC and processor time. {'. '.join(parts)}."
@@ -320,8 +324,8 @@ def of_control_14(table: pd.DataFrame) -> str:
 def of_control_15(table: pd.DataFrame) -> str:
     """Points of accuracy lost to noise with either C."""
     parts = []
-    for name, part in table.groupby("data", sort=False):
-        _, wide, fitting = part[part["quantity"].str.endswith("(points)")]["value"]
+    for name, part in names.noise_losses(table).groupby("data", sort=False):
+        wide, fitting = part.set_index("C")["value"][[names.OWN, names.MEDIAN]]
         parts.append(f"{name} {wide:.1f} and {fitting:.1f}")
     return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(parts)}."
 
@@ -329,7 +333,7 @@ def of_control_15(table: pd.DataFrame) -> str:
 def of_control_16(table: pd.DataFrame) -> str:
     """The loss attack's rate at 1% FPR with either start."""
     return said.each(
-        table[table["quantity"] == "TPR at 1% FPR (%)"],
+        table[table["quantity"] == tpr_label(_LOW_RATE)],
         "data",
         "{data} {shared:.1f} and {own:.1f}%",
         "Members that the loss finds at 1% FPR, with shared and own starts: {}.",

@@ -72,9 +72,10 @@ class Settings(DataSettings):
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Raise the profile's background to what gradients on these data need."""
-        every = self.outlines().values()
-        least = max(_rank_and_background(one)[1] for one in every)
-        settings = self.noting(*(line for one in every for line in data.cautions(one, scaled=True)))
+        outlines = self.outlines().values()
+        least = max(_rank_and_background(outline)[1] for outline in outlines)
+        cautions = [data.cautions(outline, scaled=True) for outline in outlines]
+        settings = self.noting(*(line for lines in cautions for line in lines))
         most = {"n_background": max(self.n_background, least)}
         return settings.cut(asked, most, "a covariance is estimated on them")
 

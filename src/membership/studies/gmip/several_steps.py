@@ -15,14 +15,14 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import QUERIES, Audits, area_row
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED, SUM, on_background
 from membership.studies.gmip.recipes import LEAST_BACKGROUND
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, repeated
 from membership.training.private import record_gradients
 
 STEPS = (1, 2, 5)
-ATTACKS = ("sum of log p", "joint test", "joint likelihood ratio")
-MORE = "joint likelihood ratio less that of one step"
+MORE = f"{RATIO} less that of one step"
 CORRELATIONS = (0.0, 0.9, 0.99)
 
 
@@ -101,11 +101,10 @@ def rows(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
         # Both are the same where no more records are left.
         for i, size in enumerate(dict.fromkeys(audit.attrs["backgrounds"])):
             for j, steps in enumerate(audit["steps"].values.tolist()):
-                text = "one step" if steps == 1 else f"{steps} steps"
-                case = {"data": audit.attrs["set"], "case": f"{text}, {size:,} background records"}
+                case = {"data": audit.attrs["set"], "case": on_background(steps, size)}
                 for k, attack in enumerate(ATTACKS):
                     # Of one step the sum is GLiR, and so is the joint test.
-                    if steps == 1 and attack == ATTACKS[1]:
+                    if steps == 1 and attack == JOINT:
                         continue
                     values = audit["auc"].values[:, i, j, k]
                     if np.isnan(values).any():
@@ -130,16 +129,16 @@ def five_steps(settings: Settings) -> pd.DataFrame:
         rng = np.random.default_rng([settings.seed, 6, stream])
         across = np.full((steps, steps), correlation) + (1 - correlation) * np.eye(steps)
         root, joint = np.linalg.cholesky(across).T, whitening(np.kron(across, np.eye(d)))
-        scores: dict[str, list] = {"one step": [], "sum of log p": [], "joint test": []}
+        scores: dict[str, list] = {ONE: [], SUM: [], JOINT: []}
         for _ in range(settings.simulated_repeats):
             played: dict[str, list] = {attack: [] for attack in scores}
             for _ in range(rounds):
                 x = (rng.standard_normal((2 * n, d, steps)) @ root).transpose(2, 0, 1)
                 of_steps = [glir_whitened(step[:n].mean(axis=0), step, n) for step in x]
                 together = x.transpose(1, 0, 2).reshape(2 * n, -1) @ joint
-                played["one step"].append(of_steps[0])
-                played["sum of log p"].append(np.sum(of_steps, axis=0))
-                played["joint test"].append(glir_whitened(together[:n].mean(axis=0), together, n))
+                played[ONE].append(of_steps[0])
+                played[SUM].append(np.sum(of_steps, axis=0))
+                played[JOINT].append(glir_whitened(together[:n].mean(axis=0), together, n))
             for attack, parts in played.items():
                 scores[attack].append(np.concatenate(parts))
         for attack, repeats in scores.items():
@@ -152,6 +151,6 @@ def five_steps(settings: Settings) -> pd.DataFrame:
 
 def control_4(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Several steps on one batch, simulated and on real"""
-    simulated = five_steps(settings).assign(data="simulated")
+    simulated = five_steps(settings).assign(data=SIMULATED)
     simulated["case"] = [f"correlation {correlation:g}" for correlation in simulated["correlation"]]
     return joined([simulated, rows(audits)] if audits else [simulated])

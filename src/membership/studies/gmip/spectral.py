@@ -20,6 +20,7 @@ from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.experiment import Task, split, trajectory
 from membership.studies.gmip.noised import clipped
 from membership.studies.gmip.settings import Settings
@@ -39,15 +40,15 @@ GDP, PAPER, NORM, SPECTRUM = (
 METHODS = (GDP, PAPER, NORM, SPECTRUM)
 PROTECTED = "99% of records"
 GROUPS = {"records about the median": (0.49, 0.51), "records of the largest 1%": (0.99, 1.0)}
-ATTACKED = ("AUC (%)", "TPR at 1% FPR (%)")
+ATTACKED = ("AUC (%)", tpr_label(0.01))
 _LAW, _ASKED, _BATCHES, _STREAM = 10_000, 5000, 150, 22
 
 
 class Gradients(NamedTuple):
-    """In the eigenvectors of the covariance, mean 0: of the law's records and of those asked."""
+    """In the eigenvectors of the covariance, mean 0: of the law's records and of the queries."""
 
     law: FloatArray
-    asked: FloatArray
+    queries: FloatArray
     square: FloatArray
     variance: FloatArray
     clip: float
@@ -60,19 +61,19 @@ def gradients(task: Task, settings: Settings, model: int, norm: str) -> Gradient
     rng = np.random.default_rng([settings.seed, _STREAM, model])
     order = rng.permutation(len(task.y))
     rows = np.split(order, [min(_LAW, 2 * len(order) // 3)])
-    of_law, asked = (
+    of_law, queries = (
         record_gradients(weight, task.features[part], task.y[part])
         for part in (rows[0], rows[1][:_ASKED])
     )
-    lengths = np.linalg.norm(np.concatenate([of_law, asked]), axis=1)
+    lengths = np.linalg.norm(np.concatenate([of_law, queries]), axis=1)
     clip = float(lengths.max() if norm == NORMS[0] else np.median(lengths))
-    of_law, asked = clipped(of_law, clip), clipped(asked, clip)
+    of_law, queries = clipped(of_law, clip), clipped(queries, clip)
     moments = gradient_moments(of_law)
     root = whitening(moments.covariance)
     variance = 1 / np.square(root).sum(axis=0)
     # Orthonormal directions: noise that is the same in all stays so.
-    law, asked = ((part - moments.mean) @ root * np.sqrt(variance) for part in (of_law, asked))
-    return Gradients(law, asked, np.square(asked), variance, clip)
+    law, queries = ((part - moments.mean) @ root * np.sqrt(variance) for part in (of_law, queries))
+    return Gradients(law, queries, np.square(queries), variance, clip)
 
 
 def record_levels(square: FloatArray, variance: FloatArray, n: int, tau: float) -> FloatArray:
@@ -108,7 +109,7 @@ def attacked(
     `GROUPS`, columns `ATTACKED`, in percent.
     """
     level = record_levels(g.square, g.variance, n, tau)
-    weight = g.asked / (n * g.variance + (n * tau) ** 2) * n
+    weight = g.queries / (n * g.variance + (n * tau) ** 2) * n
     weight /= np.sqrt(np.square(weight) @ (g.variance / n + tau**2))[:, None]
     groups = [
         np.flatnonzero((level >= np.quantile(level, low)) & (level <= np.quantile(level, high)))
@@ -116,7 +117,7 @@ def attacked(
     ]
     chosen = np.concatenate(groups)
     of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    delta, weight, level = g.asked[chosen], weight[chosen], level[chosen]
+    delta, weight, level = g.queries[chosen], weight[chosen], level[chosen]
     sides: list[FloatArray] = []
     for inside in (False, True):
         means = []
@@ -127,22 +128,22 @@ def attacked(
         own = (delta * weight).sum(axis=1) / n if inside else 0.0
         sides.append(np.array(means) @ weight.T + own)
     member = np.arange(2 * _BATCHES) >= _BATCHES
-    found, promised = [], []
+    measured, promised = [], []
     for group in range(len(groups)):
         score = np.concatenate(sides)[:, of == group].ravel()
         truth = np.repeat(member, (of == group).sum())
-        found.append([metrics.auc(score, truth), metrics.tpr_at_fpr(score, truth, 0.01)])
+        measured.append([metrics.auc(score, truth), metrics.tpr_at_fpr(score, truth, 0.01)])
         mus = level[of == group]
         promised.append(
             np.mean([[privacy.gaussian_auc(mu), privacy.gaussian_tpr(0.01, mu)] for mu in mus], 0)
         )
-    return 100 * np.array(found), 100 * np.array(promised)
+    return 100 * np.array(measured), 100 * np.array(promised)
 
 
 def measure(task: Task, settings: Settings) -> dict[str, Any]:
     """Noise by model, norm, level, quantile and method; and the attack at the noise for 99%."""
     n = task.batch
-    tau, found, promised, clips = [], [], [], []
+    tau, measured, promised, clips = [], [], [], []
     for model in range(settings.audit_models):
         for norm in NORMS:
             g = gradients(task, settings, model, norm)
@@ -156,8 +157,8 @@ def measure(task: Task, settings: Settings) -> dict[str, Any]:
                 attacked(g, n, needed(g, n, mu, QUANTILES[PROTECTED], SPECTRUM), rng)
                 for mu in LEVELS
             ]
-            found.append([one for one, _ in outcomes])
-            promised.append([one for _, one in outcomes])
+            measured.append([rates for rates, _ in outcomes])
+            promised.append([rates for _, rates in outcomes])
     first = ("model", "norm")
 
     def shaped(values: Any) -> FloatArray:
@@ -166,7 +167,7 @@ def measure(task: Task, settings: Settings) -> dict[str, Any]:
 
     return {
         "tau": ((*first, "level", "share", "bound"), shaped(tau)),
-        "found": ((*first, "level", "group", "attack"), shaped(found)),
+        "found": ((*first, "level", "group", "attack"), shaped(measured)),
         "promised": ((*first, "level", "group", "attack"), shaped(promised)),
         "clip": (first, shaped(clips)),
     }
@@ -206,13 +207,13 @@ def _outcomes(at: xr.Dataset) -> list[dict[str, Any]]:
     rows = []
     for group in GROUPS:
         for quantity in ATTACKED:
-            found, promised = (
+            measured, promised = (
                 at[name].sel(group=group, attack=quantity).values for name in ("found", "promised")
             )
             for method, values in (
-                ("found", found),
+                ("found", measured),
                 ("promised", promised),
-                ("found less promised", found - promised),
+                ("found less promised", measured - promised),
             ):
                 key = {"record": group, "method": method, "quantity": quantity}
                 rows.append({**key, **metrics.summary(values)})

@@ -8,6 +8,7 @@ import pandas as pd
 
 from membership import metrics, privacy, published
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.recipes import RECIPES, Recipe
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed
@@ -18,7 +19,10 @@ RATES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 LOW_RATES = (0.001, 0.01, 0.1, 0.5)
 FEW_STEPS = (400, 100, 10_000, 10)
 """d, n, N and T of an example where Equation 10 lies below the numerical rate."""
+EXAMPLE = "d = {}, n = {}, N = {:,}, {} steps".format(*FEW_STEPS)
 DATASETS = ("cifar10", "purchase_like", "adult")
+METHODS = {"MIP": "mip", "DP": "gdp"}
+"""The notions of Table 5, as it calls them."""
 
 
 def levels(count: int = 20) -> np.ndarray:
@@ -44,10 +48,10 @@ def figure_1() -> pd.DataFrame:
 def table_5() -> pd.DataFrame:
     """The noise that each privacy level needs, under both notions (Table 5)."""
     rows = [
-        {"mu": round(mu, 2), "metric": f"{RECIPES[name].label} ({method})"}
+        {"mu": round(mu, 2), "metric": _entry(RECIPES[name].label, method)}
         | metrics.exactly(needed_noise(RECIPES[name], mu, notion))
         for name in DATASETS
-        for method, notion in (("MIP", "mip"), ("DP", "gdp"))
+        for method, notion in METHODS.items()
         for mu in levels()
     ]
     table = pd.DataFrame(rows).drop(columns="n_repeats")
@@ -57,16 +61,39 @@ def table_5() -> pd.DataFrame:
 
 def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
     """Each entry of `table_5` beside the printed one, which has two decimals."""
+    return published.compare(table, printed_table_5(), ["mu", "metric"])
+
+
+def printed_table_5() -> pd.DataFrame:
+    """The published entries, with a metric as `table_5` has it."""
     printed = published.reference("gmip_table5")
-    printed["metric"] = printed["dataset"] + " (" + printed["method"] + ")"
-    return published.compare(table, printed, ["mu", "metric"])
+    pairs = zip(printed["dataset"], printed["method"], strict=True)
+    printed["metric"] = [_entry(*pair) for pair in pairs]
+    return printed
+
+
+def _entry(label: str, method: str) -> str:
+    """The metric of Table 5 that is of a data set and a notion, MIP or DP."""
+    return f"{label} ({method})"
+
+
+def by_notion(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 5 with columns dataset and notion, which its metrics name."""
+    of = {_entry(r.label, method): (r.label, method) for r in _recipes() for method in METHODS}
+    parts = table["metric"].map(of)
+    return table.assign(dataset=parts.str[0], notion=parts.str[1])
+
+
+def _recipes() -> list[Recipe]:
+    return [RECIPES[name] for name in DATASETS]
 
 
 def table_5_sentence(table: pd.DataFrame) -> str:
     """How many entries are the printed ones, and from which level on no noise is needed."""
-    free = table[table["metric"].str.endswith("(MIP)") & (table["value"] == 0)]
-    least = free.groupby("metric", sort=False)["mu"].min()
-    listing = ", ".join(f"{name.removesuffix(' (MIP)')} {mu:g}" for name, mu in least.items())
+    wide = by_notion(table)
+    free = wide[(wide["notion"] == "MIP") & (wide["value"] == 0)]
+    least = free.groupby("dataset", sort=False)["mu"].min()
+    listing = ", ".join(f"{name} {mu:g}" for name, mu in least.items())
     return f"Membership inference privacy asks for no noise from these levels on: {listing}."
 
 
@@ -141,9 +168,14 @@ def control_1(settings: Settings) -> pd.DataFrame:
     """The greatest deviations of `monte_carlo` over the ten levels, setting by setting."""
     draws, keys = monte_carlo(settings), ["d", "n", "tau", "metric"]
     table = draws.groupby(keys, sort=False)["deviation"].max().rename("value").reset_index()
-    table["metric"] = "greatest deviation of the " + table["metric"]
+    table["metric"] = table["metric"].map(deviation_of)
     table.attrs = draws.attrs
     return table
+
+
+def deviation_of(rate: str) -> str:
+    """The metric of Control 1 that is the deviation of a rate, FPR or FNR."""
+    return f"greatest deviation of the {rate}"
 
 
 def looseness() -> pd.DataFrame:
@@ -164,7 +196,7 @@ def looseness() -> pd.DataFrame:
             rows.append(_bounded(recipe.label, "tau for mu = 0.4", method, tau))
     d, n, n_records, steps = FEW_STEPS
     rows += _composition(
-        f"d = {d}, n = {n}, N = {n_records:,}, {steps} steps",
+        EXAMPLE,
         privacy.mip_mu_step(d, n, d),
         (n, n_records, steps),
     )
@@ -180,7 +212,7 @@ def _composition(label: str, step: float, schedule: tuple[int, int, int]) -> lis
     """mu and TPR after all steps by both limits, and the TPR's numerical enclosure."""
     n, n_records, steps = schedule
     rates = np.array(LOW_RATES)
-    quantities = [f"TPR at {100 * rate:g}% FPR (%)" for rate in LOW_RATES]
+    quantities = [tpr_label(rate) for rate in LOW_RATES]
     rows = []
     for method, order in (("Equation 10", "either"), ("one-sided", "fixed")):
         mu = privacy.subsampled_mu(step, n, n_records, steps, order=order)

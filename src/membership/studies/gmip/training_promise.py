@@ -12,6 +12,7 @@ from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.training.private import initial_weight, residual, with_constant
@@ -174,7 +175,7 @@ def attack_table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
         limit = privacy.gaussian_tpr(np.array(RATES), mu)
         exact = 1 - privacy.numerical_tradeoff(RATES, step, n, r.n_records, r.steps, grid=16).low
         for i, rate in enumerate(RATES):
-            key = {"data": name, "quantity": f"TPR at {100 * rate:g}% FPR (%)"}
+            key = {"data": name, "quantity": tpr_label(rate)}
             for method, value in (("Equation 10", limit[i]), ("numerical, K = d", exact[i])):
                 stated = metrics.exactly(100 * float(value))
                 rows.append({**key, "asked": LEVEL, "others": method, **stated})

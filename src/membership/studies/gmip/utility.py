@@ -16,6 +16,7 @@ from membership.exhibits.tidy import tidy
 from membership.privacy import numerical
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.names import MEDIAN, NORMS, OWN, lost_to_noise
 from membership.studies.gmip.recipes import Recipe
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed, recipe_of
@@ -26,7 +27,6 @@ NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
 SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
 _GRID = 13
 MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
-NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
 SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 
 
@@ -179,8 +179,8 @@ def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
             ("mu without noise, Equation 10", [_stated(recipe)]),
             ("mu without noise, numerically", [evidence.attrs["free"]]),
             ("accuracy lost to the smaller C alone (points)", bare - small),
-            (f"accuracy lost to noise for mu = {mu}, {OWN} (points)", bare - noisy),
-            (f"accuracy lost to noise for mu = {mu}, {MEDIAN} (points)", small - small_noisy),
+            (lost_to_noise(mu, OWN), bare - noisy),
+            (lost_to_noise(mu, MEDIAN), small - small_noisy),
             *_saved(evidence),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])

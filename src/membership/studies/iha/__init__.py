@@ -2,8 +2,8 @@
 
 From the top: ``settings`` (sizes, and what data they take), ``subjects`` (which data sets a run
 has), ``experiment`` (records, networks, training), ``forms``, ``left_out`` and ``neighbours`` (what
-is kept of the models), ``gather`` (every file of evidence), ``scores`` and ``audit`` (from evidence
-to scores and rows).
+is kept of the models), ``gather`` (every file of evidence), ``scores`` and ``evaluation`` (from
+evidence to scores and rows).
 
 Then a file a question of the page: ``against_references``, ``damping``, ``score_taken_apart``,
 ``clean_game`` with ``small_game``, ``leave_one_out``, ``cost``, ``theory``. What they show is

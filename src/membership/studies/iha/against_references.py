@@ -10,7 +10,7 @@ import pandas as pd
 
 from membership import attacks, published
 from membership.studies.iha import subjects
-from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import KEPT
 from membership.studies.iha.scores import (
     KEYS,
@@ -55,31 +55,33 @@ FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
 GRID = np.logspace(-4, 0, 81)
 
 
-def figure_1(audits: Sequence[Audit]) -> pd.DataFrame:
+def figure_1(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """ROC curves at low false positive rates (Figure 1): means over the targets, with intervals."""
     parts = []
-    for audit in audits:
-        least = 1 / min(int((~member).sum()) for member in audit.member)
+    for evaluation in evaluations:
+        least = 1 / min(int((~member).sum()) for member in evaluation.member)
         grid = GRID[least <= GRID]
         for name in FIGURE_1:
-            key = {"panel": audit.label, "series": name}
-            parts += curve(key, audit.scores(name), audit.member, grid, audit.units)
-    return table_of(parts, audits)
+            key = {"panel": evaluation.label, "series": name}
+            parts += curve(key, evaluation.scores(name), evaluation.member, grid, evaluation.units)
+    return table_of(parts, evaluations)
 
 
-def table_2(audits: Sequence[Audit]) -> pd.DataFrame:
+def table_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """The paper's main comparison (Table 2), and how good the models are (Section 4.1)."""
     rows = []
-    for audit in audits:
-        squared = audit.recipe["loss"] == "squared-error"
+    for evaluation in evaluations:
+        squared = evaluation.recipe["loss"] == "squared-error"
         loss = "test loss (MSE)" if squared else "test loss"
         for variable, name in (("test_accuracy", "test accuracy (%)"), ("test_loss", loss)):
-            key = {"dataset": audit.label, "attack": "(model)", "metric": name}
-            rows.append({**key, **over_models(audit.outputs[variable].values.tolist())})
+            key = {"dataset": evaluation.label, "attack": "(model)", "metric": name}
+            rows.append({**key, **over_models(evaluation.outputs[variable].values.tolist())})
         for attack, name in TABLE_2.items():
-            rows += audit.rows(attack, name)
-        rows += [audit.less("IHA (Exact)", other, TABLE_2) for other in ("LOSS", "SIF", "LiRA")]
-    return table_of(rows, audits)
+            rows += evaluation.rows(attack, name)
+        rows += [
+            evaluation.less("IHA (Exact)", other, TABLE_2) for other in ("LOSS", "SIF", "LiRA")
+        ]
+    return table_of(rows, evaluations)
 
 
 def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -91,14 +93,19 @@ def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, pd.concat(printed))
 
 
-def table_7(audits: Sequence[Audit], deep: Sequence[Audit]) -> pd.DataFrame:
+def table_7(evaluations: Sequence[Evaluation], deep: Sequence[Evaluation]) -> pd.DataFrame:
     """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
-    rows = [row for audit in audits for item in TABLE_7.items() for row in audit.rows(*item)]
-    for audit in deep:
+    rows = [
+        row
+        for evaluation in evaluations
+        for item in TABLE_7.items()
+        for row in evaluation.rows(*item)
+    ]
+    for evaluation in deep:
         for attack, damping in subjects.DEEP_DAMPINGS.items():
-            if audit.has(f"IHA, damping {damping:g}"):
-                rows += audit.rows(attack, f"IHA, damping {damping:g}")
-    return table_of(rows, audits)
+            if evaluation.has(f"IHA, damping {damping:g}"):
+                rows += evaluation.rows(attack, f"IHA, damping {damping:g}")
+    return table_of(rows, evaluations)
 
 
 def table_7_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -126,22 +133,22 @@ CONTROL_1 = {
 }
 
 
-def control_1(audits: Sequence[Audit]) -> pd.DataFrame:
+def control_1(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """What knowing all other records is worth, and what curvature is (iha-ctl-1)."""
     everyone, rows = "IHA, gradient over D for everyone", []
-    for audit in audits:
-        rows += [row for item in CONTROL_1.items() for row in audit.rows(*item, METRICS[:2])]
-        rows.append(audit.less(everyone, "LOSS", CONTROL_1))
-    return table_of(rows, audits)
+    for evaluation in evaluations:
+        rows += [row for item in CONTROL_1.items() for row in evaluation.rows(*item, METRICS[:2])]
+        rows.append(evaluation.less(everyone, "LOSS", CONTROL_1))
+    return table_of(rows, evaluations)
 
 
-def control_3(audits: Sequence[Audit]) -> pd.DataFrame:
+def control_3(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
     among, rows = "LiRA, target among its references", []
-    for audit in audits:
-        rows += [row for name in (*ONLINE, *OFFLINE) for row in audit.rows(name, name)]
-        rows.append(audit.less(among, "LiRA", {name: name for name in ONLINE}))
-    return table_of(rows, audits)
+    for evaluation in evaluations:
+        rows += [row for name in (*ONLINE, *OFFLINE) for row in evaluation.rows(name, name)]
+        rows.append(evaluation.less(among, "LiRA", {name: name for name in ONLINE}))
+    return table_of(rows, evaluations)
 
 
 def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:

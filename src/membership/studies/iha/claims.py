@@ -14,6 +14,7 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.exhibits import Source
+from membership.metrics.rate_names import tpr_column
 from membership.published import Contrast, Outcome, claims
 from membership.published.claim_rules import about, better, chance, exists, much_better
 from membership.published.outcomes import (
@@ -27,7 +28,7 @@ from membership.published.outcomes import (
 )
 from membership.published.rows import number, rows_at
 from membership.studies.iha import damping, theory
-from membership.studies.iha.audit import swept_audits
+from membership.studies.iha.evaluation import swept_evaluations
 from membership.studies.iha.forms import N_SWEPT
 from membership.studies.iha.scores import PAIRED
 from membership.studies.iha.subjects import RATIO
@@ -40,7 +41,7 @@ LEAST_TARGETS, LEAST_REFERENCES = 5, 32
 LEAST_RETRAININGS, MOST_SOLVED = 2000, 10_000
 TIMED_MEMBERS, MODELS, LEAST_TIMINGS = 80_000, 128, 3
 NETWORK = "600-32-100"
-AT_1, AT_01 = "TPR@1%FPR (%)", "TPR@0.1%FPR (%)"
+AT_1, AT_01 = tpr_column(0.01, " (%)"), tpr_column(0.001, " (%)")
 EXACT = "IHA (Exact)"
 OTHERS = [name for name in damping.CONDITIONINGS if name != damping.BEST]
 EVERYONE = "IHA, gradient over D for everyone"
@@ -335,7 +336,11 @@ def best_damping(rows: Rows, parts: int) -> Outcome:
 
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def _on_few(rows: Rows, parts: int) -> Outcome:
-    (few,) = (audit for audit in swept_audits(rows.source) if audit.label == rows.label)
+    (few,) = (
+        evaluation
+        for evaluation in swept_evaluations(rows.source)
+        if evaluation.label == rows.label
+    )
     paired = [few.less(damping.BEST, name, damping.CONDITIONINGS) for name in OTHERS]
     beside_best = replace(rows, table=pd.DataFrame(paired))
     return _ahead([beside_best.lead(damping.BEST, name) for name in OTHERS], parts)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from membership import metrics
 from membership.arrays import BoolArray, FloatArray
-from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.sentences import FALSE, TRUE
 
 PAIR = ("IHA", "LiRA")
@@ -21,19 +21,19 @@ AHEAD = "members accused less non-members accused (points)"
 LESS = "members accused, less {attack}'s at that rate (points)"
 
 
-def control_19(audits: Sequence[Audit]) -> pd.DataFrame:
+def control_19(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """iha-ctl-19: IHA and LiRA together, beside each alone at the same false positive rate."""
     rows = []
-    for audit in audits:
-        scores = [audit.scores(name) for name in PAIR]
-        targets = zip(*scores, audit.member, strict=True)
+    for evaluation in evaluations:
+        scores = [evaluation.scores(name) for name in PAIR]
+        targets = zip(*scores, evaluation.member, strict=True)
         numbers = [together(pair, member, RATE) for *pair, member in targets]
         for metric in numbers[0]:
             values = np.array([number[metric] for number in numbers])
-            key = {"dataset": audit.label, "attack": BOTH, "metric": metric}
+            key = {"dataset": evaluation.label, "attack": BOTH, "metric": metric}
             ends = {"lowest": 0.0, "highest": 100.0} if metric in (FALSE, TRUE) else {}
-            rows.append(key | metrics.summary(values, audit.units, **ends))
-    return table_of(rows, audits)
+            rows.append(key | metrics.summary(values, evaluation.units, **ends))
+    return table_of(rows, evaluations)
 
 
 def together(pair: Sequence[FloatArray], member: BoolArray, rate: float) -> dict[str, float]:

@@ -23,7 +23,7 @@ from membership.errors import InputError
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.experiment import timed
 from membership.studies.iha import scores, subjects
-from membership.studies.iha.audit import Audit, design, table_of
+from membership.studies.iha.evaluation import Evaluation, design, table_of
 from membership.studies.iha.experiment import Trained, halves, of_models, scaled_logits
 from membership.studies.iha.forms import records, training_records
 from membership.studies.iha.settings import Settings
@@ -226,19 +226,22 @@ def _few_bits(values: np.ndarray) -> np.ndarray:
 MEGABYTE = 1e6
 
 
-def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset]) -> pd.DataFrame:
+def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Exact scores against conjugate gradients on the same records (Table 3)."""
     rows, sizes, queried, count = [], [], {}, {}
-    for audit, solution in zip(audits, solved, strict=True):
-        places = np.searchsorted(audit.outputs["record"].values, solution["query"].values)
-        exact = [score[places] for score in audit.scores("IHA")]
-        member = [truth[places] for truth in audit.member]
+    for evaluation, solution in zip(evaluations, solved, strict=True):
+        places = np.searchsorted(evaluation.outputs["record"].values, solution["query"].values)
+        exact = [score[places] for score in evaluation.scores("IHA")]
+        member = [truth[places] for truth in evaluation.member]
         cg = [
             a + b for a, b in zip(exact, solution["difference"].values.astype(float), strict=True)
         ]
         for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
             rows += scores.measured(
-                {"dataset": audit.label, "attack": attack}, parts, member, units=audit.units
+                {"dataset": evaluation.label, "attack": attack},
+                parts,
+                member,
+                units=evaluation.units,
             )
         apart = [
             float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
@@ -246,22 +249,22 @@ def table_3(audits: Sequence[Audit], solved: Sequence[xr.Dataset]) -> pd.DataFra
         metric = {"metric": "largest difference from exact, relative"}
         rows.append(
             {
-                "dataset": audit.label,
+                "dataset": evaluation.label,
                 "attack": "IHA (CG)",
                 **metric,
-                **scores.over_models(apart, units=audit.units),
+                **scores.over_models(apart, units=evaluation.units),
             }
         )
         sizes.append(
-            f"{audit.label}: {len(places):,} records asked of each of {len(exact)} models (the "
-            "paper: 10,000 records)"
+            f"{evaluation.label}: {len(places):,} records asked of each of {len(exact)} models "
+            "(the paper: 10,000 records)"
         )
-        queried[audit.label] = {
+        queried[evaluation.label] = {
             "queried_members": min(int(truth.sum()) for truth in member),
             "queried_non_members": min(int((~truth).sum()) for truth in member),
         }
-        count[audit.label] = len(places)
-    table = table_of(rows, audits, sizes)
+        count[evaluation.label] = len(places)
+    table = table_of(rows, evaluations, sizes)
     for label, facts in queried.items():
         table.attrs["setup"][label] |= facts
     table.attrs["asked"] = count

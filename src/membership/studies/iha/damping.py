@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import t
 
 from membership import metrics, published
-from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import DAMPINGS
 from membership.studies.iha.score_taken_apart import auc
 from membership.studies.iha.scores import LEARNT_BY, columns, judged, over_models
@@ -30,31 +30,33 @@ CONDITIONINGS = {
 BEST = "IHA (damping eps=2e-1)"
 
 
-def table_8(audits: Sequence[Audit]) -> pd.DataFrame:
+def table_8(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only.
 
     Where few records are asked, the same of every target, the errors are over records too.
     """
     rows = []
-    for audit in audits:
+    for evaluation in evaluations:
         for attack, name in CONDITIONINGS.items():
-            if audit.has(name):
-                key = {"dataset": audit.label, "attack": attack, "metric": "AUC"}
-                rows.append({**key, **_over_records_too(audit, name)})
-        known = [attack for attack, name in CONDITIONINGS.items() if audit.has(name)]
+            if evaluation.has(name):
+                key = {"dataset": evaluation.label, "attack": attack, "metric": "AUC"}
+                rows.append({**key, **_over_records_too(evaluation, name)})
+        known = [attack for attack, name in CONDITIONINGS.items() if evaluation.has(name)]
         if BEST in known:
-            rows += [audit.less(BEST, other, CONDITIONINGS) for other in known if other != BEST]
-    return table_of(rows, audits)
+            rows += [
+                evaluation.less(BEST, other, CONDITIONINGS) for other in known if other != BEST
+            ]
+    return table_of(rows, evaluations)
 
 
-def _over_records_too(audit: Audit, name: str) -> dict[str, float]:
+def _over_records_too(evaluation: Evaluation, name: str) -> dict[str, float]:
     """The AUC of one attack with the error of its targets and records, as degrees of the fewer.
 
     Where every record was asked, over the targets alone.
     """
-    if audit.is_whole:
-        return over_models(audit.numbers(name).tolist(), 1.0, units=audit.units)
-    estimate = columns(auc(audit.scores(name), audit.member, audit.units).interval())
+    if evaluation.is_whole:
+        return over_models(evaluation.numbers(name).tolist(), 1.0, units=evaluation.units)
+    estimate = columns(auc(evaluation.scores(name), evaluation.member, evaluation.units).interval())
     degrees = min(estimate["degrees_of_freedom"], estimate["n_repeats"] - 1)
     half = float(t.ppf(0.975, degrees)) * estimate["standard_error"]
     ends = {"low": estimate["value"] - half, "high": estimate["value"] + half}
@@ -66,28 +68,28 @@ def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, published.reference("iha_table8"))
 
 
-def control_2(audits: Sequence[Audit]) -> pd.DataFrame:
+def control_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """The damping, over three orders of magnitude (iha-ctl-2)."""
     rows = []
-    for audit in audits:
+    for evaluation in evaluations:
         for damping in DAMPINGS:
             for name in LEARNT_BY:
-                if audit.has(f"{name}, damping {damping:g}"):
-                    key = {"panel": f"{audit.label}: AUC", "damping": damping, "series": name}
+                if evaluation.has(f"{name}, damping {damping:g}"):
+                    key = {"panel": f"{evaluation.label}: AUC", "damping": damping, "series": name}
                     rows.append(
-                        {**key, "metric": "AUC", **_auc(audit, f"{name}, damping {damping:g}")}
+                        {**key, "metric": "AUC", **_auc(evaluation, f"{name}, damping {damping:g}")}
                     )
-    return table_of(rows, audits)
+    return table_of(rows, evaluations)
 
 
-def _auc(audit: Audit, name: str) -> dict[str, float]:
+def _auc(evaluation: Evaluation, name: str) -> dict[str, float]:
     """Of one attack, from the numbers over every record where there are some."""
-    if audit.is_whole:
-        values = audit.numbers(name).tolist()
+    if evaluation.is_whole:
+        values = evaluation.numbers(name).tolist()
     else:
-        pairs = zip(audit.scores(name), audit.member, strict=True)
+        pairs = zip(evaluation.scores(name), evaluation.member, strict=True)
         values = [metrics.auc(score, member) for score, member in pairs]
-    return over_models(values, 1.0, units=audit.units)
+    return over_models(values, 1.0, units=evaluation.units)
 
 
 def published_dampings(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from membership.studies.iha import sentences, subjects
 if TYPE_CHECKING:
     from membership.studies.iha.settings import Settings
 
-against_references, audit, clean_game, combined, cost = later(
-    __package__, "against_references", "audit", "clean_game", "combined", "cost"
+against_references, clean_game, combined, cost, evaluation = later(
+    __package__, "against_references", "clean_game", "combined", "cost", "evaluation"
 )
 damping, drawings, leave_one_out, noise, one_loss = later(
     __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
@@ -47,16 +47,20 @@ _main, _whole = _files(subjects.MAIN), _files(subjects.WHOLE, subjects.whole)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
 # What tables are made of: data sets attacked, or the models of an experiment.
-MAIN = Reading(_main, audit.audits)
-COMPARED = Reading(_files(subjects.MAIN, subjects.compared), audit.compared_audits)
-DECOMPOSED = Reading(_files(subjects.MAIN, subjects.decomposed), audit.decomposed_audits)
+MAIN = Reading(_main, evaluation.evaluations)
+COMPARED = Reading(_files(subjects.MAIN, subjects.compared), evaluation.compared_evaluations)
+DECOMPOSED = Reading(_files(subjects.MAIN, subjects.decomposed), evaluation.decomposed_evaluations)
 DAMPED, WHOLE = (
-    Reading(_both(_files(subjects.SWEPT, subjects.decomposed), _whole), audit.damped_audits),
-    Reading(_whole, audit.whole_audits),
+    Reading(
+        _both(_files(subjects.SWEPT, subjects.decomposed), _whole), evaluation.damped_evaluations
+    ),
+    Reading(_whole, evaluation.whole_evaluations),
 )
-KNOWN = Reading(_files(subjects.KNOWN), audit.known_audits)
-VARIANTS = Reading(_both(_main, _files(subjects.MAIN, subjects.variants)), audit.variant_audits)
-DEEP = Reading(_files(subjects.SWEPT, subjects.deep), audit.deep_sweep)
+KNOWN = Reading(_files(subjects.KNOWN), evaluation.known_evaluations)
+VARIANTS = Reading(
+    _both(_main, _files(subjects.MAIN, subjects.variants)), evaluation.variant_evaluations
+)
+DEEP = Reading(_files(subjects.SWEPT, subjects.deep), evaluation.deep_sweep)
 LEFT_OUT = Reading(_left_out, leave_one_out.experiments)
 PROTOCOLS = Reading(_left_out, leave_one_out.protocols)
 

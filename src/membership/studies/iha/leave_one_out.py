@@ -13,6 +13,7 @@ from membership import attacks, metrics, published, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import origin, tidy
+from membership.metrics.rate_names import tpr_column
 from membership.studies.iha import subjects
 from membership.studies.iha.scores import KEYS, PAIRED, Forms, by_inverse, columns, white_box
 from membership.studies.iha.settings import Settings
@@ -107,7 +108,7 @@ SECTION_4_4 = {
     "LiRA-L, two-sided": "LiRA-L (offline, LOO refs)",
     "LiRA-L, one-sided": "LiRA-L (offline, LOO refs)",
 }
-TPR_30 = "TPR@30%FPR"
+TPR_30 = tpr_column(0.3, "")
 RESAMPLES = 200
 CONTRASTS = (
     ("L-attack", "IHA"),

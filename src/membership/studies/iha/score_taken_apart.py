@@ -15,7 +15,7 @@ from membership import metrics, published
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import subjects
-from membership.studies.iha.audit import Audit, table_of
+from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import DAMPINGS, ELSEWHERE, FRACTIONS
 from membership.studies.iha.scores import (
     KEYS,
@@ -46,22 +46,22 @@ TERMS = {
 KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
 
 
-def table_4(audits: Sequence[Audit]) -> pd.DataFrame:
+def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
     rows = []
-    for audit in audits:
-        momentum, learning_rate = audit.recipe["momentum"], audit.recipe["learning_rate"]
+    for evaluation in evaluations:
+        momentum, learning_rate = evaluation.recipe["momentum"], evaluation.recipe["learning_rate"]
         for attack, terms in TERMS.items():
             weights = {
                 term: 1 / (1 + momentum) if term == "loss" else -1 / learning_rate for term in terms
             }
             scores = [
                 sum(weight * of_target[term] for term, weight in weights.items())
-                for of_target in audit.by_target
+                for of_target in evaluation.by_target
             ]
-            key = {"dataset": audit.label, "attack": attack}
-            rows += measured(key, scores, audit.member, units=audit.units)
-    return table_of(rows, audits)
+            key = {"dataset": evaluation.label, "attack": attack}
+            rows += measured(key, scores, evaluation.member, units=evaluation.units)
+    return table_of(rows, evaluations)
 
 
 def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, published.reference("iha_table4"))
 
 
-def table_9(audits: Sequence[Audit]) -> pd.DataFrame:
+def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
 
     "as the appendix describes": z is taken out of the known records where it is one of them.
@@ -77,21 +77,25 @@ def table_9(audits: Sequence[Audit]) -> pd.DataFrame:
     the fraction's probability the AUC of full knowledge, else that of none.
     """
     rows = []
-    for audit in audits:
+    for evaluation in evaluations:
         for fraction in FRACTIONS:
-            key = {"dataset": audit.label, "fraction": fraction}
+            key = {"dataset": evaluation.label, "fraction": fraction}
             for attack, name in KNOWN.items():
-                scores = audit.scores(f"{name} {fraction:g}")
+                scores = evaluation.scores(f"{name} {fraction:g}")
                 named = {**key, "attack": attack}
-                rows += measured(named, scores, audit.member, units=audit.units)
-            pairs = [audit.scores("IHA"), audit.scores("IHA, everyone"), audit.member]
+                rows += measured(named, scores, evaluation.member, units=evaluation.units)
+            pairs = [
+                evaluation.scores("IHA"),
+                evaluation.scores("IHA, everyone"),
+                evaluation.member,
+            ]
             mixed = [
                 fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
                 for full, none, truth in zip(*pairs, strict=True)
             ]
-            coin = over_models(mixed, 1.0, units=audit.units)
+            coin = over_models(mixed, 1.0, units=evaluation.units)
             rows.append({**key, "attack": "coin", "metric": "AUC", **coin})
-    return table_of(rows, audits)
+    return table_of(rows, evaluations)
 
 
 def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,13 +115,16 @@ def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) ->
     ]
 
 
-def control_4(audits: Sequence[Audit], settings: Settings) -> pd.DataFrame:
+def control_4(evaluations: Sequence[Evaluation], settings: Settings) -> pd.DataFrame:
     """The corrected attack beside the published one, and why it differs (iha-ctl-4)."""
     rows = []
-    for audit in audits:
-        key, units = {"dataset": audit.label}, audit.units
+    for evaluation in evaluations:
+        key, units = {"dataset": evaluation.label}, evaluation.units
         numbers = {
-            name: [metrics.auc(s, m) for s, m in zip(audit.scores(name), audit.member, strict=True)]
+            name: [
+                metrics.auc(s, m)
+                for s, m in zip(evaluation.scores(name), evaluation.member, strict=True)
+            ]
             for name in LEARNT_BY
         }
         for name, values in numbers.items():
@@ -127,14 +134,14 @@ def control_4(audits: Sequence[Audit], settings: Settings) -> pd.DataFrame:
         gain = np.subtract(numbers["IHA*"], numbers["IHA"])
         less = over_models(gain.tolist(), 1.0, -1.0, units=units)
         rows.append({**key, "quantity": "AUC, IHA* less IHA", **less})
-        norms = np.stack(audit.scores("norms"))
+        norms = np.stack(evaluation.scores("norms"))
         names = subjects.LENGTHS
         for column, quantity in enumerate(names):
             length = over_models(norms[:, column].tolist(), units=units)
             rows.append({**key, "quantity": quantity, **length})
-        if audit.has("eigenvalues"):
-            rows += _above(key, audit.scores("eigenvalues"), settings.damping)
-    return table_of(rows, audits)
+        if evaluation.has("eigenvalues"):
+            rows += _above(key, evaluation.scores("eigenvalues"), settings.damping)
+    return table_of(rows, evaluations)
 
 
 # A version has these or not. What stands in for each: the identity, the gradient of the loss
@@ -182,48 +189,48 @@ def versions(
     return by_version
 
 
-def control_11(audits: Sequence[Audit], evidence: Sequence[xr.Dataset]) -> pd.DataFrame:
+def control_11(evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What each choice is worth, the three others fixed, at the chapter's damping (iha-ctl-11)."""
     rows = []
-    for audit, forms in zip(audits, evidence, strict=True):
+    for evaluation, forms in zip(evaluations, evidence, strict=True):
         by_target = [
             versions(
                 *(kept[name] for name in ("published", "regularised", "identity")),
-                loss_of(audit.outputs, target),
-                audit.member[place],
-                audit.recipe,
+                loss_of(evaluation.outputs, target),
+                evaluation.member[place],
+                evaluation.recipe,
             )
-            for place, target, kept in _targets(audit, forms)
+            for place, target, kept in _targets(evaluation, forms)
         ]
         numbers = {
-            version: auc([part[version] for part in by_target], audit.member, audit.units)
+            version: auc([part[version] for part in by_target], evaluation.member, evaluation.units)
             for version in EVERY
         }
         for place, factor in enumerate(FACTORS):
             for version in [version for version in EVERY if version[place]]:
-                key = {"dataset": audit.label, "contrast": _contrast(factor, version)}
+                key = {"dataset": evaluation.label, "contrast": _contrast(factor, version)}
                 key |= {"factor": factor, "metric": "AUC"}
                 rows.append({**key, **_less(numbers, version, place)})
-    return tidy(rows, _about(audits))
+    return tidy(rows, _about(evaluations))
 
 
 def control_12(
-    audits: Sequence[Audit], evidence: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]
+    evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]
 ) -> pd.DataFrame:
     """The same at every damping, on the fewer records of the sweep (iha-ctl-12)."""
     rows = []
-    for audit, forms, sweep in zip(audits, evidence, sweeps, strict=True):
+    for evaluation, forms, sweep in zip(evaluations, evidence, sweeps, strict=True):
         at = np.searchsorted(forms["query"].values, sweep["query"].values)
         member = list(sweep["member"].values)
-        swept = [by_inverse(sweep, place) for place, _, _ in _targets(audit, forms)]
-        flat = [kept["identity"] for _, _, kept in _targets(audit, forms, at)]
-        losses = [loss_of(audit.outputs, target, at) for target in audit.attrs["targets"]]
+        swept = [by_inverse(sweep, place) for place, _, _ in _targets(evaluation, forms)]
+        flat = [kept["identity"] for _, _, kept in _targets(evaluation, forms, at)]
+        losses = [loss_of(evaluation.outputs, target, at) for target in evaluation.attrs["targets"]]
         for damping in DAMPINGS:
             names = (f"damping {damping:g}", f"damping {damping:g}, regularised")
             if not all(name in inverses for inverses in swept for name in names):
                 continue
             by_target = [
-                versions(*(inverses[name] for name in names), plain, loss, truth, audit.recipe)
+                versions(*(inverses[name] for name in names), plain, loss, truth, evaluation.recipe)
                 for inverses, plain, loss, truth in zip(swept, flat, losses, member, strict=True)
             ]
             numbers: dict[Version, metrics.Resampled] = {}
@@ -232,46 +239,49 @@ def control_12(
                 for variant in (version, _without(version, place)):
                     if variant not in numbers:
                         numbers[variant] = auc(
-                            [part[variant] for part in by_target], member, audit.units
+                            [part[variant] for part in by_target], member, evaluation.units
                         )
-                key = {"panel": audit.label, "damping": damping}
+                key = {"panel": evaluation.label, "damping": damping}
                 # None has the loss term: in the picture that goes without saying.
                 series = _contrast(factor, version).removesuffix("without the loss").rstrip(" ,:")
                 rows.append({**key, "series": series, **_less(numbers, version, place)})
-    return tidy(rows, _about(audits))
+    return tidy(rows, _about(evaluations))
 
 
 def control_13(
-    audits: Sequence[Audit], evidence: Sequence[xr.Dataset], whole: Sequence[Audit]
+    evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset], whole: Sequence[Evaluation]
 ) -> pd.DataFrame:
     """Parameters without the others beside the loss, paired (iha-ctl-13).
 
     IHA itself, with something else for the gradient of the others, is asked about every record.
     """
     rows = []
-    whole_by_label = {audit.label: audit for audit in whole}
-    for audit, forms in zip(audits, evidence, strict=True):
-        by_target = [alone(kept) for _, _, kept in _targets(audit, forms)]
-        loss = auc(audit.scores("LOSS"), audit.member, audit.units)
-        scored = {name: audit.scores(masked) for name, masked in MASKED.items()}
+    whole_by_label = {evaluation.label: evaluation for evaluation in whole}
+    for evaluation, forms in zip(evaluations, evidence, strict=True):
+        by_target = [alone(kept) for _, _, kept in _targets(evaluation, forms)]
+        loss = auc(evaluation.scores("LOSS"), evaluation.member, evaluation.units)
+        scored = {name: evaluation.scores(masked) for name, masked in MASKED.items()}
         scored |= {name: [part[name] for part in by_target] for name in ALONE}
         for name, scores in scored.items():
-            own = auc(scores, audit.member, audit.units)
-            key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
+            own = auc(scores, evaluation.member, evaluation.units)
+            key = {"dataset": evaluation.label, "attack": name, "metric": "AUC, less that of LOSS"}
             rows.append({**key, "AUC": own.value.mean(), **columns((own + loss * -1.0).interval())})
-        if audit.label in whole_by_label:
-            rows += _elsewhere(whole_by_label[audit.label])
-    notes = [f"{audit.label}, IHA: all {audit.attrs['pool']:,} records asked" for audit in whole]
-    return tidy(rows, _about(audits, *notes))
+        if evaluation.label in whole_by_label:
+            rows += _elsewhere(whole_by_label[evaluation.label])
+    notes = [
+        f"{evaluation.label}, IHA: all {evaluation.attrs['pool']:,} records asked"
+        for evaluation in whole
+    ]
+    return tidy(rows, _about(evaluations, *notes))
 
 
-def _elsewhere(audit: Audit) -> list[dict[str, Any]]:
+def _elsewhere(evaluation: Evaluation) -> list[dict[str, Any]]:
     """IHA of who has no gradient of the others, less LOSS: over the targets, all records asked."""
     rows = []
-    for name in filter(audit.has, ELSEWHERE):
-        own = audit.numbers(name)
-        apart = metrics.summary(own - audit.numbers("LOSS"), audit.units)
-        key = {"dataset": audit.label, "attack": name, "metric": "AUC, less that of LOSS"}
+    for name in filter(evaluation.has, ELSEWHERE):
+        own = evaluation.numbers(name)
+        apart = metrics.summary(own - evaluation.numbers("LOSS"), evaluation.units)
+        key = {"dataset": evaluation.label, "attack": name, "metric": "AUC, less that of LOSS"}
         rows.append({**key, "AUC": own.mean(), **apart})
     return rows
 
@@ -288,8 +298,8 @@ def alone(kept: dict[str, Forms]) -> Scores:
     }
 
 
-def _targets(audit: Audit, forms: xr.Dataset, rows: Any = slice(None)):
-    for place, target in enumerate(audit.attrs["targets"]):
+def _targets(evaluation: Evaluation, forms: xr.Dataset, rows: Any = slice(None)):
+    for place, target in enumerate(evaluation.attrs["targets"]):
         yield place, target, by_inverse(forms, place, rows)
 
 
@@ -327,7 +337,10 @@ def _contrast(factor: str, version: Version) -> str:
     return f"{factor}: {', '.join(shared)}"
 
 
-def _about(audits: Sequence[Audit], *more: str) -> dict[str, Any]:
-    statements = [f"{audit.label}: a target and its complement are one unit" for audit in audits]
-    sizes = {audit.label: audit.size for audit in audits}
-    return origin(audits, *statements, *more, named=True, sizes=sizes)
+def _about(evaluations: Sequence[Evaluation], *more: str) -> dict[str, Any]:
+    statements = [
+        f"{evaluation.label}: a target and its complement are one unit"
+        for evaluation in evaluations
+    ]
+    sizes = {evaluation.label: evaluation.size for evaluation in evaluations}
+    return origin(evaluations, *statements, *more, named=True, sizes=sizes)

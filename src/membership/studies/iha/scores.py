@@ -13,6 +13,7 @@ from membership.attacks.iha import iha_from_forms
 from membership.attacks.influence import sif_from_forms
 from membership.attacks.lira import Choice, lira_variants
 from membership.attacks.residual import residual_from_forms
+from membership.metrics.rate_names import tpr_column
 
 KNOWLEDGE = {
     "": "leave-one-out",
@@ -150,7 +151,7 @@ def by_inverse(evidence: xr.Dataset, target: int, rows: Any = slice(None)) -> di
     return by_name
 
 
-RATES = {"TPR@1%FPR (%)": 0.01, "TPR@0.1%FPR (%)": 0.001}
+RATES = {tpr_column(fpr, " (%)"): fpr for fpr in (0.01, 0.001)}
 METRICS = ("AUC", *RATES)
 KEYS = ("dataset", "attack", "metric")
 PAIRED = "AUC, paired difference"

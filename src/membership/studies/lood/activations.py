@@ -61,15 +61,34 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
                 key = {"inputs": inputs, "kernels": name}
                 for measure in ("kl", "auc"):
                     more = getattr(above, measure)() > getattr(below, measure)()
-                    label = f"depth {depth}: {measure.upper()} (%)"
+                    label = share_at(depth, measure.upper())
                     rows.append({**key, "metric": label, **measures.share(more)})
     more = measures.network_auc(gelu)[0] > measures.network_auc(relu)[0]
     key = {"inputs": "raw", "kernels": "networks"}
-    metric = f"depth {relu.attrs['recipe']['depth']}: AUC (%)"
+    metric = share_at(relu.attrs["recipe"]["depth"], "AUC")
     rows.append({**key, "metric": metric, **measures.share(more)})
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = sizes_of(activations, relu)
     return table
+
+
+def share_at(depth: int, measure: str) -> str:
+    """The metric of Control 9 that is the share by a measure, KL or AUC, at a depth."""
+    return f"{_DEPTH} {depth}: {measure} (%)"
+
+
+_DEPTH = "depth"
+
+
+def depth_of(metric: pd.Series) -> pd.Series:
+    """The depths of the metrics of Controls 9 and 13."""
+    return metric.str.extract(rf"^{_DEPTH} (\d+)", expand=False).astype(int)
+
+
+def by_kl(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of Control 9 that compare KL, with their depth."""
+    table = table.assign(depth=depth_of(table["metric"]))
+    return table[[share_at(row.depth, "KL") == row.metric for row in table.itertuples()]]
 
 
 KERNELS = {
@@ -85,8 +104,7 @@ def map_of_shares(table: pd.DataFrame) -> "Figure":
     """Control 9: where GeLU leaks more, and where ReLU does, by the KL of the process."""
     from membership import plots
 
-    at = table["metric"].str.extract(r"depth (?P<depth>\d+): KL")["depth"]
-    shown = table.assign(depth=at).dropna(subset="depth")
+    shown = by_kl(table).astype({"depth": str})
     rows, kernels = KERNELS, shown["kernels"]
     ends = (shown[end].map("{:.0f}".format) for end in ("low", "high"))
     interval = "\n" + next(ends) + "-" + next(ends)
@@ -125,6 +143,6 @@ def _at_points(name: str, more: xr.DataArray, **keys: str) -> list[dict[str, Any
         for depth in more["depth"].values:
             for ratio in more["ratio"].values:
                 values = more.sel(q=q, depth=depth, ratio=ratio).values
-                metric = f"depth {depth}, noise {ratio:g} q (%)"
+                metric = f"{_DEPTH} {depth}, noise {ratio:g} q (%)"
                 rows.append({**key, "metric": metric, **measures.share_over_sets(values)})
     return rows

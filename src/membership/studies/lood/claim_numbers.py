@@ -64,7 +64,7 @@ def proved(searched: Outcome, theorem: str, holds: str) -> Outcome:
 def near_the_mean(source: Source) -> tuple[Table, FloatArray, Outcome]:
     """Queries beside the mean of D': rows, least gain by distance, whether two paths agree."""
     rows = rows_at(source.table("lood-ctl-6"), case=queries.NEAR_MEAN)
-    rows = rows[rows["query"].str.endswith("from the mean of D'")]
+    rows = rows[rows["query"].str.endswith(queries.FROM_MEAN)]
     least = rows_at(rows, metric=queries.SMALLEST_GAIN)["value"].to_numpy()
     off = rows_at(rows, metric="largest deviation of the second path")["value"].to_numpy()[-1]
     return rows, least, exceeded([off], "deviation of the second path, over the KL", 1e-3)

@@ -27,6 +27,7 @@ from membership.studies.lood import (
     queries,
     reconstruction,
 )
+from membership.studies.lood.activations import depth_of
 from membership.studies.lood.claim_numbers import (
     LEAST_LEFT_OUT,
     LEAST_RECORDS,
@@ -49,7 +50,10 @@ from membership.studies.lood.claim_numbers import (
 )
 from membership.studies.lood.edge import FAR_APART, SLOPE
 from membership.studies.lood.evidence import CONSTANT, SEARCHES
+from membership.studies.lood.experiment import POLYNOMIAL, RBF, family_of, kernel_name
 from membership.studies.lood.one_inverse import COSTS, TRAININGS
+from membership.studies.lood.reconstruction import MEMBERS, ONE_QUERY, of_kinds
+from membership.studies.lood.statements import distances
 
 ATTEMPTS, IN_GROUPS = "process-attempts", "process-groups"
 MARGIN = 0.01
@@ -81,7 +85,7 @@ def by_deviation(test: Test, source: Source) -> Outcome:
     """An outcome for each deviation that the released code has for GeLU."""
     kernels = source.table(test.table)["kernel"].unique()
     cases = {
-        f"GeLU at {deviation}": [kernel for kernel in kernels if kernel.startswith(f"{name}, ")]
+        f"GeLU at {deviation}": [kernel for kernel in kernels if family_of(kernel) == name]
         for name, deviation in leakage.RELEASED.items()
     }
     return _by_kernel(test, source, cases)
@@ -98,7 +102,7 @@ def _by_kernel(test: Test, source: Source, cases: dict[str, list[str]]) -> Outco
 def mean_is_weak(source: Source) -> Outcome:
     """c21: whether the mean distance's own correlation is below what counts as strong."""
     rows = rows_at(source.table("lood-ctl-14"), metric=leakage.MEAN_BY_VALUE, inputs="raw")
-    rows = rows[~rows["kernel"].str.startswith("GeLU")]
+    rows = rows[~rows["kernel"].map(family_of).isin(leakage.RELEASED)]
     cells = []
     for _, row in rows.iterrows():
         label = f"Pearson's r, {row['kernel']}, set {row['training_set']}"
@@ -161,8 +165,8 @@ def no_query_leaks_more_by_search(source: Source) -> Outcome:
 def _single(source: Source) -> Outcome:
     """What lines, draws, training records and ascents have above the record."""
     table = rows_at(source.table("lood-ctl-5"), metric=queries.MEASURES["kl"])
-    is_single = ~table["queries"].str.startswith("three")
-    is_network = ~table["kernel"].str.startswith(("RBF", "polynomial"))
+    is_single = ~table["queries"].isin(queries.THREE)
+    is_network = ~table["kernel"].isin([RBF, POLYNOMIAL])
     line = rows_at(source.table("lood-fig-4"), panel=queries.PROCESS)["value"].to_numpy(float) - 1
     excess = [*table.loc[is_single & is_network, "value"], *line]
     return exceeded(excess, "KL of a query over the record's, less 1")
@@ -224,9 +228,9 @@ def exposed_members(source: Source) -> Outcome:
     leads = []
     for name in names:
         part = rows_at(table, group=name)
-        alone = part[part["row"].str.endswith("members")].set_index("member")["kl"]
+        alone = of_kinds(part, MEMBERS).set_index("member")["kl"]
         near = part[part["correlation"] >= reconstruction.CLOSE]
-        rate = near.loc[near["row"].str.endswith("one query"), "member"].value_counts(True)
+        rate = of_kinds(near, ONE_QUERY)["member"].value_counts(True)
         if len(rate):
             leads.append(rate.get(alone.idxmax(), 0.0) - rate.get(alone.idxmin(), 0.0))
     label = "share of searches at the most less at the least exposed member"
@@ -315,9 +319,7 @@ def _neighbours(hit: np.ndarray) -> int:
 def constant_leaks_little(source: Source) -> Outcome:
     """c14: the largest KL by distance from a constant, and the bound on it."""
     table = rows_at(source.table("lood-ctl-10"), statement="Proposition 6.1")
-    words = table["case"].str.extract(r"^(?P<set>.*), kernel within (?P<distance>\S+) of")
-    wide = table.join(words).dropna(subset=["distance"])
-    wide = wide.astype({"distance": float})
+    wide = table.join(distances(table["case"]))
     if wide.empty or wide["distance"].min() > 1.1e-4:
         return untested("it takes distances down to 1e-4 on CIFAR-10 and digits")
     outcomes = {}
@@ -362,7 +364,7 @@ def _on_sphere(source: Source, judge: Callable[..., list[Outcome]]) -> Outcome:
     stable = [q for name, q in judged(points(source)).index if name == "GeLU"]
     rows = rows_at(source.table("lood-ctl-13"), dataset=data_of(source), inputs="unit sphere")
     rows = rows[rows["q"].isin([float(q) for q in stable]) & (rows["activation"] == "GeLU")]
-    deep = rows[~rows["metric"].str.startswith("depth 1,")]
+    deep = rows[depth_of(rows["metric"]) > 1]
     cells = judge(deep, "q", "metric")
     outcome = over(source, summed_up(cells))
     holding = deep[[cell.word == SUPPORTED for cell in cells]]
@@ -377,7 +379,7 @@ def gap_with_depth(test: Test, source: Source) -> Outcome:
     rows, ends = rows_at(source.table(test.table), metric=leakage.LOG_RATIO, inputs="raw"), []
     for name, deviation in leakage.RELEASED.items():
         first, last = (
-            rows_at(rows, kernel=f"{name}, depth {depth}")["value"].mean() for depth in (2, 10)
+            rows_at(rows, kernel=kernel_name(name, depth))["value"].mean() for depth in (2, 10)
         )
         ends.append(f"from {first:.2f} to {last:.2f} ({deviation})")
     remark = f"mean log ratio of GeLU's KL and ReLU's {', '.join(ends)}"

@@ -111,7 +111,7 @@ def scaled(x: FloatArray, scaling: str, like: FloatArray | None = None) -> Float
 
 MAIN = "main"
 """The kernel of the closed-form runs, among the cases of the evidence."""
-RELU = "ReLU"
+RELU, RBF, POLYNOMIAL = "ReLU", "RBF", "polynomial, degree 3"
 SETTING = "repository: both sqrt(2)"
 MATCHED = "both sqrt(2), same mean variance"
 NETWORK = "GeLU 1.9822, as its networks"
@@ -127,10 +127,20 @@ def kernels(settings: "Settings") -> dict[str, nngp.Kernel]:
     """A homogeneous kernel, an isotropic one, and one that is neither normalised nor stationary."""
     depth = min(settings.depth, settings.sizes.most_depth)
     return {
-        f"ReLU, depth {depth}": nngp.fully_connected(depth),
-        "RBF": nngp.rbf(),
-        "polynomial, degree 3": nngp.polynomial(3),
+        kernel_name(RELU, depth): nngp.fully_connected(depth),
+        RBF: nngp.rbf(),
+        POLYNOMIAL: nngp.polynomial(3),
     }
+
+
+def kernel_name(family: str, depth: int) -> str:
+    """As tables name the kernel of a wide network; the family is its activation, or convolution."""
+    return f"{family}, depth {depth}"
+
+
+def family_of(kernel: str) -> str:
+    """The family in a name that `kernel_name` made, or that begins with one."""
+    return kernel.partition(", ")[0]
 
 
 def every_record(

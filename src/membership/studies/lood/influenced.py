@@ -47,6 +47,10 @@ def comparison(place: float, settings: Settings) -> lood.Comparison:
     return lood.compare(nngp.rbf(GAMMA), *data(settings), differing, NOISE)
 
 
+PICTURES = "pictures, RBF"
+"""The case of Control 8 that is of pictures."""
+
+
 def figure_7(settings: Settings) -> pd.DataFrame:
     """Mean distance, ratio of variances and both divergences along all queries (Figure 7)."""
     contrast = comparison(PLACES["between"], settings).contrast(GRID[:, None])
@@ -175,7 +179,7 @@ def mean_against_kl(influenced: xr.Dataset, settings: Settings) -> pd.DataFrame:
     ratio = np.divide(*influenced["mean_distance"].values.T)
     auc, auc_at = influenced["auc"].values.T
     better = ratio > 1 + 1e-6
-    key = {"case": "pictures, RBF", "measure": "mean"}
+    key = {"case": PICTURES, "measure": "mean"}
     lower = 100 * (auc < auc_at)[better].mean() if better.any() else np.nan
     values = {
         "records with a better query (%)": 100 * better.mean(),

@@ -11,7 +11,16 @@ from membership import lood
 from membership.arrays import FloatArray
 from membership.exhibits.rows import correlation, rank_correlation
 from membership.studies.lood import measures
-from membership.studies.lood.experiment import CLASS_NAMES, MAIN, MOST_RECORDS, SHOWN, cells
+from membership.studies.lood.experiment import (
+    CLASS_NAMES,
+    MAIN,
+    MOST_RECORDS,
+    RELU,
+    SHOWN,
+    cells,
+    family_of,
+    kernel_name,
+)
 
 GP = "LOOD and the attack"
 NETWORKS = "process and networks"
@@ -38,6 +47,8 @@ NARROW, WIDE = RELEASED
 # The released notebooks print Pearson's; where they plot influence and TracIn no root is taken.
 BY_VALUE, AS_PLOTTED = "Pearson's r", "Pearson's r, as released"
 AHEAD_AS_PLOTTED = "mean distance's Pearson's r, as released, less this one"
+RECORDS = "NNGP, records"
+"""The points of Figure 6 that are training records under the chapter's kernel."""
 KL_BY_VALUE, MEAN_BY_VALUE = f"KL and AUC, with noise, {BY_VALUE}", f"{OF_MEAN}, {BY_VALUE}"
 
 
@@ -190,16 +201,16 @@ def _on_one(part: xr.Dataset, where: dict[str, Any]) -> list[dict[str, Any]]:
     by_case = {str(case): measures.contrast(part, case) for case in part["case"].values}
     rows = []
     for case, own in by_case.items():
-        key = {**where, "kernel": case}
-        if not case.startswith(WIDE):
+        key, activation = {**where, "kernel": case}, family_of(case)
+        if activation != WIDE:
             rows += _of_measures(key, own, measures.uniform(part, case))
-        if case.startswith("GeLU"):
-            relu = by_case[f"ReLU, {case.partition(', ')[2]}"]
+        if activation in RELEASED:
+            relu = by_case[RELU + case.removeprefix(activation)]
             rows += _beside_relu(key, own.kl(), relu.kl())
     for name in RELEASED if where["inputs"] == "raw" else ():
         deep, shallow = (
-            np.log(by_case[f"{name}, {depth}"].kl() / by_case[f"ReLU, {depth}"].kl())
-            for depth in ("depth 10", "depth 2")
+            np.log(by_case[kernel_name(name, depth)].kl() / by_case[kernel_name(RELU, depth)].kl())
+            for depth in (10, 2)
         )
         key = {**where, "kernel": f"{name}, {GROWTH}"}
         rows.append({**key, "metric": LOG_RATIO, **_mean(deep - shallow)})
@@ -287,7 +298,7 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
     shown = np.arange(records.sizes["record"])[:MOST_RECORDS]
     noise = measures.uniform(records)
     cases: list[tuple[str, lood.Contrast, np.ndarray]] = [
-        ("NNGP, records", measures.contrast(records), shown),
+        (RECORDS, measures.contrast(records), shown),
         ("RBF, records", measures.contrast(records, "RBF"), shown),
         ("NNGP, uniform noise", noise, np.arange(len(noise.mean_distance))),
     ]

@@ -18,6 +18,8 @@ BATCHES = -(-README_RECORDS // BATCH) * EPOCHS
 
 
 COSTS = "trainings of the paper's networks over LOOD for one record, processor time"
+ALONE, AT_ONCE = "one record by itself (s)", "records one by one over all at once"
+KERNEL, RETRAINING = "kernel of", "networks for one record (s)"
 HOURS = "trainings of the paper's networks, processor (h)"
 RATIO = "retraining for one record over closed form for one"
 
@@ -39,17 +41,17 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     n = times.attrs["records"]
     together = seconds["kernel"] + seconds["all"]
     rows = {
-        f"kernel of {n} records (s)": seconds["kernel"],
+        f"{KERNEL} {n} records (s)": seconds["kernel"],
         f"LOOD and AUC of all {n} records from one inverse (s)": seconds["all"],
-        "one record by itself (s)": seconds["one"],
-        f"{n} records one by one over all at once": seconds["one"] * n / together,
-        f"{times.attrs['networks']} networks for one record (s)": seconds["retraining"],
+        ALONE: seconds["one"],
+        f"{n} {AT_ONCE}": seconds["one"] * n / together,
+        f"{times.attrs['networks']} {RETRAINING}": seconds["retraining"],
         RATIO: seconds["retraining"] / (together / n),
     }
     if "kernel of many" in seconds:
         most = times.attrs["records_at_most"]
         rows |= {
-            f"kernel of {most} records (s)": seconds["kernel of many"],
+            f"{KERNEL} {most} records (s)": seconds["kernel of many"],
             f"LOOD and AUC of all {most} records from one inverse (s)": seconds["all of many"],
             f"largest memory of the run, with {most} records (GiB)": times.attrs["peak_gib"],
         }

@@ -10,7 +10,8 @@ from membership.published.claim_rules import chance, much_better
 from membership.published.declared_tests import Test
 from membership.published.outcomes import every, summed_up
 from membership.published.rows import rows_at
-from membership.studies.lood import statements
+from membership.studies.lood import queries, statements
+from membership.studies.lood.activations import depth_of
 from membership.studies.lood.claim_numbers import exceeded, judged, most, near_the_mean, points
 from membership.studies.lood.experiment import NAMES
 
@@ -23,8 +24,8 @@ def on_data(test: Test, source: Source) -> Outcome:
 def ray(source: Source) -> Outcome:
     """o03: positive multiples of the record leak what it leaks."""
     table = source.table("lood-ctl-6")
-    rows = rows_at(table, metric="KL over the record's, farthest from 1")
-    rows = rows[~rows["query"].str.startswith("-")]
+    rows = rows_at(table, metric=queries.ALONG_RAY)
+    rows = rows[rows["query"].str.removesuffix(queries.TIMES).astype(float) > 0]
     off = (rows["value"] - 1).abs()
     return exceeded(off, "KL of a multiple over the record's, less 1", 1e-8).on(_data(table))
 
@@ -84,7 +85,7 @@ def distance_does_not_decide(source: Source) -> Outcome:
     wide = judged(points(source)).loc["ELU"]
     table = source.table("lood-ctl-13")
     rows = rows_at(table, inputs="unit sphere", activation="ELU")
-    rows = rows[rows["metric"].str.match(r"depth [12],")]
+    rows = rows[depth_of(rows["metric"]) <= 2]
     parts = len(wide) + len(rows)
     cells = [
         much_better(Contrast(f"log (1 - c) over ReLU's, q = {q}, L = 2", value), 0.0, parts=parts)

@@ -16,6 +16,12 @@ GAIN = 1e-9
 LEAST_GAIN, LEAST_VARIANCE = 1.05, 1e-3
 """A gain that counts, and the variance under D', over the record's, below which it is a blow-up."""
 SMALLEST_GAIN = "smallest KL over the record's"
+LARGEST_GAIN = "largest KL over the record's"
+FROM_MEAN = "deviations from the mean of D'"
+TIMES, ALONG_RAY = "times the record", "KL over the record's, farthest from 1"
+"""Queries along the ray of a homogeneous kernel, and what is measured there."""
+THREE = THREE_RANDOM, THREE_OPTIMISED = "three, random", "three, optimised"
+"""Kinds of attempt that are sets of queries."""
 NEAR_MEAN = "normalisation by the data, near its mean"
 IN_LEVELS = "the mean of D' in 256 grey levels"
 TOY = "one dimension"
@@ -94,11 +100,11 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
         kl, mean = (ray.sel(factor=factor, measure=name).values for name in ("kl", "mean"))
         key = {
             "case": "homogeneous kernel (ReLU, no bias)",
-            "query": f"{factor:g} times the record",
+            "query": f"{factor:g} {TIMES}",
         }
         farthest = float(kl[np.argmax(np.abs(kl - 1))])
         values = {
-            "KL over the record's, farthest from 1": farthest,
+            ALONG_RAY: farthest,
             "mean distance over the record's": mean.mean(),
         }
         rows += [{**key, "metric": m, "value": v, "n": n} for m, v in values.items()]
@@ -113,7 +119,7 @@ def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
         is_proper = (ratio > LEAST_GAIN) & (variances[unit].values[: len(ratio)] >= LEAST_VARIANCE)
         values = {
             "records with a better query (%)": 100 * float((ratio > 1 + GAIN).mean()),
-            "largest KL over the record's": ratio.max(),
+            LARGEST_GAIN: ratio.max(),
             SMALLEST_GAIN: ratio.min(),
             "records that gain 5%, no blow-up (%)": 100 * float(is_proper.mean()),
         }
@@ -138,8 +144,8 @@ def _near_the_mean(at_mean: xr.Dataset) -> list[dict[str, Any]]:
 
     def add(query: str, ratio: np.ndarray, **values: float) -> None:
         values = {
-            "largest KL over the record's": ratio.max(),
-            "smallest KL over the record's": ratio.min(),
+            LARGEST_GAIN: ratio.max(),
+            SMALLEST_GAIN: ratio.min(),
             "records with a better query (%)": 100 * float((ratio > 1).mean()),
             **values,
         }
@@ -151,7 +157,7 @@ def _near_the_mean(at_mean: xr.Dataset) -> list[dict[str, Any]]:
             "largest variance under D' over the record's": at_mean["variance"].values[:, i].max(),
             "largest deviation of the second path": off[i],
         }
-        add(f"{distance:g} deviations from the mean of D'", ratios[:, i], **more)
+        add(f"{distance:g} {FROM_MEAN}", ratios[:, i], **more)
     least = {"smallest AUC": at_mean["auc"].values.min()}
     rows.extend(
         {"case": NEAR_MEAN, "query": rows[-1]["query"], "metric": m, "value": v, "n": len(at)}

@@ -21,7 +21,9 @@ ELSEWHERE = "failed starts: nearest to another record (%)"
 LEFT_BEHIND = "failed starts: median KL (% of the record's)"
 PLACE = "failed starts: median place by exposure of the record nearest to them (%)"
 GROUP = 3
-OTHER_DEPTHS = ("(shallow)", "(deep)", "(deeper)")
+MEMBERS, ONE_QUERY, THREE_QUERIES = "members", "one query", "three queries"
+"""The kinds of row of Figure 3."""
+OTHER_DEPTHS = SHALLOW, DEEP, DEEPER = "(shallow)", "(deep)", "(deeper)"
 """How names of kernels end that fewer records are reconstructed with."""
 CHECKED_EVERY = 10
 """Steps between two entries of a search's history."""
@@ -164,14 +166,14 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
         before, is_pictured = len(rows), group < groups.sizes["pictured"]
         for place, kl in enumerate(of_group["alone"].values):
             text = {"text": f"KL {kl:.2g}", "group": name, "member": place + 1}
-            key = {"row": f"{name}: members", "column": place, **text}
+            key = {"row": _row(name, MEMBERS), "column": place, **text}
             level = of_group["original"].values[group, place] if is_pictured else None
             rows.append({**key, "kl": kl, "correlation": 1.0, **cells(level)})
         three = len(of_group["joint_correlation"])
         joint = np.full(three, of_group["joint_kl"].values.max())
         kinds = {
-            "one query": ("single", of_group["single_kl"].values),
-            "three queries": ("joint", joint),
+            ONE_QUERY: ("single", of_group["single_kl"].values),
+            THREE_QUERIES: ("joint", joint),
         }
         for kind, (key, values) in kinds.items():
             for place, kl in enumerate(values):
@@ -184,6 +186,16 @@ def figure_3(groups: xr.Dataset) -> pd.DataFrame:
     return _table(rows)
 
 
+def _row(group: str, kind: str) -> str:
+    return f"{group}: {kind}"
+
+
+def of_kinds(table: pd.DataFrame, *kinds: str) -> pd.DataFrame:
+    """The rows of Figure 3 that are of these kinds."""
+    groups = table["group"].unique()
+    return table[table["row"].isin([_row(group, kind) for group in groups for kind in kinds])]
+
+
 def recovery(table: pd.DataFrame) -> dict[str, Any]:
     """Of Figure 3: single searches by the member they recover, and groups wholly recovered.
 
@@ -192,14 +204,14 @@ def recovery(table: pd.DataFrame) -> dict[str, Any]:
     """
     ranks, whole, searched = np.zeros(GROUP, int), [], 0
     for _, part in table.groupby("group", sort=False):
-        alone = part[part["row"].str.endswith("members")].set_index("member")["kl"]
+        alone = of_kinds(part, MEMBERS).set_index("member")["kl"]
         near = part[part["correlation"] >= CLOSE]
-        single = part["row"].str.endswith("one query")
-        searched += int(single.sum())
+        searched += len(of_kinds(part, ONE_QUERY))
         rank = alone.rank(ascending=False).astype(int) - 1
-        for member in near.loc[near["row"].str.endswith("one query"), "member"]:
+        for member in of_kinds(near, ONE_QUERY)["member"]:
             ranks[rank[member]] += 1
-        whole.append(near.loc[near["row"].str.contains("quer"), "member"].nunique() == GROUP)
+        queries = of_kinds(near, ONE_QUERY, THREE_QUERIES)
+        whole.append(queries["member"].nunique() == GROUP)
     hits = [np.arange(searched) < count for count in ranks]
     return {
         "members": [measures.share(hit) for hit in hits],
@@ -210,7 +222,7 @@ def recovery(table: pd.DataFrame) -> dict[str, Any]:
 def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any) -> dict:
     nearest = int(np.argmax(near))
     text = f"member {nearest + 1}, r = {near[nearest]:.2f}"
-    key = {"row": f"{group}: {kind}", "column": place, "text": text, "group": group}
+    key = {"row": _row(group, kind), "column": place, "text": text, "group": group}
     numbers = {"member": nearest + 1, "kl": float(kl), "correlation": near[nearest]}
     return {**key, **numbers, **cells(level)}
 

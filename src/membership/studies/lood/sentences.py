@@ -3,7 +3,9 @@
 import pandas as pd
 
 from membership.exhibits.sentences import span
-from membership.studies.lood.experiment import MATCHED, SETTING
+from membership.studies.lood.activations import by_kl, depth_of
+from membership.studies.lood.experiment import MATCHED, SETTING, family_of
+from membership.studies.lood.influenced import PICTURES
 from membership.studies.lood.laws import (
     ENSEMBLE,
     NETWORKS,
@@ -12,16 +14,16 @@ from membership.studies.lood.laws import (
     RELEASED_NOISE,
     TANGENT,
 )
-from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RELEASED
-from membership.studies.lood.one_inverse import COSTS
-from membership.studies.lood.queries import IN_LEVELS
+from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RECORDS, RELEASED
+from membership.studies.lood.one_inverse import ALONE, AT_ONCE, COSTS, KERNEL, RETRAINING
+from membership.studies.lood.queries import FROM_MEAN, IN_LEVELS, LARGEST_GAIN, SMALLEST_GAIN
 from membership.studies.lood.reconstruction import (
     ELSEWHERE,
     RECOVERED,
     SUCCESS,
     recovery,
 )
-from membership.studies.lood.statements import LEFT_IN
+from membership.studies.lood.statements import LEFT_IN, slope_of
 
 
 def identity(table: pd.DataFrame) -> str:
@@ -32,9 +34,9 @@ def identity(table: pd.DataFrame) -> str:
 def speed(table: pd.DataFrame) -> str:
     """Control 2."""
     value = table.set_index("quantity")["value"]
-    one_by_one = value[value.index.str.endswith("over all at once")].iloc[0]
-    alone, training = value["one record by itself (s)"], value[value.index.str.contains("networks")]
-    kernel = value[value.index.str.startswith("kernel of")].iloc[0]
+    one_by_one = value[value.index.str.endswith(AT_ONCE)].iloc[0]
+    alone, training = value[ALONE], value[value.index.str.endswith(RETRAINING)]
+    kernel = value[value.index.str.startswith(KERNEL)].iloc[0]
     times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
     sentence = (
         f"Retraining for a record takes {times:,.0f} times as long as its closed form "
@@ -49,7 +51,8 @@ def speed(table: pd.DataFrame) -> str:
 def statements(table: pd.DataFrame) -> str:
     """Control 10."""
     by = {name: rows for name, rows in table.groupby("statement")}
-    slope = by["Theorem 4.1"].loc[by["Theorem 4.1"]["quantity"].str.contains("KL"), "value"].max()
+    slopes = by["Theorem 4.1"].set_index("quantity")["value"]
+    slope = slopes[[slope_of("kl"), slope_of("kl-reverse")]].max()
     gradient = by["Proposition 5.1"].pivot(index="case", columns="quantity", values="value")
     apart = (gradient["formula"] - gradient["differences"]).abs() / gradient.abs().max().max()
     return (
@@ -80,7 +83,7 @@ def over_sets(table: pd.DataFrame) -> str:
     more = raw[raw["metric"] == MORE]
     shares = []
     for name, deviation in RELEASED.items():
-        value = more.loc[more["kernel"].str.startswith(f"{name}, "), "value"]
+        value = more.loc[more["kernel"].map(family_of) == name, "value"]
         shares.append(f"{span(value)} at {deviation}")
     return (
         f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for this share of "
@@ -98,7 +101,7 @@ def rates(table: pd.DataFrame) -> str:
 def by_point(table: pd.DataFrame) -> str:
     """In how many cells at stable points GeLU leads."""
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
-    deep = deep[~deep["metric"].str.startswith("depth 1,")]
+    deep = deep[depth_of(deep["metric"]) > 1]
     behind = deep[deep["value"] <= 50]
     return (
         "At its stable points, with two layers or more, GeLU leaks more for most records in "
@@ -110,7 +113,7 @@ def measures(table: pd.DataFrame) -> str:
     """Figure 6: how much the attack may know where either measure is small."""
     most = {}
     for panel in ("mean distance", "KL"):
-        part = table[(table["panel"] == panel) & table["series"].str.startswith("NNGP, records")]
+        part = table[(table["panel"] == panel) & (table["series"] == RECORDS)]
         most[panel] = part.loc[part["x"] < part["x"].median(), "y"].max()
     return (
         "The largest AUC among the half of records with the smallest mean distance is "
@@ -140,11 +143,9 @@ def attempts(table: pd.DataFrame) -> str:
 
 def escapes(table: pd.DataFrame) -> str:
     """Control 6: what was found near the mean of the data, and what pictures can hold of it."""
-    rows = table[table["metric"] == "largest KL over the record's"].set_index("query")["value"]
-    least = table[
-        (table["metric"] == "smallest KL over the record's")
-        & table["query"].str.endswith("from the mean of D'")
-    ].iloc[-1]
+    rows = table[table["metric"] == LARGEST_GAIN].set_index("query")["value"]
+    is_near = table["query"].str.endswith(FROM_MEAN)
+    least = table[(table["metric"] == SMALLEST_GAIN) & is_near].iloc[-1]
     return (
         f"Beside the mean each of {least['n']:.0f} records has {least['value']:,.3g} times its KL "
         f"or more. The mean in 256 grey levels has at most {rows[IN_LEVELS]:.2g} times."
@@ -198,8 +199,8 @@ def peaks(table: pd.DataFrame) -> str:
 
 def places(table: pd.DataFrame) -> str:
     """Control 8, its pictures."""
-    of_pictures = table[table["case"].str.startswith("pictures")].set_index("metric")["value"]
-    n = int(table.loc[table["case"].str.startswith("pictures"), "n"].iloc[0])
+    pictures = table[table["case"] == PICTURES]
+    of_pictures, n = pictures.set_index("metric")["value"], int(pictures["n"].iloc[0])
     better = round(of_pictures["records with a better query (%)"] * n / 100)
     lower = of_pictures["of these queries, those with a lower AUC (%)"]
     return (
@@ -220,7 +221,7 @@ def activations(table: pd.DataFrame) -> str:
 
 def shares(table: pd.DataFrame) -> str:
     """Control 9: the released weights, and the same at equal mean variance."""
-    of_kl = table[table["metric"].str.endswith("KL (%)")].set_index("kernels")["value"]
+    of_kl = by_kl(table).set_index("kernels")["value"]
     released, alike = (span(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
     return (
         f"Over inputs and depths GeLU leaks more for {released} of records as released, "

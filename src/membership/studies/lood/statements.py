@@ -38,10 +38,14 @@ def _stationarity(slopes: xr.Dataset) -> pd.DataFrame:
     for kernel in slopes["kernel"].values:
         for measure in slopes["measure"].values:
             key = {"statement": "Theorem 4.1", "case": kernel}
-            metric = f"largest slope of {NAMES[measure]} at the record, relative to one away"
             largest = float(slopes["slope"].sel(kernel=kernel, measure=measure).max())
-            rows.append({**key, "metric": metric, "value": largest})
+            rows.append({**key, "metric": slope_of(measure), "value": largest})
     return pd.DataFrame(rows)
+
+
+def slope_of(measure: str) -> str:
+    """What Control 10 calls the slope of a measure."""
+    return f"largest slope of {NAMES[measure]} at the record, relative to one away"
 
 
 def _directions(records: xr.Dataset) -> pd.DataFrame:
@@ -114,7 +118,7 @@ def low_rank(datasets: list[xr.Dataset]) -> pd.DataFrame:
             distance, square = float(part["distance"]), part["square"].values
             kl = measures.of_moments(part["variance"].values, square, constant).kl()
             bound = 4 * distance + noise / (n - 1)
-            case = f"{constant.attrs['set']}, kernel within {distance:.3g} of a constant"
+            case = f"{constant.attrs['set']}{_WITHIN}{distance:.3g}{_OF_A_CONSTANT}"
             values = {
                 "largest variance": part["variance"].values.max(),
                 "its bound": bound,
@@ -124,6 +128,15 @@ def low_rank(datasets: list[xr.Dataset]) -> pd.DataFrame:
             key = {"statement": "Proposition 6.1", "case": case}
             rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
     return pd.DataFrame(rows)
+
+
+_WITHIN, _OF_A_CONSTANT = ", kernel within ", " of a constant"
+
+
+def distances(case: pd.Series) -> pd.DataFrame:
+    """Columns set and distance, from the cases of `low_rank`."""
+    parts = rf"^(?P<set>.*){_WITHIN}(?P<distance>\S+){_OF_A_CONSTANT}$"
+    return case.str.extract(parts).astype({"distance": float})
 
 
 def _kl_bound(bound: float, square: float, noise: float, classes: int) -> float:

@@ -1,5 +1,7 @@
 """What the chapter's tables call its attacks, optimisers and measures."""
 
+from membership.metrics.rate_names import tpr_column
+
 BEST_PARAMETERS, BEST_LOSS = "best on parameters", "best on the loss"
 MALT, MAST, MATT = "MALT", "MAST", "MATT"
 IHA, IHA_STAR, RESIDUAL = "IHA", "IHA*", "residual test"
@@ -9,7 +11,7 @@ ATTACKS = (BEST_PARAMETERS, BEST_LOSS, MALT, MAST, MATT, IHA, IHA_STAR, RESIDUAL
 POSTERIOR, SGD = "posterior", "SGD"
 POPULATION, ALL = "their law known", "all others known"
 
-AUC, RATE = "auc(%)", "TPR@1%FPR(%)"
+AUC, RATE = "auc(%)", tpr_column(0.01)
 BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
 CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
 

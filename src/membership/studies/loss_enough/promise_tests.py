@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from membership.exhibits.source import Source
+from membership.metrics.rate_names import tpr_label
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import bound, much_better
 from membership.published.contrasts import Share
@@ -21,7 +22,7 @@ from membership.studies.loss_enough.claim_tests import paper
 
 EXHIBIT, SIMULATED = "gmip-ctl-20", ("Purchase-like",)
 PAPER = ("Adult",)
-RATES = tuple(f"TPR at {rate}% FPR (%)" for rate in ("0.1", "1", "10"))
+RATES = tuple(map(tpr_label, (0.001, 0.01, 0.1)))
 ONE, ALL = "one step", "all epochs"
 IN_ONE_STEP = (
     "GLiR",

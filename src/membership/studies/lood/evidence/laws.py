@@ -21,11 +21,11 @@ def laws(settings: Settings) -> xr.Dataset:
     """
     own = load(settings).first(settings.network_records)
     chosen = left_out_of(own, settings)
-    found = []
+    by_activation = []
     for activation in NETWORKS:
         kernel = nngp.fully_connected(settings.depth, activation, NETWORK_W_STD[activation])
         prior, tangent = kernel(own.inputs()), nngp.tangent_kernel(kernel, own.inputs())
-        found.append(
+        by_activation.append(
             [
                 [_posterior(matrix, own.targets, noise)[:, chosen] for noise in NOISES]
                 for matrix in (prior, tangent)
@@ -34,8 +34,8 @@ def laws(settings: Settings) -> xr.Dataset:
         ensembles = (
             lood.trained_ensembles(prior, tangent, own.targets, chosen, ridge) for ridge in NOISES
         )
-        found[-1].append([_parts(contrast) for contrast in ensembles])
-    excess, shift, distance = np.moveaxis(found, 3, 0)
+        by_activation[-1].append([_parts(contrast) for contrast in ensembles])
+    excess, shift, distance = np.moveaxis(by_activation, 3, 0)
     dims = ("activation", "law", "level", "record")
     return evidence.dataset(
         "process",

@@ -22,6 +22,7 @@ from membership.studies.lood.experiment import (
     stretched,
     thumbnail,
 )
+from membership.studies.lood.queries import THREE_OPTIMISED, THREE_RANDOM
 from membership.studies.lood.settings import Settings
 
 ATTEMPTED = ("kl", "kl-reverse", "auc")
@@ -85,12 +86,12 @@ def _trials(
     trials = {
         "one, random": (np.concatenate([noise, near, between, rest]), False),
         "one, optimised": (single.query, False),
-        "three, random": (sets, True),
+        THREE_RANDOM: (sets, True),
     }
     if settings.sizes.everywhere or isinstance(comparison.without.kernel, type(nngp.rbf())):
         together = np.stack([noise[:starts], near[:starts], between[:starts]], axis=1)
         joint = lood.maximise(comparison, together, joint=True, **run)
-        trials["three, optimised"] = joint.query, True
+        trials[THREE_OPTIMISED] = joint.query, True
     return trials
 
 

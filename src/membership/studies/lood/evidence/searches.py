@@ -12,20 +12,25 @@ from membership import evidence, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.studies.lood.evidence import of_records
 from membership.studies.lood.experiment import (
+    RBF,
+    RELU,
     SHOWN,
     Records,
     correlation,
     correlations,
+    family_of,
+    kernel_name,
     load,
     thumbnail,
 )
-from membership.studies.lood.reconstruction import OTHER_DEPTHS
+from membership.studies.lood.reconstruction import DEEP, DEEPER, OTHER_DEPTHS, SHALLOW
 from membership.studies.lood.settings import Settings
 from membership.studies.lood.two_classes import LEAST_SIDE
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer training records and starts.
 CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS = 60, 2
+CONVOLUTIONAL = "convolutional"
 # Records searched for at once, and kept before the next.
 TOGETHER = 20
 
@@ -130,13 +135,13 @@ def architectures(settings: Settings) -> dict[str, nngp.Kernel]:
     shallow, middle, deep = settings.sizes.depths
     first, second = settings.sizes.convolutional_depths
     return {
-        f"ReLU, depth {middle} (README)": nngp.fully_connected(middle),
-        "RBF": nngp.rbf(),
-        f"ReLU, depth {shallow} (shallow)": nngp.fully_connected(shallow),
-        f"ReLU, depth {deep} (deep)": nngp.fully_connected(deep),
-        f"GeLU, depth {middle}": nngp.fully_connected(middle, "gelu"),
-        f"convolutional, depth {first} (shallow)": nngp.convolutional(first),
-        f"convolutional, depth {second} (deeper)": nngp.convolutional(second),
+        f"{kernel_name(RELU, middle)} (README)": nngp.fully_connected(middle),
+        RBF: nngp.rbf(),
+        f"{kernel_name(RELU, shallow)} {SHALLOW}": nngp.fully_connected(shallow),
+        f"{kernel_name(RELU, deep)} {DEEP}": nngp.fully_connected(deep),
+        kernel_name("GeLU", middle): nngp.fully_connected(middle, "gelu"),
+        f"{kernel_name(CONVOLUTIONAL, first)} {SHALLOW}": nngp.convolutional(first),
+        f"{kernel_name(CONVOLUTIONAL, second)} {DEEPER}": nngp.convolutional(second),
     }
 
 
@@ -147,7 +152,7 @@ def of_other_depth(kernel: str) -> bool:
 
 def convolutional(kernel: str) -> bool:
     """Whether a kernel of this name is convolutional."""
-    return kernel.startswith("convolutional")
+    return family_of(kernel) == CONVOLUTIONAL
 
 
 def prepare(records: Records, n: int) -> Pictures:

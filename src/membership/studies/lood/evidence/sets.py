@@ -8,13 +8,30 @@ from membership.arrays import FloatArray
 from membership.studies.lood import edge
 from membership.studies.lood.evidence import of_sets
 from membership.studies.lood.evidence.records import uniform
-from membership.studies.lood.experiment import SCALINGS, Records, at_edge, load, parts, square
+from membership.studies.lood.experiment import (
+    RBF,
+    RELU,
+    SCALINGS,
+    Records,
+    at_edge,
+    family_of,
+    kernel_name,
+    load,
+    parts,
+    square,
+)
+from membership.studies.lood.leakage import NARROW, RELEASED, WIDE
 from membership.studies.lood.networks import NETWORK_W_STD
 from membership.studies.lood.settings import Settings
 
 N_SETS = 3
 SET_DEPTHS = (2, 5, 10)
-DEVIATIONS = {"ReLU": 2**0.5, "GeLU": 2**0.5, "GeLU 1.9822": NETWORK_W_STD["gelu"]}
+NETWORKS = {
+    RELU: ("relu", 2**0.5),
+    NARROW: ("gelu", 2**0.5),
+    WIDE: ("gelu", NETWORK_W_STD["gelu"]),
+}
+"""Activation and deviation of the weights, by the kernel's family."""
 EDGE_QS, EDGE_DEPTHS, RATIOS = edge.QS, (1, 2, 5, 10), (0.01, 0.1)
 OTHERS = ("ELU", "tanh")
 
@@ -29,16 +46,16 @@ def sets(settings: Settings) -> xr.Dataset:
     """
     training_sets = [load(settings, part=part) for part in range(N_SETS)]
     raw = {
-        f"{name}, depth {depth}": nngp.fully_connected(depth, name.split()[0].lower(), w_std)
-        for name, w_std in DEVIATIONS.items()
+        kernel_name(family, depth): nngp.fully_connected(depth, *network)
+        for family, network in NETWORKS.items()
         for depth in SET_DEPTHS
     }
-    raw["RBF"] = nngp.rbf()
+    raw[RBF] = nngp.rbf()
     cases = [(name, "raw", kernel) for name, kernel in raw.items()]
     cases += [
         (name, "standardised", kernel)
         for name, kernel in raw.items()
-        if not name.startswith("GeLU")
+        if family_of(name) not in RELEASED
     ]
     shape = (len(training_sets), len(cases))
     own, noise = np.zeros((2, *shape, len(training_sets[0]))), []

@@ -22,7 +22,7 @@ RESAMPLES = 200
 
 
 @dataclass(frozen=True)
-class Audit:
+class Evaluation:
     """The scores of one data set's targets.
 
     Attributes
@@ -124,7 +124,7 @@ class Audit:
         return {**key, **columns(interval)}
 
 
-def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
+def evaluate(outputs: xr.Dataset, forms: xr.Dataset) -> Evaluation:
     """The chapter's attacks on the targets of one data set."""
     by_target = []
     for place, target in enumerate(outputs.attrs["targets"]):
@@ -139,10 +139,10 @@ def audit(outputs: xr.Dataset, forms: xr.Dataset) -> Audit:
         if "eigenvalue" in forms:
             more["eigenvalues"] = forms["eigenvalue"].values[place]
         by_target.append({**white, **scores.black_box(outputs, target), **more})
-    return Audit(outputs, by_target, list(forms["member"].values))
+    return Evaluation(outputs, by_target, list(forms["member"].values))
 
 
-def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
+def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Evaluation:
     """IHA and IHA* at every damping and rank that does for a target, on fewer records."""
     at, recipe = _places(outputs, sweep), outputs.attrs["recipe"]
     by_target = []
@@ -153,17 +153,17 @@ def swept(outputs: xr.Dataset, sweep: xr.Dataset) -> Audit:
             if inverse in forms:
                 of_target[name] = scores.iha(forms[inverse], loss, member, recipe, attack).score
         by_target.append(of_target)
-    return Audit(outputs, by_target, list(sweep["member"].values))
+    return Evaluation(outputs, by_target, list(sweep["member"].values))
 
 
-def every_record(numbers: xr.Dataset) -> Audit:
+def every_record(numbers: xr.Dataset) -> Evaluation:
     """Numbers of the attacks over all records of the pool: they stand for scores."""
     half = np.arange(numbers.attrs["pool"]) < numbers.attrs["recipe"]["members"]
     nothing: list[dict] = [{} for _ in numbers.attrs["targets"]]
-    return Audit(numbers, nothing, [half for _ in nothing])
+    return Evaluation(numbers, nothing, [half for _ in nothing])
 
 
-def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Audit:
+def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Evaluation:
     """IHA where the gradient over the others comes from some of the training records only.
 
     "fraction": the adversary removes z from the records that it knows where z is one of them.
@@ -192,7 +192,7 @@ def with_known(outputs: xr.Dataset, forms: xr.Dataset, known: xr.Dataset) -> Aud
                 score = scores.iha({**own, **mixed}, loss, member, recipe, "IHA", ", everyone")
                 of_target[f"{name} {fraction:g}"] = score.score
         by_target.append(of_target)
-    return Audit(outputs, by_target, list(known["member"].values))
+    return Evaluation(outputs, by_target, list(known["member"].values))
 
 
 def _places(outputs: xr.Dataset, queried: xr.Dataset) -> np.ndarray:
@@ -204,74 +204,76 @@ def _places(outputs: xr.Dataset, queried: xr.Dataset) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
-def decomposed_audits(source: Source) -> tuple[Audit, ...]:
+def decomposed_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """Every data set of a run whose Hessians were decomposed, attacked."""
-    return _read(source, audit, subjects.MAIN, subjects.decomposed(source.settings))
+    return _read(source, evaluate, subjects.MAIN, subjects.decomposed(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
-def audits(source: Source) -> tuple[Audit, ...]:
+def evaluations(source: Source) -> tuple[Evaluation, ...]:
     """Every data set of a run, attacked; `source` has the evidence named in `subjects.MAIN`."""
-    first = decomposed_audits(source)
+    first = decomposed_evaluations(source)
     more = subjects.subjects(source.settings)[len(first) :]
-    return (*first, *_read(source, audit, subjects.MAIN, more))
+    return (*first, *_read(source, evaluate, subjects.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
-def compared_audits(source: Source) -> tuple[Audit, ...]:
+def compared_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """The data sets of the main comparison: see `subjects.compared`."""
-    first = audits(source)
+    first = evaluations(source)
     more = subjects.compared(source.settings)[len(first) :]
-    return (*first, *_read(source, audit, subjects.MAIN, more))
+    return (*first, *_read(source, evaluate, subjects.MAIN, more))
 
 
 @functools.lru_cache(maxsize=8)
-def swept_audits(source: Source) -> tuple[Audit, ...]:
+def swept_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """The same over dampings and ranks."""
     return _read(source, swept, subjects.SWEPT, subjects.decomposed(source.settings))
 
 
-def damped_audits(source: Source) -> tuple[Audit, ...]:
-    """`swept_audits`, with numbers over every record in the place of scores where there are any."""
-    whole = {dataset.label: dataset for dataset in whole_audits(source)}
-    return tuple(whole.get(dataset.label, dataset) for dataset in swept_audits(source))
+def damped_evaluations(source: Source) -> tuple[Evaluation, ...]:
+    """`swept_evaluations`; numbers over every record stand for scores where there are any."""
+    whole = {dataset.label: dataset for dataset in whole_evaluations(source)}
+    return tuple(whole.get(dataset.label, dataset) for dataset in swept_evaluations(source))
 
 
-def whole_audits(source: Source) -> tuple[Audit, ...]:
+def whole_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """The data sets whose targets were asked about every record."""
     return _read(source, every_record, subjects.WHOLE, subjects.whole(source.settings))
 
 
 @functools.lru_cache(maxsize=8)
-def known_audits(source: Source) -> tuple[Audit, ...]:
+def known_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """Every data set of a run by fractions known."""
     return _read(source, with_known, subjects.KNOWN, subjects.subjects(source.settings))
 
 
-def variant_audits(source: Source) -> tuple[Audit, ...]:
+def variant_evaluations(source: Source) -> tuple[Evaluation, ...]:
     """The last data set of a run, then its variants (Table 7)."""
     more = [subject for subject in subjects.variants(source.settings) if not subject.full]
-    last = compared_audits(source)[len(audits(source)) - 1 :]
-    return (*last, *_read(source, audit, subjects.MAIN, more))
+    last = compared_evaluations(source)[len(evaluations(source)) - 1 :]
+    return (*last, *_read(source, evaluate, subjects.MAIN, more))
 
 
-def deep_sweep(source: Source) -> tuple[Audit, ...]:
+def deep_sweep(source: Source) -> tuple[Evaluation, ...]:
     """The deeper network at every damping."""
     return _read(source, swept, subjects.SWEPT, subjects.deep(source.settings))
 
 
 def _read(
     source: Source,
-    make: Callable[..., Audit],
+    make: Callable[..., Evaluation],
     kinds: Sequence[str],
     selection: list[subjects.Subject],
-) -> tuple[Audit, ...]:
+) -> tuple[Evaluation, ...]:
     return tuple(
         make(*(source.evidence(f"{k}-{subject.slug}") for k in kinds)) for subject in selection
     )
 
 
-def table_of(rows: list[dict], datasets: Sequence[Audit], more: Sequence[str] = ()) -> pd.DataFrame:
+def table_of(
+    rows: list[dict], datasets: Sequence[Evaluation], more: Sequence[str] = ()
+) -> pd.DataFrame:
     """Rows as a table that states its origin."""
     setup, sizes = (
         {dataset.label: getattr(dataset, name) for dataset in datasets}
@@ -291,7 +293,7 @@ def table_of(rows: list[dict], datasets: Sequence[Audit], more: Sequence[str] = 
     return table
 
 
-def design(datasets: Sequence[Audit]) -> list[str]:
+def design(datasets: Sequence[Evaluation]) -> list[str]:
     """What all tables share: who is a member, and who is asked."""
     statements = [
         "memberships are random halves and their complements (the released code: 64 of 128 a "
