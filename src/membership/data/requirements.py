@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -81,7 +80,8 @@ def outline(
     return Outline(dataset.name, n, n_train, dataset.x.shape[1:], dataset.n_classes, dataset)
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Layout:
     """What one record of a data set is.
 
     Attributes
