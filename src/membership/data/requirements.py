@@ -80,7 +80,7 @@ def outline(
     return Outline(dataset.name, n, n_train, dataset.x.shape[1:], dataset.n_classes, dataset)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Layout:
     """What one record of a data set is.
 
