@@ -47,7 +47,7 @@ def test_what_a_record_is_agrees_with_the_loaded_set(name, own):
     assert (layout.shape, layout.n_classes) == (loaded.x.shape[1:], loaded.n_classes)
     assert layout.n_encoded == loaded.x[0].size
     assert layout.is_image == data.outline(name).is_image
-    assert data.layout(own) == ((4,), 3, 4)
+    assert data.layout(own) == data.Layout((4,), 3, 4)
 
 
 def test_what_a_record_is_stands_in_the_registry(monkeypatch):
@@ -56,8 +56,8 @@ def test_what_a_record_is_stands_in_the_registry(monkeypatch):
         "load",
         lambda *_: pytest.fail("they were loaded"),
     )
-    assert data.layout("mnist-odd") == ((1, 28, 28), 2, 784)
-    assert data.layout("adult") == ((12,), 2, 91)
+    assert data.layout("mnist-odd") == data.Layout((1, 28, 28), 2, 784)
+    assert data.layout("adult") == data.Layout((12,), 2, 91)
 
 
 def test_a_file_is_measured_with_its_split(own):
