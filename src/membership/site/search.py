@@ -19,7 +19,7 @@ from membership.site import overview
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Give Sphinx, which calls this, what the book is searched for and in which order."""
     app.add_domain(Book)
     app.config.html_search_scorer = str(app.srcdir / "book" / "_static" / "search-order.js")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -99,7 +99,7 @@ def interval(exhibit_id: str, **where: Any) -> str:
 
 
 def printed(name: str, form: str = "", column: str = "value", **where: Any) -> str:
-    """A number as a paper prints it."""
+    """A number as a paper prints it, by the name of its table and what singles out its row."""
     return lookup.number(published.table(name), where, form, column)
 
 

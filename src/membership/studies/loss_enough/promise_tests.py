@@ -37,8 +37,8 @@ MORE = 1.25
 
 
 NOT_YET = (
-    "it takes ten targets of Table 4's whole training with 64 references, and GLiR at every step: "
-    "some six minutes of a core"
+    "it takes ten targets of Table 4's whole training with 64 shadow models, and GLiR at every "
+    "step; Control 20 stops after five steps"
 )
 
 
@@ -61,7 +61,7 @@ Part = tuple[Share, Contrast, float]
 def _at(table: pd.DataFrame, name: str, attack: str, rate: str, stated: str) -> Part:
     """The share of members found, with exact limits; the rate over targets; and the bound."""
     where = {"data": name, "steps": ONE, "quantity": rate}
-    row, limit = (row_at(table, attack=one, **where) for one in (attack, stated))
+    row, limit = (row_at(table, attack=key, **where) for key in (attack, stated))
     label = (
         f"{rate.removesuffix(' (%)')}, {attack}, over {stated.removeprefix('promised, ')}, {name}"
     )
@@ -78,7 +78,7 @@ def _below(parts: Sequence[Part]) -> Outcome:
         if min(found.interval(level)[0], over_targets.interval(level)[0]) > limit
     ]
     if above:
-        worst = max(above, key=lambda one: one.difference)
+        worst = max(above, key=lambda excess: excess.difference)
         reason = f"above at {len(above)} of {len(parts)}"
         return Outcome(CONTRADICTED, (), (worst,), reason, parts=len(parts))
     nearest = max(parts, key=lambda part: part[0].interval(level)[1] / part[2])
