@@ -86,7 +86,7 @@ def of_control_22(table: pd.DataFrame) -> str:
     parts.append(
         f"Digits, originals {own['originals']:.1f}, shifted images {own['shifted images']:.1f}%"
     )
-    return f"{'; '.join(parts)}."
+    return f"{'. '.join(parts)}."
 
 
 _PLACE = {"right": 0, "released": 1, "the authors' picture": 2}
