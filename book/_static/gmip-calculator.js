@@ -167,6 +167,10 @@
       show();
     });
   }
-  document.getElementById("gmip-run").addEventListener("reset", () => setTimeout(show));
+  // The fields change after the event: until then what stands there is not theirs.
+  document.getElementById("gmip-run").addEventListener("reset", () => {
+    root.setAttribute("aria-busy", "true");
+    setTimeout(show);
+  });
   show();
 })();
