@@ -55,7 +55,7 @@ class Settings(DataSettings):
     )
     n_repeats: int = size(
         "random splits a size of Table 1, and ten Gaussian games each",
-        (4, 40, 100),
+        (4, 20, 100),
         least=(2, "an interval"),
         le=10_000,
     )
@@ -69,14 +69,14 @@ class Settings(DataSettings):
     feature_epochs: int = size("epochs of the feature network", (1, 8, 30), le=10_000)
     cnn_records: int = size(
         "members of each network of Table 2, half its records",
-        (100, 400, 15_000),
+        (100, 300, 15_000),
         least=(20, "the chapter"),
         le=1_000_000,
     )
     cnn_epochs: int = size("epochs of each network of Table 2", (3, 15, 50), le=10_000)
     n_reference: int = size(
         "reference models of Table 2",
-        (6, 12, 30),
+        (6, 8, 30),
         least=(4, "a record that some models saw and others did not"),
         le=10_000,
     )

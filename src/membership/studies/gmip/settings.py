@@ -41,7 +41,7 @@ class Settings(DataSettings):
         le=10_000_000,
     )
     simulated_repeats: int = size(
-        "repeats of each simulated audit", (2, 5, 5), least=(2, "an interval"), le=1000
+        "repeats of each simulated audit", (2, 3, 5), least=(2, "an interval"), le=1000
     )
     simulated_records: int = size(
         "non-members of each repeat of Figures 2a and 4",
@@ -50,7 +50,7 @@ class Settings(DataSettings):
         le=1_000_000,
     )
     audit_models: int = size(
-        "models audited on real gradients", (2, 5, 5), least=(2, "an interval"), le=1000
+        "models audited on real gradients", (2, 3, 5), least=(2, "an interval"), le=1000
     )
     n_background: int = size(
         "records that moments are estimated on, at most those left",
@@ -58,9 +58,9 @@ class Settings(DataSettings):
         le=10_000_000,
     )
     utility_seeds: int = size(
-        "trainings a privacy level", (2, 5, 5), least=(2, "an interval"), le=100
+        "trainings a privacy level", (2, 3, 5), least=(2, "an interval"), le=100
     )
-    n_reference: int = size("shadow models of Figure 6", (8, 32, 64), least=(4, "LiRA"), le=1000)
+    n_reference: int = size("shadow models of Figure 6", (8, 16, 64), least=(4, "LiRA"), le=1000)
     pretrain_epochs: int = size("epochs of the pre-trained networks", (1, 1, 30), le=1000)
 
     @classmethod
