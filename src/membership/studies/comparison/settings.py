@@ -34,7 +34,7 @@ class Settings(DataSettings):
         "further data sets, by name or path",
         (
             [],
-            ["purchase_like:4000"],
+            ["purchase_like:2000"],
             ["adult", "mnist-odd", "fashion_mnist"],
         ),
     )
@@ -63,7 +63,7 @@ class Settings(DataSettings):
         "data sets on which QMIA is not fitted, for its time", ([], [], ["fashion_mnist"])
     )
     n_targets: int = size(
-        "target models of each cell", (3, 4, 10), least=(2, "an interval"), le=100
+        "target models of each cell", (3, 3, 10), least=(2, "an interval"), le=100
     )
     n_reference: int = size(
         "reference models, even", (8, 16, 64), least=(4, "a variance of each side"), le=256
