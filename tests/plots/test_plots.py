@@ -357,7 +357,7 @@ def test_scatter_stays_small_for_many_points():
     x = np.random.default_rng(0).normal(size=20_000)
     figure = plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y")
     assert len(plots.save_bytes(figure, "svg")) < 500_000
-    assert labels(figure) == ["equal scores"]
+    assert labels(figure) == ["both equal"]
     assert plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y", identity=False).legends == []
 
 

@@ -174,7 +174,7 @@ def scatter(
     by : str, optional
         A column that splits the points, such as ``member``.
     identity : bool, default True
-        Whether to draw the line on which both scores are equal.
+        Whether to draw the line on which both are equal.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
 
@@ -195,7 +195,7 @@ def scatter(
             axis.plot(rows[x], rows[y], label=group, rasterized=True, **shape, **paint)
         if identity:
             middle = (table[x].mean(),) * 2
-            axis.axline(middle, slope=1, color="black", linestyle="--", label="equal scores")
+            axis.axline(middle, slope=1, color="black", linestyle="--", label="both equal")
         axis.set(xlabel=x_label or x, ylabel=y_label or y)
         if by or identity:
             legend_above(figure, [axis])
