@@ -352,9 +352,10 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
         steps=task.steps,
         sizes={
             "Targets after all epochs": str(targets),
-            "Members of each after all epochs": f"{asked // 2:,} of {n_records:,} records",
+            "Members asked of each after all epochs": f"{asked // 2:,}",
+            "Training records of all epochs": f"{n_records:,}",
             "Steps of all epochs": f"{task.steps:,}",
-            "Shadow models of all epochs": str(settings.n_reference),
+            "Shadow models, shared, after all epochs": str(settings.n_reference),
         },
     )
 

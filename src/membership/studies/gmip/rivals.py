@@ -1,4 +1,4 @@
-"""Gradient and loss attacks on the same models, after one step and after a few.
+"""Gradient and loss attacks on the same models, after one step and after a few; counts of any.
 
 A game is one target model, its members and as many others, all asked. Every game has records, a
 start and shadow models of its own; these come in pairs on complementary halves and start as the
