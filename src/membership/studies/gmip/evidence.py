@@ -352,10 +352,9 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
         steps=task.steps,
         sizes={
             "Targets after all epochs": str(targets),
-            "Members asked of each after all epochs": f"{asked // 2:,}",
-            "Training records of all epochs": f"{n_records:,}",
+            "Members of each after all epochs": f"{n_records:,}, {asked // 2:,} asked",
             "Steps of all epochs": f"{task.steps:,}",
-            "Shadow models, shared, after all epochs": str(settings.n_reference),
+            "Shadow models of each": str(settings.n_reference),
         },
     )
 
