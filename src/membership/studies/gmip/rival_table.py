@@ -31,8 +31,9 @@ _NOTE = (
     "accuses no more others than the rate allows. Intervals are over targets with their records."
 )
 _OF_ALL_EPOCHS = (
-    "Targets of all epochs share records and shadow models; GLiR knows the moments of the records "
-    "not asked."
+    "After all epochs targets share records and shadow models, and intervals are over both targets "
+    "and records. There GLiR adds up each step's likelihood ratio of a place in the batch, knowing "
+    "the moments of all records not asked."
 )
 
 
