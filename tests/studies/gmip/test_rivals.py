@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from membership import evidence, metrics, privacy
 from membership.exhibits import declared
@@ -86,10 +87,10 @@ def gathered(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
-    one, few = gathered
-    table = rival_table.table([one, few])
+    one, few, whole = gathered
+    table = rival_table.table([one, few], [whole])
     lengths = table.groupby("steps", sort=False)["attack"].unique()
-    assert list(lengths.index) == ["one step", "5 steps"]
+    assert list(lengths.index) == ["one step", "5 steps", "all epochs"]
     assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, lengths))
     assert (table["found"] <= table["asked"]).all()
     r = one.attrs["recipe"]
@@ -98,13 +99,33 @@ def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
     promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
     assert row["value"] == pytest.approx(100 * float(promised))
     assert "GLiR" in later_sentences.of_the_rivals(table)
-    assert len(later_sentences.of_control_20(table).split()) <= 25
-    assert len(drawings.rivals(table).axes) == 2
+    said = later_sentences.of_control_20(table)
+    assert len(said.split()) <= 25
+    assert len(drawings.rivals(table).axes) == 3
+    assert len(drawings.rivals(rival_table.table([one, few], [])).axes) == 2
+
+
+@pytest.mark.slow
+def test_the_promise_of_all_epochs_is_equation_10(gathered):
+    """The level of a step, (e^(mu^2) Phi(3 mu / 2) + 3 Phi(-mu / 2) - 2) a step, composed."""
+    whole = gathered[2]
+    table = rival_table.table([], [whole])
+    at = table[table["attack"] == "promised, Equation 10"].set_index("quantity")["value"]
+    r = whole.attrs["recipe"]
+    d, n = r["classes"] * (r["width"] + 1), r["batch_size"]
+    mu = privacy.mip_mu_step(d, n, d)
+    steps = r["n_records"] // n * r["epochs"]
+    assert whole.attrs["steps"] == steps
+    inner = np.exp(mu**2) * stats.norm.cdf(1.5 * mu) + 3 * stats.norm.cdf(-mu / 2) - 2
+    level = np.sqrt(2 * steps * inner) * n / whole.attrs["trained_on"]
+    for rate, name in zip(rival_table.RATES, rival_table.QUANTITIES, strict=True):
+        expected = stats.norm.cdf(stats.norm.ppf(rate) + level)
+        assert at[name] == pytest.approx(100 * expected)
 
 
 @pytest.mark.slow
 def test_gradients_tell_more_than_losses_after_one_step(gathered):
-    table = rival_table.table([gathered[0]])
+    table = rival_table.table([gathered[0]], [])
     at = table[(table["steps"] == "one step") & (table["quantity"] == "AUC (%)")]
     area = at.set_index("attack")["value"]
     assert area["GLiR"] > 60
@@ -114,4 +135,11 @@ def test_gradients_tell_more_than_losses_after_one_step(gathered):
 def test_the_control_reads_the_first_data_set_alone():
     settings = Settings.from_values({"profile": "paper"})
     (one,) = (one for one in declared("gmip") if one.id == "gmip-ctl-20")
-    assert list(one.evidence(settings)) == [f"rivals-adult-{length}" for length in ("one", "few")]
+    lengths = ("one", "few", "all")
+    assert list(one.evidence(settings)) == [f"rivals-adult-{length}" for length in lengths]
+
+
+def test_a_covariance_that_is_large_is_not_taken_at_all_steps():
+    large = Settings.from_values({"profile": "quick", "dataset": "purchase_like:40000"})
+    assert not large.first_small_word
+    assert not [name for name in gathering.sources(large) if name.endswith("-all")]

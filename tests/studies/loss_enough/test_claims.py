@@ -42,6 +42,7 @@ def _above(table):
     return table.assign(y=np.minimum(table["y"] + 0.2, 1))
 
 
+LEAD = "GLiR less LiRA, one variance, at most 16 shadow models"
 CORRECTED_RANK = "rank correlation over the root of the reliability"
 
 
@@ -60,6 +61,8 @@ ELSEWHERE = [
     ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
     ("c06", "comparison-ctl-2", moved(-90, attack="MAST"), "MNIST-Odd: contradicted"),
     ("c07", "gmip-ctl-20", _found_by_all, "Adult: contradicted"),
+    ("c08", "gmip-ctl-20", moved(30, attack="LiRA", steps="all epochs"), "Adult: contradicted"),
+    ("c09", "gmip-ctl-20", moved(-30, attack=LEAD, steps="all epochs"), "Adult: contradicted"),
     ("c10", "comparison-fig-4", moved(-2, metric=CORRECTED_RANK), "MNIST-Odd: contradicted"),
     ("c11", "lood-fig-1", _above, "above at"),
     ("c12", "comparison-tab-4", moved(5, attacks="LiRA and IHA"), "averaged: contradicted"),

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from membership.errors import InputError
 from membership.published import outcomes
 from membership.studies.loss_enough import promise_tests
 from membership.studies.loss_enough.settings import Settings
@@ -67,6 +68,25 @@ def test_simulated_records_decide_nothing(monkeypatch):
     simulated.attrs = made.attrs
     monkeypatch.setattr(promise_tests, "paper", lambda *_: simulated)
     assert promise_tests.gradient_before_loss(None).word == outcomes.NOT_TESTED
+
+
+@pytest.mark.parametrize("name", ["losses_below_equation_10", "gradient_before_loss"])
+def test_shorter_trainings_alone_decide_neither(name, monkeypatch):
+    made = table()
+    shorter = made[made["steps"] != "all epochs"]
+    shorter.attrs = made.attrs
+    monkeypatch.setattr(promise_tests, "paper", lambda *_: shorter)
+    with pytest.raises(InputError, match="all epochs"):
+        getattr(promise_tests, name)(None)
+
+
+def test_each_length_counts_towards_the_lead(monkeypatch):
+    for length in LENGTHS:
+        made = table()
+        at = (made["attack"] == PAIR) & (made["steps"] == length)
+        made["value"] = np.where(at, -1.0, made["value"])
+        monkeypatch.setattr(promise_tests, "paper", lambda *_, made=made: made)
+        assert promise_tests.gradient_before_loss(None).word == outcomes.CONTRADICTED
 
 
 def test_every_attack_counts_towards_the_bound(monkeypatch):

@@ -5,8 +5,8 @@
 5: what the formulas give), `audit` (Figures 2, 4 and 5: does the attack reach the level),
 `moments` (rank, p-values, the gap on real gradients), `several_steps`, `law_of_k` (single records),
 `utility` (Figure 3: what privacy costs), `noised` (the best attack under noise),
-`training_promise` (all steps attacked), `loss_attack` (Figure 6, and time), `rivals` and
-`rival_table` (gradient and loss on the same models), `spectral` (noise by the spectrum),
-`forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims, `sentences` and
-`later_sentences` say each exhibit in a line.
+`training_promise` (all steps attacked), `loss_attack` (Figure 6, and time), `rivals`,
+`all_epochs` and `rival_table` (gradient and loss on the same models), `spectral` (noise by the
+spectrum), `forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims,
+`sentences` and `later_sentences` say each exhibit in a line.
 """

@@ -30,7 +30,9 @@ RIVALS = {
     names.LIRA: "LiRA",
     names.LIRA_ONE: "LiRA, one variance",
     names.RMIA: "RMIA",
+    names.BMIA: "BMIA",
 }
+STATED = (names.PROMISED, names.PROMISED_COMPOSED)
 BY_GRADIENT = (names.GLIR, names.GLIR_MORE, names.RATIO_MORE)
 ASKED = {
     "all": "all records",
@@ -96,7 +98,7 @@ def promise(table: pd.DataFrame) -> "Figure":
 def rivals(table: pd.DataFrame) -> "Figure":
     """Control 20: what each attack finds at each length of training, beside what is promised."""
     rates = table[table["quantity"] == LOW_RATE]
-    stated = rates[rates["attack"] == names.PROMISED]
+    stated = rates[rates["attack"].isin(STATED)]
     shown = rates[rates["attack"].isin(RIVALS)]
     shown = shown.assign(
         row=shown["attack"].map(RIVALS),

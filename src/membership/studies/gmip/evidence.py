@@ -10,6 +10,7 @@ import xarray as xr
 
 from membership import data, evidence
 from membership.studies.gmip import (
+    all_epochs,
     audit,
     experiment,
     forensics,
@@ -59,6 +60,8 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
         for length, steps in (("one", 1), ("few", settings.audit_steps)):
             gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
+    for name, word in settings.first_small_word.items():
+        gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
     return gatherers
 
 
@@ -329,6 +332,28 @@ def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
         sizes={
             f"Targets after {steps} step{'s' * (steps > 1)}": str(len(scored.member)),
             "Members of each": f"{task.batch:,}",
+            "Shadow models of each": str(settings.n_reference),
+        },
+    )
+
+
+def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
+    """The same after Table 4's whole training, on targets that share their records."""
+    task = _task(name, settings)
+    scored, n_records = all_epochs.played(task, settings)
+    targets, asked = scored.member.shape
+    counts = rivals.counted(scored, all_epochs.BLOCKS)
+    return evidence.dataset(
+        "measured",
+        {side: (_COUNTS, of_side) for side, of_side in counts.items()},
+        {"attack": list(scored.scores)},
+        **_origin(task, settings, "cpu"),
+        trained_on=n_records,
+        steps=task.steps,
+        sizes={
+            "Targets after all epochs": str(targets),
+            "Members of each after all epochs": f"{n_records:,}, {asked // 2:,} asked",
+            "Steps of all epochs": f"{task.steps:,}",
             "Shadow models of each": str(settings.n_reference),
         },
     )

@@ -34,6 +34,7 @@ JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
     for kind in ("joint", "noised", "times", "spectral", "released")
 )
 RIVALS = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
+RIVALS_ALL = _of("rivals-{}-all", words="first_small_word")
 FIGURE_2 = Reading(
     lambda settings: [*STEPS(settings), PANELS], lambda source: source.table("gmip-fig-2")
 )
@@ -108,6 +109,7 @@ EXHIBITS = (
         "ctl-20",
         rival_table.table,
         RIVALS,
+        RIVALS_ALL,
         draw=drawings.rivals,
         alt=later_sentences.of_the_rivals,
         says=later_sentences.of_control_20,

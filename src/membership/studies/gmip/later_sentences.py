@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import pandas as pd
 
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip.names import GLIR, LIRA, PAIRS, PROMISED, difference
+from membership.studies.gmip.names import (
+    GLIR,
+    LIRA,
+    PAIRS,
+    PROMISED,
+    PROMISED_COMPOSED,
+    difference,
+)
 
 
 def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
@@ -19,7 +26,7 @@ def of_control_20(table: pd.DataFrame) -> str:
     """GLiR beside LiRA, and the promise."""
     parts = []
     for name, value in _rates_of(table):
-        stated = value[PROMISED]
+        stated = value[PROMISED if PROMISED in value else PROMISED_COMPOSED]
         parts.append(
             f"{name.partition(', ')[2]} {value[GLIR]:.1f}, {value[LIRA]:.1f}, {stated:.1f}"
         )

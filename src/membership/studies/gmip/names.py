@@ -23,16 +23,23 @@ GLIR, GLIR_MORE, RATIO_MORE = (
     "GLiR, moments of up to 20,000 records",
     "likelihood ratio, moments of up to 20,000 records",
 )
-LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA = (
+LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA, BMIA = (
     "LOSS",
     "LiRA",
     "LiRA, one variance",
     "LiRA, one variance, at most 16 shadow models",
     "RMIA",
+    "BMIA",
 )
+ALL_EPOCHS = "all epochs"
+"""How long a training of Table 4 is called in Control 20."""
 PAIRS = ((GLIR, LIRA_FEW), (GLIR, LIRA), (GLIR, LOSS), (LIRA, RMIA))
 """The attacks of Control 20 whose differences have rows."""
-PROMISED, PROMISED_MEASURED = "promised, K = d", "promised, K measured"
+PROMISED, PROMISED_MEASURED, PROMISED_COMPOSED = (
+    "promised, K = d",
+    "promised, K measured",
+    "promised, Equation 10",
+)
 SECONDS = " (s)"
 """How a quantity of Control 19 ends that is an attack's time."""
 

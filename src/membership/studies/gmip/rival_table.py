@@ -13,8 +13,10 @@ from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.names import (
+    ALL_EPOCHS,
     PAIRS,
     PROMISED,
+    PROMISED_COMPOSED,
     PROMISED_MEASURED,
     difference,
     steps_in_words,
@@ -28,9 +30,14 @@ _NOTE = (
     "One threshold for all targets of a training. Found: members above the threshold that "
     "accuses no more others than the rate allows. Intervals are over targets with their records."
 )
+_OF_ALL_EPOCHS = (
+    "After all epochs targets share records and shadow models, and intervals are over both targets "
+    "and records. There GLiR adds up each step's likelihood ratio of a place in the batch, knowing "
+    "the moments of all records not asked."
+)
 
 
-def table(few: Sequence[xr.Dataset]) -> pd.DataFrame:
+def table(few: Sequence[xr.Dataset], whole: Sequence[xr.Dataset]) -> pd.DataFrame:
     """AUC and rates of each attack, of what was promised, and differences of pairs of attacks."""
     rows: list[dict[str, Any]] = []
     for evidence in few:
@@ -38,7 +45,21 @@ def table(few: Sequence[xr.Dataset]) -> pd.DataFrame:
         key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
-    return tidy(rows, observed(few, note=_NOTE))
+    for evidence in whole:
+        key = {"data": evidence.attrs["set"], "steps": ALL_EPOCHS}
+        rows += [{**key, **row} for row in _of_all_epochs(evidence)]
+        rows += [{**key, **row} for row in _attacks(evidence)]
+    note = f"{_NOTE} {_OF_ALL_EPOCHS}" if whole else _NOTE
+    return tidy(rows, observed([*few, *whole], note=note))
+
+
+def _of_all_epochs(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
+    """Rates at Equation 10's level of the whole training, K = d parameters."""
+    r = recipe_of(evidence)
+    step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
+    mu = privacy.subsampled_mu(step, r.batch_size, evidence.attrs["trained_on"], r.steps)
+    rates = privacy.gaussian_tpr(np.array(RATES), mu)
+    yield from _stated(PROMISED_COMPOSED, [privacy.gaussian_auc(mu), *rates])
 
 
 def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Gradient and loss attacks on the same models, after one step and after a few.
+"""Gradient and loss attacks on the same models, after one step and after a few; counts of any.
 
 A game is one target model, its members and as many others, all asked. Every game has records, a
 start and shadow models of its own; these come in pairs on complementary halves and start as the
@@ -72,7 +72,7 @@ def _few_game(
             scores[RATIO_MORE] = glir_log_ratio(*numbers)
             shares = numbers[1][n:] / numbers[3]
     odds = experiment.log_odds(task, pool, mask, steps, seed)
-    return scores | _by_losses(odds[0], odds[1:], mask[1:]), shares
+    return scores | by_losses(odds[0], odds[1:], mask[1:]), shares
 
 
 def _numbers(
@@ -91,7 +91,7 @@ def _numbers(
     return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
 
 
-def _by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict[str, FloatArray]:
+def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict[str, FloatArray]:
     """What losses alone say, with all shadow models and with the first 16."""
     few = slice(FEW_SHADOWS)
     target, shadow = target.astype(np.float64), shadow.astype(np.float64)

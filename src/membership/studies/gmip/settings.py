@@ -129,6 +129,12 @@ class Settings(DataSettings):
         """That of the run's own data set: what takes long is asked of it alone."""
         return {self.dataset: self.words[self.dataset]}
 
+    @property
+    def first_small_word(self) -> dict[str, str]:
+        """The same where its covariance is small enough, else none."""
+        small = self.small_words
+        return {name: word for name, word in self.first_word.items() if name in small}
+
 
 def _is_enough(n_records: int) -> bool:
     try:
