@@ -23,10 +23,17 @@ hypothesis.settings.load_profile("patient")
 REPOSITORY = Path(__file__).parents[1]
 
 # Folders whose tests share what takes minutes to make.
-TOGETHER = ("tests/rendered", "tests/studies")
+TOGETHER = ("tests/studies",)
 
-# What reads the whole site for as long as the rest of its folder builds it: beside that, not after.
-APART = "tests/rendered/test_pages.py"
+# What builds the whole site and runs every chapter once more: it takes longest of all.
+FIRST = "tests/rendered/test_chapter.py"
+
+# What reads that site: once it is there, file by file, and every page first, for minutes.
+READERS = "tests/rendered/"
+EVERY_PAGE = "tests/rendered/test_pages.py"
+
+# Files that read the same pages, to their ends.
+READ = ("tests/rendered/test_length.py", "tests/rendered/test_weight.py")
 
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
 LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/training")
@@ -34,8 +41,10 @@ LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/train
 
 def together(place: str) -> str:
     """The tests that one process runs: a file's, or a folder's where the folder shares much."""
+    if place in READ:
+        return READ[0]
     folder = place.rpartition("/")[0]
-    return folder if folder.startswith(TOGETHER) and place != APART else place
+    return folder if folder.startswith(TOGETHER) else place
 
 
 # Without xdist there is no such hook.
@@ -53,7 +62,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 def needs_the_site(nodeid: str) -> bool:
     """Whether a test looks at the whole site, which takes minutes to build."""
-    return nodeid.startswith("tests/rendered/")
+    return nodeid.startswith(READERS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -86,12 +95,14 @@ def no_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rank(nodeid: str) -> int:
-    """When a test's turn comes: what shares much, what is long, what reads the site, the rest."""
-    if nodeid.startswith(APART):
-        return 2
-    if nodeid.startswith(TOGETHER):
+    """When a test's turn comes: what makes the site, what is long, what reads it, the rest."""
+    if nodeid.startswith(FIRST):
         return 0
-    return 1 if nodeid.startswith(LONG) else 3
+    if nodeid.startswith((*TOGETHER, *LONG)):
+        return 1
+    if nodeid.startswith(READERS):
+        return 2 if nodeid.startswith(EVERY_PAGE) else 3
+    return 4
 
 
 NOTEBOOK = """\
@@ -194,7 +205,7 @@ def perform(settings):
 
 
 def train():
-    """Keep two workers of joblib busy without end, with an array that lies in a file for them."""
+    """Keep two workers of joblib, one of them busy, with an array that lies in a file for them."""
     import joblib
     import numpy as np
 
@@ -206,6 +217,7 @@ def work(zeros, name):
     paths.atomic_write(paths.project_root() / f"worker-{name}.pid", str(os.getpid()))
     while True:
         zeros.sum()
+        time.sleep(0.1 if name == "two" else 0)
 '''
 
 

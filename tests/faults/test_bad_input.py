@@ -32,7 +32,8 @@ def house(tmp_path, monkeypatch):
     """A project of its own: the chapters and the registry, and nothing else."""
     root = tmp_path / "house"
     (root / "data").mkdir(parents=True)
-    shutil.copytree(REPOSITORY / "notebooks", root / "notebooks")
+    written = shutil.ignore_patterns("*.ipynb")  # by `make notebooks`, and large
+    shutil.copytree(REPOSITORY / "notebooks", root / "notebooks", ignore=written)
     shutil.copy(REPOSITORY / "_toc.yml", root)
     for name in ("registry.toml", "cifar10-duplicates.csv"):
         if (REPOSITORY / "data" / name).is_file():

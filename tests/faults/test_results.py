@@ -12,6 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from membership import paths
+from membership.errors import InputError
+from membership.site import check_results
+
 STUDY = '''
 
 def perform(settings):
@@ -213,17 +217,25 @@ DAMAGES = {
 
 
 @pytest.mark.slow
-def test_a_damaged_result_is_not_published_and_a_rerun_repairs_it(project):
+def test_a_damaged_result_is_not_published_and_a_rerun_repairs_it(project, monkeypatch):
     before, folder = results(project), project.root / "results" / "tiny" / "demo"
+    monkeypatch.setattr(paths, "project_root", lambda: project.root)
     for name in ("demo-tab-2.csv", "demo-tab-2.json"):
+        told = f"results/tiny/demo/{name} is not the file that the page's run wrote"
         for damage in DAMAGES.values():
             damage(folder / name)
-            done = project.run("build")
-            assert done.returncode == 2
-            line = one_line(done)
-            assert f"results/tiny/demo/{name} is not the file that the page's run wrote" in line
-            assert "run it again: membership run demo -p profile tiny" in line
+            # What the command asks before it builds.
+            with pytest.raises(InputError) as refusal:
+                check_results.agreed(["demo"])
+            assert told in str(refusal.value)
+            assert "run it again: membership run demo -p profile tiny" in str(refusal.value)
             (folder / name).write_bytes(before[name])
+        DAMAGES["edited"](folder / name)
+        done = project.run("build")
+        assert done.returncode == 2
+        assert told in one_line(done)
+        assert "run it again: membership run demo -p profile tiny" in one_line(done)
+        (folder / name).write_bytes(before[name])
     assert not (project.root / "_build").exists()
     assert up_to_date(project)
     for name, damage in (("demo-tab-1.csv", "emptied"), ("demo-tab-2.json", "edited")):

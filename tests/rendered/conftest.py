@@ -28,6 +28,10 @@ CHROMIUM_ARGS = (
 )
 NOT_COPIED = ("_build", "logs", "runs", "chapters", "generated", "*.ipynb", "__pycache__", ".*")
 COPIED = ("_config.yml", "_toc.yml", "book", "notebooks", "results/paper", "src")
+# What a page can be given anew, as the browser has it by default.
+LOOK = {"viewport": {"width": 1280, "height": 720}}
+LOOK |= {"color_scheme": "light", "reduced_motion": "no-preference"}
+FORGET = "() => { try { localStorage.clear(); sessionStorage.clear(); } catch { /* no site's */ } }"
 # Old addresses, which forward to where a page is now.
 _FORWARDS = paths.project_root() / "book" / "_moved"
 MOVED = sorted(p.relative_to(_FORWARDS).as_posix() for p in _FORWARDS.rglob("*.html"))
@@ -125,20 +129,50 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def reading(browser: Browser, address: str) -> Callable[[str, int], Reading]:
     """A function that reads a page of the site at a width, once for all tests that ask."""
-    return functools.cache(lambda name, width: read(browser, f"{address}/{name}", width))
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    store = page.context.new_cdp_session(page)
+    store.send("Network.enable")
+    store.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    return functools.cache(lambda name, width: read(page, f"{address}/{name}", width))
+
+
+@pytest.fixture(scope="session")
+def parked() -> dict[tuple, list[Page]]:
+    """Pages that no test uses now, by what cannot be changed about them."""
+    return {}
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """A function that opens an empty page with the given options of a browser context."""
-    opened = []
+def open_page(browser: Browser, parked: dict[tuple, list[Page]]) -> Iterator[Callable[..., Page]]:
+    """A function that opens an empty page with the given options of a browser context.
 
-    def opener(**options: object) -> Page:
-        page = browser.new_page(**options)
+    A new page is a new process that has compiled nothing, a second of work: one that an earlier
+    test has left is emptied and taken again, unless the page is to be `fresh`.
+    """
+    opened: list[tuple[Page, list[Page] | None]] = []
+
+    def opener(*, fresh: bool = False, **options: object) -> Page:
+        look = LOOK | {name: options.pop(name) for name in LOOK.keys() & options}
+        waiting = None if fresh else parked.setdefault(tuple(sorted(options.items())), [])
+        page = waiting.pop() if waiting else browser.new_page(**options)
+        opened.append((page, waiting))
         page.set_default_timeout(PATIENCE)
-        opened.append(page)
+        page.set_viewport_size(look.pop("viewport"))
+        page.emulate_media(media="null", **look)
         return page
 
     yield opener
-    for page in opened:
-        page.close()
+    for page, waiting in opened:
+        if waiting is None:
+            page.close()
+        else:
+            park(page)
+            waiting.append(page)
+
+
+def park(page: Page) -> None:
+    """Leave nothing of a test in a page: no choice of a reader's, no place of the mouse."""
+    page.evaluate(FORGET)
+    page.mouse.move(0, 0)
+    page.goto("about:blank")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Page, Request
 
 PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
 # A common laptop, and a phone.
@@ -28,16 +28,20 @@ LOADED = """async () => {
     })));
 }"""
 # Formulas and pictures move what is below them while they are drawn, for seconds on a busy machine.
-SETTLED = """() => new Promise((done) => {
-    let last = 0, same = 0;
-    const look = () => {
-        const now = document.documentElement.scrollHeight;
-        same = now === last ? same + 1 : 0;
-        last = now;
-        if (same >= 5) done(); else setTimeout(look, 200);
-    };
-    look();
-})"""
+SETTLED = """async () => {
+    if (window.MathJax) await MathJax.startup.promise;
+    await document.fonts.ready;
+    await new Promise((done) => {
+        let last = 0, same = 0;
+        const look = () => {
+            const now = document.documentElement.scrollHeight;
+            same = now === last ? same + 1 : 0;
+            last = now;
+            if (same >= 5) done(); else setTimeout(look, 60);
+        };
+        look();
+    });
+}"""
 MEASURED = r"""() => {
     const tall = (found) => found.getBoundingClientRect().height;
     const cards = [...document.querySelectorAll("article.exhibit")].map(tall);
@@ -70,12 +74,15 @@ class Reading:
         return {path: (site / path).stat().st_size for path in paths}
 
 
-def read(browser: Browser, address: str, width: int) -> Reading:
-    """Open a page with nothing in the browser's store, and read on to its end."""
-    page = browser.new_page(viewport={"width": width, "height": HEIGHTS[width]})
-    page.set_default_timeout(PATIENCE)
+def read(page: Page, address: str, width: int) -> Reading:
+    """Open a page with nothing in the browser's store, which is off, and read on to its end."""
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+
+    def ask(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", ask)
     page.goto(address, wait_until="networkidle")
     page.evaluate(READ)
     page.wait_for_load_state("networkidle")
@@ -83,5 +90,6 @@ def read(browser: Browser, address: str, width: int) -> Reading:
     page.evaluate(LOADED)
     page.evaluate(SETTLED)
     found = Reading(before, shown, page.evaluate(MEASURED))
-    page.close()
+    page.remove_listener("request", ask)
+    page.goto("about:blank")
     return found

@@ -81,7 +81,7 @@ def test_the_game_needs_no_scrolling_in_full_screen(
 def test_there_is_no_button_where_a_browser_has_no_full_screen(
     name: str, address: str, open_page: Callable[..., Page]
 ) -> None:
-    page = open_page(viewport={"width": 390, "height": 844})
+    page = open_page(fresh=True, viewport={"width": 390, "height": 844})
     page.add_init_script(
         "Object.defineProperty(Document.prototype, 'fullscreenEnabled', { value: undefined });"
     )

@@ -11,6 +11,11 @@ from playwright.sync_api import Locator, Page
 from membership.exhibits.homes import page_of
 
 CARDS = ("lood-ctl-4", "iha-ctl-10")
+# A card may lie in closed folds; all others stay as they are.
+UNFOLD = """card => {
+    let fold = document.getElementById(card).parentElement.closest("details");
+    for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}"""
 
 
 @pytest.fixture
@@ -20,12 +25,7 @@ def opened(open_page: Callable[..., Page], site: Path) -> Callable[..., Locator]
     def opened(card: str, **options: object) -> Locator:
         page = open_page(**options)
         page.goto((site / "book" / "chapters" / f"{page_of(card)}.html").as_uri())
-        # A card may lie in a closed fold.
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-        page.evaluate(
-            "document.querySelectorAll('.records details, details.records')"
-            ".forEach(one => { one.open = false })"
-        )
+        page.evaluate(UNFOLD, card)
         records = page.locator(f"#{card} .records").first
         records.locator("summary").click()
         return records

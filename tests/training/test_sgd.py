@@ -1,5 +1,6 @@
 """Batched training against a DataLoader, and its cache against kills and damage."""
 
+import json
 import os
 import signal
 import subprocess
@@ -258,44 +259,68 @@ def test_whatever_determines_a_model_changes_its_key(change, tmp_path):
     assert before != Fits(factory, dataset, mask, config, (seed,), place).keys(version)
 
 
-KILLED = """
-    import sys, os, signal
+# Each run is a process of its own; all of them are born with what takes seconds to import.
+RUNS = """
+    import json, os, signal, sys, traceback
     import numpy as np
+    import torch._dynamo
     sys.path.insert(0, {tests!r})
     import test_sgd as here
     from membership import data, training
     from membership.training import sgd
     sgd.SECONDS_BETWEEN_CHECKPOINTS = 0.0
     epoch, seen = sgd._epoch, []
-    def counted(*arguments):
-        seen.append(1)
-        if len(seen) == {kill_at}:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return epoch(*arguments)
-    sgd._epoch = counted
-    dataset = here.blobs()
-    mask = data.random_halves(3, len(dataset.y), seed=1)
-    ensemble = training.train(here.mlp, dataset, mask, here.LONG, [0, 1, 2],
-                              cache_folder={cache!r}, progress=False)
-    np.savez({out!r}, epochs=len(seen), **{{k: v.numpy() for k, v in ensemble.parameters.items()}})
+
+    def run(cache, out, kill_at):
+        def counted(*arguments):
+            seen.append(1)
+            if len(seen) == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return epoch(*arguments)
+        sgd._epoch = counted
+        dataset = here.blobs()
+        mask = data.random_halves(3, len(dataset.y), seed=1)
+        ensemble = training.train(here.mlp, dataset, mask, here.LONG, [0, 1, 2],
+                                  cache_folder=cache, progress=False)
+        parameters = {{k: v.numpy() for k, v in ensemble.parameters.items()}}
+        np.savez(out, epochs=len(seen), **parameters)
+
+    def start(given):
+        if child := os.fork():
+            return child
+        try:
+            run(**given)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+
+    def end(child):
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    at_once, runs = json.loads(sys.argv[1])
+    children = map(start, runs)  # one is started when the one before has ended
+    print(json.dumps([end(child) for child in (list(children) if at_once else children)]))
 """
 LONG = TrainingConfig(epochs=12, batch_size=8, learning_rate=0.05, momentum=0.9, schedule="cosine")
 
 
-def run_process(cache, out, kill_at):
-    script = textwrap.dedent(KILLED).format(
-        tests=os.path.dirname(__file__), cache=str(cache), out=str(out), kill_at=kill_at
-    )
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+def exit_codes(*runs, at_once):
+    """Of runs with a cache, a file for what they end with, and an epoch at which to be killed."""
+    given = json.dumps([at_once, runs], default=str)
+    script = textwrap.dedent(RUNS).format(tests=os.path.dirname(__file__))
+    done = subprocess.run([sys.executable, "-c", script, given], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
 
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(tmp_path):
-    killed = run_process(tmp_path / "cache", tmp_path / "killed.npz", kill_at=8)
-    assert killed.returncode == -signal.SIGKILL
-    resumed = run_process(tmp_path / "cache", tmp_path / "resumed.npz", kill_at=0)
-    whole = run_process(tmp_path / "other", tmp_path / "whole.npz", kill_at=0)
-    assert resumed.returncode == whole.returncode == 0, resumed.stderr + whole.stderr
+    here, other = tmp_path / "cache", tmp_path / "other"
+    killed = {"cache": here, "out": tmp_path / "killed.npz", "kill_at": 8}
+    resumed = {"cache": here, "out": tmp_path / "resumed.npz", "kill_at": 0}
+    whole = {"cache": other, "out": tmp_path / "whole.npz", "kill_at": 0}
+    assert exit_codes(killed, resumed, whole, at_once=False) == [-signal.SIGKILL, 0, 0]
     with np.load(tmp_path / "resumed.npz") as a, np.load(tmp_path / "whole.npz") as b:
         assert (a["epochs"], b["epochs"]) == (5, 12)
         assert all(np.array_equal(a[name], b[name]) for name in b.files if name != "epochs")
@@ -314,15 +339,9 @@ def test_parameters_have_the_order_of_the_module_trained_or_from_the_cache(tmp_p
 
 @pytest.mark.slow
 def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
-    script = textwrap.dedent(KILLED).format(
-        tests=os.path.dirname(__file__),
-        cache=str(tmp_path / "cache"),
-        out="{out}",
-        kill_at=0,
-    )
-    outs = [str(tmp_path / f"{i}.npz") for i in range(2)]
-    runs = [subprocess.Popen([sys.executable, "-c", script.replace("{out}", out)]) for out in outs]
-    assert [run.wait() for run in runs] == [0, 0]
+    outs = [tmp_path / f"{i}.npz" for i in range(2)]
+    runs = [{"cache": tmp_path / "cache", "out": out, "kill_at": 0} for out in outs]
+    assert exit_codes(*runs, at_once=True) == [0, 0]
     epochs = [int(np.load(out)["epochs"]) for out in outs]
     assert sorted(epochs) == [0, 12]
 

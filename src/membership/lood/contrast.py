@@ -184,7 +184,9 @@ class Distance:
     """
 
     def __init__(self, centre: float, dimensions: int):
-        self.centre, self.dimensions = float(centre), dimensions
+        self.centre = float(centre)
+        # Not a frozen law, which SciPy writes a documentation for each time.
+        self.law = dimensions, self.centre**2
         self.far = self.centre > _FAR
         if self.far:
             self.curve = 0.5 / self.centre
@@ -192,18 +194,16 @@ class Distance:
 
     def tail(self, x: FloatArray, upper: bool) -> FloatArray:
         """P(X < x) or P(X > x)."""
-        law = ncx2(self.dimensions, self.centre**2)
         if self.centre > 10:
             # SciPy's overflows on smaller values, whose probability is below 1e-21.
             x = np.maximum(x, 1e-6)
-        return law.sf(x) if upper else law.cdf(x)
+        return ncx2.sf(x, *self.law) if upper else ncx2.cdf(x, *self.law)
 
     def quantile(self, p: FloatArray, upper: bool) -> FloatArray:
         """The x whose tail is p."""
-        law = ncx2(self.dimensions, self.centre**2)
         if upper:
-            return law.isf(p)
-        x = law.ppf(np.maximum(p, _RARE))
+            return ncx2.isf(p, *self.law)
+        x = ncx2.ppf(np.maximum(p, _RARE), *self.law)
         rare = p < _RARE
         if rare.any():
             # SciPy's finds none here.

@@ -220,6 +220,8 @@ class Optimum:
 
 class _Adam(NamedTuple):
     query: Any
+    value: Any
+    slope: Any
     first: Any
     second: Any
     count: Any
@@ -303,18 +305,20 @@ def ascend(
     with enable_x64():
         state, unit = jax.device_put(state), jnp.asarray(unit, jnp.float64)
         query, zero = jnp.asarray(start), jnp.zeros_like(start)
-        adam = _Adam(query, zero, zero, jnp.zeros(()), query, jnp.full(len(start), -jnp.inf))
-        # No step yet: the values of the starts, from the program that will take the steps.
-        column = np.ones((len(start), *[1] * (start.ndim - 1)))
-        adam, value = _advance(adam, state, column, unit, objective, 0)
-        value = np.asarray(value)
+        # A type of its own: JAX would compile once for this number and again for what it becomes.
+        none = jnp.full(len(start), -jnp.inf, start.dtype)
+        adam = _Adam(query, none, zero, zero, zero, jnp.zeros(()), query, none)
+        # A step of no length: the values of the starts, from the program that will take the steps.
+        column = np.zeros((len(start), *[1] * (start.ndim - 1)))
+        adam = _advance(adam, state, column, unit, objective, 1)._replace(count=jnp.zeros(()))
+        value = np.asarray(adam.value)
         rate = run.learning_rate * _hurry(value).reshape(column.shape)
         history, best, idle = [value], value, 0
         with tqdm(total=run.steps, desc="queries", disable=not run.progress, leave=False) as bar:
             for done in range(0, run.steps, run.log_every):
                 n = min(run.log_every, run.steps - done)
-                adam, value = _advance(adam, state, rate, unit, objective, n)
-                history.append(np.asarray(value))
+                adam = _advance(adam, state, rate, unit, objective, n)
+                history.append(np.asarray(adam.value))
                 bar.update(n)
                 gained = (np.asarray(adam.best_value) > best + _LEAST_GAIN).any()
                 best, idle = np.asarray(adam.best_value), 0 if gained else idle + 1
@@ -327,28 +331,22 @@ def ascend(
 
 @partial(jax.jit, static_argnums=4)
 def _advance(adam: _Adam, state, rate, unit, objective: Objective, n: int):
-    """Take n steps; return Adam's state and the value at the last query."""
-
-    def keep_best(adam: _Adam, value) -> _Adam:
-        better = value > adam.best_value
-        shape = (-1, *[1] * (adam.query.ndim - 1))
-        best = jnp.where(better.reshape(shape), adam.query, adam.best)
-        return adam._replace(best=best, best_value=jnp.where(better, value, adam.best_value))
+    """Take n steps, each from the value and slope at a query to those at the next."""
 
     def step(_, adam: _Adam) -> _Adam:
-        value, slope = _value_and_gradient(adam.query, state, objective)
-        adam = keep_best(adam, value)
-        slope, count = slope * unit, adam.count + 1
+        slope, count = adam.slope * unit, adam.count + 1
         first = _BETA[0] * adam.first + (1 - _BETA[0]) * slope
         second = _BETA[1] * adam.second + (1 - _BETA[1]) * slope**2
         ahead = first / (1 - _BETA[0] ** count)
         size = jnp.sqrt(second / (1 - _BETA[1] ** count)) + _EPSILON
         query = adam.query + rate * unit * ahead / size
-        return adam._replace(query=query, first=first, second=second, count=count)
+        value, slope = _value_and_gradient(query, state, objective)
+        better = value > adam.best_value
+        best = jnp.where(better.reshape(-1, *[1] * (query.ndim - 1)), query, adam.best)
+        best_value = jnp.where(better, value, adam.best_value)
+        return _Adam(query, value, slope, first, second, count, best, best_value)
 
-    adam = jax.lax.fori_loop(0, n, step, adam)
-    value = objective(adam.query, state)
-    return keep_best(adam, value), value
+    return jax.lax.fori_loop(0, n, step, adam)
 
 
 def _hurry(value: FloatArray) -> FloatArray:

@@ -114,7 +114,10 @@ class MomentKernel(Kernel):
 
     def evaluate_diagonal(self, x, xp: ModuleType):
         """k(x, x) from the records' mean squares."""
-        a = (x * x).reshape(len(x), -1).mean(axis=1)
+        return self.of_own((x * x).reshape(len(x), -1).mean(axis=1), xp)
+
+    def of_own(self, a, xp: ModuleType):
+        """The kernel of records with themselves."""
         return self.of_moments(a, a, a, xp)
 
     def of_moments(self, a, b, c, xp: ModuleType):
@@ -153,6 +156,12 @@ class FullyConnected(MomentKernel):
         start = tuple(w * moment + bias for moment in (a, b, c))
         return _repeat(self.depth, layer, start, xp)[2]
 
+    def of_own(self, a, xp: ModuleType):
+        """The same of one moment instead of three that are alike."""
+        dual = named(self.activation).dual
+        w, bias = self.w_std**2, self.b_std**2
+        return _repeat(self.depth, lambda a: w * dual(a, a, a, xp) + bias, w * a + bias, xp)
+
 
 @dataclass(frozen=True)
 class Convolutional(Kernel):
@@ -172,8 +181,15 @@ class Convolutional(Kernel):
     def evaluate_diagonal(self, x, xp: ModuleType):
         """k(x, x) from the variances at each position."""
         _require_images(x)
-        a = (x * x).mean(axis=1)
-        return self._layers(a, a, a, xp)
+        dual = named(self.activation).dual
+        w, bias = self.w_std**2, self.b_std**2
+
+        def layer(a):
+            a = w * _patch_mean(a, xp) + bias
+            return dual(a, a, a, xp)
+
+        a = _repeat(self.depth, layer, (x * x).mean(axis=1), xp)
+        return w * a.mean(axis=(-2, -1)) + bias
 
     def _layers(self, a, b, c, xp: ModuleType):
         dual = named(self.activation).dual

@@ -270,7 +270,7 @@ def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings)
 
 def test_the_papers_size_is_timed_at_paper_size_only():
     assert (
-        subjects.timed(Settings.from_values({"profile": "quick"}))[0].name == "purchase_like:4000"
+        subjects.timed(Settings.from_values({"profile": "quick"}))[0].name == "purchase_like:2000"
     )
     (found,) = subjects.timed(Settings.from_values({"profile": "paper"}))
     assert (found.name, found.most_parameters) == ("purchase_like:160000", 22_532)

@@ -12,7 +12,7 @@ from membership.studies.iha import theory
 from membership.studies.iha.settings import Settings
 from membership.training.stationary import Sgd, theorem_covariance
 
-SETTINGS = SimpleNamespace(seed=0, theory_draws=2000)
+SETTINGS = SimpleNamespace(seed=0, theory_draws=2000, retrainings=100)
 SGD = Sgd(0.2, 0.0, 5e-4)
 
 

@@ -185,7 +185,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
 
 
 # Records that conjugate gradients are asked about, by profile.
-SOLVED = {"tiny": 60, "quick": 200, "paper": 10_000}
+SOLVED = {"tiny": 60, "quick": 100, "paper": 10_000}
 BITS = 2
 
 

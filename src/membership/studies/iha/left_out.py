@@ -28,7 +28,8 @@ from membership.studies.iha.subjects import size_of
 
 MOST_PARAMETERS = 800
 BATCH_SIZE = 32
-EPOCHS = 300
+# Of a model at most: tiny and own numbers of epochs may be fewer.
+EPOCHS = {"tiny": 300, "quick": 150, "paper": 300}
 FEW_MODELS = 256
 
 
@@ -126,9 +127,10 @@ def small_task(name: str, settings: Settings) -> tasks.Task:
             f"loo_records = {settings.loo_records}: there are {half} training records only"
         )
     order = np.random.default_rng([settings.seed, 19]).permutation(len(small.pool))[: 2 * half]
+    most = EPOCHS[settings.profile]
     config = replace(
         small.config,
-        epochs=EPOCHS if not settings.epochs else min(settings.epochs, EPOCHS),
+        epochs=min(settings.epochs or most, most),
         batch_size=min(BATCH_SIZE, half),
     )
     return replace(small, pool=small.pool.select(order), config=config)

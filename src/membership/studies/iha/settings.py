@@ -27,8 +27,9 @@ from membership.studies.iha.subjects import (
 N_BASE = 200
 # Parameters up to which a profile's limit is raised: the paper's profile has 4,800.
 MOST_RAISED = 5000
-# Final parameters that the checks of the theorems draw; a tenth as many are trained for a record.
-DRAWS = {"tiny": 4000, "quick": 20_000, "paper": 20_000}
+# Final parameters that the checks of the theorems draw, and those that are trained for a record.
+DRAWS = {"tiny": 4000, "quick": 8000, "paper": 20_000}
+RETRAININGS = {"tiny": 200, "quick": 1000, "paper": 1000}
 
 
 class Settings(DataSettings):
@@ -45,7 +46,7 @@ class Settings(DataSettings):
         "further data sets beside dataset, by name (-odd: parity, squared error) or path",
         (
             ["digits", "purchase_like:3000"],
-            ["digits", "purchase_like:4000"],
+            ["digits", "purchase_like:2000"],
             ["fashion_mnist", "purchase_like:50000"],
         ),
     )
@@ -65,7 +66,7 @@ class Settings(DataSettings):
     epochs: int = size("epochs, the recipe's where a profile has none", (20, 0, 0), le=10_000)
     most_parameters: int = size(
         "widest model; hidden layers are cut to fit, since its Hessian is formed",
-        (900, 1600, 4800),
+        (900, 1000, 4800),
         le=100_000,  # 80 GB
     )
     loo_records: int = size(
@@ -76,7 +77,7 @@ class Settings(DataSettings):
     )
     loo_models: int = size(
         "models retrained for each of these records",
-        (6, 10, 32),
+        (6, 8, 32),
         least=(4, "the chapter"),
         le=1000,
     )
@@ -93,6 +94,11 @@ class Settings(DataSettings):
     def theory_draws(self) -> int:
         """Final parameters that the checks of the theorems draw."""
         return DRAWS[self.profile]
+
+    @property
+    def retrainings(self) -> int:
+        """Models that they train with a record, and as many without it."""
+        return RETRAININGS[self.profile]
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Cut the profile's sizes to the data, as far as that is no other study."""

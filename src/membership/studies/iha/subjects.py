@@ -56,7 +56,7 @@ RECIPES = {
     "purchase_like": Recipe("Purchase-like(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
     "purchase100": Recipe("Purchase-100(S)", "Purchase-100(S)", (32,), 0.02, 256, 120, 50_000),
     "digits-odd": Recipe("Digits-Odd", "", (), 0.01, 32, 200),
-    "digits": Recipe("Digits", "", (16,), 0.01, 32, 400),
+    "digits": Recipe("Digits", "", (16,), 0.01, 32, 160),
 }
 DEEP = (512, 256, 128, 64)
 

@@ -212,7 +212,7 @@ LEAD, GAIN = "AUC, IHA less the loss", "log-density, Theorem 3.1 less Boltzmann'
 def control_9(settings: Settings) -> pd.DataFrame:
     """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9)."""
     rng = np.random.default_rng([settings.seed, 37])
-    count = settings.theory_draws // 20
+    count = settings.retrainings
     rows = []
     for case, sgd in RECIPES.items():
         played = pd.DataFrame([_one_record(rng, sgd, count) for _ in range(RETRAINED_RECORDS)])

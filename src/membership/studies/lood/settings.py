@@ -41,8 +41,11 @@ class Sizes:
     edge_sets: int = 3
     # Of the retrained networks.
     epochs: int = 40
-    # Records of Control 1, with the first kernel and with the others.
+    # Records of Control 1, with the first kernel and with the others; of Control 6, at most.
     compared: tuple[int, int] = (500, 100)
+    beside_mean: int = 200
+    # Training records under convolutional kernels, which cost a covariance a pixel.
+    convolutional_records: int = 60
     # Whether sets of queries are optimised with every kernel, which compiles each anew.
     everywhere: bool = True
     # Whether JAX optimises what it compiles.
@@ -67,7 +70,16 @@ SIZES = {
         optimised=False,
     ),
     "quick": Sizes(
-        starts=2, attempt_starts=2, attempted=1, normalised=4, group_starts=2, optimised=False
+        starts=2,
+        attempt_starts=2,
+        attempted=1,
+        normalised=4,
+        group_starts=2,
+        beside_mean=120,
+        convolutional_records=30,
+        epochs=25,
+        everywhere=False,
+        optimised=False,
     ),
     "paper": Sizes(
         starts=3,

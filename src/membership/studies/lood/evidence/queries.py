@@ -279,7 +279,7 @@ def at_mean(settings: Settings) -> xr.Dataset:
     Beside them the picture of 256 grey levels nearest to that mean, and the mean itself under
     kernels that are not zero there. A second path writes both posteriors out.
     """
-    few = load(settings).first(settings.search_records)
+    few = load(settings).first(min(settings.sizes.beside_mean, settings.search_records))
     x = few.dataset.x.astype(np.float64)
     main = next(iter(kernels(settings).values()))
     depth = min(settings.depth, settings.sizes.most_depth)

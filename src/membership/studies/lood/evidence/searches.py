@@ -28,8 +28,8 @@ from membership.studies.lood.settings import Settings
 from membership.studies.lood.two_classes import LEAST_SIDE
 
 LEARNING_RATE = 3.0
-# Convolutional kernels cost a covariance a pixel: fewer training records and starts.
-CONVOLUTIONAL_RECORDS, CONVOLUTIONAL_STARTS = 60, 2
+# Convolutional kernels cost a covariance a pixel: fewer starts, beside fewer training records.
+CONVOLUTIONAL_STARTS = 2
 CONVOLUTIONAL = "convolutional"
 # Records searched for at once, and kept before the next.
 TOGETHER = 20
@@ -174,7 +174,7 @@ class Searches:
         self.main = next(iter(self.every))
         n = settings.reconstruction_records
         self.whole = prepare(records, n)
-        self.fewer = prepare(records, min(CONVOLUTIONAL_RECORDS, n))
+        self.fewer = prepare(records, min(settings.sizes.convolutional_records, n))
         self._exposure: dict[str, FloatArray] = {}
 
     def kernels(self, further: bool) -> list[str]:
