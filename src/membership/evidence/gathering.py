@@ -7,6 +7,7 @@ digest of its code: only the author knows whether an edit changes what is found.
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,8 +50,8 @@ def gathered(
     Returns
     -------
     xarray.Dataset
-        What the file in the folder holds, read back from it. Its attributes say by which version
-        of the function, with which libraries and from which inputs it was gathered.
+        What the file in the folder holds, read back from the cache. Its attributes say by which
+        version of the function, with which libraries and from which inputs it was gathered.
 
     Raises
     ------
@@ -58,7 +59,10 @@ def gathered(
         The evidence does not fit its kind, or a folder cannot be written to.
     """
     cached = in_cache(name, function, inputs)
-    return load(save(Path(folder) / f"{name}{SUFFIX}", load(cached)))
+    found = load(cached)
+    # Writing it again would give the same bytes, and compress them once more.
+    paths.atomic_write(Path(folder) / f"{name}{SUFFIX}", cached.read_bytes())
+    return found
 
 
 def in_cache(name: str, function: Callable[[], xr.Dataset], inputs: Mapping[str, Any]) -> Path:
@@ -105,8 +109,9 @@ def version_of(function: Callable[..., Any]) -> int:
     return getattr(innermost(function), "version", FIRST)
 
 
+@cache
 def versions() -> dict[str, str]:
-    """The versions of the libraries that a number in evidence may depend on."""
+    """The versions of the libraries that a number in evidence may depend on; do not change them."""
     return {name: metadata.version(name) for name in LIBRARIES}
 
 

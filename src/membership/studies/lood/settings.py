@@ -77,7 +77,6 @@ SIZES = {
         group_starts=2,
         beside_mean=120,
         convolutional_records=30,
-        epochs=25,
         everywhere=False,
         optimised=False,
     ),
