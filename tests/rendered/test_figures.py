@@ -11,6 +11,8 @@ from membership.exhibits.homes import pages_of
 
 SMALLEST = 8  # pixels on the screen
 PHONE = {"width": 390, "height": 844}
+# Folds without a figure stay closed.
+UNFOLD = "folds => folds.forEach((fold) => { fold.open = true })"
 # A page sees no text in a picture: its drawing is put in its place, as wide as it is shown. The
 # rest of the page, which may be tens of thousands of cells, is not laid out again for each.
 MEASURE = """async (images) => {
@@ -70,7 +72,7 @@ class Figures:
 def measured(page: Page) -> list[dict]:
     """Every figure of a page, of all its runs and in all its folds."""
     page.add_style_tag(content=".exhibit-run[hidden] { display: block !important }")
-    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+    page.locator("details:has(.exhibit-picture img)").evaluate_all(UNFOLD)
     return page.locator(".exhibit-picture img").evaluate_all(MEASURE)
 
 
