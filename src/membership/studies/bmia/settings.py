@@ -40,7 +40,7 @@ class Settings(DataSettings):
 
     chapter: ClassVar[str] = "bmia"
     shared: ClassVar = {
-        "dataset": ("digits", "purchase_like:4000", "purchase_like:25000"),
+        "dataset": ("digits", "purchase_like:2000", "purchase_like:25000"),
         # Networks this small train no faster on several cores, and far slower beside other work.
         "n_jobs": (1, 0, 0),
     }
