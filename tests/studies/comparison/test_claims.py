@@ -1,9 +1,10 @@
 """The chapter's claims on a tiny run, and on numbers altered so that they should turn."""
 
+import pandas as pd
 import pytest
 
 from membership.published import outcomes
-from membership.studies.comparison.claims import CLAIMS
+from membership.studies.comparison.claims import CLAIMS, SIMULATED
 from tests.studies.altered import Altered
 
 BY_ID = {claim.id.removeprefix("comparison-"): claim for claim in CLAIMS}
@@ -37,12 +38,12 @@ def _nulls(share):
     return change
 
 
-def _of_later(value, attack):
+def _of_later(value, attack, dataset="Fashion-MNIST"):
     """The first cell's rows as those of a data set that came later, one number set."""
 
     def change(table):
         first = table[table["target"] == table["target"].iloc[0]]
-        later = first.assign(dataset="Fashion-MNIST", target="strongly regularised MLP")
+        later = first.assign(dataset=dataset, target="strongly regularised MLP")
         return _set(value, attack=attack)(later)
 
     return change
@@ -80,3 +81,20 @@ def test_without_a_private_target_its_claim_is_not_tested(source):
 @pytest.mark.parametrize("name", ["o06", "o07"])
 def test_claims_of_later_data_sets_take_these(name, source):
     assert BY_ID[name].outcome(source).word == outcomes.NOT_TESTED
+
+
+def _base_leads_by(source, **leads):
+    """What o06 makes of BASE's lead on each of some data sets."""
+    changes = [_of_later(lead, "BASE less LiRA", dataset) for dataset, lead in leads.items()]
+
+    def change(table):
+        return pd.concat([of_one(table) for of_one in changes])
+
+    return BY_ID["o06"].outcome(Altered(source, "comparison-fig-1", change)).word
+
+
+def test_a_simulated_data_set_decides_nothing(source):
+    (simulated,) = SIMULATED
+    assert _base_leads_by(source, **{simulated: -0.02}) == outcomes.NOT_TESTED
+    for lead, word in ((0.02, SUPPORTED), (-0.02, CONTRADICTED)):
+        assert _base_leads_by(source, **{"Fashion-MNIST": lead, simulated: -lead}) == word

@@ -6,7 +6,7 @@ from membership import addresses, data, running
 from membership.errors import InputError
 from membership.exhibits import Source, declared
 from membership.studies.comparison import agreement, experiment, names, sentences
-from membership.studies.comparison.settings import Settings
+from membership.studies.comparison.settings import LATER, Settings
 from tests.studies.comparison.conftest import read_of
 
 
@@ -84,6 +84,14 @@ def test_a_further_data_set_has_sizes_of_its_own():
     (cell,) = (one for one in names.cells(settings) if one.dataset != "digits")
     game = experiment.world(cell, settings)
     assert (len(game.targets), len(game.membership)) == (5, 5 + settings.n_reference)
+
+
+def test_data_sets_that_came_later_have_more_targets_than_the_first():
+    settings = Settings.from_values({"profile": "paper"})
+    assert set(LATER) <= set(settings.also_datasets)
+    for name in LATER:
+        assert settings.of(name).n_targets > settings.n_targets
+        assert settings.of(name).n_counted < settings.n_counted
 
 
 def test_what_a_profile_says_of_its_further_data_sets_is_left_out_where_they_are():

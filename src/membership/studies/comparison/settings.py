@@ -18,7 +18,7 @@ MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "
 SIZED = {"n_targets": 2, "n_counted": 100}
 """The sizes that a further data set may have of its own, and the least of each."""
 _SIZE = re.compile(rf"(?P<name>{'|'.join(SIZED)})=(?P<value>[1-9][0-9]{{0,4}})@(?P<on>.+)")
-LATER = ("fashion_mnist",)
+LATER = ("fashion_mnist", "purchase_like:25000", "cifar10-patches")
 LATER_SIZES = [f"{size}@{name}" for name in LATER for size in ("n_targets=16", "n_counted=1000")]
 """More targets, and fewer answers kept, of those that came to the paper profile last."""
 
@@ -35,7 +35,7 @@ class Settings(DataSettings):
         (
             [],
             ["purchase_like:2000"],
-            ["adult", "mnist-odd", "fashion_mnist"],
+            ["adult", "mnist-odd", *LATER],
         ),
     )
     models: list[str] = size(
@@ -51,7 +51,13 @@ class Settings(DataSettings):
         (
             [],
             ["small"],
-            ["logistic@adult", "logistic@mnist-odd", "regularised@fashion_mnist"],
+            [
+                "logistic@adult",
+                "logistic@mnist-odd",
+                "regularised@fashion_mnist",
+                "wide@purchase_like:25000",
+                "small@cifar10-patches",
+            ],
         ),
     )
     also_sizes: list[str] = size(
