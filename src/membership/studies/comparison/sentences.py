@@ -110,11 +110,13 @@ def area_of_loss(table: pd.DataFrame) -> float:
 
 
 def of_seconds(table: pd.DataFrame) -> str:
-    """The front, from cheap to dear."""
+    """The front, from cheap to dear, and the seconds and AUC of its ends."""
     front = table[table["on the front"] == "yes"].sort_values("seconds")
     front = front.drop_duplicates("attack", keep="first")
-    clauses = [f"{row.attack} ({row.seconds:.2g} s, {row.value:.3f})" for row in front.itertuples()]
-    return f"No other is cheaper and better than {_listed(clauses)}; each at its first point."
+    ends = [f"{row.seconds:.2g} s (AUC {row.value:.3f})" for row in front.itertuples()]
+    points = " to ".join(dict.fromkeys((ends[0], ends[-1])))
+    attacks = _listed(list(front["attack"]))
+    return f"No other is cheaper and better than {attacks}. First points: {points}."
 
 
 def of_gains(table: pd.DataFrame) -> str:
