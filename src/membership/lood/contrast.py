@@ -185,8 +185,8 @@ class Distance:
 
     def __init__(self, centre: float, dimensions: int):
         self.centre = float(centre)
-        # Not a frozen law, which SciPy writes a documentation for each time.
-        self.law = dimensions, self.centre**2
+        # Not a frozen law, which SciPy writes a documentation for each time. No power: it may overflow.
+        self.law = dimensions, self.centre * self.centre
         self.far = self.centre > _FAR
         if self.far:
             self.curve = 0.5 / self.centre
