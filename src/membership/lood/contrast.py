@@ -185,7 +185,7 @@ class Distance:
 
     def __init__(self, centre: float, dimensions: int):
         self.centre = float(centre)
-        # Not a frozen law, which SciPy writes a documentation for each time. No power: it may overflow.
+        # Not a frozen law, which SciPy documents anew each time; no power, which may overflow.
         self.law = dimensions, self.centre * self.centre
         self.far = self.centre > _FAR
         if self.far:
