@@ -85,12 +85,6 @@ def test_training_is_that_of_the_cross_entropy(task, pool):
     assert weight[:, -1] == pytest.approx(layer.bias.detach().numpy(), abs=1e-4)
 
 
-def test_log_odds_are_those_of_the_label():
-    logits, label = np.random.default_rng(0).normal(size=(6, 3)), np.array([0, 1, 2, 0, 1, 2])
-    p = np.exp(logits)[range(6), label] / np.exp(logits).sum(axis=1)
-    assert all_epochs._log_odds(logits, label) == pytest.approx(np.log(p / (1 - p)))
-
-
 def test_bmia_asks_the_one_of_a_pair_that_has_not_seen_the_record(task, pool, cache, monkeypatch):
     """The model that has seen a record predicts what would be noticed."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from membership import attacks, curvature, data
+from membership import attacks, curvature, data, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.distributions import runner_up
 from membership.evidence import in_parts
@@ -79,17 +79,16 @@ def played(task: Task, settings: Settings) -> tuple[Scored, int]:
     )
     weights = [torch.from_numpy(of_model["weight"]) for of_model in found]
     targets, inside = models.targets, models.inside
-    odds = np.stack(
-        [_log_odds(_logits(task, weight, pool.asked), task.y[pool.asked]) for weight in weights]
-    )
+    logits = torch.stack([_logits(task, weight, pool.asked) for weight in weights])
+    label = task.y[pool.asked]
+    odds, hinge = signals.scaled_logit(logits, None, label), signals.hinge(logits, None, label)
     bayesian = [_predicted(task, pool, inside[m], weights[m]) for m in (targets, targets + 1)]
     # Of the first pair of shadow models each record has one that has not seen it.
     mean, sd = (np.where(inside[targets], *pair[::-1]) for pair in zip(*bayesian, strict=True))
     scores = []
     for target in range(targets):
-        hinge = _hinge(_logits(task, weights[target], pool.asked), task.y[pool.asked])
         of_losses = by_losses(odds[target], odds[targets:], inside[targets:])
-        of_bmia = attacks.bmia_from_moments(hinge, mean, sd)
+        of_bmia = attacks.bmia_from_moments(hinge[target], mean, sd)
         scores.append({GLIR: found[target]["score"], **of_losses, BMIA: of_bmia})
     stacked = {name: np.stack([of_target[name] for of_target in scores]) for name in scores[0]}
     return Scored(stacked, inside[:targets]), pool.n_records
@@ -118,20 +117,8 @@ def _model(task: Task, pool: Pool, models: Models, model: int) -> dict[str, np.n
     return {"weight": weight.double().numpy(), "score": score}
 
 
-def _logits(task: Task, weight: torch.Tensor, rows: np.ndarray) -> FloatArray:
-    return (with_constant(task.features[rows]).double() @ weight.T).numpy()
-
-
-def _log_odds(logits: FloatArray, label: np.ndarray) -> FloatArray:
-    at = np.arange(len(label)), label
-    rest = logits.copy()
-    rest[at] = -np.inf
-    return logits[at] - np.logaddexp.reduce(rest, axis=1)
-
-
-def _hinge(logits: FloatArray, label: np.ndarray) -> FloatArray:
-    at = np.arange(len(label))
-    return logits[at, label] - logits[at, runner_up(logits, label)]
+def _logits(task: Task, weight: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
+    return with_constant(task.features[rows]).double() @ weight.T
 
 
 def _predicted(
@@ -141,12 +128,13 @@ def _predicted(
     rows = np.concatenate([pool.always, pool.asked[inside]])
     law = curvature.last_layer_laplace(
         task.features[rows],
-        _logits(task, weight, rows),
+        _logits(task, weight, rows).numpy(),
         "marginal-likelihood",
         weight=weight[:, :-1].numpy(),
         bias=weight[:, -1].numpy(),
         label=task.y[rows],
     )
     label, logits = task.y[pool.asked], _logits(task, weight, pool.asked)
-    variance = law.difference_variance(task.features[pool.asked], label, runner_up(logits, label))
-    return _hinge(logits, label), np.sqrt(variance)
+    second = runner_up(logits.numpy(), label)
+    variance = law.difference_variance(task.features[pool.asked], label, second)
+    return signals.hinge(logits, None, label)[0], np.sqrt(variance)
