@@ -25,7 +25,7 @@ from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, moments
 from membership.studies.experiment import timed
 
-QUERIES = 500
+QUERIES = {"tiny": 100, "quick": 100, "paper": 500}
 DRAWN = 1000
 STRUCTURES = ("kron", "diag")
 EPOCHS, TIMINGS = 2, 3
@@ -67,9 +67,10 @@ def times(name: str, settings: Settings) -> xr.Dataset:
 
 
 def _of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
-    """Moments of the first so many draws, for at most 500 non-members a target."""
+    """Moments of the first so many draws, for at most `QUERIES` non-members a target."""
+    most = QUERIES[trained.world.settings.profile]
     fewest = int((~trained.member).sum(axis=1).min())
-    place = [np.flatnonzero(~own)[: min(QUERIES, fewest)] for own in trained.member]
+    place = [np.flatnonzero(~own)[: min(most, fewest)] for own in trained.member]
     by_target = []
     for target, queries in enumerate(place):
         drawn = trained.draws(trained.first(target), sizes[-1], queries=queries)
@@ -84,14 +85,14 @@ def _of_non_members(trained: Trained, sizes: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _of_shapes(trained: Trained) -> dict[str, Any]:
-    """How far the hinge is from Gaussian, by target: 500 queries, 1,000 draws."""
+    """How far the hinge is from Gaussian, by target: `QUERIES`, 1,000 draws."""
     by_target = [_shape(trained, trained.first(t)) for t in range(trained.n_targets)]
     return {"shape": (("target", "quantity"), np.array(by_target))}
 
 
 def _shape(trained: Trained, model: int) -> list[float]:
     """The quantities of `SHAPE`, in that order."""
-    rows = np.arange(min(QUERIES, len(trained.y)))
+    rows = np.arange(min(QUERIES[trained.world.settings.profile], len(trained.y)))
     layer, y = trained.layer(model, "queries"), trained.y[rows]
     logits = layer.logits[rows]
     rival = runner_up(logits, y)
@@ -223,7 +224,7 @@ def _hinges(trained: Trained, model: int, n: int, method: str, seed: int, rows: 
 
 def _distances(trained: Trained, model: int, n: int) -> FloatArray:
     """Kolmogorov's, of each query's drawn hinges from the normal law with their moments."""
-    rows = np.arange(min(QUERIES, len(trained.y)))
+    rows = np.arange(min(QUERIES[trained.world.settings.profile], len(trained.y)))
     seed = 1_000_000 * trained.world.settings.seed + 999
     return distance_from_normal(_hinges(trained, model, n, "lln", seed, rows))
 

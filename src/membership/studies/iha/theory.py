@@ -252,8 +252,8 @@ def trained(
     velocity = np.zeros_like(w)
     for _ in range(RETRAINING_STEPS):
         drawn = rng.integers(len(x), size=(count, BATCH), dtype=np.uint8)
-        batch = x[drawn]
-        error = np.einsum("csp,cp->cs", batch, w) - y[drawn]
+        batch = x.take(drawn, axis=0)
+        error = np.einsum("csp,cp->cs", batch, w) - y.take(drawn)
         gradient = np.einsum("cs,csp->cp", error, batch) / BATCH + sgd.weight_decay * w
         velocity = sgd.momentum * velocity + gradient
         w = w - sgd.learning_rate * velocity
