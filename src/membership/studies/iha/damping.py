@@ -30,12 +30,18 @@ CONDITIONINGS = {
 BEST = "IHA (damping eps=2e-1)"
 
 
-def table_8(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+def most_asked(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> list[Evaluation]:
+    """The data sets of the sweep, each by its numbers over every record where there are any."""
+    by_label = {evaluation.label: evaluation for evaluation in whole}
+    return [by_label.get(evaluation.label, evaluation) for evaluation in swept]
+
+
+def table_8(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only.
 
     Where few records are asked, the same of every target, the errors are over records too.
     """
-    rows = []
+    rows, evaluations = [], most_asked(swept, whole)
     for evaluation in evaluations:
         for attack, name in CONDITIONINGS.items():
             if evaluation.has(name):
@@ -68,9 +74,9 @@ def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, published.reference("iha_table8"))
 
 
-def control_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+def control_2(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:
     """The damping, over three orders of magnitude (iha-ctl-2)."""
-    rows = []
+    rows, evaluations = [], most_asked(swept, whole)
     for evaluation in evaluations:
         for damping in DAMPINGS:
             for name in LEARNT_BY:

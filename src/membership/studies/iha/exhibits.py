@@ -24,15 +24,14 @@ score_taken_apart, small_game, theory, whole_game = later(
 Names = Callable[["Settings"], tuple[str, ...]]
 
 
-def _files(
-    kinds: Sequence[str], list_subjects: Callable[["Settings"], list] = subjects.subjects
-) -> Names:
+def _files(kinds: Sequence[str], select: subjects.Select = subjects.subjects) -> Names:
     """The evidence of these kinds of every data set of a run, or of some."""
-    return lambda settings: subjects.files(kinds, list_subjects(settings))
+    return lambda settings: subjects.files(kinds, select(settings))
 
 
-def _both(first: Names, second: Names) -> Names:
-    return lambda settings: (*first(settings), *second(settings))
+def _attacked(kinds: tuple[str, ...], select: subjects.Select = subjects.subjects) -> Reading:
+    """The same data sets, attacked from that evidence."""
+    return Reading(_files(kinds, select), lambda source: evaluation.read(source, kinds, select))
 
 
 FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
@@ -43,24 +42,15 @@ FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
 WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
 NOISES = _files(subjects.NOISE, subjects.first)
-_main, _whole = _files(subjects.MAIN), _files(subjects.WHOLE, subjects.whole)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
-# What tables are made of: data sets attacked, or the models of an experiment.
-MAIN = Reading(_main, evaluation.evaluations)
-COMPARED = Reading(_files(subjects.MAIN, subjects.compared), evaluation.compared_evaluations)
-DECOMPOSED = Reading(_files(subjects.MAIN, subjects.decomposed), evaluation.decomposed_evaluations)
-DAMPED, WHOLE = (
-    Reading(
-        _both(_files(subjects.SWEPT, subjects.decomposed), _whole), evaluation.damped_evaluations
-    ),
-    Reading(_whole, evaluation.whole_evaluations),
+MAIN, KNOWN = _attacked(subjects.MAIN), _attacked(subjects.KNOWN)
+COMPARED, DECOMPOSED, VARIANTS = (
+    _attacked(subjects.MAIN, select)
+    for select in (subjects.compared, subjects.decomposed, subjects.variants)
 )
-KNOWN = Reading(_files(subjects.KNOWN), evaluation.known_evaluations)
-VARIANTS = Reading(
-    _both(_main, _files(subjects.MAIN, subjects.variants)), evaluation.variant_evaluations
-)
-DEEP = Reading(_files(subjects.SWEPT, subjects.deep), evaluation.deep_sweep)
+SWEPT, DEEP = (_attacked(subjects.SWEPT, s) for s in (subjects.decomposed, subjects.deep))
+WHOLE = _attacked(subjects.WHOLE, subjects.whole)
 LEFT_OUT = Reading(_left_out, leave_one_out.experiments)
 PROTOCOLS = Reading(_left_out, leave_one_out.protocols)
 
@@ -95,11 +85,14 @@ EXHIBITS = (
     exhibit(
         "ctl-13", score_taken_apart.control_13, MAIN, FORMS, WHOLE, says=sentences.of_control_13
     ),
-    exhibit("ctl-2", damping.control_2, DAMPED, draw=damping.drawn, says=sentences.of_control_2),
+    exhibit(
+        "ctl-2", damping.control_2, SWEPT, WHOLE, draw=damping.drawn, says=sentences.of_control_2
+    ),
     exhibit(
         "tab-8",
         damping.table_8,
-        DAMPED,
+        SWEPT,
+        WHOLE,
         judge=damping.table_8_judged,
         says=sentences.of_table_8,
     ),
@@ -130,11 +123,7 @@ EXHIBITS = (
         says=sentences.of_control_12,
     ),
     exhibit(
-        "ctl-14",
-        clean_game.four,
-        GAMES,
-        draw=drawings.two_by_two,
-        says=sentences.of_control_14,
+        "ctl-14", clean_game.four, GAMES, draw=drawings.two_by_two, says=sentences.of_control_14
     ),
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
     exhibit(
@@ -199,6 +188,7 @@ EXHIBITS = (
     exhibit(
         "tab-7",
         against_references.table_7,
+        MAIN,
         VARIANTS,
         DEEP,
         judge=against_references.table_7_judged,

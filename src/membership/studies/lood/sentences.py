@@ -6,15 +6,7 @@ from membership.exhibits.sentences import span
 from membership.studies.lood.activations import by_kl, depth_of
 from membership.studies.lood.experiment import MATCHED, SETTING, family_of
 from membership.studies.lood.influenced import PICTURES
-from membership.studies.lood.laws import (
-    ENSEMBLE,
-    NETWORKS,
-    PROCESS,
-    RANKED,
-    RELEASED_NOISE,
-    TANGENT,
-)
-from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RECORDS, RELEASED
+from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN, RECORDS, RELEASED
 from membership.studies.lood.one_inverse import ALONE, AT_ONCE, COSTS, KERNEL, RETRAINING
 from membership.studies.lood.queries import FROM_MEAN, IN_LEVELS, LARGEST_GAIN, SMALLEST_GAIN
 from membership.studies.lood.reconstruction import (
@@ -23,7 +15,7 @@ from membership.studies.lood.reconstruction import (
     SUCCESS,
     recovery,
 )
-from membership.studies.lood.statements import LEFT_IN, slope_of
+from membership.studies.lood.statements import slope_of
 
 
 def identity(table: pd.DataFrame) -> str:
@@ -59,18 +51,6 @@ def statements(table: pd.DataFrame) -> str:
         f"At the record the slope of KL is at most {slope:.0e} of that away from it. "
         f"Proposition 5.1 and differences are at most {apart.max():.0e} of the largest gradient "
         "apart."
-    )
-
-
-def correlations(table: pd.DataFrame) -> str:
-    """Control 3."""
-    ranks = table[table["metric"] == "rank correlation"].set_index(["estimate", "of"])["value"]
-    kl, mean = (ranks[name, "AUC of the process"] for name in ("KL", "mean distance"))
-    values = table[table["metric"] == BY_VALUE].set_index(["estimate", "of"])["value"]
-    by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
-    return (
-        f"Rank correlation with the best attack's AUC on the process: KL {kl:.3f}, mean distance "
-        f"{mean:.3f}. Pearson's r: {' and '.join(f'{r:.3f}' for r in by_value)}."
     )
 
 
@@ -227,18 +207,3 @@ def shares(table: pd.DataFrame) -> str:
         f"Over inputs and depths GeLU leaks more for {released} of records as released, "
         f"and for {alike} at the same mean variance."
     )
-
-
-def slips(table: pd.DataFrame) -> str:
-    """Control 11, its second slip."""
-    value = table[table["slip"] == LEFT_IN].set_index("metric")["value"]
-    out, left = value["median KL, record left out"], value["median KL, as released"]
-    return f"With the record left in D the median KL is {left:.2f} nats instead of {out:.2f}."
-
-
-def laws(table: pd.DataFrame) -> str:
-    """Control 15, networks with ReLU at the released noise."""
-    part = table[(table["metric"] == RANKED) & (table["networks"] == NETWORKS["relu"])]
-    value = part[part["noise"] == RELEASED_NOISE].set_index("law")["value"]
-    words = ", ".join(f"{law} {value[law]:.2f}" for law in (PROCESS, TANGENT, ENSEMBLE))
-    return f"Rank correlation with ReLU networks at noise {RELEASED_NOISE:g}: {words}."

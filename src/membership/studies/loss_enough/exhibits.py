@@ -102,7 +102,7 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
     """Games under SGD by one number of their recipe."""
     attacks = (*BEST, IHA_STAR, IHA, RESIDUAL, MAST, MALT)
     draw = _lines(recipe, attacks, recipe, "others", log=True)
-    return exhibit(name, function, draw=draw, says=sentences.of_swept)
+    return exhibit(name, function, draw=draw)
 
 
 EXHIBITS = (
@@ -131,39 +131,23 @@ EXHIBITS = (
         "fig-3",
         games.knowledge,
         draw=_lines(
-            "known",
-            (*TESTS, MAST, MALT, MATT),
-            "share of the others' labels known",
-            "optimiser",
+            "known", (*TESTS, MAST, MALT, MATT), "share of the others' labels known", "optimiser"
         ),
-        says=sentences.of_knowledge,
     ),
     exhibit(
         "fig-4",
         games.temperatures,
         draw=_lines(
-            "temperature",
-            (*BEST, RESIDUAL, MAST, MALT, MATT),
-            "temperature T",
-            "others",
-            log=True,
+            "temperature", (*BEST, RESIDUAL, MAST, MALT, MATT), "temperature T", "others", log=True
         ),
         says=sentences.of_temperatures,
     ),
     exhibit(
-        "tab-2",
-        games.logistic,
-        draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser"),
-        says=sentences.of_logistic,
+        "tab-2", games.logistic, draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser")
     ),
-    exhibit(
-        "fig-5",
-        games.decays,
-        draw=_lines(DECAY, DRAWN, DECAY, "others", log=True),
-        says=sentences.of_decays,
-    ),
+    exhibit("fig-5", games.decays, draw=_lines(DECAY, DRAWN, DECAY, "others", log=True)),
     _swept("fig-6", games.conditions, CONDITION),
     _swept("fig-7", games.rates, STEP),
     exhibit("ctl-2", losses.all_losses),
-    exhibit("ctl-5", price.of_one_loss, draw=_shares, says=sentences.of_shares),
+    exhibit("ctl-5", price.of_one_loss, draw=_shares),
 )

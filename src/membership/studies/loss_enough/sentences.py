@@ -10,20 +10,13 @@ from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,
     COMPARED,
-    CONDITION,
-    DECAY,
-    IHA,
     IHA_STAR,
     KNOWLEDGE_LESS_ACCESS,
-    MALT,
-    MEDIAN,
     PARAMETERS_LESS_LOSS,
-    PARAMETERS_LESS_LOSS_ALL,
     POSTERIOR,
     RESIDUAL,
     SGD,
     SPREAD,
-    STEP,
     UNEXPLAINED,
 )
 
@@ -76,41 +69,6 @@ def of_cells(table: pd.DataFrame) -> str:
     )
 
 
-def of_decays(table: pd.DataFrame) -> str:
-    """How far IHA and IHA* are behind at the largest weight decay."""
-    area = _areas(table, DECAY, "others").xs(ALL, level="others")
-    most = table[DECAY].max()
-    iha, star = (area[most, BEST_PARAMETERS] - area[most, name] for name in (IHA, IHA_STAR))
-    return (
-        f"All others known, at weight decay {most:g} {IHA} is {iha:.1f} points of AUC behind the "
-        f"best attack, {IHA_STAR} {star:.1f}."
-    )
-
-
-def of_swept(table: pd.DataFrame) -> str:
-    """What parameters add at both ends of a recipe."""
-    name = CONDITION if CONDITION in table else STEP
-    adds = table[table["others"] == COMPARED].set_index([name, "attack"])["value"]
-    first, last = table[name].min(), table[name].max()
-    return (
-        f"With all others known, parameters add {adds[first, PARAMETERS_LESS_LOSS_ALL]:.1f} points "
-        f"of AUC to the loss at {name} {first:,g}, and {adds[last, PARAMETERS_LESS_LOSS_ALL]:.1f} "
-        f"at {last:,g}."
-    )
-
-
-def of_knowledge(table: pd.DataFrame) -> str:
-    """What knowing half and the rest brings."""
-    area = _areas(table, "optimiser", "known")
-    texts = []
-    for optimiser in (POSTERIOR, SGD):
-        best = [area[optimiser, at, BEST_PARAMETERS] for at in (0.0, 0.5, 1.0)]
-        texts.append(f"{best[0]:.1f}, {best[1]:.1f} and {best[2]:.1f} ({optimiser})")
-    return (
-        f"Best AUC (%) with none, half and all of the others' labels known: {' and '.join(texts)}."
-    )
-
-
 def of_temperatures(table: pd.DataFrame) -> str:
     """Both ends with all others known, and how far the loss is behind at most."""
     area = _areas(table, "others", "temperature")[ALL]
@@ -122,27 +80,4 @@ def of_temperatures(table: pd.DataFrame) -> str:
         f"All others known, the best AUC goes from {area[low, BEST_PARAMETERS]:.1f}% at T = "
         f"{low:g} to {area[high, BEST_PARAMETERS]:.1f}% at {high:g}; the loss is at most "
         f"{lack:.2f} points behind."
-    )
-
-
-def of_logistic(table: pd.DataFrame) -> str:
-    """Best, loss and IHA* under SGD, and what the grid's loss lacks."""
-    area = _areas(table, "optimiser", "others")
-    names = (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, MALT)
-    clauses = ", ".join(f"{name} {area[SGD, ALL, name]:.1f}" for name in names)
-    lack = abs(area[POSTERIOR, ALL, BEST_PARAMETERS] - area[POSTERIOR, ALL, BEST_LOSS])
-    return (
-        f"All others known, AUC (%) under SGD: {clauses}. For a draw from the posterior the best "
-        f"attack on the loss lacks {lack:.2f} points."
-    )
-
-
-def of_shares(table: pd.DataFrame) -> str:
-    """The games' median record at both ends, for noise like the Hessian."""
-    share = table[table["exponent"] == 1].set_index([CONDITION, "of"])["value"]
-    first, last = table[CONDITION].min(), table[CONDITION].max()
-    return (
-        f"With noise like the Hessian the median record's error keeps {share[first, MEDIAN]:.2f} "
-        f"of the squared signal at {CONDITION} {first:,g}, and {share[last, MEDIAN]:.2f} at "
-        f"{last:,g}."
     )
