@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import metrics, published
+from membership import exhibits, metrics, published
 from membership.studies.iha import (
     against_references,
     cost,
     damping,
     score_taken_apart,
-    sentences,
     subjects,
 )
 from membership.studies.iha import evaluation as reading
@@ -232,7 +231,7 @@ def test_published_times_stand_beside_without_a_verdict(evaluations):
     label = evaluations[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
-    judged = cost.table_6_judged(table)
+    judged = cost.beside(table, "iha_table6")
     assert judged["published"].notna().all()
     assert set(judged["verdict"]) == {"not comparable"}
 
@@ -265,7 +264,8 @@ def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings)
     assert rows_of.loc[subjects.RATIO, "value"] == pytest.approx(2.1)
     assert rows_of.loc["memory precompute (MB)", "value"] == 3.0
     assert rows_of.loc["memory max (MB)", "value"] == 3.0
-    assert "2.1 times as long as exact IHA" in sentences.of_table_6(table)
+    (declared,) = (one for one in exhibits.declared("iha") if one.id == "iha-tab-6")
+    assert "2.1 times as long as exact IHA" in declared.says(table)
 
 
 def test_the_papers_size_is_timed_at_paper_size_only():

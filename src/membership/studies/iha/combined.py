@@ -12,11 +12,11 @@ import pandas as pd
 from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.studies.iha.evaluation import Evaluation, table_of
-from membership.studies.iha.sentences import FALSE, TRUE
 
 PAIR = ("IHA", "LiRA")
 RATE = 0.05
 BOTH = f"{PAIR[0]} and {PAIR[1]}, both at {100 * RATE:g}% FPR"
+FALSE, TRUE = "non-members accused (%)", "members accused (%)"
 AHEAD = "members accused less non-members accused (points)"
 LESS = "members accused, less {attack}'s at that rate (points)"
 

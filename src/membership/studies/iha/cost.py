@@ -271,17 +271,8 @@ def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> 
     return table
 
 
-def table_3_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 3 beside the published one."""
-    return _beside(table, "iha_table3")
-
-
-def table_6_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 6 beside the published one, made on another machine."""
-    return _beside(table, "iha_table6")
-
-
-def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+def beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Table 3, or Table 6 of another machine, beside the published one."""
     reference = published.reference(name)
     # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.
     if "Purchase-100" not in {setup["published"] for setup in table.attrs["setup"].values()}:

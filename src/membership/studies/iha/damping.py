@@ -10,7 +10,7 @@ from membership import metrics, published
 from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import DAMPINGS
 from membership.studies.iha.score_taken_apart import auc
-from membership.studies.iha.scores import LEARNT_BY, columns, judged, over_models
+from membership.studies.iha.scores import LEARNT_BY, columns, over_models
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,11 +67,6 @@ def _over_records_too(evaluation: Evaluation, name: str) -> dict[str, float]:
     half = float(t.ppf(0.975, degrees)) * estimate["standard_error"]
     ends = {"low": estimate["value"] - half, "high": estimate["value"] + half}
     return {**estimate, **ends, "degrees_of_freedom": degrees}
-
-
-def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 8 beside the published one."""
-    return judged(table, published.reference("iha_table8"))
 
 
 def control_2(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:

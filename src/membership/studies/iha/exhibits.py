@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
 from membership.published import misprints
 from membership.studies.iha import sentences, subjects
@@ -17,8 +19,8 @@ against_references, clean_game, combined, cost, evaluation = later(
 damping, drawings, leave_one_out, noise, one_loss = later(
     __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
 )
-score_taken_apart, small_game, theory, whole_game = later(
-    __package__, "score_taken_apart", "small_game", "theory", "whole_game"
+score_taken_apart, scores, small_game, theory, whole_game = later(
+    __package__, "score_taken_apart", "scores", "small_game", "theory", "whole_game"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
@@ -32,6 +34,13 @@ def _files(kinds: Sequence[str], select: subjects.Select = subjects.subjects) ->
 def _attacked(kinds: tuple[str, ...], select: subjects.Select = subjects.subjects) -> Reading:
     """The same data sets, attacked from that evidence."""
     return Reading(_files(kinds, select), lambda source: evaluation.read(source, kinds, select))
+
+
+def _beside(
+    name: str, judge: Callable[[pd.DataFrame, str], pd.DataFrame] = scores.judged
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """A table beside the published one of this name."""
+    return lambda table: judge(table, name)
 
 
 FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
@@ -93,7 +102,7 @@ EXHIBITS = (
         damping.table_8,
         SWEPT,
         WHOLE,
-        judge=damping.table_8_judged,
+        judge=_beside("iha_table8"),
         says=sentences.of_table_8,
     ),
     exhibit(
@@ -129,13 +138,7 @@ EXHIBITS = (
     exhibit(
         "ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS, says=sentences.of_control_16
     ),
-    exhibit(
-        "ctl-20",
-        whole_game.control_20,
-        WHOLE_GAMES,
-        draw=drawings.two_by_two_by_rate,
-        says=sentences.of_control_20,
-    ),
+    exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=drawings.two_by_two_by_rate),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
     exhibit(
         "ctl-10",
@@ -161,30 +164,24 @@ EXHIBITS = (
         judge=leave_one_out.table_5_judged,
         says=sentences.of_table_5,
     ),
-    exhibit("ctl-19", combined.control_19, COMPARED, says=sentences.of_control_19),
+    exhibit("ctl-19", combined.control_19, COMPARED),
     exhibit(
         "tab-4",
         score_taken_apart.table_4,
         MAIN,
-        judge=score_taken_apart.table_4_judged,
+        judge=_beside("iha_table4"),
         says=sentences.of_table_4,
     ),
-    exhibit(
-        "tab-9",
-        score_taken_apart.table_9,
-        KNOWN,
-        judge=score_taken_apart.table_9_judged,
-        says=sentences.of_table_9,
-    ),
+    exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
     exhibit(
         "tab-3",
         cost.table_3,
         DECOMPOSED,
         SOLVED,
-        judge=cost.table_3_judged,
+        judge=_beside("iha_table3", cost.beside),
         says=sentences.of_table_3,
     ),
-    exhibit("tab-6", cost.table_6, TIMED, judge=cost.table_6_judged, says=sentences.of_table_6),
+    exhibit("tab-6", cost.table_6, TIMED, judge=_beside("iha_table6", cost.beside)),
     exhibit(
         "tab-7",
         against_references.table_7,
@@ -203,19 +200,8 @@ EXHIBITS = (
         says=sentences.of_control_9,
     ),
     exhibit(
-        "ctl-17",
-        one_loss.control_17,
-        FORMS_OF_DECOMPOSED,
-        SWEEPS,
-        draw=drawings.kept_by_one_loss,
-        says=sentences.of_control_17,
+        "ctl-17", one_loss.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
     ),
-    exhibit(
-        "ctl-18",
-        noise.control_18,
-        NOISES,
-        draw=drawings.noise_supposed,
-        says=sentences.of_control_18,
-    ),
+    exhibit("ctl-18", noise.control_18, NOISES, draw=drawings.noise_supposed),
     exhibit("ctl-7", functools.partial(misprints.pairs, "iha"), says=sentences.of_control_7),
 )

@@ -1,7 +1,7 @@
 """The experiment on a data set: records, networks and recipes, and the models trained on them."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -319,22 +319,14 @@ class Trained:
         return np.sort(rng.choice(self.queries, count, replace=False))
 
 
-def train(task: Task, settings: Settings) -> Trained:
-    """Train the models of one task, or find them in the cache.
-
-    Parameters
-    ----------
-    task : Task
-    settings : Settings
-        Uses ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
-    """
-    count = len(task.membership)
+def train(task: Task, settings: Settings, models: Sequence[int] = ()) -> Trained:
+    """Train the models of one task, or find them in the cache; some of them have their numbers."""
     ensemble = training.train(
         task.factory,
         task.pool,
         task.membership,
         task.config,
-        [settings.seed * 10_000 + model for model in range(count)],
+        [settings.seed * 10_000 + model for model in models or range(len(task.membership))],
         device=settings.device,
         n_jobs=settings.n_jobs if _worth_threads(task) else 1,
     )

@@ -64,11 +64,6 @@ def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     return table_of(rows, evaluations)
 
 
-def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 4 beside the published one."""
-    return judged(table, published.reference("iha_table4"))
-
-
 def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
 

@@ -218,9 +218,14 @@ def over_models(
 
 
 def judged(
-    table: pd.DataFrame, reference: pd.DataFrame, on: Sequence[str] = KEYS, *, unjudged: str = ""
+    table: pd.DataFrame,
+    reference: pd.DataFrame | str,
+    on: Sequence[str] = KEYS,
+    *,
+    unjudged: str = "",
 ) -> pd.DataFrame:
-    """The published numbers beside a table's, each data set by its own set-up."""
+    """Published numbers, or those of a named table, beside ours, each data set by its set-up."""
+    reference = published.reference(reference) if isinstance(reference, str) else reference
     parts = [
         reference[reference["dataset"] == setup["published"]].assign(dataset=label)
         for label, setup in table.attrs["setup"].items()

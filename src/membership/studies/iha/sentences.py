@@ -4,10 +4,7 @@ import pandas as pd
 
 from membership.exhibits.rows import rank_correlation
 from membership.exhibits.sentences import joined, span
-from membership.studies.iha.subjects import LENGTHS, RATIO
-
-# As `combined` names them, which needs torch.
-FALSE, TRUE = "non-members accused (%)", "members accused (%)"
+from membership.studies.iha.subjects import LENGTHS
 
 
 def compared(
@@ -182,17 +179,6 @@ def of_control_16(table: pd.DataFrame) -> str:
     return f"The gradient with the weight decay is {span(length, 4, '')} long."
 
 
-def of_control_20(table: pd.DataFrame) -> str:
-    """The lead of parameters over outputs where both retrain, under both schedules."""
-    rows = table[table["attack"] == "projection less LiRA-L"]
-    rows = rows[rows["metric"].str.endswith("pooled")]
-    parts = [
-        f"{row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}], {row.schedule.partition(' (')[0]}"
-        for row in rows.itertuples()
-    ]
-    return f"AUC of the projection minus that of LiRA-L, one threshold: {joined(parts)}."
-
-
 def of_control_10(table: pd.DataFrame) -> str:
     """How alike two attacks order the records of each data set."""
     parts = []
@@ -243,29 +229,10 @@ def of_table_4(table: pd.DataFrame) -> str:
     )
 
 
-def of_table_9(table: pd.DataFrame) -> str:
-    """What is lost when a tenth of the others is unknown."""
-    aucs = table[(table["metric"] == "AUC") & (table["attack"] == "as the appendix describes")]
-    auc = aucs.set_index(["dataset", "fraction"])["value"]
-    names = table["dataset"].unique()
-    parts = [f"{auc[name, 1.0]:.3f} to {auc[name, 0.9]:.3f} on {name}" for name in names]
-    return f"AUC with a tenth of the others unknown: {joined(parts)}."
-
-
 def of_table_3(table: pd.DataFrame) -> str:
     """How far apart the two solvers' scores are."""
     apart = table.loc[table["metric"].str.startswith("largest difference"), "value"].max()
     return f"The scores of the two solvers differ by at most {apart:.1g} of the largest score."
-
-
-def of_table_6(table: pd.DataFrame) -> str:
-    """LiRA's time next to IHA's, its models trained singly and side by side."""
-    times = table[table["metric"] == RATIO].set_index("attack")["value"]
-    single, many = times["LiRA"], times["LiRA, side by side"]
-    return (
-        f"For a thousand records LiRA took {single:.2g} times as long as exact IHA, and "
-        f"{many:.2g} times with its models trained side by side."
-    )
 
 
 def of_table_7(table: pd.DataFrame) -> str:
@@ -306,37 +273,3 @@ def of_curves(table: pd.DataFrame) -> str:
         "One panel a data set: true against false positive rate on logarithmic axes, with curves "
         f"of {series} and the line of random scores. {of_figure_1(table)}"
     )
-
-
-def of_control_19(table: pd.DataFrame) -> str:
-    """What both accuse, by data set."""
-    at = table.set_index(["dataset", "metric"])["value"]
-    parts = [
-        f"{at[name, TRUE]:.2g}% and {at[name, FALSE]:.2g}% on {name}"
-        for name in table["dataset"].unique()
-    ]
-    return f"Of members and of others both attacks accuse {joined(parts)}."
-
-
-def of_control_17(table: pd.DataFrame) -> str:
-    """The median record at the smallest damping."""
-    rows = table[table["of"] == "median record"]
-    rows = rows[rows["damping"] == rows["damping"].min()]
-    parts = [f"{row.value:.2g} on {row.dataset}" for row in rows.itertuples()]
-    return (
-        f"At damping {rows['damping'].iloc[0]:g} the loss keeps {joined(parts)} of the median "
-        "record's squared signal."
-    )
-
-
-def of_control_18(table: pd.DataFrame) -> str:
-    """Exponent and scale of the noise."""
-    parts = []
-    for name, rows in table.groupby("dataset", sort=False):
-        at = rows[rows["eigenvalue"].isna()].set_index("quantity")["value"]
-        parts.append(
-            f"On {name} noise goes with the eigenvalue to the power "
-            f"{at['exponent of the noise']:.2f}, "
-            f"at {at['noise over 2 L H / S']:.2g} times the stated size."
-        )
-    return " ".join(parts)
