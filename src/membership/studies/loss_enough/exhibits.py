@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit
-from membership.exhibits.declaration import exhibits_of, later
+from membership.exhibits.declaration import drawn, exhibits_of, later
 from membership.studies.loss_enough import sentences
 from membership.studies.loss_enough.names import (
     ALL,
@@ -83,13 +83,7 @@ def _shares(table: pd.DataFrame) -> "Figure":
     )
 
 
-def _clouds(table: pd.DataFrame) -> "Figure":
-    """Figure 8: the three clouds in one valley."""
-    from membership import plots
-
-    return plots.clouds(table, axes_labels=("along the valley", "across"))
-
-
+_CLOUDS = drawn("clouds", axes_labels=("along the valley", "across"))
 _declare = exhibits_of(__package__)
 
 
@@ -107,7 +101,7 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
 
 EXHIBITS = (
     exhibit("ctl-1", losses.sufficiency, says=sentences.of_sufficiency),
-    exhibit("fig-8", clouds.three_clouds, draw=_clouds, says=sentences.of_clouds),
+    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=sentences.of_clouds),
     exhibit(
         "fig-1",
         games.exponents,
