@@ -341,7 +341,9 @@ def test_the_game_pairs_its_draws(experiment):
         row = table.loc[f"IHA less LOSS, {word}", PAIRED]
         assert row["value"] == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
         assert row["low"] < row["value"] < row["high"]
-    same = small_game._less(*small_game.scored(experiment), "IHA", "IHA", 0)
+    scores, trained_on = small_game.scored(experiment)
+    numbers = small_game.redrawn(scores["IHA"], trained_on, 0)
+    same = small_game._less(numbers, numbers, "IHA less IHA", 0, len(numbers))
     assert same.difference == same.standard_error == 0.0
 
 

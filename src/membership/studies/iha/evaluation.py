@@ -90,6 +90,13 @@ class Evaluation:
         """One attack's number over every record, one a target."""
         return self.outputs["value"].sel(attack=name, metric=metric).values
 
+    def aucs(self, name: str) -> FloatArray:
+        """One attack's AUC, one a target."""
+        if self.is_whole:
+            return self.numbers(name)
+        pairs = zip(self.scores(name), self.member, strict=True)
+        return np.array([metrics.auc(score, member) for score, member in pairs])
+
     def has(self, name: str) -> bool:
         """Whether every target has these scores; a damping may be too small for some."""
         if self.is_whole:

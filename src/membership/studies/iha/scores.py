@@ -201,7 +201,7 @@ def curve(
 
 
 def over_models(
-    values: Sequence[float],
+    values: Sequence[float] | FloatArray,
     highest: float = np.inf,
     lowest: float = 0.0,
     units: Any = None,
@@ -233,6 +233,13 @@ def judged(
     return published.compare(
         table, pd.concat(parts, ignore_index=True), list(on), unjudged=unjudged
     )
+
+
+def called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
+    """Who is called a member at the lowest threshold with at most this false positive rate."""
+    non_members = np.sort(score[~member])[::-1]
+    allowed = int(np.floor(rate * len(non_members) + 1e-9))
+    return score > non_members[allowed]
 
 
 def columns(interval: metrics.PairedInterval) -> dict[str, float]:
