@@ -135,9 +135,7 @@ EXHIBITS = (
         "ctl-14", clean_game.four, GAMES, draw=drawings.two_by_two, says=sentences.of_control_14
     ),
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
-    exhibit(
-        "ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS, says=sentences.of_control_16
-    ),
+    exhibit("ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS),
     exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=drawings.two_by_two_by_rate),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
     exhibit(
@@ -173,14 +171,7 @@ EXHIBITS = (
         says=sentences.of_table_4,
     ),
     exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
-    exhibit(
-        "tab-3",
-        cost.table_3,
-        DECOMPOSED,
-        SOLVED,
-        judge=_beside("iha_table3", cost.beside),
-        says=sentences.of_table_3,
-    ),
+    exhibit("tab-3", cost.table_3, DECOMPOSED, SOLVED, judge=_beside("iha_table3", cost.beside)),
     exhibit("tab-6", cost.table_6, TIMED, judge=_beside("iha_table6", cost.beside)),
     exhibit(
         "tab-7",
@@ -191,7 +182,7 @@ EXHIBITS = (
         judge=against_references.table_7_judged,
         says=sentences.of_table_7,
     ),
-    exhibit("ctl-6", theory.control_6, settings=True, says=sentences.of_control_6),
+    exhibit("ctl-6", theory.control_6, settings=True),
     exhibit(
         "ctl-9",
         theory.control_9,

@@ -3,8 +3,7 @@
 import pandas as pd
 
 from membership.exhibits.rows import rank_correlation
-from membership.exhibits.sentences import joined, span
-from membership.studies.iha.subjects import LENGTHS
+from membership.exhibits.sentences import joined
 
 
 def compared(
@@ -153,12 +152,6 @@ def of_control_15(table: pd.DataFrame) -> str:
     return f"The highest AUC of {len(best)} settings: {joined(parts)}."
 
 
-def of_control_16(table: pd.DataFrame) -> str:
-    """The residual with the weight decay, over data sets and both kinds of models."""
-    length = table.loc[table["metric"] == LENGTHS[1], "value"]
-    return f"The gradient with the weight decay is {span(length, 4, '')} long."
-
-
 def of_control_10(table: pd.DataFrame) -> str:
     """How alike two attacks order the records of each data set."""
     parts = []
@@ -209,25 +202,9 @@ def of_table_4(table: pd.DataFrame) -> str:
     )
 
 
-def of_table_3(table: pd.DataFrame) -> str:
-    """How far apart the two solvers' scores are."""
-    apart = table.loc[table["metric"].str.startswith("largest difference"), "value"].max()
-    return f"The scores of the two solvers differ by at most {apart:.1g} of the largest score."
-
-
 def of_table_7(table: pd.DataFrame) -> str:
     """IHA beside LiRA on each variant."""
     return compared(table, "IHA (Ours)", "LiRA", ("IHA", "LiRA"))
-
-
-def of_control_6(table: pd.DataFrame) -> str:
-    """Whether the formulas are exact where their assumptions hold."""
-    error = table[table["metric"].str.startswith("largest error")]
-    worst = error.groupby("case", sort=False)["value"].max()
-    return (
-        f"IHA* is off the exact log-likelihood ratio by at most {worst['IHA*']:.2g} of its "
-        f"standard deviation, IHA by up to {worst['IHA']:.2g} with weight decay."
-    )
 
 
 def of_control_9(table: pd.DataFrame) -> str:

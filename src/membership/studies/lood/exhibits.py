@@ -69,7 +69,7 @@ _BOTH = drawn("scatter_panels", identity=True, labels=_AXES)
 _TIMED = {"judge": one_inverse.comparison, "says": sentences.speed}
 
 EXHIBITS = (
-    exhibit("ctl-1", one_inverse.one_by_one, "measured-identity", says=sentences.identity),
+    exhibit("ctl-1", one_inverse.one_by_one, "measured-identity"),
     exhibit("ctl-2", one_inverse.table, "measured-times", evidence.costs, **_TIMED),
     exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER, says=sentences.measures),
@@ -83,7 +83,7 @@ EXHIBITS = (
     exhibit("fig-8", reconstruction.figure_8, SEARCHES, **_FOUND),
     exhibit("fig-9", reconstruction.figure_9, SEARCHES, draw=drawn("optimisation")),
     exhibit("fig-14", reconstruction.figure_14, SEARCHES, **_FOUND),
-    exhibit("ctl-7", reconstruction.success, ALL_SEARCHES, says=sentences.success),
+    exhibit("ctl-7", reconstruction.success, ALL_SEARCHES),
     exhibit(
         "fig-3", reconstruction.figure_3, "process-groups", draw=_beside, says=sentences.groups
     ),

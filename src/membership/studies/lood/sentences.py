@@ -10,17 +10,10 @@ from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN, RECORDS, RELEA
 from membership.studies.lood.one_inverse import ALONE, AT_ONCE, COSTS, KERNEL, RETRAINING
 from membership.studies.lood.queries import FROM_MEAN, IN_LEVELS, LARGEST_GAIN, SMALLEST_GAIN
 from membership.studies.lood.reconstruction import (
-    ELSEWHERE,
-    RECOVERED,
     SUCCESS,
     recovery,
 )
 from membership.studies.lood.statements import slope_of
-
-
-def identity(table: pd.DataFrame) -> str:
-    """Control 1."""
-    return f"No number deviates by more than {table['value'].max():.0e} of its size."
 
 
 def speed(table: pd.DataFrame) -> str:
@@ -140,18 +133,6 @@ def recovered(table: pd.DataFrame) -> str:
     return (
         f"{count} of {len(shown)} queries{under} found their record (correlation above {SUCCESS})."
     )
-
-
-def success(table: pd.DataFrame) -> str:
-    """Control 7: rates over kernels by the best start, and where failed ones end."""
-    parts = []
-    for name, own in table.groupby("dataset", sort=False):
-        parts.append(f"{span(own.loc[own['metric'] == RECOVERED, 'value'])} of {name}")
-    sentence = f"The best start recovers, by kernel, {'; '.join(parts)}."
-    elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
-    if elsewhere.empty:
-        return sentence
-    return f"{sentence} Of failed starts {span(elsewhere)} end nearer to another record."
 
 
 def groups(table: pd.DataFrame) -> str:

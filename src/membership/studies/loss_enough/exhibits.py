@@ -100,7 +100,7 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
 
 
 EXHIBITS = (
-    exhibit("ctl-1", losses.sufficiency, says=sentences.of_sufficiency),
+    exhibit("ctl-1", losses.sufficiency),
     exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=sentences.of_clouds),
     exhibit(
         "fig-1",
@@ -115,12 +115,7 @@ EXHIBITS = (
             "share", (*TESTS, IHA, MALT, MATT), "SGD's share of the noise", metrics=(AUC, RATE)
         ),
     ),
-    exhibit(
-        "tab-1",
-        games.all_games,
-        draw=_lines(KNOWN, BEST, KNOWN, "game optimiser"),
-        says=sentences.of_cells,
-    ),
+    exhibit("tab-1", games.all_games, draw=_lines(KNOWN, BEST, KNOWN, "game optimiser")),
     exhibit(
         "fig-3",
         games.knowledge,

@@ -9,15 +9,8 @@ from membership.studies.loss_enough.names import (
     AUC,
     BEST_LOSS,
     BEST_PARAMETERS,
-    COMPARED,
     IHA_STAR,
-    KNOWLEDGE_LESS_ACCESS,
-    PARAMETERS_LESS_LOSS,
-    POSTERIOR,
     RESIDUAL,
-    SGD,
-    SPREAD,
-    UNEXPLAINED,
 )
 
 (clouds,) = later(__package__, "clouds")
@@ -26,18 +19,6 @@ from membership.studies.loss_enough.names import (
 def _areas(table: pd.DataFrame, *keys: str, metric: str = AUC) -> pd.Series:
     """The numbers of one metric by keys and attack."""
     return table[table["metric"] == metric].set_index([*keys, "attack"])["value"]
-
-
-def of_sufficiency(table: pd.DataFrame) -> str:
-    """Both optimisers."""
-    spread = table[(table["metric"] == SPREAD) & (table["optimiser"] == POSTERIOR)]["value"].max()
-    left = table[(table["metric"] == UNEXPLAINED) & (table["optimiser"] == SGD)]
-    clauses = " and ".join(f"{row.value:.0f}% in {row.game}" for row in left.itertuples())
-    return (
-        "For draws from the posterior the log-ratio is a line in the loss, up to rounding "
-        f"({spread:.0e}). Under SGD such a line leaves part of the log-ratio's variance "
-        f"unexplained: {clauses}."
-    )
 
 
 def of_clouds(table: pd.DataFrame) -> str:
@@ -54,18 +35,6 @@ def of_exponents(table: pd.DataFrame) -> str:
     return (
         f"The best attack has an AUC of {best.min():.1f} to {best.max():.1f}%. The residual test "
         f"at -1, the loss at 0 and IHA* at 1 are at most {behind:.1f} points behind."
-    )
-
-
-def of_cells(table: pd.DataFrame) -> str:
-    """The least effect of knowledge, and the largest of access under the posterior."""
-    rows = table[table["others"] == COMPARED]
-    known = rows[rows["attack"] == KNOWLEDGE_LESS_ACCESS]["value"]
-    access = rows[rows["attack"] == PARAMETERS_LESS_LOSS]["value"]
-    return (
-        "Knowing all others and seeing one loss beats knowing a law and seeing all parameters, by "
-        f"{known.min():.1f} to {known.max():.1f} points of AUC. For a posterior draw, with only a "
-        f"law known, parameters add {access.min():.1f} to {access.max():.1f} points to the loss."
     )
 
 
