@@ -7,7 +7,6 @@ import pandas as pd
 
 from membership.exhibits import Exhibit
 from membership.exhibits.declaration import drawn, exhibits_of, later
-from membership.studies.loss_enough import sentences
 from membership.studies.loss_enough.names import (
     ALL,
     AUC,
@@ -101,12 +100,11 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
 
 EXHIBITS = (
     exhibit("ctl-1", losses.sufficiency),
-    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=sentences.of_clouds),
+    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=clouds.within),
     exhibit(
         "fig-1",
         games.exponents,
         draw=_lines("exponent", (*TESTS, IHA, MALT), "exponent of the noise"),
-        says=sentences.of_exponents,
     ),
     exhibit(
         "fig-2",
@@ -129,7 +127,6 @@ EXHIBITS = (
         draw=_lines(
             "temperature", (*BEST, RESIDUAL, MAST, MALT, MATT), "temperature T", "others", log=True
         ),
-        says=sentences.of_temperatures,
     ),
     exhibit(
         "tab-2", games.logistic, draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser")
