@@ -50,6 +50,13 @@ def test_a_row_of_a_curve_is_its_rate():
     assert sentences.Row(pd.Series({"tpr": 0.5, "fpr": 0.01})) == 0.5
 
 
+def test_the_ends_of_several_rows_stand_by_one_name():
+    said = {"ends_of": {"malt": MALT, "matt": {**MATT, "n": 400}}}
+    said["text"] = "{malt:.1f}, at most {malt.most:.0f}; {matt:.0f}"
+    assert sentences.declared(said, TABLE) == "51.0 to 54.2, at most 54; 57"
+    assert sentences.declared({**said, "where": {"attack": "MALT"}}, TABLE) == ""
+
+
 def test_declared_sentences_take_some_rows_and_stand_one_after_the_other():
     declared = [
         {"text": "None: {row}.", "rows": {"row": {"attack": "MAST"}}},

@@ -1,6 +1,7 @@
 """What a table says, from rows that have names: the computed sentences of exhibits."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -26,12 +27,26 @@ class Row(float):
         return self.columns[name]
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The least and the largest number of some rows: ``{shares.least:.0f}``, ``{shares:.0f}%``."""
+
+    least: float
+    most: float
+
+    def __format__(self, style: str) -> str:
+        """From the one to the other; one where both print alike."""
+        least, most = format(self.least, style), format(self.most, style)
+        return most if least == most else f"{least} to {most}"
+
+
 def each(
     table: pd.DataFrame,
     over: str | Sequence[str],
     text: str,
     whole: str = "{}",
     between: str = "; ",
+    ends_of: Mapping[str, Mapping[str, Any]] | None = None,
     **rows: Mapping[str, Any] | str,
 ) -> str:
     """A text for each value of a column, or combination of several, one after the other.
@@ -50,6 +65,8 @@ def each(
         them all leaves no sentence, "".
     between : str
         What stands between two texts.
+    ends_of : mapping
+        What the columns of several rows hold, by a name for their `Ends`.
     **rows : mapping or str
         Each name's row, by what its columns hold, or a sum of rows named before it, such as
         ``"train - validation"``. A text is left out where the table has no such row.
@@ -63,7 +80,7 @@ def each(
     texts, words = [], {}
     for words, part in _parts(table, over):
         try:
-            named = _named(part, rows)
+            named = _named(part, rows) | _ends_of(part, ends_of or {})
         except LookupError:
             continue
         texts.append(text.format(**words, **named))
@@ -77,7 +94,7 @@ def declared(
 
     ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
     at the ``"ends"`` of the column ``of`` or at its ``"least"``, and ``order`` by which column they
-    are sorted; ``rows`` are the named rows.
+    are sorted; ``rows`` are the named rows, and ``ends_of`` names several by their `Ends`.
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
@@ -123,6 +140,17 @@ def _parts(table: pd.DataFrame, over: list[str]) -> list[tuple[dict[str, Any], p
         return [({}, table)]
     groups = table.groupby(over, sort=False)
     return [(dict(zip(over, key, strict=True)), part) for key, part in groups]
+
+
+def _ends_of(table: pd.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> dict[str, Ends]:
+    named = {}
+    for name, where in ends.items():
+        try:
+            values = rows_at(table, **where)["value"]
+        except InputError as lacking:
+            raise LookupError(name) from lacking
+        named[name] = Ends(float(values.min()), float(values.max()))
+    return named
 
 
 def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from membership.exhibits.source import Source
-from membership.studies.iha import evaluation, leave_one_out, left_out
+from membership.studies.iha import evaluation, leave_one_out, left_out, subjects
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha.settings import Settings
 
@@ -43,7 +43,7 @@ def trained(settings, own_cache):
 
 @pytest.fixture(scope="session")
 def evaluations(source):
-    return evaluation.evaluations(source)
+    return evaluation.read(source, subjects.MAIN, subjects.subjects)
 
 
 @pytest.fixture(scope="session")

@@ -303,7 +303,7 @@ DAMPINGS = {"half": "IHA, damping 0.5", "one": "IHA, damping 1"}
 
 
 def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
-    for one in reading.swept_evaluations(source):
+    for one in reading.read(source, subjects.SWEPT, subjects.decomposed):
         first, second = (
             [metrics.auc(*pair) for pair in zip(one.scores(name), one.member, strict=True)]
             for name in DAMPINGS.values()
@@ -313,7 +313,7 @@ def test_a_paired_difference_of_two_dampings_is_that_of_the_sweep(source):
 
 
 def test_of_every_record_the_targets_are_the_units(source):
-    (one,) = reading.whole_evaluations(source)
+    (one,) = reading.read(source, subjects.WHOLE, subjects.whole)
     first, second = (one.numbers(name) for name in DAMPINGS.values())
     gap = pd.Series(first - second).groupby(one.units)
     found = one.less("half", "one", DAMPINGS)
@@ -341,7 +341,9 @@ def test_the_game_pairs_its_draws(experiment):
         row = table.loc[f"IHA less LOSS, {word}", PAIRED]
         assert row["value"] == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
         assert row["low"] < row["value"] < row["high"]
-    same = small_game._less(*small_game.scored(experiment), "IHA", "IHA", 0)
+    scores, trained_on = small_game.scored(experiment)
+    numbers = small_game.redrawn(scores["IHA"], trained_on, 0)
+    same = small_game._less(numbers, numbers, "IHA less IHA", 0, len(numbers))
     assert same.difference == same.standard_error == 0.0
 
 

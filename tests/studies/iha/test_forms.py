@@ -10,7 +10,7 @@ from torch.func import functional_call
 from membership import attacks, metrics
 from membership.attacks.at_weights import iha_at
 from membership.curvature import factor as room
-from membership.studies.iha import evaluation, experiment, forms
+from membership.studies.iha import damping, evaluation, experiment, forms, subjects
 from membership.studies.iha.forms import (
     inverses,
     observe,
@@ -151,10 +151,11 @@ def test_without_test_records_there_is_no_public_gradient(trained):
 
 
 def test_numbers_over_every_record_stand_for_scores(source):
-    (one,) = evaluation.whole_evaluations(source)
+    (one,) = evaluation.read(source, subjects.WHOLE, subjects.whole)
     assert one.label == "Digits-Odd"
     assert len(one.member[0]) == one.attrs["pool"]
-    damped = evaluation.damped_evaluations(source)
+    swept = evaluation.read(source, subjects.SWEPT, subjects.decomposed)
+    damped = damping.most_asked(swept, [one])
     assert [each.is_whole for each in damped] == [True, False]
     assert damped[0].has("IHA, damping 0.5")
     assert not damped[0].has("IHA, damping 77")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from membership import attacks, metrics
-from membership.studies.iha import clean_game, leave_one_out, small_game
+from membership.studies.iha import clean_game, leave_one_out, scores, small_game
 from membership.studies.iha.leave_one_out import Experiment
 
 
@@ -95,7 +95,7 @@ def test_pooled_and_record_by_record_are_what_they_are_called():
     rng = np.random.default_rng(1)
     coin = np.array([False, False, True, True])
     score = rng.normal(size=(5, 4)) + coin + np.arange(5)[:, None]
-    pooled, each = small_game._numbers({}, score, coin, seed=0)
+    pooled, each = small_game._rows({}, small_game.redrawn(score, coin, 0), len(score))
     assert pooled["value"] == pytest.approx(metrics.auc(score.ravel(), np.tile(coin, 5)))
     assert each["value"] == pytest.approx(np.mean([metrics.auc(row, coin) for row in score]))
     assert pooled["low"] <= pooled["value"] <= pooled["high"]
@@ -142,7 +142,8 @@ def test_the_interval_allows_for_the_shared_models_of_the_base():
     rng = np.random.default_rng(3)
     base = np.repeat([[-9.0, 9.0]], 60, axis=0)
     score = np.concatenate([base, rng.normal(size=(60, 2))], axis=1)
-    for row in small_game._numbers({}, score, np.array([False, False, True, True]), seed=0):
+    numbers = small_game.redrawn(score, np.array([False, False, True, True]), 0)
+    for row in small_game._rows({}, numbers, len(score)):
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.0, 0.5, 1.0))
 
 
@@ -150,7 +151,7 @@ def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, set
     played = leave_one_out.protocol(experiment, settings)
     table = leave_one_out.table_5([played]).set_index(["attack", "metric"])["value"]
     score, member = played.scores["IHA"], played.member
-    called = np.stack([leave_one_out._called(s, member, 0.3) for s in score])
+    called = np.stack([scores.called(s, member, 0.3) for s in score])
     tpr, tnr = called[:, member].mean(), (~called[:, ~member]).mean()
     assert table["IHA vs GT", "agreement on members @FPR 0.3"] == pytest.approx(tpr)
     assert table["GT vs IHA", "agreement on non-members @FPR 0.3"] == pytest.approx(tnr)

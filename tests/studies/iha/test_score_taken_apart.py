@@ -73,7 +73,7 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
 
 
 def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, evaluations, source):
-    whole = evaluation.whole_evaluations(source)
+    whole = evaluation.read(source, subjects.WHOLE, subjects.whole)
     table = score_taken_apart.control_13(*list(zip(*with_forms, strict=True))[:2], whole)
     row = table[(table["dataset"] == "Digits") & (table["attack"] == "SIF")].iloc[0]
     each = {

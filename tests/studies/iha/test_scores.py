@@ -5,14 +5,15 @@ import pytest
 
 from membership import attacks, metrics
 from membership.attacks.lira import Choice, lira_variants
-from membership.studies.iha import evaluation, experiment, forms
+from membership.studies.iha import evaluation, experiment, forms, subjects
 from membership.studies.iha import scores as of
 
 
 @pytest.fixture(scope="module")
 def scores(evaluations, source):
     """Every score of the second target, from evidence."""
-    swept, known = evaluation.swept_evaluations(source)[0], evaluation.known_evaluations(source)[0]
+    swept = evaluation.read(source, subjects.SWEPT, subjects.decomposed)[0]
+    known = evaluation.read(source, subjects.KNOWN, subjects.subjects)[0]
     return swept.by_target[1] | known.by_target[1] | evaluations[0].by_target[1]
 
 

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import metrics, published
+from membership import exhibits, metrics, published
 from membership.studies.iha import (
     against_references,
     cost,
     damping,
     score_taken_apart,
-    sentences,
     subjects,
 )
 from membership.studies.iha import evaluation as reading
@@ -61,7 +60,7 @@ def test_all_terms_together_are_the_attack(evaluations, settings):
 
 
 def test_the_coin_has_full_knowledge_at_fraction_one(source, settings):
-    table = score_taken_apart.table_9(reading.known_evaluations(source))
+    table = score_taken_apart.table_9(reading.read(source, subjects.KNOWN, subjects.subjects))
     table = table[(table["fraction"] == 1) & (table["metric"] == "AUC")]
     for _, part in table.groupby("dataset"):
         assert part["value"].nunique() == 1
@@ -152,8 +151,8 @@ def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(evaluations, sett
 
 
 def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, settings):
-    swept = reading.swept_evaluations(source)
-    table = damping.table_8(swept)
+    swept = reading.read(source, subjects.SWEPT, subjects.decomposed)
+    table = damping.table_8(swept, [])
     table = table[table["metric"] == "AUC"]
     assert len(table)
     for evaluation in swept:
@@ -232,7 +231,7 @@ def test_published_times_stand_beside_without_a_verdict(evaluations):
     label = evaluations[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
-    judged = cost.table_6_judged(table)
+    judged = cost.beside(table, "iha_table6")
     assert judged["published"].notna().all()
     assert set(judged["verdict"]) == {"not comparable"}
 
@@ -265,7 +264,8 @@ def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings)
     assert rows_of.loc[subjects.RATIO, "value"] == pytest.approx(2.1)
     assert rows_of.loc["memory precompute (MB)", "value"] == 3.0
     assert rows_of.loc["memory max (MB)", "value"] == 3.0
-    assert "2.1 times as long as exact IHA" in sentences.of_table_6(table)
+    (declared,) = (one for one in exhibits.declared("iha") if one.id == "iha-tab-6")
+    assert "2.1 times as long as exact IHA" in declared.says(table)
 
 
 def test_the_papers_size_is_timed_at_paper_size_only():
@@ -279,10 +279,11 @@ def test_the_papers_size_is_timed_at_paper_size_only():
 
 
 @pytest.mark.slow
-def test_variants_are_larger_and_deeper(source, settings):
-    found = reading.variant_evaluations(source)
-    assert [one.label for one in found] == ["Digits", "Digits, MLP-4"]
-    table = against_references.table_7(found, reading.deep_sweep(source))
+def test_variants_are_larger_and_deeper(source, evaluations):
+    variants = reading.read(source, subjects.MAIN, subjects.variants)
+    deep = reading.read(source, subjects.SWEPT, subjects.deep)
+    table = against_references.table_7(evaluations, variants, deep)
+    assert list(table["dataset"].unique()) == ["Digits", "Digits, MLP-4"]
     assert set(subjects.DEEP_DAMPINGS) <= set(table["attack"])
     judged = against_references.table_7_judged(table)
     assert isinstance(judged, pd.DataFrame)

@@ -1,6 +1,7 @@
 """The paper's statements hold in numbers, and the slips change what they should."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from membership.studies.lood import (
@@ -26,7 +27,7 @@ def test_the_statements_hold(gathered, settings):
 
 
 def test_the_released_deviations_are_not_on_the_edge_of_chaos_but_for_relu():
-    table = statements.decay().set_index(["case", "metric"])["value"]
+    table = pd.DataFrame(statements.decay()).set_index(["case", "quantity"])["value"]
     relu = [table[f"ReLU, L = {depth}"]["(1 - c) L^2"] for depth in (10, 20, 40)]
     assert relu == sorted(relu)
     assert relu[-1] < 4.5 * np.pi**2

@@ -7,7 +7,6 @@ import pytest
 from membership.exhibits import declared
 from membership.exhibits.source import Source
 from membership.studies.loss_enough import clouds, names
-from membership.studies.loss_enough.names import ATTACKS, EXPONENTS_IN_WORDS, LEAST, MEDIAN
 from membership.studies.loss_enough.settings import Settings
 from membership.training import stationary
 
@@ -20,6 +19,9 @@ def source():
     return Source(SETTINGS, EXHIBITS, gather=False)
 
 
+ATTACKS = (*names.DRAWN, names.MALT, names.MAST, names.MATT)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.id)
 def test_every_exhibit_says_something_and_draws_known_attacks(exhibit, source):
@@ -30,12 +32,12 @@ def test_every_exhibit_says_something_and_draws_known_attacks(exhibit, source):
         assert "nan" not in exhibit.described(table)
         figure = exhibit.draw(table)
         (legend,) = figure.legends
-        drawn = {*table.get("series", [])}, {"minimum"}, {*ATTACKS, LEAST, MEDIAN}
+        drawn = {*table.get("series", [])}, {"minimum"}, {*ATTACKS, names.LEAST, names.MEDIAN}
         assert {one.get_text() for one in legend.get_texts()} <= set().union(*drawn)
         plt.close(figure)
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS_IN_WORDS)
+@pytest.mark.parametrize("exponent", names.EXPONENTS_IN_WORDS)
 def test_a_clouds_line_is_where_the_best_measure_is_constant(exponent):
     """w' K^(1 - exponent) w: the distance, the loss, and the gradient's length, squared."""
     table = clouds.three_clouds(SETTINGS)

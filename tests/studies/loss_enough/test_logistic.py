@@ -27,12 +27,14 @@ def game():
     return LogisticGame(11, others=3)
 
 
+def by_knowledge_and_attack(game, optimiser):
+    rates = game.rates(optimiser).items()
+    return {(others, attack): pair for others, part in rates for attack, pair in part.items()}
+
+
 @pytest.fixture(scope="module")
 def rates(game):
-    return {
-        optimiser: {(k, attack): found for k, attack, *found in game.rates(optimiser)}
-        for optimiser in OPTIMISERS
-    }
+    return {optimiser: by_knowledge_and_attack(game, optimiser) for optimiser in OPTIMISERS}
 
 
 def test_every_set_has_its_probability(game):
@@ -109,6 +111,6 @@ def test_knowing_the_others_never_hurts_and_malt_does_not_look(rates, optimiser)
 
 
 def test_a_finer_grid_moves_the_posteriors_areas_little(rates):
-    finer = {(k, a): area for k, a, area, _ in LogisticGame(22, others=3).rates(POSTERIOR)}
-    coarse = {key: area for key, (area, _) in rates[POSTERIOR].items()}
+    grids = by_knowledge_and_attack(LogisticGame(22, others=3), POSTERIOR), rates[POSTERIOR]
+    finer, coarse = ({key: area for key, (area, _) in grid.items()} for grid in grids)
     assert finer == pytest.approx(coarse, abs=5e-4)

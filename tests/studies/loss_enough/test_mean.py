@@ -31,7 +31,7 @@ def play(game, member, draws, seed=0):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_no_attack_beats_the_best_on_the_parameters(game):
-    rates = game.rates()
+    rates = dict(game.rates())
     best = rates.pop(BEST_PARAMETERS)
     for attack, found in rates.items():
         # The best on the loss is integrated over a grid.

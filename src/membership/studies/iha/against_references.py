@@ -93,8 +93,14 @@ def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     return judged(table, pd.concat(printed))
 
 
-def table_7(evaluations: Sequence[Evaluation], deep: Sequence[Evaluation]) -> pd.DataFrame:
-    """LOSS, LiRA and IHA on each variant (Table 7), the deep one at two dampings (D.1)."""
+def table_7(
+    main: Sequence[Evaluation], variants: Sequence[Evaluation], deep: Sequence[Evaluation]
+) -> pd.DataFrame:
+    """LOSS, LiRA and IHA on the last data set and its variants (Table 7).
+
+    The deep one stands at two dampings (D.1).
+    """
+    evaluations = [main[-1], *variants]
     rows = [
         row
         for evaluation in evaluations

@@ -27,11 +27,9 @@ from membership.published.outcomes import (
     untested,
 )
 from membership.published.rows import number, rows_at
-from membership.studies.iha import damping, theory
-from membership.studies.iha.evaluation import swept_evaluations
+from membership.studies.iha import damping, evaluation, subjects, theory
 from membership.studies.iha.forms import N_SWEPT
 from membership.studies.iha.scores import PAIRED
-from membership.studies.iha.subjects import RATIO
 
 # Members a model on the paper's data; fewer are no test of a sentence about them.
 IMAGES = {"MNIST-Odd": 30_000, "FashionMNIST": 30_000}
@@ -320,7 +318,7 @@ def cheaper(source: Source) -> Outcome:
         requirement = f"{TIMED_MEMBERS:,} members, {MODELS} models and the network {NETWORK}"
         return untested(f"asks for {requirement}; here {here}")
     single, many = (
-        number(table, f"time of {name} over that of IHA", attack=name, metric=RATIO)
+        number(table, f"time of {name} over that of IHA", attack=name, metric=subjects.RATIO)
         for name in ("LiRA", "LiRA, side by side")
     )
     if single.units < LEAST_TIMINGS:
@@ -336,11 +334,8 @@ def best_damping(rows: Rows, parts: int) -> Outcome:
 
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def _on_few(rows: Rows, parts: int) -> Outcome:
-    (few,) = (
-        evaluation
-        for evaluation in swept_evaluations(rows.source)
-        if evaluation.label == rows.label
-    )
+    swept = evaluation.read(rows.source, subjects.SWEPT, subjects.decomposed)
+    (few,) = (part for part in swept if part.label == rows.label)
     paired = [few.less(damping.BEST, name, damping.CONDITIONINGS) for name in OTHERS]
     beside_best = replace(rows, table=pd.DataFrame(paired))
     return _ahead([beside_best.lead(damping.BEST, name) for name in OTHERS], parts)

@@ -13,7 +13,7 @@ The sets D' are the units: the records of one share all its models without them,
 those with them. Pooled, there is one threshold for all records of a D'.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import norm
 
-from membership import attacks, metrics, signals
+from membership import attacks, signals
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.forms import KEPT
@@ -230,7 +231,7 @@ def form_of(game: xr.Dataset, place: int, term: str) -> FloatArray:
     return game["form"].values[:, :, :, place, at].astype(float)
 
 
-def about(games: list[xr.Dataset]) -> dict[str, Any]:
+def about(games: Sequence[xr.Dataset]) -> dict[str, Any]:
     """What a table made from these games says about its origin."""
     sizes = {game.attrs["set"]: size(game) for game in games}
     return {
@@ -244,11 +245,11 @@ def about(games: list[xr.Dataset]) -> dict[str, Any]:
 def size(game: xr.Dataset) -> str:
     """The size of a game in words."""
     recipe, records, models = game.attrs["recipe"], game.sizes["record"], game.sizes["replicate"]
-    sets = len(set(game.attrs["others"]))
+    count = len(set(game.attrs["others"]))
+    sets = f"{count} sets D', the units" if count > 1 else "one set D'"
     return (
-        f"{recipe['members']:,} training records, {sets} sets D', the units, {records} records "
-        f"played for, {models} models a side, each played once with half of the others as "
-        "references"
+        f"{recipe['members']:,} training records, {sets}, {records} records played for, {models} "
+        "models a side, each played once with half of the others as references"
     )
 
 
@@ -291,17 +292,16 @@ def four(games: list[xr.Dataset]) -> pd.DataFrame:
     for game in games:
         by_attack, key = all_numbers(game), {"dataset": game.attrs["set"]}
         members = {"training_records": game.attrs["recipe"]["members"]}
+        entries = []
         for attack, name in NAMES.items():
-            entries = _rows(
+            entries += _rows(
                 {**key, "attack": name}, METRICS, by_attack[attack], lowest=0.0, highest=1.0
             )
-            rows += [row | members for row in entries]
         for first, second in CONTRASTS:
             name = f"{SHORT.get(first, first)} less {SHORT.get(second, second)}"
-            entries = _rows(
-                {**key, "attack": name}, DIFFERENCES, by_attack[first] - by_attack[second]
-            )
-            rows += [row | members for row in entries]
+            apart = by_attack[first] - by_attack[second]
+            entries += _rows({**key, "attack": name}, DIFFERENCES, apart)
+        rows += [row | members for row in entries]
     return tidy(rows, about(games))
 
 
@@ -349,11 +349,11 @@ def _expected(game: xr.Dataset) -> list[dict[str, Any]]:
     group = np.array(game.attrs["others"])
     pair = [norm.cdf(law.sel(term=name).values / np.sqrt(2)) for name in subjects.EXPECTED]
     aucs = {"parameters": pair[0], "outputs": pair[1], "parameters less outputs": pair[0] - pair[1]}
-    rows = []
-    for name, auc in aucs.items():
-        values = [auc[group == place].mean() for place in np.unique(group)]
-        rows.append({"metric": f"AUC expected of {name}", **metrics.summary(values)})
-    return rows
+    by_set = {
+        f"AUC expected of {name}": [auc[group == place].mean() for place in np.unique(group)]
+        for name, auc in aucs.items()
+    }
+    return of_each({}, "metric", by_set)
 
 
 def _over(
@@ -362,7 +362,7 @@ def _over(
     """Means over the D', or over targets, where a target and its complement are one unit."""
     units = np.arange(len(accuracy)) // (2 if pairs else 1)
     series = zip((*subjects.LENGTHS, "test accuracy (%)"), (*lengths, accuracy), strict=True)
-    return [{**key, "metric": name, **metrics.summary(values, units)} for name, values in series]
+    return of_each(key, "metric", dict(series), units=units)
 
 
 def all_numbers(game: xr.Dataset) -> dict[str, FloatArray]:
@@ -389,7 +389,4 @@ def _rows(
     key: dict[str, str], names: tuple[str, ...], by_group: FloatArray, **ends: float
 ) -> list[dict[str, Any]]:
     """Means over the D' and their intervals."""
-    return [
-        {**key, "metric": name, **metrics.summary(values, **ends)}
-        for name, values in zip(names, by_group.T, strict=True)
-    ]
+    return of_each(key, "metric", dict(zip(names, by_group.T, strict=True)), **ends)

@@ -12,11 +12,12 @@ import pandas as pd
 from membership import metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.studies.iha.evaluation import Evaluation, table_of
-from membership.studies.iha.sentences import FALSE, TRUE
+from membership.studies.iha.scores import called
 
 PAIR = ("IHA", "LiRA")
 RATE = 0.05
 BOTH = f"{PAIR[0]} and {PAIR[1]}, both at {100 * RATE:g}% FPR"
+FALSE, TRUE = "non-members accused (%)", "members accused (%)"
 AHEAD = "members accused less non-members accused (points)"
 LESS = "members accused, less {attack}'s at that rate (points)"
 
@@ -38,16 +39,10 @@ def control_19(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
 
 def together(pair: Sequence[FloatArray], member: BoolArray, rate: float) -> dict[str, float]:
     """What both attacks accuse at `rate`, in percent, and what each alone finds at that rate."""
-    accused = np.logical_and(*(score > threshold(score[~member], rate) for score in pair))
+    accused = np.logical_and(*(called(score, member, rate) for score in pair))
     false, true = float(accused[~member].mean()), float(accused[member].mean())
     alone = {
         LESS.format(attack=name): 100 * (true - metrics.tpr_on(score, member, np.array([false]))[0])
         for name, score in zip(PAIR, pair, strict=True)
     }
     return {FALSE: 100 * false, TRUE: 100 * true, AHEAD: 100 * (true - false), **alone}
-
-
-def threshold(outside: FloatArray, rate: float) -> float:
-    """The lowest score of a non-member above which at most a share of `rate` of them lies."""
-    allowed = int(rate * len(outside))
-    return float(np.sort(outside)[len(outside) - 1 - allowed])

@@ -1,7 +1,8 @@
 """What the attacks take: seconds and memory (Table 6), and approximate solvers (Table 3)."""
 
+import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,13 +40,12 @@ Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and bytes, before the first record and for a number of records."""
+    """Seconds before the first record and for each, and the bytes held before it and after."""
 
     before: float
-    after: float
-    peak: float
-    peak_after: float
-    queries: int
+    each: float
+    held: float
+    held_after: float
 
 
 def measured(trained: Trained, settings: Settings) -> Variables:
@@ -61,29 +61,18 @@ def measured(trained: Trained, settings: Settings) -> Variables:
         "LiRA, side by side": lambda: _lira(trained, settings, SIDE_BY_SIDE),
         "LOSS": lambda: _loss(trained),
     }
-    costs = [[of[name]() for _ in range(REPEATS)] for name in CASES]
-    parts = {
-        "before": [[cost.before for cost in repeats] for repeats in costs],
-        "each": [[cost.after / cost.queries for cost in repeats] for repeats in costs],
-        "held": [[cost.peak for cost in repeats] for repeats in costs],
-        "held_after": [[cost.peak_after for cost in repeats] for repeats in costs],
-    }
+    costs = np.array([[astuple(of[name]()) for _ in range(REPEATS)] for name in CASES])
+    names = [field.name for field in fields(Cost)]
     return {
         "attack": (("case",), np.array(CASES)),
         "reference_models": ((), np.int32(settings.n_models)),
-        **{name: (("case", "repeat"), np.array(values)) for name, values in parts.items()},
+        **{name: (("case", "repeat"), costs[:, :, i]) for i, name in enumerate(names)},
     }
-
-
-def _draw(trained: Trained, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Some of the queries, and which of them are members of the first model."""
-    queries = trained.queries[:most]
-    return queries, trained.task.membership[0, queries]
 
 
 def _exact(trained: Trained, damping: float) -> Cost:
     """One Cholesky factor of the Hessian, and what IHA makes of it for each record."""
-    queries, _ = _draw(trained, QUERIES)
+    queries = trained.queries[:QUERIES]
     train, query = training_records(trained, 0), records(trained, queries)
     goal = objective(trained.ensemble.module(0), trained.task.config.loss_of, *train)
     x, y = goal.records(*train)
@@ -93,28 +82,33 @@ def _exact(trained: Trained, damping: float) -> Cost:
         matrix.diagonal().add_(amount)
         return Factor(matrix) if factorised(matrix) else None
 
-    while True:
-        cholesky, before, peak = _timed(lambda amount=damping: factor(amount))
-        if cholesky is not None:
-            break
-        damping *= 2
+    cholesky, before, held = _first_that_does(factor, damping)
 
     def score() -> None:
         forms_of(views(goal, train, query), [Factors(cholesky, cholesky)], 0.0)
 
-    _, after, peak_after = _timed(score)
-    return Cost(before, after, peak, peak_after, len(queries))
+    _, after, held_after = _timed(score)
+    return Cost(before, after / len(queries), held, held_after)
+
+
+def _first_that_does(work: Callable[[float], Any], damping: float) -> tuple[Any, float, float]:
+    """As `_timed`, of what work gives at a damping, or at the first larger one that gives some."""
+    while True:
+        result, seconds, held = _timed(functools.partial(work, damping))
+        if result:
+            return result, seconds, held
+        damping *= 2
 
 
 def _by_cg(trained: Trained, damping: float) -> Cost:
     """Conjugate gradients, which need nothing beforehand."""
-    queries, member = _draw(trained, QUERIES_CG)
+    queries = trained.queries[:QUERIES_CG]
     arguments = (
         trained.ensemble.module(0),
         trained.task.config.loss_of,
         training_records(trained, 0),
         records(trained, queries),
-        member,
+        trained.task.membership[0, queries],
     )
 
     def score(amount: float) -> bool:
@@ -124,12 +118,8 @@ def _by_cg(trained: Trained, damping: float) -> Cost:
             return False
         return True
 
-    # As with the factor: where a damping is too small, the first that is not is timed.
-    while True:
-        converged, after, peak = _timed(lambda amount=damping: score(amount))
-        if converged:
-            return Cost(0.0, after, 0.0, peak, len(queries))
-        damping *= 2
+    _, after, held_after = _first_that_does(score, damping)
+    return Cost(0.0, after / len(queries), 0.0, held_after)
 
 
 def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
@@ -138,7 +128,7 @@ def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
     config = replace(task.config, epochs=min(TIMED_EPOCHS, task.config.epochs))
     members = halves(2 * SIDE_BY_SIDE, len(task.pool), settings.seed)[:at_once]
     with TemporaryDirectory() as folder:
-        _, seconds, peak = _timed(
+        _, seconds, held = _timed(
             lambda: training.train(
                 task.factory,
                 task.pool,
@@ -151,9 +141,9 @@ def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
             )
         )
     before = seconds * task.config.epochs / config.epochs * count / at_once
-    queries, _ = _draw(trained, QUERIES)
+    queries = trained.queries[:QUERIES]
     n_trained, pool = len(trained.ensemble), task.pool
-    scaled, answered, peak_after = _timed(
+    scaled, answered, held_after = _timed(
         lambda: scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])
     )
     # As many answers as there are reference models, no two alike: a fit takes as long with any.
@@ -161,20 +151,21 @@ def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
     answers = scaled[models % n_trained] + 1e-3 * models[:, None]
     among = models[:, None] % 2 == np.arange(len(queries)) % 2
     _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], answers, among))
-    return Cost(before, answered * count / n_trained + fitted, peak, peak_after, len(queries))
+    after = answered * count / n_trained + fitted
+    return Cost(before, after / len(queries), held, held_after)
 
 
 def _loss(trained: Trained) -> Cost:
     """One pass forward."""
-    queries, _ = _draw(trained, QUERIES)
+    queries = trained.queries[:QUERIES]
     model, query = trained.ensemble.module(0), records(trained, queries)
 
     def score() -> None:
         with torch.no_grad():
             attacks.malt(trained.task.config.loss_of(model(query[0]), query[1]).numpy())
 
-    _, after, peak = _timed(score)
-    return Cost(0.0, after, 0.0, peak, len(queries))
+    _, after, held_after = _timed(score)
+    return Cost(0.0, after / len(queries), 0.0, held_after)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
@@ -231,30 +222,17 @@ def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> 
     rows, sizes, queried, count = [], [], {}, {}
     for evaluation, solution in zip(evaluations, solved, strict=True):
         places = np.searchsorted(evaluation.outputs["record"].values, solution["query"].values)
-        exact = [score[places] for score in evaluation.scores("IHA")]
+        exact = np.stack(evaluation.scores("IHA"))[:, places]
         member = [truth[places] for truth in evaluation.member]
-        cg = [
-            a + b for a, b in zip(exact, solution["difference"].values.astype(float), strict=True)
-        ]
+        difference = solution["difference"].values.astype(float)
+        cg = exact + difference
         for attack, parts in {"IHA (Exact)": exact, "IHA (CG)": cg}.items():
-            rows += scores.measured(
-                {"dataset": evaluation.label, "attack": attack},
-                parts,
-                member,
-                units=evaluation.units,
-            )
-        apart = [
-            float(np.max(np.abs(b - a)) / np.max(np.abs(a))) for a, b in zip(exact, cg, strict=True)
-        ]
-        metric = {"metric": "largest difference from exact, relative"}
-        rows.append(
-            {
-                "dataset": evaluation.label,
-                "attack": "IHA (CG)",
-                **metric,
-                **scores.over_models(apart, units=evaluation.units),
-            }
-        )
+            key = {"dataset": evaluation.label, "attack": attack}
+            rows += scores.measured(key, parts, member, units=evaluation.units)
+        apart = (np.abs(cg - exact).max(1) / np.abs(exact).max(1)).tolist()
+        key = {"dataset": evaluation.label, "attack": "IHA (CG)"}
+        key |= {"metric": "largest difference from exact, relative"}
+        rows.append(key | scores.over_models(apart, units=evaluation.units))
         sizes.append(
             f"{evaluation.label}: {len(places):,} records asked of each of {len(exact)} models "
             "(the paper: 10,000 records)"
@@ -271,17 +249,8 @@ def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> 
     return table
 
 
-def table_3_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 3 beside the published one."""
-    return _beside(table, "iha_table3")
-
-
-def table_6_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 6 beside the published one, made on another machine."""
-    return _beside(table, "iha_table6")
-
-
-def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+def beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Table 3, or Table 6 of another machine, beside the published one."""
     reference = published.reference(name)
     # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.
     if "Purchase-100" not in {setup["published"] for setup in table.attrs["setup"].values()}:

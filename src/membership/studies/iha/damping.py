@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from scipy.stats import t
 
-from membership import metrics, published
+from membership import published
 from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import DAMPINGS
 from membership.studies.iha.score_taken_apart import auc
-from membership.studies.iha.scores import LEARNT_BY, columns, judged, over_models
+from membership.studies.iha.scores import LEARNT_BY, columns, over_models
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,12 +30,18 @@ CONDITIONINGS = {
 BEST = "IHA (damping eps=2e-1)"
 
 
-def table_8(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+def most_asked(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> list[Evaluation]:
+    """The data sets of the sweep, each by its numbers over every record where there are any."""
+    by_label = {evaluation.label: evaluation for evaluation in whole}
+    return [by_label.get(evaluation.label, evaluation) for evaluation in swept]
+
+
+def table_8(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:
     """Damping against low rank (Table 8); columns as `table_2`, AUC only.
 
     Where few records are asked, the same of every target, the errors are over records too.
     """
-    rows = []
+    rows, evaluations = [], most_asked(swept, whole)
     for evaluation in evaluations:
         for attack, name in CONDITIONINGS.items():
             if evaluation.has(name):
@@ -55,7 +61,7 @@ def _over_records_too(evaluation: Evaluation, name: str) -> dict[str, float]:
     Where every record was asked, over the targets alone.
     """
     if evaluation.is_whole:
-        return over_models(evaluation.numbers(name).tolist(), 1.0, units=evaluation.units)
+        return over_models(evaluation.aucs(name), 1.0, units=evaluation.units)
     estimate = columns(auc(evaluation.scores(name), evaluation.member, evaluation.units).interval())
     degrees = min(estimate["degrees_of_freedom"], estimate["n_repeats"] - 1)
     half = float(t.ppf(0.975, degrees)) * estimate["standard_error"]
@@ -63,33 +69,19 @@ def _over_records_too(evaluation: Evaluation, name: str) -> dict[str, float]:
     return {**estimate, **ends, "degrees_of_freedom": degrees}
 
 
-def table_8_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 8 beside the published one."""
-    return judged(table, published.reference("iha_table8"))
-
-
-def control_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+def control_2(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:
     """The damping, over three orders of magnitude (iha-ctl-2)."""
-    rows = []
+    rows, evaluations = [], most_asked(swept, whole)
     for evaluation in evaluations:
         for damping in DAMPINGS:
-            for name in LEARNT_BY:
-                if evaluation.has(f"{name}, damping {damping:g}"):
-                    key = {"panel": f"{evaluation.label}: AUC", "damping": damping, "series": name}
-                    rows.append(
-                        {**key, "metric": "AUC", **_auc(evaluation, f"{name}, damping {damping:g}")}
-                    )
+            for series in LEARNT_BY:
+                name = f"{series}, damping {damping:g}"
+                if evaluation.has(name):
+                    key = {"panel": f"{evaluation.label}: AUC", "damping": damping}
+                    key |= {"series": series, "metric": "AUC"}
+                    auc = over_models(evaluation.aucs(name), 1.0, units=evaluation.units)
+                    rows.append(key | auc)
     return table_of(rows, evaluations)
-
-
-def _auc(evaluation: Evaluation, name: str) -> dict[str, float]:
-    """Of one attack, from the numbers over every record where there are some."""
-    if evaluation.is_whole:
-        values = evaluation.numbers(name).tolist()
-    else:
-        pairs = zip(evaluation.scores(name), evaluation.member, strict=True)
-        values = [metrics.auc(score, member) for score, member in pairs]
-    return over_models(values, 1.0, units=evaluation.units)
 
 
 def published_dampings(table: pd.DataFrame) -> pd.DataFrame:

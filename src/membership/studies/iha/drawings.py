@@ -1,6 +1,6 @@
 """How tables of the chapter's first page are drawn: which rows are compared, and with what."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 AREA, RECORD_BY_RECORD = "AUC", "AUC, record by record"
 READINGS = {AREA: "one threshold for all", RECORD_BY_RECORD: "record by record"}
+_BESIDE_A_COIN: dict[str, Any] = {
+    "baseline": 0.5,
+    "baseline_label": "a coin",
+    "stems": True,
+    "told": ".3f",
+}
 _KNOWS, _LACKS = "told all other records", "told none"
 # What an attack is called, and whether it is told the others.
 WITH_AND_WITHOUT = {
@@ -27,21 +33,19 @@ WITH_AND_WITHOUT = {
 
 def two_by_two(table: pd.DataFrame) -> "Figure":
     """Control 14: what is looked at against whether models are retrained, by colour."""
-    attacks = {name: attack for attack, name in clean_game.NAMES.items()}
-    shown = table.assign(attack=table["attack"].map(attacks)).dropna(subset="attack")
-    return _squares(shown.assign(panel=shown["dataset"]))
+    return _squares(table.assign(panel=table["dataset"]), clean_game.NAMES)
 
 
 def two_by_two_by_rate(table: pd.DataFrame) -> "Figure":
     """Control 20: the same at the paper's size, a row of squares a schedule."""
-    attacks = {whole_game.NAMES[attack]: attack for attack in clean_game.CELLS}
-    shown = table.assign(attack=table["attack"].map(attacks)).dropna(subset="attack")
-    return _squares(shown.assign(panel=shown["schedule"].str.partition(" (")[0]))
+    return _squares(table.assign(panel=table["schedule"].str.partition(" (")[0]), whole_game.NAMES)
 
 
-def _squares(table: pd.DataFrame) -> "Figure":
+def _squares(table: pd.DataFrame, names: dict[str, str]) -> "Figure":
     """Squares of the four adversaries: with one threshold, and record by record."""
-    shown = table[table["metric"].isin(READINGS)]
+    attacks = {names[attack]: attack for attack in clean_game.CELLS}
+    shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
+    shown = shown.assign(attack=shown["attack"].map(attacks))
     shown = shown.assign(
         sees=[clean_game.CELLS[attack][0] for attack in shown["attack"]],
         trains=[clean_game.CELLS[attack][1].replace(" ", "\n") for attack in shown["attack"]],
@@ -68,11 +72,8 @@ def knowledge(table: pd.DataFrame) -> "Figure":
         "row",
         by="knowledge",
         panel="dataset",
-        baseline=0.5,
-        baseline_label="a coin",
         label="AUC",
-        stems=True,
-        told=".3f",
+        **_BESIDE_A_COIN,
     )
 
 
@@ -99,11 +100,8 @@ def own_reference(table: pd.DataFrame) -> "Figure":
         "row",
         by="whose",
         panel="dataset",
-        baseline=0.5,
-        baseline_label="a coin",
         label="AUC of LiRA",
-        stems=True,
-        told=".3f",
+        **_BESIDE_A_COIN,
     )
 
 
@@ -128,11 +126,8 @@ def weight_decay(table: pd.DataFrame) -> "Figure":
         shown.assign(score=shown["quantity"].map(scores)),
         "dataset",
         by="score",
-        baseline=0.5,
-        baseline_label="a coin",
         label="AUC",
-        stems=True,
-        told=".3f",
+        **_BESIDE_A_COIN,
     )
 
 

@@ -90,6 +90,13 @@ class Evaluation:
         """One attack's number over every record, one a target."""
         return self.outputs["value"].sel(attack=name, metric=metric).values
 
+    def aucs(self, name: str) -> FloatArray:
+        """One attack's AUC, one a target."""
+        if self.is_whole:
+            return self.numbers(name)
+        pairs = zip(self.scores(name), self.member, strict=True)
+        return np.array([metrics.auc(score, member) for score, member in pairs])
+
     def has(self, name: str) -> bool:
         """Whether every target has these scores; a damping may be too small for some."""
         if self.is_whole:
@@ -203,72 +210,22 @@ def _places(outputs: xr.Dataset, queried: xr.Dataset) -> np.ndarray:
     return places
 
 
-@functools.lru_cache(maxsize=8)
-def decomposed_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """Every data set of a run whose Hessians were decomposed, attacked."""
-    return _read(source, evaluate, subjects.MAIN, subjects.decomposed(source.settings))
+_MADE_OF: dict[tuple[str, ...], Callable[..., Evaluation]] = {
+    subjects.MAIN: evaluate,
+    subjects.SWEPT: swept,
+    subjects.WHOLE: every_record,
+    subjects.KNOWN: with_known,
+}
 
 
-@functools.lru_cache(maxsize=8)
-def evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """Every data set of a run, attacked; `source` has the evidence named in `subjects.MAIN`."""
-    first = decomposed_evaluations(source)
-    more = subjects.subjects(source.settings)[len(first) :]
-    return (*first, *_read(source, evaluate, subjects.MAIN, more))
+def read(source: Source, kinds: tuple[str, ...], select: subjects.Select) -> tuple[Evaluation, ...]:
+    """The data sets of a run that are selected, each attacked from evidence of these kinds."""
+    return tuple(_of_one(source, kinds, subject) for subject in select(source.settings))
 
 
-@functools.lru_cache(maxsize=8)
-def compared_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """The data sets of the main comparison: see `subjects.compared`."""
-    first = evaluations(source)
-    more = subjects.compared(source.settings)[len(first) :]
-    return (*first, *_read(source, evaluate, subjects.MAIN, more))
-
-
-@functools.lru_cache(maxsize=8)
-def swept_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """The same over dampings and ranks."""
-    return _read(source, swept, subjects.SWEPT, subjects.decomposed(source.settings))
-
-
-def damped_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """`swept_evaluations`; numbers over every record stand for scores where there are any."""
-    whole = {dataset.label: dataset for dataset in whole_evaluations(source)}
-    return tuple(whole.get(dataset.label, dataset) for dataset in swept_evaluations(source))
-
-
-def whole_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """The data sets whose targets were asked about every record."""
-    return _read(source, every_record, subjects.WHOLE, subjects.whole(source.settings))
-
-
-@functools.lru_cache(maxsize=8)
-def known_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """Every data set of a run by fractions known."""
-    return _read(source, with_known, subjects.KNOWN, subjects.subjects(source.settings))
-
-
-def variant_evaluations(source: Source) -> tuple[Evaluation, ...]:
-    """The last data set of a run, then its variants (Table 7)."""
-    more = [subject for subject in subjects.variants(source.settings) if not subject.full]
-    last = compared_evaluations(source)[len(evaluations(source)) - 1 :]
-    return (*last, *_read(source, evaluate, subjects.MAIN, more))
-
-
-def deep_sweep(source: Source) -> tuple[Evaluation, ...]:
-    """The deeper network at every damping."""
-    return _read(source, swept, subjects.SWEPT, subjects.deep(source.settings))
-
-
-def _read(
-    source: Source,
-    make: Callable[..., Evaluation],
-    kinds: Sequence[str],
-    selection: list[subjects.Subject],
-) -> tuple[Evaluation, ...]:
-    return tuple(
-        make(*(source.evidence(f"{k}-{subject.slug}") for k in kinds)) for subject in selection
-    )
+@functools.lru_cache(maxsize=32)
+def _of_one(source: Source, kinds: tuple[str, ...], subject: subjects.Subject) -> Evaluation:
+    return _MADE_OF[kinds](*(source.evidence(f"{kind}-{subject.slug}") for kind in kinds))
 
 
 def table_of(

@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
 from membership.published import misprints
 from membership.studies.iha import sentences, subjects
@@ -17,22 +19,28 @@ against_references, clean_game, combined, cost, evaluation = later(
 damping, drawings, leave_one_out, noise, one_loss = later(
     __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
 )
-score_taken_apart, small_game, theory, whole_game = later(
-    __package__, "score_taken_apart", "small_game", "theory", "whole_game"
+score_taken_apart, scores, small_game, theory, whole_game = later(
+    __package__, "score_taken_apart", "scores", "small_game", "theory", "whole_game"
 )
 
 Names = Callable[["Settings"], tuple[str, ...]]
 
 
-def _files(
-    kinds: Sequence[str], list_subjects: Callable[["Settings"], list] = subjects.subjects
-) -> Names:
+def _files(kinds: Sequence[str], select: subjects.Select = subjects.subjects) -> Names:
     """The evidence of these kinds of every data set of a run, or of some."""
-    return lambda settings: subjects.files(kinds, list_subjects(settings))
+    return lambda settings: subjects.files(kinds, select(settings))
 
 
-def _both(first: Names, second: Names) -> Names:
-    return lambda settings: (*first(settings), *second(settings))
+def _attacked(kinds: tuple[str, ...], select: subjects.Select = subjects.subjects) -> Reading:
+    """The same data sets, attacked from that evidence."""
+    return Reading(_files(kinds, select), lambda source: evaluation.read(source, kinds, select))
+
+
+def _beside(
+    name: str, judge: Callable[[pd.DataFrame, str], pd.DataFrame] = scores.judged
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """A table beside the published one of this name."""
+    return lambda table: judge(table, name)
 
 
 FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
@@ -43,24 +51,15 @@ FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
 WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
 NOISES = _files(subjects.NOISE, subjects.first)
-_main, _whole = _files(subjects.MAIN), _files(subjects.WHOLE, subjects.whole)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
-# What tables are made of: data sets attacked, or the models of an experiment.
-MAIN = Reading(_main, evaluation.evaluations)
-COMPARED = Reading(_files(subjects.MAIN, subjects.compared), evaluation.compared_evaluations)
-DECOMPOSED = Reading(_files(subjects.MAIN, subjects.decomposed), evaluation.decomposed_evaluations)
-DAMPED, WHOLE = (
-    Reading(
-        _both(_files(subjects.SWEPT, subjects.decomposed), _whole), evaluation.damped_evaluations
-    ),
-    Reading(_whole, evaluation.whole_evaluations),
+MAIN, KNOWN = _attacked(subjects.MAIN), _attacked(subjects.KNOWN)
+COMPARED, DECOMPOSED, VARIANTS = (
+    _attacked(subjects.MAIN, select)
+    for select in (subjects.compared, subjects.decomposed, subjects.variants)
 )
-KNOWN = Reading(_files(subjects.KNOWN), evaluation.known_evaluations)
-VARIANTS = Reading(
-    _both(_main, _files(subjects.MAIN, subjects.variants)), evaluation.variant_evaluations
-)
-DEEP = Reading(_files(subjects.SWEPT, subjects.deep), evaluation.deep_sweep)
+SWEPT, DEEP = (_attacked(subjects.SWEPT, s) for s in (subjects.decomposed, subjects.deep))
+WHOLE = _attacked(subjects.WHOLE, subjects.whole)
 LEFT_OUT = Reading(_left_out, leave_one_out.experiments)
 PROTOCOLS = Reading(_left_out, leave_one_out.protocols)
 
@@ -95,12 +94,15 @@ EXHIBITS = (
     exhibit(
         "ctl-13", score_taken_apart.control_13, MAIN, FORMS, WHOLE, says=sentences.of_control_13
     ),
-    exhibit("ctl-2", damping.control_2, DAMPED, draw=damping.drawn, says=sentences.of_control_2),
+    exhibit(
+        "ctl-2", damping.control_2, SWEPT, WHOLE, draw=damping.drawn, says=sentences.of_control_2
+    ),
     exhibit(
         "tab-8",
         damping.table_8,
-        DAMPED,
-        judge=damping.table_8_judged,
+        SWEPT,
+        WHOLE,
+        judge=_beside("iha_table8"),
         says=sentences.of_table_8,
     ),
     exhibit(
@@ -130,23 +132,11 @@ EXHIBITS = (
         says=sentences.of_control_12,
     ),
     exhibit(
-        "ctl-14",
-        clean_game.four,
-        GAMES,
-        draw=drawings.two_by_two,
-        says=sentences.of_control_14,
+        "ctl-14", clean_game.four, GAMES, draw=drawings.two_by_two, says=sentences.of_control_14
     ),
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
-    exhibit(
-        "ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS, says=sentences.of_control_16
-    ),
-    exhibit(
-        "ctl-20",
-        whole_game.control_20,
-        WHOLE_GAMES,
-        draw=drawings.two_by_two_by_rate,
-        says=sentences.of_control_20,
-    ),
+    exhibit("ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS),
+    exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=drawings.two_by_two_by_rate),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
     exhibit(
         "ctl-10",
@@ -172,39 +162,27 @@ EXHIBITS = (
         judge=leave_one_out.table_5_judged,
         says=sentences.of_table_5,
     ),
-    exhibit("ctl-19", combined.control_19, COMPARED, says=sentences.of_control_19),
+    exhibit("ctl-19", combined.control_19, COMPARED),
     exhibit(
         "tab-4",
         score_taken_apart.table_4,
         MAIN,
-        judge=score_taken_apart.table_4_judged,
+        judge=_beside("iha_table4"),
         says=sentences.of_table_4,
     ),
-    exhibit(
-        "tab-9",
-        score_taken_apart.table_9,
-        KNOWN,
-        judge=score_taken_apart.table_9_judged,
-        says=sentences.of_table_9,
-    ),
-    exhibit(
-        "tab-3",
-        cost.table_3,
-        DECOMPOSED,
-        SOLVED,
-        judge=cost.table_3_judged,
-        says=sentences.of_table_3,
-    ),
-    exhibit("tab-6", cost.table_6, TIMED, judge=cost.table_6_judged, says=sentences.of_table_6),
+    exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
+    exhibit("tab-3", cost.table_3, DECOMPOSED, SOLVED, judge=_beside("iha_table3", cost.beside)),
+    exhibit("tab-6", cost.table_6, TIMED, judge=_beside("iha_table6", cost.beside)),
     exhibit(
         "tab-7",
         against_references.table_7,
+        MAIN,
         VARIANTS,
         DEEP,
         judge=against_references.table_7_judged,
         says=sentences.of_table_7,
     ),
-    exhibit("ctl-6", theory.control_6, settings=True, says=sentences.of_control_6),
+    exhibit("ctl-6", theory.control_6, settings=True),
     exhibit(
         "ctl-9",
         theory.control_9,
@@ -213,19 +191,8 @@ EXHIBITS = (
         says=sentences.of_control_9,
     ),
     exhibit(
-        "ctl-17",
-        one_loss.control_17,
-        FORMS_OF_DECOMPOSED,
-        SWEEPS,
-        draw=drawings.kept_by_one_loss,
-        says=sentences.of_control_17,
+        "ctl-17", one_loss.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
     ),
-    exhibit(
-        "ctl-18",
-        noise.control_18,
-        NOISES,
-        draw=drawings.noise_supposed,
-        says=sentences.of_control_18,
-    ),
+    exhibit("ctl-18", noise.control_18, NOISES, draw=drawings.noise_supposed),
     exhibit("ctl-7", functools.partial(misprints.pairs, "iha"), says=sentences.of_control_7),
 )

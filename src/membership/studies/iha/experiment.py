@@ -1,7 +1,7 @@
 """The experiment on a data set: records, networks and recipes, and the models trained on them."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -319,24 +319,17 @@ class Trained:
         return np.sort(rng.choice(self.queries, count, replace=False))
 
 
-def train(task: Task, settings: Settings) -> Trained:
-    """Train the models of one task, or find them in the cache.
-
-    Parameters
-    ----------
-    task : Task
-    settings : Settings
-        Uses ``n_queries``, ``seed``, ``device`` and ``n_jobs``.
-    """
-    count = len(task.membership)
+def train(task: Task, settings: Settings, models: Sequence[int] = ()) -> Trained:
+    """Train the models of one task, or find them in the cache; some of them have their numbers."""
+    numbers = len(task.membership) * task.config.batch_size * task.pool.x[0].size
     ensemble = training.train(
         task.factory,
         task.pool,
         task.membership,
         task.config,
-        [settings.seed * 10_000 + model for model in range(count)],
+        [settings.seed * 10_000 + model for model in models or range(len(task.membership))],
         device=settings.device,
-        n_jobs=settings.n_jobs if _worth_threads(task) else 1,
+        n_jobs=settings.n_jobs if numbers >= WORTH_A_THREAD else 1,
     )
     return Trained(
         task,
@@ -367,23 +360,13 @@ def utility(trained: Trained) -> dict[str, FloatArray]:
     }
 
 
-def _worth_threads(task: Task) -> bool:
-    """Whether a step is large enough for more than one core."""
-    numbers = len(task.membership) * task.config.batch_size * task.pool.x[0].size
-    return numbers >= WORTH_A_THREAD
-
-
 def _signal(signal, ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:
     """One of `membership.signals` in parts, where a single logit becomes the two (0, logit)."""
     parts = []
-    for rows in _chunks(len(y)):
+    for first in range(0, len(y), CHUNK):
+        rows = slice(first, first + CHUNK)
         logits = ensemble.logits(x[rows])
         if logits.shape[-1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
         parts.append(signal(logits, None, y[rows]))
     return np.concatenate(parts, axis=1)
-
-
-def _chunks(n: int) -> Iterator[slice]:
-    for first in range(0, n, CHUNK):
-        yield slice(first, first + CHUNK)

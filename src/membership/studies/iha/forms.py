@@ -5,7 +5,7 @@ and of every record of the pool where it is that of one logit.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,8 @@ class Inverse:
     @property
     def label(self) -> str:
         """In words, such as "damping 0.2, regularised"."""
-        name = {"identity": "identity"}.get(
-            self.conditioning, f"{self.conditioning} {self.amount:g}"
-        )
+        named = self.conditioning == "identity"
+        name = self.conditioning if named else f"{self.conditioning} {self.amount:g}"
         return f"{name}, regularised" if self.stationarity == "regularised" else name
 
 
@@ -118,10 +117,6 @@ class Opened:
         how = (inverse.conditioning, amount, inverse.stationarity)
         return quadratic_forms(view, self.spectrum.values, self.weight_decay, *how)
 
-    def norms(self, view: WhiteBoxView) -> list[float]:
-        """As `norms_of`."""
-        return norms_of(view, self.weight_decay)
-
 
 def norms_of(view: WhiteBoxView, weight_decay: float) -> list[float]:
     """Lengths of the gradient, of it with the weight decay, and of the weight decay."""
@@ -159,38 +154,35 @@ def observe(trained: Trained, target: int, damping: float) -> dict[str, np.ndarr
     """
     model = trained.ensemble.module(target)
     how = opened(model, trained.task.config, training_records(trained, target))
-    known = _known(trained, target, how)
+    known = _known(trained, target, how.goal)
     raised = enough(how.spectrum.values, damping)
-    queries, samples = (
-        trained.queries,
-        {"swept": trained.sample_queries(N_SWEPT), "known": trained.sample_queries(N_KNOWN)},
+    queries, asked = trained.queries, trained.sample_queries(N_KNOWN)
+    swept_at, known_at = (
+        np.searchsorted(queries, sample) for sample in (trained.sample_queries(N_SWEPT), asked)
     )
-    rows_of = {name: np.searchsorted(queries, sample) for name, sample in samples.items()}
+    means = [how.spectrum.rotate(mean).cpu().numpy() for _, mean in known]
     parts = {
         "main": empty(main(damping), len(queries)),
-        "sweep": empty(sweep(), len(samples["swept"])),
-        "mean2": np.empty((len(FRACTIONS), len(samples["known"]))),
-        "mean3": np.empty((len(FRACTIONS), len(samples["known"]))),
+        "sweep": empty(sweep(), len(swept_at)),
+        **{name: np.empty((len(FRACTIONS), len(asked))) for name in ("mean2", "mean3")},
     }
     for view, rows in how.views(records(trained, queries)):
         for place, kind in enumerate(main(damping)):
             fill(parts["main"], rows, kind, place, how.forms(view, kind, raised))
-        part, to = _within(view, rows, rows_of["swept"])
+        part, to = _within(view, rows, swept_at)
         for place, kind in enumerate(sweep()):
             if how.usable(kind) and len(to):
                 fill(parts["sweep"], to, kind, place, how.forms(part, kind, kind.amount))
-        part, to = _within(view, rows, rows_of["known"])
-        for place, (_, mean) in enumerate(known):
-            of = WhiteBoxView(part.gradient, part.loss, mean, part.weight, part.n_train)
-            forms = how.forms(of, main(damping)[0], raised)
+        part, to = _within(view, rows, known_at)
+        for place, mean in enumerate(means):
+            forms = how.forms(replace(part, mean_gradient=mean), main(damping)[0], raised)
             parts["mean2"][place, to], parts["mean3"][place, to] = forms["mean2"], forms["mean3"]
     return {
         **parts,
-        "known": np.stack([np.isin(samples["known"], chosen) for chosen, _ in known]),
-        "n_known": np.array([len(chosen) for chosen, _ in known]),
+        **_who_is_known(known, asked),
         "amount": np.array([raised, raised, 0.0]),
         "eigenvalue": how.spectrum.values,
-        "norm": np.array(how.norms(view)),
+        "norm": np.array(norms_of(view, how.weight_decay)),
     }
 
 
@@ -209,19 +201,27 @@ def _within(view: WhiteBoxView, rows: slice, sample: np.ndarray) -> tuple[WhiteB
     """The part of a block that is among the wanted rows, and its places there."""
     inside = (sample >= rows.start) & (sample < rows.stop)
     at = sample[inside] - rows.start
-    part = WhiteBoxView(
-        view.gradient[at], view.loss[at], view.mean_gradient, view.weight, view.n_train
-    )
+    part = replace(view, gradient=view.gradient[at], loss=view.loss[at])
     return part, np.flatnonzero(inside)
 
 
-def _known(trained: Trained, target: int, how: Opened) -> list[tuple[np.ndarray, FloatArray]]:
-    """For each fraction: the members known, and their mean gradient in the eigenbasis."""
-    known = []
-    for chosen in known_members(trained, target):
-        mean = mean_gradient(how.goal, *how.goal.records(*records(trained, chosen)))
-        known.append((chosen, how.spectrum.rotate(mean).cpu().numpy()))
-    return known
+Known = list[tuple[np.ndarray, torch.Tensor]]
+
+
+def _known(trained: Trained, target: int, goal: Objective) -> Known:
+    """For each fraction: the members known, and their mean gradient."""
+    return [
+        (chosen, mean_gradient(goal, *goal.records(*records(trained, chosen))))
+        for chosen in known_members(trained, target)
+    ]
+
+
+def _who_is_known(known: Known, asked: np.ndarray) -> dict[str, np.ndarray]:
+    """For each fraction: which of the records asked are known, and how many are known in all."""
+    return {
+        "known": np.stack([np.isin(asked, chosen) for chosen, _ in known]),
+        "n_known": np.array([len(chosen) for chosen, _ in known]),
+    }
 
 
 def known_members(trained: Trained, target: int) -> list[np.ndarray]:
@@ -264,49 +264,36 @@ def inverses(
 
 def observe_factored(trained: Trained, target: int, damping: float) -> dict[str, np.ndarray]:
     """As `observe`, without the sweep and without eigenvalues."""
-    goal, train = _goal(trained.ensemble.module(target), trained, target)
-    decay = trained.task.config.weight_decay
+    train, config = training_records(trained, target), trained.task.config
+    goal = objective(trained.ensemble.module(target), config.loss_of, *train)
+    decay = config.weight_decay
     stand, amount = inverses(goal, *goal.records(*train), damping, decay)
-    queries, sample = trained.queries, trained.sample_queries(N_KNOWN)
-    chosen = known_members(trained, target)
-    means = [
-        mean_gradient(goal, *goal.records(*records(trained, members))).cpu().numpy()
-        for members in chosen
-    ]
-    published = stand[0]
-    first = published.solve(np.stack(means))
-    known = {
-        "mean2": published.solve(first),
-        "mean3": published.solve(published.between(first)),
-    }
-    products: dict[str, list[FloatArray]] = {name: [] for name in known}
+    queries, asked = trained.queries, trained.sample_queries(N_KNOWN)
+    known, published = _known(trained, target, goal), stand[0]
+    first = published.solve(np.stack([mean.cpu().numpy() for _, mean in known]))
+    means = {"mean2": published.solve(first), "mean3": published.solve(published.between(first))}
+    products: dict[str, list[FloatArray]] = {name: [] for name in means}
     norms: list[float] = []
 
     def looked_at() -> Iterator[WhiteBoxView]:
         """The blocks, and on their way what the known records' gradients make of them."""
         for view in views(goal, train, records(trained, queries)):
             norms[:] = norms_of(view, decay)
-            for name, vectors in known.items():
+            for name, vectors in means.items():
                 products[name].append(view.gradient @ vectors.T)
             yield view
 
-    labels, at = main(damping), np.searchsorted(queries, sample)
+    labels, at = main(damping), np.searchsorted(queries, asked)
     form = empty(labels, len(queries))
     for place, forms in enumerate(forms_of(looked_at(), stand, decay)):
         fill(form, slice(None), labels[place], place, forms)
     return {
         "main": form,
         **{name: np.concatenate(parts)[at].T for name, parts in products.items()},
-        "known": np.stack([np.isin(sample, members) for members in chosen]),
-        "n_known": np.array([len(members) for members in chosen]),
+        **_who_is_known(known, asked),
         "amount": np.array([amount, amount, 0.0]),
         "norm": np.array(norms),
     }
-
-
-def _goal(model: nn.Module, trained: Trained, target: int) -> tuple[Objective, tuple]:
-    train = training_records(trained, target)
-    return objective(model, trained.task.config.loss_of, *train), train
 
 
 def _two(

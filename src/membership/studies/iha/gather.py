@@ -31,7 +31,7 @@ from membership.studies.iha.experiment import (
 )
 from membership.studies.iha.scores import METRICS
 from membership.studies.iha.settings import Settings
-from membership.studies.iha.subjects import Subject, games, timed, variants
+from membership.studies.iha.subjects import Subject
 
 Gather = Callable[[], xr.Dataset]
 
@@ -41,34 +41,27 @@ def sources(settings: Settings) -> dict[str, Gather]:
     common = {"outputs": outputs, "white-box": forms}
     full = {**common, "known": known}
     plain = {**full, "sweep": sweep, "solvers": solvers}
+    every = subjects.subjects(settings)
     gatherers: dict[str, Gather] = {}
 
-    def enter(kinds: dict[str, Callable], subject: Subject) -> None:
-        for kind, function in kinds.items():
-            gatherers[f"{kind}-{subject.slug}"] = functools.partial(function, subject, settings)
+    def enter(kinds: dict[str, Callable], chosen: list[Subject]) -> None:
+        for subject in chosen:
+            for kind, function in kinds.items():
+                gatherers[f"{kind}-{subject.slug}"] = functools.partial(function, subject, settings)
 
-    for subject in subjects.subjects(settings):
-        enter(full if subject.full else plain, subject)
-    for subject in subjects.first(settings):
-        enter({"noise": noise_of_batches}, subject)
-    for subject in subjects.whole(settings):
-        enter({"whole": every_record}, subject)
-    for subject in variants(settings):
-        enter({**common, "sweep": sweep} if subject.deep else common, subject)
-    for subject in subjects.left_out(settings):
-        enter({"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}, subject)
-    for subject in games(settings):
-        enter({"pairs-game": game_pairs}, subject)
-    for subject in subjects.whole_games(settings):
-        enter(
-            {
-                f"pairs-{schedule}": functools.partial(whole_game_pairs, schedule)
-                for schedule in subjects.SCHEDULES
-            },
-            subject,
-        )
-    for subject in timed(settings):
-        enter({"costs": costs}, subject)
+    enter(plain, subjects.decomposed(settings))
+    enter(full, [subject for subject in every if subject.full])
+    enter({"noise": noise_of_batches}, subjects.first(settings))
+    enter({"whole": every_record}, subjects.whole(settings))
+    enter(common, subjects.variants(settings))
+    enter({"sweep": sweep}, subjects.deep(settings))
+    of_left_out = {"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}
+    enter(of_left_out, subjects.left_out(settings))
+    enter({"pairs-game": game_pairs}, subjects.games(settings))
+    for schedule in subjects.SCHEDULES:
+        played = functools.partial(game_pairs, schedule=schedule)
+        enter({f"pairs-{schedule}": played}, subjects.whole_games(settings))
+    enter({"costs": costs}, subjects.timed(settings))
     return gatherers
 
 
@@ -206,15 +199,10 @@ def left_out_forms(subject: Subject, settings: Settings) -> xr.Dataset:
     return left_out.forms(left_out.retrain(subject.name, settings), settings)
 
 
-def game_pairs(subject: Subject, settings: Settings) -> xr.Dataset:
-    """The clean game at scale: models with and without each record, asked about it."""
-    return neighbours.pairs(subject.name, settings)
-
-
-def whole_game_pairs(
-    schedule: neighbours.Schedule, subject: Subject, settings: Settings
+def game_pairs(
+    subject: Subject, settings: Settings, schedule: neighbours.Schedule | None = None
 ) -> xr.Dataset:
-    """The clean game at the paper's size, by the schedule of the learning rate."""
+    """The clean game, at the paper's size by a schedule: models with and without each record."""
     return neighbours.pairs(subject.name, settings, schedule)
 
 

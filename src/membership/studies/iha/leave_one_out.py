@@ -12,10 +12,19 @@ import xarray as xr
 from membership import attacks, metrics, published, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.metrics.rate_names import tpr_column
 from membership.studies.iha import subjects
-from membership.studies.iha.scores import KEYS, PAIRED, Forms, by_inverse, columns, white_box
+from membership.studies.iha.scores import (
+    KEYS,
+    PAIRED,
+    Forms,
+    by_inverse,
+    called,
+    columns,
+    white_box,
+)
 from membership.studies.iha.settings import Settings
 
 
@@ -175,15 +184,11 @@ def control_8(played: list[Protocol]) -> pd.DataFrame:
     for game in played:
         for name, scores in game.scores.items():
             key = {"dataset": game.experiment.label, "attack": name}
-            rows.append(
-                {
-                    **key,
-                    "metric": "AUC",
-                    **metrics.summary([metrics.auc(s, game.member) for s in scores], **_SHARE),
-                }
-            )
-            at_30 = [metrics.tpr_at_fpr(s, game.member, 0.3) for s in scores]
-            rows.append({**key, "metric": TPR_30, **metrics.summary(at_30, **_SHARE)})
+            numbers = {
+                "AUC": [metrics.auc(score, game.member) for score in scores],
+                TPR_30: [metrics.tpr_at_fpr(score, game.member, 0.3) for score in scores],
+            }
+            rows += of_each(key, "metric", numbers, **_SHARE)
         rows += [_less(game, first, second) for first, second in CONTRASTS]
     return tidy(rows, origin_of([game.experiment for game in played]))
 
@@ -210,7 +215,7 @@ def table_5(played: list[Protocol]) -> pd.DataFrame:
         truth = np.tile(game.member, (len(next(iter(game.scores.values()))), 1))
         for rate in RATES:
             calls = {
-                name: np.stack([_called(s, game.member, rate) for s in game.scores[attack]])
+                name: np.stack([called(s, game.member, rate) for s in game.scores[attack]])
                 for name, attack in TABLE_5.items()
             }
             calls["GT"] = truth
@@ -243,13 +248,6 @@ def _agreements(label: str, calls: dict[str, BoolArray], member: BoolArray, rate
                 metric = {"metric": f"agreement on {kind} @FPR {rate:g}"}
                 rows.append({**key, **metric, **metrics.summary(same, **_SHARE)})
     return rows
-
-
-def _called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
-    """Who is called a member at the lowest threshold with at most this false positive rate."""
-    non_members = np.sort(score[~member])[::-1]
-    allowed = int(np.floor(rate * len(non_members) + 1e-9))
-    return score > non_members[allowed]
 
 
 def _black(

@@ -220,7 +220,11 @@ def _of_model(
     for view, part in how.views(records(queries[rows])):
         for place, inverse in enumerate(inverses):
             white_box.fill(form, rows[part], inverse, place, how.forms(view, inverse, raised))
-    return {"form": form, "damping": [raised, raised, 0.0], "norm": how.norms(view)}
+    return {
+        "form": form,
+        "damping": [raised, raised, 0.0],
+        "norm": white_box.norms_of(view, how.weight_decay),
+    }
 
 
 def _about(experiment: LeaveOneOut) -> dict[str, Any]:

@@ -116,24 +116,18 @@ def size_of(name: str, settings: Settings, *, whole: bool) -> Size:
 
 def weights(game: Game, settings: Settings) -> dict[str, FloatArray]:
     """Final weights by side: "without", shape (D', K, p), and "with", (D', R, K, p)."""
-    size = game.size
-    items = [
-        [place, side, seed]
-        for place in range(size.n_others)
-        for side in SIDES
-        for seed in range(size.n_models)
-    ]
+    places, seeds = range(game.size.n_others), range(game.size.n_models)
+    items = [[place, side, seed] for place in places for side in SIDES for seed in seeds]
     inputs = [game.task.pool.x[game.base], game.task.pool.x[game.added]]
     inputs += [game.task.pool.y[game.base], game.task.pool.y[game.added]]
     determined = (asdict(game.task.config), settings.seed, settings.device, *inputs)
     look = functools.partial(_trained, game, settings.seed, settings.device)
     parts = evidence.in_parts(look, items, *determined)
     by = {tuple(item): part["weight"] for item, part in zip(items, parts, strict=True)}
-    axes = range(size.n_others), range(size.n_models)
-    return {
-        "without": np.array([[by[d, "without", s][0] for s in axes[1]] for d in axes[0]]),
-        "with": np.array([np.stack([by[d, "with", s] for s in axes[1]], 1) for d in axes[0]]),
-    }
+    without, having = (
+        np.array([[by[place, side, seed] for seed in seeds] for place in places]) for side in SIDES
+    )
+    return {"without": without[:, :, 0], "with": having.swapaxes(1, 2)}
 
 
 def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.ndarray]:

@@ -19,7 +19,8 @@ from membership.arrays import FloatArray
 from membership.curvature.noise import gradients_along, leading_directions, power_law
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.iha.experiment import Task, Trained, about_task
+from membership.studies.iha.experiment import Task, Trained, about_task, train
+from membership.studies.iha.settings import Settings
 
 # Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
 TIMES_DECAY = 2.0
@@ -30,22 +31,14 @@ NOISE, SUPPOSED = "noise variance", "2 L H / S"
 NOTE = "Directions whose eigenvalue is above twice the weight decay."
 
 
-def train_targets(task: Task, settings: Any) -> Trained:
+def train_targets(task: Task, settings: Settings) -> Trained:
     """One target of each complementary pair, trained as among all models."""
-    rows = list(task.targets)[::2]
-    ensemble = training.train(
-        task.factory,
-        task.pool,
-        task.membership[rows],
-        task.config,
-        [settings.seed * 10_000 + row for row in rows],
-        device=settings.device,
-    )
-    chosen = replace(task, membership=task.membership[rows], targets=tuple(rows))
-    return Trained(chosen, ensemble, rows, 0, settings.seed, str(ensemble.device))
+    rows = task.targets[::2]
+    chosen = replace(task, membership=task.membership[list(rows)], targets=rows)
+    return train(chosen, settings, rows)
 
 
-def gathered(task: Task, settings: Any) -> xr.Dataset:
+def gathered(task: Task, settings: Settings) -> xr.Dataset:
     """The evidence: noise by direction of each target, and records' log-ratios."""
     trained = train_targets(task, settings)
     look = functools.partial(observe, trained)

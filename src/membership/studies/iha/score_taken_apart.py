@@ -13,6 +13,7 @@ import xarray as xr
 
 from membership import metrics, published
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.evaluation import Evaluation, table_of
@@ -64,11 +65,6 @@ def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     return table_of(rows, evaluations)
 
 
-def table_4_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 4 beside the published one."""
-    return judged(table, published.reference("iha_table4"))
-
-
 def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
 
@@ -78,21 +74,14 @@ def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """
     rows = []
     for evaluation in evaluations:
+        full, none = evaluation.aucs("IHA"), evaluation.aucs("IHA, everyone")
         for fraction in FRACTIONS:
             key = {"dataset": evaluation.label, "fraction": fraction}
             for attack, name in KNOWN.items():
                 scores = evaluation.scores(f"{name} {fraction:g}")
                 named = {**key, "attack": attack}
                 rows += measured(named, scores, evaluation.member, units=evaluation.units)
-            pairs = [
-                evaluation.scores("IHA"),
-                evaluation.scores("IHA, everyone"),
-                evaluation.member,
-            ]
-            mixed = [
-                fraction * metrics.auc(full, truth) + (1 - fraction) * metrics.auc(none, truth)
-                for full, none, truth in zip(*pairs, strict=True)
-            ]
+            mixed = fraction * full + (1 - fraction) * none
             coin = over_models(mixed, 1.0, units=evaluation.units)
             rows.append({**key, "attack": "coin", "metric": "AUC", **coin})
     return table_of(rows, evaluations)
@@ -120,25 +109,12 @@ def control_4(evaluations: Sequence[Evaluation], settings: Settings) -> pd.DataF
     rows = []
     for evaluation in evaluations:
         key, units = {"dataset": evaluation.label}, evaluation.units
-        numbers = {
-            name: [
-                metrics.auc(s, m)
-                for s, m in zip(evaluation.scores(name), evaluation.member, strict=True)
-            ]
-            for name in LEARNT_BY
-        }
-        for name, values in numbers.items():
-            rows.append(
-                {**key, "quantity": f"AUC of {name}", **over_models(values, 1.0, units=units)}
-            )
-        gain = np.subtract(numbers["IHA*"], numbers["IHA"])
-        less = over_models(gain.tolist(), 1.0, -1.0, units=units)
+        aucs = {f"AUC of {name}": evaluation.aucs(name) for name in LEARNT_BY}
+        rows += of_each(key, "quantity", aucs, units=units, lowest=0.0, highest=1.0)
+        less = over_models(aucs["AUC of IHA*"] - aucs["AUC of IHA"], 1.0, -1.0, units=units)
         rows.append({**key, "quantity": "AUC, IHA* less IHA", **less})
-        norms = np.stack(evaluation.scores("norms"))
-        names = subjects.LENGTHS
-        for column, quantity in enumerate(names):
-            length = over_models(norms[:, column].tolist(), units=units)
-            rows.append({**key, "quantity": quantity, **length})
+        lengths = zip(subjects.LENGTHS, np.transpose(evaluation.scores("norms")), strict=True)
+        rows += of_each(key, "quantity", dict(lengths), units=units, lowest=0.0)
         if evaluation.has("eigenvalues"):
             rows += _above(key, evaluation.scores("eigenvalues"), settings.damping)
     return table_of(rows, evaluations)

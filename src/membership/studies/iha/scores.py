@@ -201,7 +201,7 @@ def curve(
 
 
 def over_models(
-    values: Sequence[float],
+    values: Sequence[float] | FloatArray,
     highest: float = np.inf,
     lowest: float = 0.0,
     units: Any = None,
@@ -218,9 +218,14 @@ def over_models(
 
 
 def judged(
-    table: pd.DataFrame, reference: pd.DataFrame, on: Sequence[str] = KEYS, *, unjudged: str = ""
+    table: pd.DataFrame,
+    reference: pd.DataFrame | str,
+    on: Sequence[str] = KEYS,
+    *,
+    unjudged: str = "",
 ) -> pd.DataFrame:
-    """The published numbers beside a table's, each data set by its own set-up."""
+    """Published numbers, or those of a named table, beside ours, each data set by its set-up."""
+    reference = published.reference(reference) if isinstance(reference, str) else reference
     parts = [
         reference[reference["dataset"] == setup["published"]].assign(dataset=label)
         for label, setup in table.attrs["setup"].items()
@@ -228,6 +233,13 @@ def judged(
     return published.compare(
         table, pd.concat(parts, ignore_index=True), list(on), unjudged=unjudged
     )
+
+
+def called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
+    """Who is called a member at the lowest threshold with at most this false positive rate."""
+    non_members = np.sort(score[~member])[::-1]
+    allowed = int(np.floor(rate * len(non_members) + 1e-9))
+    return score > non_members[allowed]
 
 
 def columns(interval: metrics.PairedInterval) -> dict[str, float]:

@@ -3,11 +3,7 @@
 import pandas as pd
 
 from membership.exhibits.rows import rank_correlation
-from membership.exhibits.sentences import joined, span
-from membership.studies.iha.subjects import LENGTHS, RATIO
-
-# As `combined` names them, which needs torch.
-FALSE, TRUE = "non-members accused (%)", "members accused (%)"
+from membership.exhibits.sentences import joined
 
 
 def compared(
@@ -68,16 +64,9 @@ def of_control_2(table: pd.DataFrame) -> str:
 def of_table_8(table: pd.DataFrame) -> str:
     """The best conditioning on each data set."""
     auc = table[table["metric"] == "AUC"]
-    parts = [name.removeprefix("IHA ") for name in _highest(auc, "dataset")]
-    return f"The highest AUC: {joined(parts)}."
-
-
-def _highest(table: pd.DataFrame, column: str) -> list[str]:
-    """The row with the highest value in each part of a table."""
-    return [
-        f"{part.loc[part['value'].idxmax(), 'attack']} on {name}"
-        for name, part in table.groupby(column, sort=False)
-    ]
+    best = auc.loc[auc.groupby("dataset", sort=False)["value"].idxmax()]
+    parts = best["attack"].str.removeprefix("IHA ") + " on " + best["dataset"]
+    return f"The highest AUC: {joined(parts.tolist())}."
 
 
 def of_control_3(table: pd.DataFrame) -> str:
@@ -89,13 +78,7 @@ def of_control_3(table: pd.DataFrame) -> str:
 def of_control_4(table: pd.DataFrame) -> str:
     """What the weight decay adds to IHA, paired by target."""
     gains = table[table["quantity"] == "AUC, IHA* less IHA"]
-    up = gains.loc[gains["low"] > 0, "dataset"].tolist()
-    down = gains.loc[gains["high"] < 0, "dataset"].tolist()
-    clauses = [f"above IHA on {joined(up)}"] if up else []
-    clauses += [f"below it on {joined(down)}"] if down else []
-    if not clauses:
-        return "IHA* and IHA differ by less than the interval on every data set."
-    return f"By AUC, paired by target, IHA* is {', '.join(clauses)}."
+    return f"AUC of IHA* less IHA, paired by target: {_signs(gains)}."
 
 
 def _signs(table: pd.DataFrame) -> str:
@@ -159,14 +142,7 @@ def of_control_14(table: pd.DataFrame) -> str:
     """Where retraining with outputs only is ahead of parameters without it, by one threshold."""
     pooled = table[table["metric"] == "AUC, paired difference, pooled"]
     leads = pooled[pooled["attack"] == "LiRA-L less IHA"]
-    sides = {"ahead of": leads["low"] > 0, "behind": leads["high"] < 0}
-    clear = [
-        f"LiRA-L is {side} IHA on {joined(leads.loc[at, 'dataset'].tolist())}"
-        for side, at in sides.items()
-        if at.any()
-    ]
-    said = joined(clear) if clear else "neither LiRA-L nor IHA is clearly ahead"
-    return f"With one threshold for all records {said}."
+    return f"AUC of LiRA-L less IHA, one threshold for all records: {_signs(leads)}."
 
 
 def of_control_15(table: pd.DataFrame) -> str:
@@ -174,23 +150,6 @@ def of_control_15(table: pd.DataFrame) -> str:
     best = table.loc[table.groupby("series", sort=False)["value"].idxmax(), "attack"]
     parts = [f"{attack} in {n}" for attack, n in best.value_counts().items()]
     return f"The highest AUC of {len(best)} settings: {joined(parts)}."
-
-
-def of_control_16(table: pd.DataFrame) -> str:
-    """The residual with the weight decay, over data sets and both kinds of models."""
-    length = table.loc[table["metric"] == LENGTHS[1], "value"]
-    return f"The gradient with the weight decay is {span(length, 4, '')} long."
-
-
-def of_control_20(table: pd.DataFrame) -> str:
-    """The lead of parameters over outputs where both retrain, under both schedules."""
-    rows = table[table["attack"] == "projection less LiRA-L"]
-    rows = rows[rows["metric"].str.endswith("pooled")]
-    parts = [
-        f"{row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}], {row.schedule.partition(' (')[0]}"
-        for row in rows.itertuples()
-    ]
-    return f"AUC of the projection minus that of LiRA-L, one threshold: {joined(parts)}."
 
 
 def of_control_10(table: pd.DataFrame) -> str:
@@ -243,44 +202,9 @@ def of_table_4(table: pd.DataFrame) -> str:
     )
 
 
-def of_table_9(table: pd.DataFrame) -> str:
-    """What is lost when a tenth of the others is unknown."""
-    aucs = table[(table["metric"] == "AUC") & (table["attack"] == "as the appendix describes")]
-    auc = aucs.set_index(["dataset", "fraction"])["value"]
-    names = table["dataset"].unique()
-    parts = [f"{auc[name, 1.0]:.3f} to {auc[name, 0.9]:.3f} on {name}" for name in names]
-    return f"AUC with a tenth of the others unknown: {joined(parts)}."
-
-
-def of_table_3(table: pd.DataFrame) -> str:
-    """How far apart the two solvers' scores are."""
-    apart = table.loc[table["metric"].str.startswith("largest difference"), "value"].max()
-    return f"The scores of the two solvers differ by at most {apart:.1g} of the largest score."
-
-
-def of_table_6(table: pd.DataFrame) -> str:
-    """LiRA's time next to IHA's, its models trained singly and side by side."""
-    times = table[table["metric"] == RATIO].set_index("attack")["value"]
-    single, many = times["LiRA"], times["LiRA, side by side"]
-    return (
-        f"For a thousand records LiRA took {single:.2g} times as long as exact IHA, and "
-        f"{many:.2g} times with its models trained side by side."
-    )
-
-
 def of_table_7(table: pd.DataFrame) -> str:
     """IHA beside LiRA on each variant."""
     return compared(table, "IHA (Ours)", "LiRA", ("IHA", "LiRA"))
-
-
-def of_control_6(table: pd.DataFrame) -> str:
-    """Whether the formulas are exact where their assumptions hold."""
-    error = table[table["metric"].str.startswith("largest error")]
-    worst = error.groupby("case", sort=False)["value"].max()
-    return (
-        f"IHA* is off the exact log-likelihood ratio by at most {worst['IHA*']:.2g} of its "
-        f"standard deviation, IHA by up to {worst['IHA']:.2g} with weight decay."
-    )
 
 
 def of_control_9(table: pd.DataFrame) -> str:
@@ -306,37 +230,3 @@ def of_curves(table: pd.DataFrame) -> str:
         "One panel a data set: true against false positive rate on logarithmic axes, with curves "
         f"of {series} and the line of random scores. {of_figure_1(table)}"
     )
-
-
-def of_control_19(table: pd.DataFrame) -> str:
-    """What both accuse, by data set."""
-    at = table.set_index(["dataset", "metric"])["value"]
-    parts = [
-        f"{at[name, TRUE]:.2g}% and {at[name, FALSE]:.2g}% on {name}"
-        for name in table["dataset"].unique()
-    ]
-    return f"Of members and of others both attacks accuse {joined(parts)}."
-
-
-def of_control_17(table: pd.DataFrame) -> str:
-    """The median record at the smallest damping."""
-    rows = table[table["of"] == "median record"]
-    rows = rows[rows["damping"] == rows["damping"].min()]
-    parts = [f"{row.value:.2g} on {row.dataset}" for row in rows.itertuples()]
-    return (
-        f"At damping {rows['damping'].iloc[0]:g} the loss keeps {joined(parts)} of the median "
-        "record's squared signal."
-    )
-
-
-def of_control_18(table: pd.DataFrame) -> str:
-    """Exponent and scale of the noise."""
-    parts = []
-    for name, rows in table.groupby("dataset", sort=False):
-        at = rows[rows["eigenvalue"].isna()].set_index("quantity")["value"]
-        parts.append(
-            f"On {name} noise goes with the eigenvalue to the power "
-            f"{at['exponent of the noise']:.2f}, "
-            f"at {at['noise over 2 L H / S']:.2g} times the stated size."
-        )
-    return " ".join(parts)

@@ -4,7 +4,7 @@ Models are those of the leave-one-out experiments; the clean game at scale has t
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -46,14 +46,14 @@ def play(experiments: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
     rows = []
     for experiment in experiments:
         scores, trained_on = scored(experiment)
+        numbers = {name: redrawn(s, trained_on, settings.seed) for name, s in scores.items()}
+        key, count = {"dataset": experiment.label}, len(experiment.outside)
         for name in [name for name in scores if name not in ELSEWHERE]:
-            score = scores[name]
-            key = {"dataset": experiment.label, "attack": name}
-            rows += _numbers(key, score, trained_on, settings.seed)
+            rows += _rows(key | {"attack": name}, numbers[name], count)
         for first, second, place in CONTRASTS:
             name = f"{first} less {second}, {COUNTED[place]}"
-            contrast = _less(scores, trained_on, first, second, settings.seed, place)
-            key = {"dataset": experiment.label, "attack": name, "metric": PAIRED}
+            contrast = _less(numbers[first], numbers[second], name, place, count)
+            key |= {"attack": name, "metric": PAIRED}
             ends = {"low": contrast.low, "high": contrast.high, "n_repeats": contrast.units}
             rows.append({**key, "value": contrast.difference, **ends})
     return tidy(rows, origin_of(experiments))
@@ -132,38 +132,28 @@ def record_by_record(score: FloatArray, trained_on: BoolArray) -> FloatArray:
     return compared.same.mean(axis=(1, 2))
 
 
-def _less(
-    scores: Scores, trained_on: BoolArray, first: str, second: str, seed: int, place: int = 0
-) -> Contrast:
-    """One attack less another by one of `METRICS`; the records are the units.
+def redrawn(score: FloatArray, trained_on: BoolArray, seed: int) -> FloatArray:
+    """Numbers of one attack by `METRICS`: as they are, then under draws of records and models.
 
-    Both attacks see the same draws of records and models.
+    Every attack sees the same draws.
     """
-    compared = [
-        Compared(scores[name][:, ~trained_on], scores[name][:, trained_on])
-        for name in (first, second)
-    ]
-    a, b = (attack.numbers(*attack.ones)[place] for attack in compared)
-    draws = [
-        compared[0].numbers(*weights)[place] - compared[1].numbers(*weights)[place]
-        for weights in compared[0].redrawn(seed)
-    ]
-    count = len(scores[first])
-    label = f"AUC of {first} less {second}, {COUNTED[place]}"
-    return Contrast(label, a - b, float(np.std(draws, ddof=1)), count - 1.0, count)
-
-
-def _numbers(key: dict[str, str], score: FloatArray, trained_on: BoolArray, seed: int) -> list:
-    """Rows of one attack: pooled over the records, and record by record."""
     compared = Compared(score[:, ~trained_on], score[:, trained_on])
-    draws = [compared.numbers(*weights) for weights in compared.redrawn(seed)]
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    count = len(score)
+    weights = [compared.ones, *compared.redrawn(seed)]
+    return np.stack([compared.numbers(*each) for each in weights])
+
+
+def _less(first: FloatArray, second: FloatArray, label: str, place: int, count: int) -> Contrast:
+    """One attack less another by one of `METRICS`, redrawn alike; the records are the units."""
+    value, *draws = (first - second)[:, place]
+    return Contrast(label, float(value), float(np.std(draws, ddof=1)), count - 1.0, count)
+
+
+def _rows(key: dict[str, str], numbers: FloatArray, count: int) -> list[dict[str, Any]]:
+    """Rows of one attack: pooled over the records, and record by record."""
+    low, high = np.quantile(numbers[1:], [0.025, 0.975], axis=0)
     return [
         {**key, "metric": metric, "value": v, "low": a, "high": b, "n_repeats": count}
-        for metric, v, a, b in zip(
-            METRICS, compared.numbers(*compared.ones), low, high, strict=True
-        )
+        for metric, v, a, b in zip(METRICS, numbers[0], low, high, strict=True)
     ]
 
 

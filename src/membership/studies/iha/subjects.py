@@ -4,7 +4,7 @@ Nothing here needs torch: whatever lists exhibits reads it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -161,6 +161,9 @@ class Subject:
         # Of simulated records there are more under another name.
         more = "-deep" if self.deep else "-large" if self.large and ":" not in self.name else ""
         return base.lower() + more
+
+
+Select = Callable[["Settings"], list[Subject]]
 
 
 def subjects(settings: "Settings") -> list[Subject]:

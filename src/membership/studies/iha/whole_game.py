@@ -80,10 +80,7 @@ def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
     halved = games[0].isel(replicate=slice(0, games[0].sizes["replicate"] // 2))
     values = _combined(_measured(halved, drawn(halved)), CONTRASTS[PARAMETERS_LED])
     rows += _rows(key | {"schedule": FALLING, "attack": HALVED}, DIFFERENCES, values, halved)
-    about = clean_game.about(list(games))
-    size = _size(games[0])
-    label = games[0].attrs["set"]
-    return tidy(rows, about | {"deviations": [f"{label}: {size}"], "sizes": {label: size}})
+    return tidy(rows, clean_game.about(games[:1]))
 
 
 def scored(game: xr.Dataset) -> Scores:
@@ -184,11 +181,3 @@ def _rows(
         row["standard_error"] = contrast.standard_error
         rows.append({**row, "degrees_of_freedom": count - 1.0, "n_repeats": count})
     return rows
-
-
-def _size(game: xr.Dataset) -> str:
-    recipe, records, models = game.attrs["recipe"], game.sizes["record"], game.sizes["replicate"]
-    return (
-        f"{recipe['members']:,} training records, one set D', {records} records played for, "
-        f"{models} models a side, each played once with half of the others as references"
-    )

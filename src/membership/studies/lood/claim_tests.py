@@ -303,17 +303,14 @@ def mean_distance(source: Source) -> Outcome:
     off = np.abs(swept["formula"] - swept["differences"]) / swept["differences"].abs().max()
     far = swept["nearest"] > FAR
     is_better = (swept.loc[~far, "ratio"] > 1.05).to_numpy()
-    pairs = Contrast("neighbouring places with a better query", float(_neighbours(is_better)))
+    pairs_of_places = float((is_better[1:] & is_better[:-1]).sum())
+    pairs = Contrast("neighbouring places with a better query", pairs_of_places)
     parts = [
         exceeded(off, "gradient by formula less differences, over the largest", 1e-6),
         much_better(pairs, 0.0),
         exceeded(swept.loc[far, "distance"], "distance of the best query, far records", 0.01),
     ]
     return every(parts).on("computation")
-
-
-def _neighbours(hit: np.ndarray) -> int:
-    return int((hit[1:] & hit[:-1]).sum())
 
 
 def constant_leaks_little(source: Source) -> Outcome:

@@ -69,11 +69,11 @@ _BOTH = drawn("scatter_panels", identity=True, labels=_AXES)
 _TIMED = {"judge": one_inverse.comparison, "says": sentences.speed}
 
 EXHIBITS = (
-    exhibit("ctl-1", one_inverse.one_by_one, "measured-identity", says=sentences.identity),
+    exhibit("ctl-1", one_inverse.one_by_one, "measured-identity"),
     exhibit("ctl-2", one_inverse.table, "measured-times", evidence.costs, **_TIMED),
     exhibit("fig-1", leakage.figure_1, *NETWORKS, draw=_SCATTER),
     exhibit("fig-6", leakage.figure_6, RECORDS, draw=_LOG_SCATTER, says=sentences.measures),
-    exhibit("ctl-3", leakage.correlations, *NETWORKS, "process-noise", says=sentences.correlations),
+    exhibit("ctl-3", leakage.correlations, *NETWORKS, "process-noise"),
     exhibit("ctl-4", leakage.leakage_map, RECORDS, draw=_GRID, records=leakage.one_by_one),
     exhibit("fig-4", queries.figure_4, "process-lines", PAIRS, settings=True, draw=_LINES),
     exhibit("ctl-5", queries.optimality, "process-attempts", SEARCHES, says=sentences.attempts),
@@ -83,7 +83,7 @@ EXHIBITS = (
     exhibit("fig-8", reconstruction.figure_8, SEARCHES, **_FOUND),
     exhibit("fig-9", reconstruction.figure_9, SEARCHES, draw=drawn("optimisation")),
     exhibit("fig-14", reconstruction.figure_14, SEARCHES, **_FOUND),
-    exhibit("ctl-7", reconstruction.success, ALL_SEARCHES, says=sentences.success),
+    exhibit("ctl-7", reconstruction.success, ALL_SEARCHES),
     exhibit(
         "fig-3", reconstruction.figure_3, "process-groups", draw=_beside, says=sentences.groups
     ),
@@ -109,17 +109,9 @@ EXHIBITS = (
         settings=True,
         says=sentences.statements,
     ),
-    exhibit("ctl-11", statements.released_code, "process-slips", says=sentences.slips),
+    exhibit("ctl-11", statements.released_code, "process-slips"),
     exhibit("ctl-12", edge.rates, says=sentences.rates),
     exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
     exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),
-    exhibit(
-        "ctl-15",
-        laws.against_networks,
-        "process-laws",
-        PAIRS,
-        GELU,
-        draw=laws.drawn,
-        says=sentences.laws,
-    ),
+    exhibit("ctl-15", laws.against_networks, "process-laws", PAIRS, GELU, draw=laws.drawn),
 )

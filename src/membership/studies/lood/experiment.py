@@ -195,10 +195,7 @@ def stretched(image: Any) -> FloatArray:
 
 def correlation(first: Any, second: Any) -> float:
     """Pearson's correlation of two records' entries; 0 where one is constant."""
-    a, b = (np.asarray(part, dtype=np.float64).ravel() for part in (first, second))
-    a, b = a - a.mean(), b - b.mean()
-    size = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / size) if size > 0 else 0.0
+    return float(correlations(np.asarray(first)[None], np.asarray(second)[None])[0, 0])
 
 
 def correlations(first: Any, second: Any) -> FloatArray:

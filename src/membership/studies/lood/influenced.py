@@ -115,12 +115,11 @@ def locations(settings: Settings) -> pd.DataFrame:
             values = pair.measure(GRID[:, None], measure)
             at = pair.measure(np.array([place]), measure)
             key = {"case": f"one dimension, x_S = {place:g}", "measure": measure}
-            query = float(GRID[np.argmax(values)])
-            rows.append(
-                {**key, "metric": "distance of the best query", "value": abs(query - place)}
-            )
-            ratio = float(values.max() / at)
-            rows.append({**key, "metric": "its value over the record's", "value": ratio})
+            numbers = {
+                "distance of the best query": abs(float(GRID[np.argmax(values)]) - place),
+                "its value over the record's": float(values.max() / at),
+            }
+            rows += [{**key, "metric": metric, "value": v} for metric, v in numbers.items()]
     return pd.DataFrame(rows)
 
 

@@ -7,13 +7,12 @@ import xarray as xr
 
 from membership import lood
 from membership.arrays import FloatArray
-from membership.exhibits.rows import correlation
 from membership.studies.lood import leakage, measures
+from membership.studies.lood.leakage import RANKED
 
 PROCESS, TANGENT = "NNGP posterior", "NTK posterior"
 ENSEMBLE, DISTANCE = "NTK law of trained ensembles", "NNGP mean distance"
 NETWORKS = {"relu": "ReLU", "gelu": "GeLU"}
-RANKED = "rank correlation"
 AHEAD = "NNGP posterior's rank correlation less this one"
 AHEAD_BY_VALUE = "NNGP posterior's Pearson's r less this one"
 LEAST_NETWORKS = 4
@@ -41,9 +40,7 @@ def reliability(pairs: xr.Dataset) -> dict[str, float]:
     """Of the mean of all networks, from the rank correlation of two halves (Spearman and Brown)."""
     halves = [measures.network_auc(pairs, half=slice(start, None, 2))[0] for start in (0, 1)]
     row = leakage.ranked(*halves)
-    return {name: 2 * row[name] / (1 + row[name]) for name in ("value", "low", "high")} | {
-        "n": row["n"]
-    }
+    return row | {name: 2 * row[name] / (1 + row[name]) for name in ("value", "low", "high")}
 
 
 def _of_networks(key: dict[str, Any], laws: xr.Dataset, auc: FloatArray) -> list[dict[str, Any]]:
@@ -57,8 +54,7 @@ def _of_networks(key: dict[str, Any], laws: xr.Dataset, auc: FloatArray) -> list
         for law, x in estimates.items():
             where = {**key, "law": law, "noise": float(level)}
             rows.append({**where, "metric": RANKED, **leakage.ranked(x, auc)})
-            by_value = {**correlation(x, auc), "n": len(x)}
-            rows.append({**where, "metric": leakage.BY_VALUE, **by_value})
+            rows.append({**where, "metric": leakage.BY_VALUE, **leakage.by_value(x, auc)})
             if law != PROCESS:
                 for metric, by_rank in ((AHEAD, True), (AHEAD_BY_VALUE, False)):
                     paired = leakage.lead(estimates[PROCESS], x, auc, by_rank=by_rank)

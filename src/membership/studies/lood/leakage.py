@@ -45,7 +45,7 @@ RELEASED = {"GeLU": "√2", "GeLU 1.9822": "1.9822"}
 """Kernels at the deviations of the released kernel runs and of the released networks."""
 NARROW, WIDE = RELEASED
 # The released notebooks print Pearson's; where they plot influence and TracIn no root is taken.
-BY_VALUE, AS_PLOTTED = "Pearson's r", "Pearson's r, as released"
+RANKED, BY_VALUE, AS_PLOTTED = "rank correlation", "Pearson's r", "Pearson's r, as released"
 AHEAD_AS_PLOTTED = "mean distance's Pearson's r, as released, less this one"
 RECORDS = "NNGP, records"
 """The points of Figure 6 that are training records under the chapter's kernel."""
@@ -119,14 +119,14 @@ def correlations(
     rows = []
     for estimate, truth, x, y in compared:
         key = {"estimate": estimate, "of": truth}
-        rows.append({**key, "metric": "rank correlation", **ranked(x, y)})
-        rows.append({**key, "metric": BY_VALUE, **correlation(x, y), "n": len(x)})
+        rows.append({**key, "metric": RANKED, **ranked(x, y)})
+        rows.append({**key, "metric": BY_VALUE, **by_value(x, y)})
         if truth == "AUC of the process" and estimate.endswith(", process"):
             ahead = lead(measures.contrast(records).kl(), x, y)
             rows.append({**key, "metric": AHEAD, **ahead})
         if truth == DIFFERENCE:
-            roots = correlation(np.sqrt(x), np.sqrt(y))
-            rows.append({**key, "metric": "correlation of roots", **roots, "n": len(x)})
+            roots = by_value(np.sqrt(x), np.sqrt(y))
+            rows.append({**key, "metric": "correlation of roots", **roots})
         if truth == DIFFERENCE and estimate in estimates:
             rows += _as_plotted(key, estimates, y)
     rows += [
@@ -142,15 +142,13 @@ def _as_plotted(
     key: dict[str, str], estimates: dict[str, FloatArray], difference: FloatArray
 ) -> list[dict[str, Any]]:
     """Figure 1c's statistic: the root of the mean distance, the others as they are."""
-    root, name = np.sqrt(difference), key["estimate"]
-    mean = np.sqrt(estimates[MEAN])
-    if name == MEAN:
-        return [{**key, "metric": AS_PLOTTED, **correlation(mean, root), "n": len(root)}]
-    ahead = lead(mean, estimates[name], root, by_rank=False)
-    return [
-        {**key, "metric": AS_PLOTTED, **correlation(estimates[name], root), "n": len(root)},
-        {**key, "metric": AHEAD_AS_PLOTTED, **ahead},
-    ]
+    root, mean, name = np.sqrt(difference), np.sqrt(estimates[MEAN]), key["estimate"]
+    own = mean if name == MEAN else estimates[name]
+    rows = [{**key, "metric": AS_PLOTTED, **by_value(own, root)}]
+    if name != MEAN:
+        ahead = lead(mean, own, root, by_rank=False)
+        rows.append({**key, "metric": AHEAD_AS_PLOTTED, **ahead})
+    return rows
 
 
 def of_the_process(records: xr.Dataset) -> dict[str, FloatArray]:
@@ -184,6 +182,11 @@ def _of_the_process(records: xr.Dataset) -> list[tuple[str, str, FloatArray, Flo
 def ranked(x: FloatArray, y: FloatArray) -> dict[str, float]:
     """Spearman's correlation with its interval and the number of records."""
     return {**rank_correlation(x, y), "n": len(x)}
+
+
+def by_value(x: FloatArray, y: FloatArray) -> dict[str, float]:
+    """Pearson's in the same way."""
+    return {**correlation(x, y), "n": len(x)}
 
 
 def over_sets(sets: xr.Dataset) -> pd.DataFrame:
@@ -235,8 +238,8 @@ def _of_measures(
     numbers = {
         OF_KL: ranked(own.kl(), own.auc()),
         OF_MEAN: ranked(mean, auc),
-        KL_BY_VALUE: {**correlation(kl, auc), "n": len(kl)},
-        MEAN_BY_VALUE: {**correlation(mean, auc), "n": len(mean)},
+        KL_BY_VALUE: by_value(kl, auc),
+        MEAN_BY_VALUE: by_value(mean, auc),
         LEAD: lead(kl, mean, auc),
         OF_RECORDS: lead(own.kl(), own.mean_distance, own.auc()),
         OF_NOISE: lead(noise.kl(), noise.mean_distance, noise.auc()),
@@ -340,12 +343,9 @@ def one_by_one(table: pd.DataFrame) -> pd.DataFrame:
         "auc": "AUC of the best attack",
         "kl_rbf": "KL under the RBF kernel",
     }
-    shown = table.assign(group="all records", label=_named(table))
+    label = table["label"] + ", record " + table["record"].astype(str)
+    shown = table.assign(group="all records", label=label)
     return shown[["group", "label", "shape", "pixels", *measures]].rename(columns=measures)
-
-
-def _named(table: pd.DataFrame) -> pd.Series:
-    return table["label"] + ", record " + table["record"].astype(str)
 
 
 def points(

@@ -6,29 +6,14 @@ from membership.exhibits.sentences import span
 from membership.studies.lood.activations import by_kl, depth_of
 from membership.studies.lood.experiment import MATCHED, SETTING, family_of
 from membership.studies.lood.influenced import PICTURES
-from membership.studies.lood.laws import (
-    ENSEMBLE,
-    NETWORKS,
-    PROCESS,
-    RANKED,
-    RELEASED_NOISE,
-    TANGENT,
-)
-from membership.studies.lood.leakage import BY_VALUE, MORE, OF_KL, OF_MEAN, RECORDS, RELEASED
+from membership.studies.lood.leakage import MORE, OF_KL, OF_MEAN, RECORDS, RELEASED
 from membership.studies.lood.one_inverse import ALONE, AT_ONCE, COSTS, KERNEL, RETRAINING
 from membership.studies.lood.queries import FROM_MEAN, IN_LEVELS, LARGEST_GAIN, SMALLEST_GAIN
 from membership.studies.lood.reconstruction import (
-    ELSEWHERE,
-    RECOVERED,
     SUCCESS,
     recovery,
 )
-from membership.studies.lood.statements import LEFT_IN, slope_of
-
-
-def identity(table: pd.DataFrame) -> str:
-    """Control 1."""
-    return f"No number deviates by more than {table['value'].max():.0e} of its size."
+from membership.studies.lood.statements import slope_of
 
 
 def speed(table: pd.DataFrame) -> str:
@@ -59,18 +44,6 @@ def statements(table: pd.DataFrame) -> str:
         f"At the record the slope of KL is at most {slope:.0e} of that away from it. "
         f"Proposition 5.1 and differences are at most {apart.max():.0e} of the largest gradient "
         "apart."
-    )
-
-
-def correlations(table: pd.DataFrame) -> str:
-    """Control 3."""
-    ranks = table[table["metric"] == "rank correlation"].set_index(["estimate", "of"])["value"]
-    kl, mean = (ranks[name, "AUC of the process"] for name in ("KL", "mean distance"))
-    values = table[table["metric"] == BY_VALUE].set_index(["estimate", "of"])["value"]
-    by_value = (values[name, "AUC of the process"] for name in ("KL", "mean distance"))
-    return (
-        f"Rank correlation with the best attack's AUC on the process: KL {kl:.3f}, mean distance "
-        f"{mean:.3f}. Pearson's r: {' and '.join(f'{r:.3f}' for r in by_value)}."
     )
 
 
@@ -162,18 +135,6 @@ def recovered(table: pd.DataFrame) -> str:
     )
 
 
-def success(table: pd.DataFrame) -> str:
-    """Control 7: rates over kernels by the best start, and where failed ones end."""
-    parts = []
-    for name, own in table.groupby("dataset", sort=False):
-        parts.append(f"{span(own.loc[own['metric'] == RECOVERED, 'value'])} of {name}")
-    sentence = f"The best start recovers, by kernel, {'; '.join(parts)}."
-    elsewhere = table.loc[table["metric"] == ELSEWHERE, "value"]
-    if elsewhere.empty:
-        return sentence
-    return f"{sentence} Of failed starts {span(elsewhere)} end nearer to another record."
-
-
 def groups(table: pd.DataFrame) -> str:
     """Figure 3: which members single searches find, and how often all of a group are found."""
     rates = recovery(table)
@@ -227,18 +188,3 @@ def shares(table: pd.DataFrame) -> str:
         f"Over inputs and depths GeLU leaks more for {released} of records as released, "
         f"and for {alike} at the same mean variance."
     )
-
-
-def slips(table: pd.DataFrame) -> str:
-    """Control 11, its second slip."""
-    value = table[table["slip"] == LEFT_IN].set_index("metric")["value"]
-    out, left = value["median KL, record left out"], value["median KL, as released"]
-    return f"With the record left in D the median KL is {left:.2f} nats instead of {out:.2f}."
-
-
-def laws(table: pd.DataFrame) -> str:
-    """Control 15, networks with ReLU at the released noise."""
-    part = table[(table["metric"] == RANKED) & (table["networks"] == NETWORKS["relu"])]
-    value = part[part["noise"] == RELEASED_NOISE].set_index("law")["value"]
-    words = ", ".join(f"{law} {value[law]:.2f}" for law in (PROCESS, TANGENT, ENSEMBLE))
-    return f"Rank correlation with ReLU networks at noise {RELEASED_NOISE:g}: {words}."

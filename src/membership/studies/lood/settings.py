@@ -22,10 +22,9 @@ LEAST_NOISE, LARGEST_NOISE = 1e-6, 1e3
 class Sizes:
     """Sizes of the searches and trainings that are no parameters: a quick run's."""
 
-    # Steps of Adam, as released; random starts of a search, and of an attempt of Control 5.
+    # Steps of Adam, as released; random starts of a search or an attempt of Control 5.
     steps: int = 300
-    starts: int = 4
-    attempt_starts: int = 4
+    starts: int = 2
     # Of the kernels that records are reconstructed with, and the most of Controls 1, 5, 6 and 10.
     depths: tuple[int, int, int] = (2, 5, 10)
     convolutional_depths: tuple[int, int] = (1, 3)
@@ -55,8 +54,6 @@ class Sizes:
 SIZES = {
     "tiny": Sizes(
         steps=60,
-        starts=2,
-        attempt_starts=2,
         depths=(1, 1, 1),
         convolutional_depths=(1, 1),
         most_depth=1,
@@ -70,8 +67,6 @@ SIZES = {
         optimised=False,
     ),
     "quick": Sizes(
-        starts=2,
-        attempt_starts=2,
         attempted=1,
         normalised=4,
         group_starts=2,
@@ -82,7 +77,6 @@ SIZES = {
     ),
     "paper": Sizes(
         starts=3,
-        attempt_starts=3,
         others=100,
         deeper=20,
         groups=34,

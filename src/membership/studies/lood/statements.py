@@ -1,5 +1,6 @@
 """Theorem 4.1 and the propositions against numbers, and what two slips of the released code do."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,26 +22,30 @@ def statements(
     slopes: xr.Dataset, records: xr.Dataset, constants: list[xr.Dataset], settings: Settings
 ) -> pd.DataFrame:
     """The paper's theorem and propositions against numbers (Control 10)."""
-    parts = [
-        _stationarity(slopes),
-        _directions(records),
-        _proposition_5_1(settings),
-        low_rank(constants),
-        decay(),
-    ]
-    # A column for each of so many quantities would be nearly empty: they are words of the row.
-    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "quantity"})
+    first = [*_stationarity(slopes), *_directions(records), *_proposition_5_1(settings)]
+    return pd.DataFrame([*first, *low_rank(constants), *decay()])
 
 
-def _stationarity(slopes: xr.Dataset) -> pd.DataFrame:
+Rows = list[dict[str, Any]]
+
+
+def _said(statement: str, case: str, values: Mapping[str, float]) -> Rows:
+    """A row a number.
+
+    A column for each of so many quantities would be nearly empty: they are words of the row.
+    """
+    key = {"statement": statement, "case": case}
+    return [{**key, "quantity": name, "value": float(value)} for name, value in values.items()]
+
+
+def _stationarity(slopes: xr.Dataset) -> Rows:
     """Slope of the divergences at the record, and of the mean distance, by central differences."""
-    rows = []
+    rows: Rows = []
     for kernel in slopes["kernel"].values:
-        for measure in slopes["measure"].values:
-            key = {"statement": "Theorem 4.1", "case": kernel}
-            largest = float(slopes["slope"].sel(kernel=kernel, measure=measure).max())
-            rows.append({**key, "metric": slope_of(measure), "value": largest})
-    return pd.DataFrame(rows)
+        of_kernel = slopes["slope"].sel(kernel=kernel)
+        largest = {slope_of(m): of_kernel.sel(measure=m).max() for m in slopes["measure"].values}
+        rows += _said("Theorem 4.1", kernel, largest)
+    return rows
 
 
 def slope_of(measure: str) -> str:
@@ -48,20 +53,19 @@ def slope_of(measure: str) -> str:
     return f"largest slope of {NAMES[measure]} at the record, relative to one away"
 
 
-def _directions(records: xr.Dataset) -> pd.DataFrame:
+def _directions(records: xr.Dataset) -> Rows:
     """Whether the direction with D first is ever the smaller (Appendix C.2 states a condition)."""
-    rows = []
+    rows: Rows = []
     for name in (case for case in records["case"].values if case != MAIN):
         contrast = measures.contrast(records, name)
-        ratio = float((contrast.kl() / contrast.kl_reverse()).min())
-        key = {"statement": "Appendix C.2", "case": name}
-        rows.append({**key, "metric": "smallest KL(D, D') over KL(D', D)", "value": ratio})
-    return pd.DataFrame(rows)
+        ratio = (contrast.kl() / contrast.kl_reverse()).min()
+        rows += _said("Appendix C.2", name, {"smallest KL(D, D') over KL(D', D)": ratio})
+    return rows
 
 
-def _proposition_5_1(settings: Settings) -> pd.DataFrame:
+def _proposition_5_1(settings: Settings) -> Rows:
     """Its formula for the gradient of the mean distance, against central differences."""
-    rows = []
+    rows: Rows = []
     for name, place in influenced.PLACES.items():
         comparison = influenced.comparison(place, settings)
         ends = np.array([[place + STEP], [place - STEP]])
@@ -70,12 +74,11 @@ def _proposition_5_1(settings: Settings) -> pd.DataFrame:
             "formula": influenced.slope(place, settings),
             "differences": (ahead - behind) / 2 / STEP,
         }
-        key = {"statement": "Proposition 5.1", "case": f"S {name}"}
-        rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
-    return pd.DataFrame(rows)
+        rows += _said("Proposition 5.1", f"S {name}", values)
+    return rows
 
 
-def decay() -> pd.DataFrame:
+def decay() -> Rows:
     """How the correlation of two inputs approaches 1 at the released deviations (Control 10).
 
     Two inputs of unit mean square with correlation 1/2. Proposition G.1 is about the edge of
@@ -88,7 +91,7 @@ def decay() -> pd.DataFrame:
         "GeLU, sqrt(2), no bias": ("gelu", 2**0.5),
         "GeLU, 1.9822, no bias": ("gelu", NETWORK_W_STD["gelu"]),
     }
-    rows = []
+    rows: Rows = []
     for name, parameters in cases.items():
         for depth in (10, 20, 40):
             matrix = nngp.fully_connected(depth, *parameters)(pair)
@@ -98,19 +101,18 @@ def decay() -> pd.DataFrame:
                 "(1 - c) L": (1 - c) * depth,
                 "(1 - c) L^2": (1 - c) * depth**2,
             }
-            key = {"statement": "Proposition G.1", "case": f"{name}, L = {depth}"}
-            rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
-    return pd.DataFrame(rows)
+            rows += _said("Proposition G.1", f"{name}, L = {depth}", values)
+    return rows
 
 
-def low_rank(datasets: list[xr.Dataset]) -> pd.DataFrame:
+def low_rank(datasets: list[xr.Dataset]) -> Rows:
     """Leakage against how far the kernel is from a constant (Proposition 6.1, in Control 10).
 
     With |k - a| <= d for all pairs, weights of 1 / n give a posterior variance of the latent
     function of at most 4 d + noise / n, hence a bound on every KL, as v / noise enters it. The
     kernel is a constant of 1 and d times a correlation kernel.
     """
-    rows = []
+    rows: Rows = []
     for constant in datasets:
         noise, n = constant.attrs["recipe"]["noise"], constant.sizes["record"]
         for size in constant["share"].values:
@@ -125,9 +127,8 @@ def low_rank(datasets: list[xr.Dataset]) -> pd.DataFrame:
                 "largest KL": kl.max(),
                 "bound of the KL": _kl_bound(bound, square.max(), noise, constant.attrs["outputs"]),
             }
-            key = {"statement": "Proposition 6.1", "case": case}
-            rows += [{**key, "metric": metric, "value": float(v)} for metric, v in values.items()]
-    return pd.DataFrame(rows)
+            rows += _said("Proposition 6.1", case, values)
+    return rows
 
 
 _WITHIN, _OF_A_CONSTANT = ", kernel within ", " of a constant"

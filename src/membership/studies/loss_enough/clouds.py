@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from membership.arrays import FloatArray
+from membership.exhibits.sentences import span
 from membership.exhibits.tidy import tidy
 from membership.studies.loss_enough.names import DRAWS, EXPONENTS_IN_WORDS, HEIGHTS, MEASURED
 from membership.studies.loss_enough.settings import Settings
@@ -57,6 +58,11 @@ def inside(table: pd.DataFrame) -> pd.Series:
         measure = np.einsum("ni,ij,nj->n", points, precision, points)
         shares[exponent] = 100 * np.mean(measure < stats.chi2.ppf(INSIDE, 2))
     return pd.Series(shares)
+
+
+def within(table: pd.DataFrame) -> str:
+    """The same in a sentence."""
+    return f"Of the models of a cloud {span(inside(table))} lie within its line."
 
 
 def _ellipse(form: FloatArray) -> FloatArray:

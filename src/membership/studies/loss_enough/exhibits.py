@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.exhibits import Exhibit
-from membership.exhibits.declaration import exhibits_of, later
-from membership.studies.loss_enough import sentences
+from membership.exhibits.declaration import drawn, exhibits_of, later
 from membership.studies.loss_enough.names import (
     ALL,
     AUC,
@@ -83,13 +82,7 @@ def _shares(table: pd.DataFrame) -> "Figure":
     )
 
 
-def _clouds(table: pd.DataFrame) -> "Figure":
-    """Figure 8: the three clouds in one valley."""
-    from membership import plots
-
-    return plots.clouds(table, axes_labels=("along the valley", "across"))
-
-
+_CLOUDS = drawn("clouds", axes_labels=("along the valley", "across"))
 _declare = exhibits_of(__package__)
 
 
@@ -102,17 +95,16 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
     """Games under SGD by one number of their recipe."""
     attacks = (*BEST, IHA_STAR, IHA, RESIDUAL, MAST, MALT)
     draw = _lines(recipe, attacks, recipe, "others", log=True)
-    return exhibit(name, function, draw=draw, says=sentences.of_swept)
+    return exhibit(name, function, draw=draw)
 
 
 EXHIBITS = (
-    exhibit("ctl-1", losses.sufficiency, says=sentences.of_sufficiency),
-    exhibit("fig-8", clouds.three_clouds, draw=_clouds, says=sentences.of_clouds),
+    exhibit("ctl-1", losses.sufficiency),
+    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=clouds.within),
     exhibit(
         "fig-1",
         games.exponents,
         draw=_lines("exponent", (*TESTS, IHA, MALT), "exponent of the noise"),
-        says=sentences.of_exponents,
     ),
     exhibit(
         "fig-2",
@@ -121,49 +113,27 @@ EXHIBITS = (
             "share", (*TESTS, IHA, MALT, MATT), "SGD's share of the noise", metrics=(AUC, RATE)
         ),
     ),
-    exhibit(
-        "tab-1",
-        games.all_games,
-        draw=_lines(KNOWN, BEST, KNOWN, "game optimiser"),
-        says=sentences.of_cells,
-    ),
+    exhibit("tab-1", games.all_games, draw=_lines(KNOWN, BEST, KNOWN, "game optimiser")),
     exhibit(
         "fig-3",
         games.knowledge,
         draw=_lines(
-            "known",
-            (*TESTS, MAST, MALT, MATT),
-            "share of the others' labels known",
-            "optimiser",
+            "known", (*TESTS, MAST, MALT, MATT), "share of the others' labels known", "optimiser"
         ),
-        says=sentences.of_knowledge,
     ),
     exhibit(
         "fig-4",
         games.temperatures,
         draw=_lines(
-            "temperature",
-            (*BEST, RESIDUAL, MAST, MALT, MATT),
-            "temperature T",
-            "others",
-            log=True,
+            "temperature", (*BEST, RESIDUAL, MAST, MALT, MATT), "temperature T", "others", log=True
         ),
-        says=sentences.of_temperatures,
     ),
     exhibit(
-        "tab-2",
-        games.logistic,
-        draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser"),
-        says=sentences.of_logistic,
+        "tab-2", games.logistic, draw=_lines(KNOWN, (*TESTS, MAST, IHA, MALT), KNOWN, "optimiser")
     ),
-    exhibit(
-        "fig-5",
-        games.decays,
-        draw=_lines(DECAY, DRAWN, DECAY, "others", log=True),
-        says=sentences.of_decays,
-    ),
+    exhibit("fig-5", games.decays, draw=_lines(DECAY, DRAWN, DECAY, "others", log=True)),
     _swept("fig-6", games.conditions, CONDITION),
     _swept("fig-7", games.rates, STEP),
     exhibit("ctl-2", losses.all_losses),
-    exhibit("ctl-5", price.of_one_loss, draw=_shares, says=sentences.of_shares),
+    exhibit("ctl-5", price.of_one_loss, draw=_shares),
 )

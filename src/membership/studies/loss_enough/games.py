@@ -53,6 +53,7 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 KNOWN = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 ENDS = {POSTERIOR: 0.0, SGD: 1.0}
 KNOWLEDGE = {ALL: 1.0, POPULATION: 0.0}
+KNOWN_RECORDS = {ALL: RECORDS - 1, POPULATION: 0}
 # Of the games under SGD, one changed at a time; large steps where the Hessian is ill-conditioned.
 DECAYS = (5e-5, 5e-4, 5e-3, 5e-2)
 CONDITIONS = (10.0, 100.0, 1000.0, 10_000.0)
@@ -135,8 +136,8 @@ def _two(
     settings: Settings, key: dict[str, Any], noise: Noise, recipe: Recipe, attacks: tuple[str, ...]
 ) -> list[dict[str, Any]]:
     """Some attacks to who knows all others, and to who knows their law, and their contrasts."""
-    rows, sizes = [], _sizes(settings)
-    wide = {o: played(*sizes, Setting(noise, known, recipe)) for o, known in KNOWLEDGE.items()}
+    rows = []
+    wide = {o: played(settings, Setting(noise, known, recipe)) for o, known in KNOWLEDGE.items()}
     for adversary, scores in wide.items():
         for attack in attacks:
             for metric in (AUC, RATE):
@@ -169,16 +170,12 @@ def contrasts(areas: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _sizes(settings: Settings) -> tuple[int, int, int, int]:
-    return settings.seed, settings.n_games, settings.n_records, settings.n_draws
-
-
 @cache
-def played(seed: int, games: int, records: int, draws: int, setting: Setting) -> pd.DataFrame:
+def played(settings: Settings, setting: Setting) -> pd.DataFrame:
     """A row a game, a column an attack and metric; every setting plays the same games."""
-    rows = []
-    for place in range(games):
-        game = RidgeGame([seed, place], records, draws, setting.recipe)
+    rows, records, draws = [], settings.n_records, settings.n_draws
+    for place in range(settings.n_games):
+        game = RidgeGame([settings.seed, place], records, draws, setting.recipe)
         scores = game.play(setting.noise, setting.known)
         member = np.repeat([[False, True]], draws, axis=1).repeat(records, axis=0).ravel()
         row = {}
@@ -190,10 +187,7 @@ def played(seed: int, games: int, records: int, draws: int, setting: Setting) ->
 
 
 def _table(settings: Settings, keys: dict[Setting, dict[str, Any]]) -> pd.DataFrame:
-    sizes = _sizes(settings)
-    rows = [
-        row for setting, key in keys.items() for row in _rows(key, played(*sizes, setting), sizes)
-    ]
+    rows = [row for setting, key in keys.items() for row in _rows(settings, setting, key)]
     return tidy(rows, {"sizes": named_sizes(settings)})
 
 
@@ -209,7 +203,9 @@ def named_sizes(settings: Settings, recipe: Recipe = PLAIN) -> dict[str, str]:
     }
 
 
-def _rows(key: dict[str, Any], outcomes: pd.DataFrame, sizes: tuple) -> list[dict[str, Any]]:
+def _rows(settings: Settings, setting: Setting, key: dict[str, Any]) -> list[dict[str, Any]]:
+    outcomes = played(settings, setting)
+
     def row(attack: str, metric: str, values: Any) -> dict[str, Any]:
         return {**key, "attack": attack, "metric": metric} | metrics.summary(np.asarray(values))
 
@@ -224,36 +220,18 @@ def _rows(key: dict[str, Any], outcomes: pd.DataFrame, sizes: tuple) -> list[dic
         if attack != BEST_PARAMETERS
     ]
     rows.append(row(CORRECTED, AUC, outcomes[IHA_STAR, AUC] - outcomes[IHA, AUC]))
-    half = 100 * _HALF / (sizes[2] * sizes[3])
+    half = 100 * _HALF / (settings.n_records * settings.n_draws)
     logs = [np.log(outcomes[attack, RATE] + half) for attack in (BEST_PARAMETERS, BEST_LOSS)]
     return [*rows, row(APART, LOG_RATES, logs[0] - logs[1])]
-
-
-@cache
-def mean_rates(temperature: float, known: int) -> dict[str, tuple[float, float]]:
-    """`MeanGame.rates`, kept."""
-    return MeanGame(temperature, known).rates()
-
-
-@cache
-def logistic_game(points: int) -> LogisticGame:
-    """One game a grid: its laws are solved for once."""
-    return LogisticGame(points)
-
-
-@cache
-def logistic_rates(points: int, optimiser: str) -> tuple[tuple[str, str, float, float], ...]:
-    """`LogisticGame.rates`, kept."""
-    return tuple(logistic_game(points).rates(optimiser))
 
 
 def temperatures(settings: Settings) -> pd.DataFrame:
     """The Gaussian mean: every attack against the temperature, both kinds of knowledge."""
     rows = []
-    for adversary, known in ((ALL, RECORDS - 1), (POPULATION, 0)):
+    for adversary, known in KNOWN_RECORDS.items():
         for temperature in TEMPERATURES:
             key = {"others": adversary, "temperature": temperature}
-            rows += _exact(key, mean_rates(temperature, known))
+            rows += _exact(key, MeanGame(temperature, known).rates())
     sizes = {"Records": str(RECORDS), "Dimensions": str(DIMENSIONS)}
     return tidy(rows, {"sizes": sizes, **EXACT})
 
@@ -262,25 +240,19 @@ def logistic(settings: Settings) -> pd.DataFrame:
     """The logistic regression: every attack, optimiser and knowledge."""
     rows = []
     for optimiser in OPTIMISERS:
-        for adversary, attack, *pair in logistic_rates(settings.grid_points, optimiser):
-            rows += _exact({"optimiser": optimiser, "others": adversary}, {attack: pair})
+        for adversary, rates in LogisticGame(settings.grid_points).rates(optimiser).items():
+            rows += _exact({"optimiser": optimiser, "others": adversary}, rates)
     return tidy(rows, {"sizes": _grid(settings), **EXACT})
 
 
 def all_games(settings: Settings) -> pd.DataFrame:
     """Outputs or parameters, population or all others known: the best attack in each cell."""
-    rows = _mean_cells() + two_by_two(settings)
+    of_mean = {o: MeanGame(1.0, known).rates() for o, known in KNOWN_RECORDS.items()}
+    rows = _cells({"game": MEAN, "optimiser": POSTERIOR}, of_mean) + two_by_two(settings)
     for optimiser in OPTIMISERS:
-        cells: dict[str, dict] = {ALL: {}, POPULATION: {}}
-        for adversary, attack, *rates in logistic_rates(settings.grid_points, optimiser):
-            cells[adversary][attack] = tuple(rates)
-        rows += _cells({"game": LOGISTIC, "optimiser": optimiser}, cells)
+        key = {"game": LOGISTIC, "optimiser": optimiser}
+        rows += _cells(key, LogisticGame(settings.grid_points).rates(optimiser))
     return tidy(rows, {"sizes": {**named_sizes(settings), **_grid(settings)}, **EXACT})
-
-
-def _mean_cells() -> list[dict[str, Any]]:
-    cells = {ALL: mean_rates(1.0, RECORDS - 1), POPULATION: mean_rates(1.0, 0)}
-    return _cells({"game": MEAN, "optimiser": POSTERIOR}, cells)
 
 
 def _cells(key: dict[str, str], by_knowledge: dict[str, dict]) -> list[dict[str, Any]]:

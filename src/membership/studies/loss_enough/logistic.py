@@ -6,7 +6,6 @@ SGD with batches of one and a little Gaussian noise, whose Markov chain on the g
 law that is solved for. A population attack averages over all D' that there are.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement
@@ -132,8 +131,9 @@ class LogisticGame:
         ]
         return without, np.stack([np.stack(by_kind) for by_kind in with_record])
 
-    def rates(self, optimiser: str) -> Iterator[tuple[str, str, float, float]]:
-        """Knowledge, attack, AUC and TPR at 1% FPR, pooled over all D' and records."""
+    @cache  # noqa: B019
+    def rates(self, optimiser: str) -> dict[str, dict[str, tuple[float, float]]]:
+        """By knowledge and attack, AUC and TPR at 1% FPR, pooled over all D' and records."""
         without, within = self.laws(optimiser)
         chance = np.array([probability for _, probability in self.sets])
         mixed = chance @ without
@@ -142,11 +142,15 @@ class LogisticGame:
             ALL: (without, within, chance, np.array([counts for counts, _ in self.sets])),
             POPULATION: (mixed[None], mixed_in[None], np.ones(1), self.others * LIKELY[None]),
         }
+        by_knowledge = {}
         for knowledge, (out, into, mass, counts) in settings.items():
             weight = mass[:, None, None] * LIKELY[None, :, None]
             member, other = weight * into, weight * out[:, None]
-            for attack, score in self.scores(out, into, counts).items():
-                yield knowledge, attack, *exact_roc.rates(score, member, other)
+            by_knowledge[knowledge] = {
+                attack: exact_roc.rates(score, member, other)
+                for attack, score in self.scores(out, into, counts).items()
+            }
+        return by_knowledge
 
     def scores(self, out: FloatArray, into: FloatArray, counts: FloatArray) -> dict:
         """Every attack's score of (set, kind, weight), for who expects these counts of others."""

@@ -9,8 +9,8 @@ from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics import exactly
 from membership.studies.loss_enough import exact_roc
-from membership.studies.loss_enough.games import ENDS, logistic_game, named_sizes
-from membership.studies.loss_enough.logistic import OPTIMISERS
+from membership.studies.loss_enough.games import ENDS, named_sizes
+from membership.studies.loss_enough.logistic import OPTIMISERS, LogisticGame
 from membership.studies.loss_enough.mean import RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     BEST_PARAMETERS,
@@ -73,7 +73,7 @@ def _ridge_parts(settings: Settings, share: float) -> tuple[FloatArray, FloatArr
 def _logistic_parts(
     settings: Settings, optimiser: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    game = logistic_game(settings.grid_points)
+    game = LogisticGame(settings.grid_points)
     without, within = game.laws(optimiser)
     out = np.broadcast_to(without[:, None], within.shape)
     size = within.shape[2]

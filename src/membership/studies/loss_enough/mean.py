@@ -12,6 +12,7 @@ All scores but one are quadratic forms in centred Gaussians, the same in each co
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.stats import chi2, ncx2
@@ -80,6 +81,7 @@ class MeanGame:
             RESIDUAL: -form(2 * rest + gradient / self.n, gradient) / self.n,
         }
 
+    @cache  # noqa: B019
     def rates(self) -> dict[str, tuple[float, float]]:
         """AUC and TPR at 1% FPR of each attack."""
         by_attack = {}

@@ -6,7 +6,6 @@ BEST_PARAMETERS, BEST_LOSS = "best on parameters", "best on the loss"
 MALT, MAST, MATT = "MALT", "MAST", "MATT"
 IHA, IHA_STAR, RESIDUAL = "IHA", "IHA*", "residual test"
 DRAWN = (BEST_PARAMETERS, BEST_LOSS, IHA_STAR, IHA, RESIDUAL)
-ATTACKS = (BEST_PARAMETERS, BEST_LOSS, MALT, MAST, MATT, IHA, IHA_STAR, RESIDUAL)
 
 POSTERIOR, SGD = "posterior", "SGD"
 POPULATION, ALL = "their law known", "all others known"

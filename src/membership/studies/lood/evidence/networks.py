@@ -13,7 +13,7 @@ import torch
 import xarray as xr
 from torch import nn
 
-from membership import data, evidence, lood, nngp
+from membership import data, evidence, lood
 from membership.arrays import FloatArray
 from membership.studies.experiment import timed
 from membership.studies.lood.evidence import at_paper_size, influence, of_networks, of_records
@@ -113,7 +113,9 @@ def times(settings: Settings) -> xr.Dataset:
     matrix, of_kernel = timed(lambda: kernel(own.inputs()))
     _, of_all = timed(lambda: lood.leave_one_out(matrix, own.targets, settings.noise))
     rows = range(min(N_TIMED, n))
-    _, of_some = timed(lambda: [_by_itself(own, kernel, i, settings) for i in rows])
+    _, of_some = timed(
+        lambda: [directly(kernel(own.inputs()), own.targets, i, settings.noise) for i in rows]
+    )
     seconds = {
         "kernel": of_kernel,
         "all": of_all,
@@ -154,10 +156,6 @@ def _setup(own: Records, settings: Settings) -> dict[str, Any]:
         "networks": settings.n_networks,
         "recipe": {"epochs": config.epochs, "batch_size": config.batch_size},
     }
-
-
-def _by_itself(own: Records, kernel: nngp.Kernel, row: int, settings: Settings) -> None:
-    directly(kernel(own.inputs()), own.targets, row, settings.noise)
 
 
 def _retraining(own: Records, settings: Settings) -> float:

@@ -72,15 +72,14 @@ def _trials(
     """Queries by kind, and whether they are observed together."""
     rng = np.random.default_rng([settings.seed, 7, row])
     record, rest = seen.x[row], seen.without(row)[0]
-    low, high = seen.limits
-    noise = rng.random((TRIED, *record.shape)) * (high - low) + low
+    noise = seen.noise(rng, TRIED)
     size = 10.0 ** rng.uniform(-3, 0, TRIED).reshape(-1, *[1] * record.ndim)
     near = record + size * rng.standard_normal((TRIED, *record.shape))
     share = rng.random(TRIED).reshape(-1, *[1] * record.ndim)
     between = share * record + (1 - share) * rest[rng.integers(len(rest), size=TRIED)]
     mixed = np.concatenate([noise[:50], near[:50], between[:50]])
     sets = mixed[rng.permutation(len(mixed)).reshape(-1, 3)]
-    run, starts = seen.run(settings), settings.sizes.attempt_starts
+    run, starts = seen.run(settings), settings.sizes.starts
     half = starts // 2
     single = lood.maximise(comparison, np.concatenate([noise[:half], near[:half]]), **run)
     trials = {

@@ -66,6 +66,11 @@ class Pictures:
         """The same in the shape of a record."""
         return tuple(np.broadcast_to(bound, self.x.shape[1:]) for bound in self.bounds)
 
+    def noise(self, rng: np.random.Generator, *count: int) -> FloatArray:
+        """Pictures of uniform noise between black and white, (*count, *record)."""
+        low, high = self.limits
+        return rng.random((*count, *low.shape)) * (high - low) + low
+
     def run(self, settings: Settings) -> dict[str, Any]:
         """How `lood.maximise` climbs on these records: a grey level is the unit of a step."""
         low, high = self.limits
@@ -89,16 +94,23 @@ class Found:
 
     Attributes
     ----------
+    kernel : str
+    seen : Pictures
+        The training records of the kernel's searches.
     row : int
         The differing record.
     outcome : lood.Reconstruction
-    correlation : float
-        Of the best query with the record, over their entries.
     """
 
+    kernel: str
+    seen: Pictures
     row: int
     outcome: lood.Reconstruction
-    correlation: float
+
+    @property
+    def correlation(self) -> float:
+        """Of the best query with the record, over their entries."""
+        return correlation(self.outcome.query, self.seen.x[self.row])
 
     @property
     def ratio(self) -> float:
@@ -143,11 +155,6 @@ def architectures(settings: Settings) -> dict[str, nngp.Kernel]:
         f"{kernel_name(CONVOLUTIONAL, first)} {SHALLOW}": nngp.convolutional(first),
         f"{kernel_name(CONVOLUTIONAL, second)} {DEEPER}": nngp.convolutional(second),
     }
-
-
-def of_other_depth(kernel: str) -> bool:
-    """Whether a kernel of this name stands beside the one of its family, or is convolutional."""
-    return kernel.endswith(OTHER_DEPTHS)
 
 
 def convolutional(kernel: str) -> bool:
@@ -198,7 +205,7 @@ class Searches:
     def of(self, kernel: str) -> list[Found]:
         """The first records, as many as this kernel is tried on, kept by pieces."""
         sizes, seen = self.settings.sizes, self.seen(kernel)
-        count = sizes.deeper if of_other_depth(kernel) else sizes.others
+        count = sizes.deeper if kernel.endswith(OTHER_DEPTHS) else sizes.others
         count = self.settings.n_reconstructed if kernel == self.main else count
         starts = min(CONVOLUTIONAL_STARTS, sizes.starts) if convolutional(kernel) else sizes.starts
         pieces = [list(range(count))[i : i + TOGETHER] for i in range(0, count, TOGETHER)]
@@ -208,7 +215,7 @@ class Searches:
         parts = evidence.in_parts(climb, pieces, *determined)
         exposure = self.exposure(kernel)
         return [
-            self._found(seen, row, exposure[row], {key: array[i] for key, array in part.items()})
+            self._found(kernel, row, exposure[row], {key: array[i] for key, array in part.items()})
             for piece, part in zip(pieces, parts, strict=True)
             for i, row in enumerate(piece)
         ]
@@ -235,12 +242,10 @@ class Searches:
 
     def _start(self, seen: Pictures, row: int, starts: int) -> FloatArray:
         """Uniform noise, as `lood.reconstruct` draws it."""
-        low, high = seen.limits
-        rng = np.random.default_rng(self.settings.seed * 10_007 + row)
-        return rng.random((starts, *low.shape)) * (high - low) + low
+        return seen.noise(np.random.default_rng(self.settings.seed * 10_007 + row), starts)
 
-    def _found(self, seen: Pictures, row: int, kl: float, part: dict[str, np.ndarray]) -> Found:
-        best = int(part["value"].argmax())
+    def _found(self, kernel: str, row: int, kl: float, part: dict[str, np.ndarray]) -> Found:
+        seen, best = self.seen(kernel), int(part["value"].argmax())
         outcome = lood.Reconstruction(
             query=part["query"][best],
             lood=float(part["value"][best]),
@@ -250,7 +255,7 @@ class Searches:
             values=part["value"],
             start=self._start(seen, row, len(part["query"])),
         )
-        return Found(row, outcome, correlation(outcome.query, seen.x[row]))
+        return Found(kernel, seen, row, outcome)
 
     def recover(self, kernel: str, row: int, **changes: Any) -> Found:
         """Search for the query that leaks one record most, from noise, for that record alone."""
@@ -268,7 +273,7 @@ class Searches:
             progress=False,
             **run,
         )
-        return Found(row, outcome, correlation(outcome.query, seen.x[row]))
+        return Found(kernel, seen, row, outcome)
 
 
 FEW_SHOWN = 5
@@ -283,17 +288,13 @@ STAGES = (0, 10, 30, 100, 300)
 def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> xr.Dataset:
     """Reconstructions of a data set's records; in detail: by every kernel, one step by step."""
     searcher = Searches(load(settings, name, n_records), settings)
-    pairs = [
-        (kernel, search) for kernel in searcher.kernels(detailed) for search in searcher.of(kernel)
-    ]
+    kernels = searcher.kernels(detailed)
+    results = [search for kernel in kernels for search in searcher.of(kernel)]
     kept = {searcher.main: SHOWN}
-    shown = [i for i, (of, search) in enumerate(pairs) if search.row < kept.get(of, FEW_SHOWN)]
-    places = [searcher.seen(kernel) for kernel, _ in pairs]
-    near = [_nearest_others(seen, search) for seen, (_, search) in zip(places, pairs, strict=True)]
-    results = [search for _, search in pairs]
-    ends = [_ends(seen, search) for seen, search in zip(places, results, strict=True)]
-    originals = [places[i].records.dataset.x[results[i].row] for i in shown]
-    levels = [places[i].seen(results[i].outcome.query) for i in shown]
+    shown = [i for i, s in enumerate(results) if s.row < kept.get(s.kernel, FEW_SHOWN)]
+    near, ends = [_nearest_others(s) for s in results], [_ends(s) for s in results]
+    originals = [results[i].seen.records.dataset.x[results[i].row] for i in shown]
+    levels = [results[i].seen.seen(results[i].outcome.query) for i in shown]
     arrays = {
         "row": ("search", [search.row for search in results]),
         "kl": ("search", [search.outcome.lood for search in results]),
@@ -302,36 +303,28 @@ def searches(name: str, n_records: int, detailed: bool, settings: Settings) -> x
         "other": ("search", [pair[0] for pair in near]),
         "nearest_other": ("search", [pair[1] for pair in near]),
         **{name: (("search", "start"), _padded([end[name] for end in ends])) for name in ends[0]},
-        "exposure": (
-            ("of", "record"),
-            _padded([searcher.exposure(name) for name in dict.fromkeys(n for n, _ in pairs)]),
-        ),
+        "exposure": (("of", "record"), _padded([searcher.exposure(name) for name in kernels])),
         "shown": ("picture", shown),
         "original": (("picture", *PICTURE), thumbnail(originals)),
         "level": (("picture", *PICTURE), thumbnail(levels)),
     }
     sizes = {"records_searched_for": settings.n_reconstructed}
     if detailed:
-        arrays |= _in_detail(
-            searcher, [search for kernel, search in pairs if kernel == searcher.main]
-        )
+        arrays |= _in_detail(searcher, [s for s in results if s.kernel == searcher.main])
         sizes["of_further_kernels"] = settings.sizes.others
         sizes["of_further_depths"] = settings.sizes.deeper
         sizes["training_records_of_convolutional_kernels"] = len(searcher.fewer.x)
     return evidence.dataset(
         "process",
         arrays,
-        {
-            "search": [kernel for kernel, _ in pairs],
-            "of": list(dict.fromkeys(kernel for kernel, _ in pairs)),
-        },
+        {"search": [search.kernel for search in results], "of": kernels},
         **of_records(searcher.whole.records, settings, **sizes, starts=settings.sizes.starts),
     )
 
 
-def _ends(seen: Pictures, search: Found) -> dict[str, FloatArray]:
+def _ends(search: Found) -> dict[str, FloatArray]:
     """Where each start ended: its KL, its correlation with the record, the nearest of all."""
-    near = correlations(search.outcome.queries, seen.x)
+    near = correlations(search.outcome.queries, search.seen.x)
     return {
         "end_kl": search.outcome.values,
         "end_correlation": near[:, search.row],
@@ -347,8 +340,9 @@ def _padded(rows: list[FloatArray]) -> FloatArray:
     return filled
 
 
-def _nearest_others(seen: Pictures, search: Found) -> tuple[float, float]:
+def _nearest_others(search: Found) -> tuple[float, float]:
     """The best correlations of the query, and of its record, with another training record."""
+    seen = search.seen
     rest = seen.without(search.row)[0]
     of_both = correlations(np.stack([search.outcome.query, seen.x[search.row]]), rest)
     return tuple(of_both.max(axis=1).tolist())
@@ -411,11 +405,14 @@ def _group(searcher: Searches, group: int) -> dict[str, np.ndarray]:
     seen, settings = searcher.whole, searcher.settings
     members = np.arange(GROUP) + GROUP * group
     comparison = seen.compare(searcher.every[searcher.main], members, settings.noise)
-    starts = [_noise(seen, settings, group, joint) for joint in (0, GROUP)]
-    single, joint = (
-        lood.maximise(comparison, start, joint=together, **seen.run(settings))
-        for start, together in zip(starts, (False, True), strict=True)
-    )
+
+    def climbed(*together: int) -> lood.Optimum:
+        """From noise, by single queries or by so many together."""
+        rng = np.random.default_rng([settings.seed, 5, group, *(together or [0])])
+        start = seen.noise(rng, settings.sizes.group_starts, *together)
+        return lood.maximise(comparison, start, joint=bool(together), **seen.run(settings))
+
+    single, joint = climbed(), climbed(GROUP)
     best = joint.query[np.argmax(joint.value)]
     return {
         "alone": np.array(comparison.measure(seen.x[members])),
@@ -428,11 +425,3 @@ def _group(searcher: Searches, group: int) -> dict[str, np.ndarray]:
         "single_level": thumbnail(seen.seen(single.query)),
         "joint_level": thumbnail(seen.seen(best)),
     }
-
-
-def _noise(seen: Pictures, settings: Settings, group: int, joint: int) -> np.ndarray:
-    starts = settings.sizes.group_starts
-    shape = (starts, joint) if joint else (starts,)
-    low, high = seen.limits
-    rng = np.random.default_rng([settings.seed, 5, group, joint])
-    return rng.random((*shape, *low.shape)) * (high - low) + low

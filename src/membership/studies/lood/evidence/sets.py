@@ -111,36 +111,30 @@ def along_edge(name: str, n_records: int, settings: Settings) -> xr.Dataset:
 def _along(records: Records, scaling: str) -> FloatArray:
     """Log ratios of GeLU's KL and ReLU's, (depth, q, ratio, record)."""
     x = records.inputs(scaling)
-    return np.array([_beside_relu(x, records, depth) for depth in EDGE_DEPTHS])
-
-
-def _beside_relu(x: FloatArray, records: Records, depth: int) -> FloatArray:
-    relu = nngp.fully_connected(depth)(x)
-    below = _log_kl(relu / np.diag(relu).mean(), records)
-    log_ratios = []
-    for q in EDGE_QS:
-        point = edge.point("GeLU", q)
-        stds = point.w_std, float(np.sqrt(point.b_variance))
-        kernel = nngp.fully_connected(depth, "gelu", *stds)(at_edge(x, *stds, q))
-        log_ratios.append(_log_kl(kernel / np.diag(kernel).mean(), records) - below)
-    return np.array(log_ratios)
+    log_ratios = np.zeros((len(EDGE_DEPTHS), len(EDGE_QS), len(RATIOS), len(records)))
+    for i, depth in enumerate(EDGE_DEPTHS):
+        relu = nngp.fully_connected(depth)(x)
+        below = _log_kl(relu / np.diag(relu).mean(), records)
+        for j, q in enumerate(EDGE_QS):
+            point = edge.point("GeLU", q)
+            stds = point.w_std, float(np.sqrt(point.b_variance))
+            kernel = nngp.fully_connected(depth, "gelu", *stds)(at_edge(x, *stds, q))
+            log_ratios[i, j] = _log_kl(kernel / np.diag(kernel).mean(), records) - below
+    return log_ratios
 
 
 def _others_on_sphere(records: Records) -> np.ndarray:
     """Whether ELU and tanh are above ReLU on the sphere, (activation, depth, q, ratio, record)."""
     x = records.inputs("unit sphere")
     cosine = x @ x.T / x.shape[1]
-    below = [_log_kl(k / np.diag(k).mean(), records) for k in (_relu(x, d) for d in EDGE_DEPTHS)]
+    relus = [nngp.fully_connected(depth)(x) for depth in EDGE_DEPTHS]
+    below = [_log_kl(relu / np.diag(relu).mean(), records) for relu in relus]
     comparisons = []
     for name in OTHERS:
         of_q = [edge.on_sphere(name, q, cosine, EDGE_DEPTHS) for q in EDGE_QS]
         above = [[_log_kl(k / q, records) for k in ks] for q, ks in zip(EDGE_QS, of_q, strict=True)]
         comparisons.append(np.swapaxes(above, 0, 1) > np.array(below)[:, None])
     return np.array(comparisons)
-
-
-def _relu(x: FloatArray, depth: int) -> FloatArray:
-    return nngp.fully_connected(depth)(x)
 
 
 def _log_kl(matrix: FloatArray, records: Records) -> FloatArray:
