@@ -9,6 +9,8 @@ from membership.errors import InputError
 from membership.published import sums
 from membership.published.rows import rows_at
 
+_ENDS = {"least": "min", "most": "max"}
+
 
 class Row(float):
     """A row's number; its other columns are its attributes, so that ``{malt.low:.1f}`` is one."""
@@ -76,8 +78,8 @@ def declared(
     """The sentence that a chapter's list declares, or the several: what `each` takes, by name.
 
     ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
-    at the ``"ends"`` of the column ``of`` or at its ``"least"``, and ``order`` by which column they
-    are sorted; ``rows`` are the named rows.
+    at the ``"ends"`` of the column ``of``, at its ``"least"`` or its ``"most"``, and ``order`` by
+    which column they are sorted; ``rows`` are the named rows.
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
@@ -96,7 +98,7 @@ def declared(
     except InputError:
         return ""
     if at:
-        part = ends(part, of) if at == "ends" else part[part[of] == part[of].min()]
+        part = ends(part, of) if at == "ends" else part[part[of] == part[of].agg(_ENDS[at])]
     return each(part.sort_values(order) if order else part, **options, **rows)
 
 
