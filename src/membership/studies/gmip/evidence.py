@@ -1,8 +1,8 @@
 """The chapter's evidence: what audited models show, and what noise costs, a data set at a time."""
 
-import functools
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,52 +22,56 @@ from membership.studies.gmip import (
     utility,
 )
 from membership.studies.gmip import training_promise as promise
-from membership.studies.gmip.experiment import Task, load_task
-from membership.studies.gmip.recipes import LENGTHS
+from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
-NOTIONS = ("mip", "gdp")
-NOISES = ("independent", "shared")
-OPTIMISERS = ("adam", "sgd")
-STARTS = ("shared", "own")
+NOTIONS = ["mip", "gdp"]
+NOISES = ["independent", "shared"]
+OPTIMISERS = ["adam", "sgd"]
+STARTS = ["shared", "own"]
 STRONG = 0.4
 """The level whose noise Control 9 takes."""
 
 
 def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
-    gatherers: dict[str, Callable[[], xr.Dataset]] = {
-        "simulated-panels": functools.partial(audit.simulated_panels, settings)
+    of_each = {
+        "steps-{}": _steps,
+        "outputs-{}-few": partial(_outputs, length="few"),
+        "outputs-{}-many": partial(_outputs, length="many"),
+        "starts-{}": _starts,
+        "measured-{}": _measured,
+        "clipped-{}": _clipped,
     }
-    for name, word in settings.words.items():
-        gatherers[f"steps-{word}"] = functools.partial(_steps, name, settings)
-        for length in LENGTHS:
-            gatherers[f"outputs-{word}-{length}"] = functools.partial(
-                _outputs, name, length, settings
-            )
-        gatherers[f"starts-{word}"] = functools.partial(_starts, name, settings)
-        gatherers[f"measured-{word}"] = functools.partial(_measured, name, settings)
-        gatherers[f"clipped-{word}"] = functools.partial(_clipped, name, settings)
-    for name, word in settings.small_words.items():
-        gatherers[f"composed-{word}"] = functools.partial(_composed, name, settings)
-    for name, word in settings.first_word.items():
-        gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
-        gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
-        gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
-        gatherers[f"released-{word}"] = functools.partial(_released, name, settings)
-        gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
-        for length, steps in (("one", 1), ("few", settings.audit_steps)):
-            gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
-    for name, word in settings.first_small_word.items():
-        gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
-    return gatherers
+    of_first = {
+        "joint-{}": _joint,
+        "noised-{}": _noised,
+        "times-{}": _times,
+        "released-{}": _released,
+        "spectral-{}": _spectral,
+        "rivals-{}-one": partial(_rivals, steps=1),
+        "rivals-{}-few": partial(_rivals, steps=settings.audit_steps),
+    }
+    kinds = (
+        (settings.words, of_each),
+        (settings.small_words, {"composed-{}": _composed}),
+        (settings.first_word, of_first),
+        (settings.first_small_word, {"rivals-{}-all": _rivals_all}),
+    )
+    gatherers = {
+        kind.format(word): partial(function, name, settings)
+        for words, functions in kinds
+        for name, word in words.items()
+        for kind, function in functions.items()
+    }
+    return {"simulated-panels": partial(audit.simulated_panels, settings), **gatherers}
 
 
 def _steps(name: str, settings: Settings) -> xr.Dataset:
     """GLiR's numbers at every step of ``audit_models`` models, each with its own records."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     splits = [experiment.split(task, settings, model) for model in range(settings.audit_models)]
     of_models = [experiment.steps_of(task, s, settings, model) for model, s in enumerate(splits)]
     n = task.batch
@@ -93,24 +97,24 @@ def _steps(name: str, settings: Settings) -> xr.Dataset:
 
 def _starts(name: str, settings: Settings) -> xr.Dataset:
     """The loss attack's outcomes after the few steps, by whether models share their start."""
-    of_starts = [loss_attack.outcomes(_outputs(name, "few", settings, start)) for start in STARTS]
-    task = _task(name, settings)
+    of_starts = [loss_attack.outcomes(_outputs(name, settings, "few", start)) for start in STARTS]
+    task = experiment.task(name, settings)
     return evidence.dataset(
         "measured",
         {
             key: (dims, np.stack([of_start[key] for of_start in of_starts]))
             for key, dims in (("auc", ("start", "target")), ("tpr", ("start", "target", "rate")))
         },
-        {"start": list(STARTS)},
+        {"start": STARTS},
         **_origin(task, settings, "cpu", settings.audit_steps),
         steps=settings.audit_steps,
         sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
     )
 
 
-def _outputs(name: str, length: str, settings: Settings, start: str = "shared") -> xr.Dataset:
+def _outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
     """Log-odds under targets and shadow models, all of random halves of the same records."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     pool = experiment.split(task, settings, 0).queries
     targets, models = settings.audit_models, settings.audit_models + settings.n_reference
     mask = data.random_halves(models, len(pool), settings.seed)
@@ -132,16 +136,18 @@ def _outputs(name: str, length: str, settings: Settings, start: str = "shared") 
 
 def _measured(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies: by notion and level with either noise, and by optimiser at one level."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     mus = levels(settings.n_levels)
     tau = np.array([[needed_noise(task.recipe, mu, notion) for mu in mus] for notion in NOTIONS])
     distinct, place = np.unique(tau, return_inverse=True)
     of_noises = [experiment.accuracies(task, distinct.tolist(), settings, kind) for kind in NOISES]
     strong = needed_noise(task.recipe, STRONG, "gdp")
-    ends = [
-        [experiment.accuracies(task, [0.0, strong], settings, kind, how) for kind in NOISES]
-        for how in OPTIMISERS
-    ]
+    ends = np.array(
+        [
+            [experiment.accuracies(task, [0.0, strong], settings, kind, how) for kind in NOISES]
+            for how in OPTIMISERS
+        ]
+    )
     return evidence.dataset(
         "measured",
         {
@@ -150,21 +156,10 @@ def _measured(name: str, settings: Settings) -> xr.Dataset:
                 ("noise", "notion", "level", "repeat"),
                 np.stack([of_kind[place.reshape(tau.shape)] for of_kind in of_noises]),
             ),
-            "accuracy_without": (
-                ("optimiser", "repeat"),
-                np.stack([of_kind[0][0] for of_kind in ends]),
-            ),
-            "accuracy_strong": (
-                ("optimiser", "noise", "repeat"),
-                np.stack([[kind[1] for kind in of_kind] for of_kind in ends]),
-            ),
+            "accuracy_without": (("optimiser", "repeat"), ends[:, 0, 0]),
+            "accuracy_strong": (("optimiser", "noise", "repeat"), ends[:, :, 1]),
         },
-        {
-            "notion": list(NOTIONS),
-            "noise": list(NOISES),
-            "optimiser": list(OPTIMISERS),
-            "level": mus,
-        },
+        {"notion": NOTIONS, "noise": NOISES, "optimiser": OPTIMISERS, "level": mus},
         **_origin(task, settings, str(device_of(settings.device))),
         sizes={
             "Seeds": f"{settings.utility_seeds} (paper: 5)",
@@ -177,7 +172,7 @@ def _measured(name: str, settings: Settings) -> xr.Dataset:
 
 def _clipped(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies with C at the median norm of the gradients."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     measured = utility.clipped_accuracies(task, settings)
     arrays = {key: array for key, array in measured.items() if isinstance(array, tuple)}
     return evidence.dataset(
@@ -193,7 +188,7 @@ def _clipped(name: str, settings: Settings) -> xr.Dataset:
 
 def _composed(name: str, settings: Settings) -> xr.Dataset:
     """The attack on models of Figure 3 without noise, all of whose steps are seen."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     runs = min(settings.audit_models, promise.RUNS)
     played = [
         [promise.outcomes(promise.attacked(task, run, o, settings.seed)) for run in range(runs)]
@@ -203,14 +198,11 @@ def _composed(name: str, settings: Settings) -> xr.Dataset:
     return evidence.dataset(
         "measured",
         {
-            "tpr": (
-                ("others", "run", "group", "rate"),
-                np.array([[outcome["tpr"] for outcome in runs_of_kind] for runs_of_kind in played]),
-            ),
-            "auc": (
-                ("others", "run", "group"),
-                np.array([[outcome["auc"] for outcome in runs_of_kind] for runs_of_kind in played]),
-            ),
+            key: (dims, np.array([[outcome[key] for outcome in of_kind] for of_kind in played]))
+            for key, dims in (
+                ("tpr", ("others", "run", "group", "rate")),
+                ("auc", ("others", "run", "group")),
+            )
         },
         {"others": list(promise.OTHERS), "group": list(promise.GROUPS)},
         **_origin(task, settings, "cpu"),
@@ -226,18 +218,14 @@ def _composed(name: str, settings: Settings) -> xr.Dataset:
 
 def _joint(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of several steps' joint test on real gradients, by background."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     of_models = [
         several_steps.outcomes(task, settings, model) for model in range(settings.audit_models)
     ]
+    areas = np.array([areas for areas, _ in of_models])
     return evidence.dataset(
         "measured",
-        {
-            "auc": (
-                ("model", "background", "steps", "attack"),
-                np.array([areas for areas, _ in of_models]),
-            )
-        },
+        {"auc": (("model", "background", "steps", "attack"), areas)},
         {"steps": list(several_steps.STEPS), "attack": list(several_steps.ATTACKS)},
         **_origin(task, settings, "cpu", max(several_steps.STEPS)),
         backgrounds=of_models[0][1],
@@ -247,7 +235,7 @@ def _joint(name: str, settings: Settings) -> xr.Dataset:
 
 def _noised(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of the best attack on one step, without noise and with that of half the level."""
-    task, clip = _task(name, settings), noised.clip_of_table_3()
+    task, clip = experiment.task(name, settings), noised.clip_of_table_3()
     tau = noised.halving_noise(task.dimension, task.batch, clip)
     models = range(settings.audit_models)
     of_models = [noised.areas(task, settings, model, clip, tau) for model in models]
@@ -264,7 +252,7 @@ def _noised(name: str, settings: Settings) -> xr.Dataset:
 @evidence.version(2)
 def _times(name: str, settings: Settings) -> xr.Dataset:
     """Processor time and AUC of GLiR and of the loss attack after the few steps."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     of_models = [
         loss_attack.timed_outcomes(task, settings, model) for model in range(settings.audit_models)
     ]
@@ -286,7 +274,7 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
 
 def _released(name: str, settings: Settings) -> xr.Dataset:
     """What the released code's inverse finds after all steps."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     return evidence.dataset(
         "measured",
         {"found": (("model", "quantity"), forensics.released_steps(task, settings))},
@@ -298,7 +286,7 @@ def _released(name: str, settings: Settings) -> xr.Dataset:
 
 def _spectral(name: str, settings: Settings) -> xr.Dataset:
     """The noise that a level takes by three bounds, and the attack under the least."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     return evidence.dataset(
         "measured",
         spectral.measure(task, settings),
@@ -315,9 +303,9 @@ def _spectral(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
-def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
+def _rivals(name: str, settings: Settings, steps: int) -> xr.Dataset:
     """Counts of gradient and loss attacks on the same models, after one step or a few."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     scored, shares = rivals.few_games(task, settings, steps)
     arrays = {side: (_COUNTS, counts) for side, counts in rivals.counted(scored, 1).items()}
     if steps == 1:
@@ -339,7 +327,7 @@ def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
 
 def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
     """The same after Table 4's whole training, on targets that share their records."""
-    task = _task(name, settings)
+    task = experiment.task(name, settings)
     scored, n_records = all_epochs.played(task, settings)
     targets, asked = scored.member.shape
     counts = rivals.counted(scored, all_epochs.BLOCKS)
@@ -361,14 +349,6 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
 
 _COUNTS = ("attack", "target", "block", "threshold")
 _SHARES = 400
-
-
-def _task(name: str, settings: Settings) -> Task:
-    """A data set with its features, made once for the three kinds of evidence."""
-    return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
-
-
-_made = functools.lru_cache(maxsize=4)(load_task)
 
 
 def _origin(task: Task, settings: Settings, device: str, steps: int = 0) -> dict[str, Any]:

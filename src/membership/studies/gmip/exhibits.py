@@ -7,7 +7,6 @@ import pandas as pd
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
 from membership.studies.gmip import sentences, setups, theory
-from membership.studies.gmip.recipes import LENGTHS
 from membership.studies.gmip.settings import Settings
 
 audit, drawings, forensics, law_of_k, loss_attack, moments = later(
@@ -28,7 +27,7 @@ def _of(*kinds: str, words: str = "words") -> Callable[[Settings], list[str]]:
 PANELS = "simulated-panels"
 STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
-OUTPUTS = _of(*(f"outputs-{{}}-{length}" for length in LENGTHS))
+OUTPUTS = _of("outputs-{}-few", "outputs-{}-many")
 COMPOSED = _of("composed-{}", words="small_words")
 JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
     _of(f"{kind}-{{}}", words="first_word")

@@ -5,6 +5,7 @@ Every audited model is a softmax layer trained on one batch: its n members, all 
 other records of the same kind to estimate the gradients' moments on.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -84,13 +85,12 @@ class Task:
 
 
 def task(name: str, settings: Settings) -> Task:
-    """Load one data set and its fixed features, ready to train on."""
-    s = settings
-    return load_task(name, s.data_root, s.pretrain_epochs, s.seed, s.device)
+    """Load one data set and its fixed features, ready to train on; made once for several files."""
+    return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
 
 
-def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
-    """The same from the settings that it depends on."""
+@functools.lru_cache(maxsize=4)
+def _made(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
     loaded = data.load(name, root=data_root or None)
     rng = np.random.default_rng([seed, 1])
     if loaded.name == "purchase_like":
@@ -210,10 +210,21 @@ def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[F
     before = []
     for _ in range(steps):
         before.append(weight.numpy().copy())
-        gradient = record_gradients(before[-1], task.features[members], task.y[members])
-        weight.grad = torch.as_tensor(gradient.mean(axis=0)).view(weight.shape)
+        mean = gradients(task, before[-1], members).mean(axis=0)
+        weight.grad = torch.as_tensor(mean).view(weight.shape)
         optimiser.step()
     return before
+
+
+def gradients(task: Task, weight: FloatArray, rows: np.ndarray) -> FloatArray:
+    """Of some records at some weights, (records, d)."""
+    return record_gradients(weight, task.features[rows], task.y[rows])
+
+
+def two_numbers(whitened: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """D^2 and K of each record; the first n are members, whose mean is what a step publishes."""
+    distance = np.square(whitened - whitened[:n].mean(axis=0)).sum(axis=1)
+    return distance, np.square(whitened).sum(axis=1)
 
 
 def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, np.ndarray]:
@@ -222,14 +233,12 @@ def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, 
     steps: dict[str, list] = {"distance": [], "susceptibility": [], "eigenvalue": []}
     of_first: dict[str, Any] = {}
     for weight in trajectory(task, s.members, settings.audit_steps, settings.seed + model):
-        back = record_gradients(weight, task.features[s.background], task.y[s.background])
-        x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
+        back, x = (gradients(task, weight, rows) for rows in (s.background, s.queries))
         moments = gradient_moments(back)
         root = whitening(moments.covariance)
-        # Members come first among the queries: their mean is what the step publishes.
-        rotated = (x - moments.mean) @ root
-        steps["distance"].append(np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1))
-        steps["susceptibility"].append(np.square(rotated).sum(axis=1))
+        distance, susceptibility = two_numbers((x - moments.mean) @ root, n)
+        steps["distance"].append(distance)
+        steps["susceptibility"].append(susceptibility)
         eigenvalues = np.sort(1 / np.square(root).sum(axis=0))[::-1]
         steps["eigenvalue"].append(np.pad(eigenvalues, (0, d - len(eigenvalues))))
         if not of_first:

@@ -27,7 +27,6 @@ from membership.studies.gmip.names import (
     RMIA,
 )
 from membership.studies.gmip.settings import Settings
-from membership.training.private import record_gradients
 
 FEW_SHADOWS = 16
 _STREAM, _MORE = 20, 20_000
@@ -81,14 +80,12 @@ def _numbers(
     """D^2 and K of each asked record, members first; n and the covariance's rank."""
     # The last class's entries are what those of the others lack to zero.
     of_background, of_pool = (
-        record_gradients(weight, task.features[rows], task.y[rows])[:, : -weight.shape[1]]
+        experiment.gradients(task, weight, rows)[:, : -weight.shape[1]]
         for rows in (background, pool)
     )
     moments = curvature.gradient_moments(of_background)
     root = curvature.whitening(moments.covariance)
-    rotated = (of_pool - moments.mean) @ root
-    distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
-    return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
+    return *experiment.two_numbers((of_pool - moments.mean) @ root, n), n, root.shape[1]
 
 
 def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict[str, FloatArray]:
