@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
 
 def _steps(name: str, settings: Settings) -> xr.Dataset:
     """GLiR's numbers at every step of ``audit_models`` models, each with its own records."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     splits = [experiment.split(task, settings, model) for model in range(settings.audit_models)]
     of_models = [experiment.steps_of(task, s, settings, model) for model, s in enumerate(splits)]
     n = task.batch
@@ -98,7 +98,7 @@ def _steps(name: str, settings: Settings) -> xr.Dataset:
 def _starts(name: str, settings: Settings) -> xr.Dataset:
     """The loss attack's outcomes after the few steps, by whether models share their start."""
     of_starts = [loss_attack.outcomes(_outputs(name, settings, "few", start)) for start in STARTS]
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     return evidence.dataset(
         "measured",
         {
@@ -114,7 +114,7 @@ def _starts(name: str, settings: Settings) -> xr.Dataset:
 
 def _outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
     """Log-odds under targets and shadow models, all of random halves of the same records."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     pool = experiment.split(task, settings, 0).queries
     targets, models = settings.audit_models, settings.audit_models + settings.n_reference
     mask = data.random_halves(models, len(pool), settings.seed)
@@ -136,7 +136,7 @@ def _outputs(name: str, settings: Settings, length: str, start: str = "shared") 
 
 def _measured(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies: by notion and level with either noise, and by optimiser at one level."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     mus = levels(settings.n_levels)
     tau = np.array([[needed_noise(task.recipe, mu, notion) for mu in mus] for notion in NOTIONS])
     distinct, place = np.unique(tau, return_inverse=True)
@@ -172,7 +172,7 @@ def _measured(name: str, settings: Settings) -> xr.Dataset:
 
 def _clipped(name: str, settings: Settings) -> xr.Dataset:
     """Test accuracies with C at the median norm of the gradients."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     measured = utility.clipped_accuracies(task, settings)
     arrays = {key: array for key, array in measured.items() if isinstance(array, tuple)}
     return evidence.dataset(
@@ -188,7 +188,7 @@ def _clipped(name: str, settings: Settings) -> xr.Dataset:
 
 def _composed(name: str, settings: Settings) -> xr.Dataset:
     """The attack on models of Figure 3 without noise, all of whose steps are seen."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     runs = min(settings.audit_models, promise.RUNS)
     played = [
         [promise.outcomes(promise.attacked(task, run, o, settings.seed)) for run in range(runs)]
@@ -218,7 +218,7 @@ def _composed(name: str, settings: Settings) -> xr.Dataset:
 
 def _joint(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of several steps' joint test on real gradients, by background."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     of_models = [
         several_steps.outcomes(task, settings, model) for model in range(settings.audit_models)
     ]
@@ -235,7 +235,7 @@ def _joint(name: str, settings: Settings) -> xr.Dataset:
 
 def _noised(name: str, settings: Settings) -> xr.Dataset:
     """The AUC of the best attack on one step, without noise and with that of half the level."""
-    task, clip = experiment.task(name, settings), noised.clip_of_table_3()
+    task, clip = _task(name, settings), noised.clip_of_table_3()
     tau = noised.halving_noise(task.dimension, task.batch, clip)
     models = range(settings.audit_models)
     of_models = [noised.areas(task, settings, model, clip, tau) for model in models]
@@ -252,7 +252,7 @@ def _noised(name: str, settings: Settings) -> xr.Dataset:
 @evidence.version(2)
 def _times(name: str, settings: Settings) -> xr.Dataset:
     """Processor time and AUC of GLiR and of the loss attack after the few steps."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     of_models = [
         loss_attack.timed_outcomes(task, settings, model) for model in range(settings.audit_models)
     ]
@@ -274,7 +274,7 @@ def _times(name: str, settings: Settings) -> xr.Dataset:
 
 def _released(name: str, settings: Settings) -> xr.Dataset:
     """What the released code's inverse finds after all steps."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     return evidence.dataset(
         "measured",
         {"found": (("model", "quantity"), forensics.released_steps(task, settings))},
@@ -286,7 +286,7 @@ def _released(name: str, settings: Settings) -> xr.Dataset:
 
 def _spectral(name: str, settings: Settings) -> xr.Dataset:
     """The noise that a level takes by three bounds, and the attack under the least."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     return evidence.dataset(
         "measured",
         spectral.measure(task, settings),
@@ -305,7 +305,7 @@ def _spectral(name: str, settings: Settings) -> xr.Dataset:
 
 def _rivals(name: str, settings: Settings, steps: int) -> xr.Dataset:
     """Counts of gradient and loss attacks on the same models, after one step or a few."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     scored, shares = rivals.few_games(task, settings, steps)
     arrays = {side: (_COUNTS, counts) for side, counts in rivals.counted(scored, 1).items()}
     if steps == 1:
@@ -327,7 +327,7 @@ def _rivals(name: str, settings: Settings, steps: int) -> xr.Dataset:
 
 def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
     """The same after Table 4's whole training, on targets that share their records."""
-    task = experiment.task(name, settings)
+    task = _task(name, settings)
     scored, n_records = all_epochs.played(task, settings)
     targets, asked = scored.member.shape
     counts = rivals.counted(scored, all_epochs.BLOCKS)
@@ -349,6 +349,10 @@ def _rivals_all(name: str, settings: Settings) -> xr.Dataset:
 
 _COUNTS = ("attack", "target", "block", "threshold")
 _SHARES = 400
+
+
+# A data set with its features is made once for the files of it.
+_task = lru_cache(maxsize=4)(experiment.task)
 
 
 def _origin(task: Task, settings: Settings, device: str, steps: int = 0) -> dict[str, Any]:

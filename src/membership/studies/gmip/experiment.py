@@ -5,7 +5,6 @@ Every audited model is a softmax layer trained on one batch: its n members, all 
 other records of the same kind to estimate the gradients' moments on.
 """
 
-import functools
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -85,18 +84,13 @@ class Task:
 
 
 def task(name: str, settings: Settings) -> Task:
-    """Load one data set and its fixed features, ready to train on; made once for several files."""
-    return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
-
-
-@functools.lru_cache(maxsize=4)
-def _made(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
-    loaded = data.load(name, root=data_root or None)
-    rng = np.random.default_rng([seed, 1])
+    """Load one data set and its fixed features, ready to train on."""
+    loaded = data.load(name, root=settings.data_root or None)
+    rng = np.random.default_rng([settings.seed, 1])
     if loaded.name == "purchase_like":
-        parts = _purchase(loaded, pretrain_epochs, seed, device)
+        parts = _purchase(loaded, settings)
     elif loaded.name == "cifar10":
-        parts = _cifar(loaded, data_root, pretrain_epochs, seed, device)
+        parts = _cifar(loaded, settings)
     else:
         parts = _random_features(loaded, rng)
     x, y, recipe, digests, deviations = parts
@@ -128,24 +122,25 @@ def _random_features(loaded: data.Dataset, rng: np.random.Generator):
     return np.tanh(flat @ weight + bias), loaded.y, recipe, {}, deviations
 
 
-def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
+def _purchase(loaded: data.Dataset, settings: Settings):
     """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
     by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
     used, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
     config = training.TrainingConfig(
-        epochs=epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
+        epochs=settings.pretrain_epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
     )
     factory = partial(models.mlp, loaded.x.shape[1], (1024, 128), others.n_classes, "tanh")
     everyone = np.ones((1, len(others)), dtype=bool)
-    trained = training.train(factory, others, everyone, config, [seed], device=device)
+    seeds, device = [settings.seed], settings.device
+    trained = training.train(factory, others, everyone, config, seeds, device=device)
     deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
     features = _hidden(trained.module(0), used.x)
     return features, used.y, RECIPES["purchase_like"], {}, deviations
 
 
-def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device: str):
+def _cifar(loaded: data.Dataset, settings: Settings):
     """A network trained on CIFAR-100, its last layer's inputs brought to 64 by PCA."""
-    source = data.load("cifar100_20k", root=data_root or None)
+    source, epochs = data.load("cifar100_20k", settings.data_root or None), settings.pretrain_epochs
     config = training.TrainingConfig(
         epochs=epochs,
         batch_size=128,
@@ -157,7 +152,8 @@ def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device:
     factory = partial(models.resnet, 18, source.n_classes, stem="imagenet")
     split = source.official_train
     rows = np.ones(len(source), dtype=bool) if split is None else split
-    trained = training.train(factory, source, rows[None], config, [seed], device=device)
+    seeds, device = [settings.seed], settings.device
+    trained = training.train(factory, source, rows[None], config, seeds, device=device)
     recipe = RECIPES["cifar10"]
     features = _hidden(trained.module(0), loaded.x)
     reduced = PCA(recipe.width, random_state=0).fit_transform(features)
