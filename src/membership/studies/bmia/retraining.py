@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
 from membership.studies.bmia.scores import Seen, auc, moments
@@ -132,13 +133,11 @@ def control_7(datasets: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
     """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
     listed = []
     for seen, shapes in zip(datasets, measured, strict=True):
-        shapes_of = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
+        names = shapes["quantity"].values.tolist()
+        shapes_of = dict(zip(names, shapes["shape"].values.T, strict=True))
         shapes_of["AUC (%) with draws"] = auc(seen.attack("bmia"))
         shapes_of["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
-        key = {"dataset": seen.label}
-        listed += [
-            {**key, "quantity": str(name), **metrics.summary(v)} for name, v in shapes_of.items()
-        ]
+        listed += of_each({"dataset": seen.label}, "quantity", shapes_of)
     return tidy(listed, origin(datasets))
 
 

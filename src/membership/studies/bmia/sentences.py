@@ -52,15 +52,6 @@ def of_control_16(table: pd.DataFrame) -> str:
     return f"{sentence} {words[0].upper()}{words[1:]} of new records."
 
 
-def of_control_12(table: pd.DataFrame) -> str:
-    """How many of LiRA's references one posterior is worth; of others, see the table."""
-    rows = table[table["metric"] == "references that equal BMIA"]
-    rows = rows[rows["attack"] == "LiRA, a variance a record"]
-    texts = [f"{row.dataset} {row.value:.1f}" for row in rows.itertuples()]
-    start = "LiRA, with a variance a record, needs this many references to match one posterior"
-    return f"{start}: {'; '.join(texts)}." if texts else ""
-
-
 def of_control_15(table: pd.DataFrame) -> str:
     """Every rate with the most references, beside BMIA's."""
     rates = table[table["metric"] == RATE]
