@@ -9,7 +9,7 @@ import numpy as np
 
 from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
-from membership.attacks.distributions import runner_up
+from membership.studies import hinge_laws
 from membership.studies.bmia.experiment import World, some_of
 from membership.studies.bmia.names import sizes_up_to
 from membership.training import Ensemble
@@ -186,10 +186,7 @@ class Trained:
 
     def closed_form(self, model: int) -> Moments:
         """The same with the runner-up frozen, which makes the hinge Gaussian."""
-        layer, rows = self.layer(model, "queries"), np.arange(len(self.y))
-        rival = runner_up(layer.logits, self.y)
-        variance = self.posterior(model).difference_variance(layer.features, self.y, rival)
-        return layer.logits[rows, self.y] - layer.logits[rows, rival], np.sqrt(variance)
+        return hinge_laws.closed_form(self.posterior(model), self.layer(model, "queries"), self.y)
 
     def qmia_model(self, target: int) -> training.ConditionalNormal:
         """A Gaussian regression of the target's hinge on record and label, on validation records.
@@ -226,8 +223,7 @@ class Trained:
 
     def with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
         """What a regression of the target's hinge is given of records: features, and the class."""
-        flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
-        return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
+        return hinge_laws.with_label(x, y, self.world.dataset.n_classes)
 
 
 def moments(drawn: FloatArray) -> Moments:

@@ -76,6 +76,10 @@ class Table:
         )
 
 
+Tables = Sequence[tuple[str, Table]]
+"""Tables and the data set of each."""
+
+
 @dataclass(frozen=True, eq=False)
 class CellEvidence:
     """What was gathered of one cell.
@@ -280,7 +284,7 @@ def carries(evidence: CellEvidence, fpr: float) -> bool:
 
 
 def contrast(
-    tables: Sequence[tuple[str, Table]],
+    tables: Tables,
     weights: Mapping[str, float],
     statistic: str,
     settings: Settings,
@@ -305,6 +309,21 @@ def contrast(
         ]
         parts.append(functools.reduce(operator.add, terms).interval())
     return added(parts, scale)
+
+
+def area(tables: Tables, weights: Mapping[str, float], settings: Settings) -> dict[str, float]:
+    """`contrast` of the AUC."""
+    return contrast(tables, weights, "auc", settings)
+
+
+def rate(
+    tables: Tables, weights: Mapping[str, float], settings: Settings, fpr: float = 0.01
+) -> dict[str, float]:
+    """`contrast` of the TPR at a false-positive rate, in percent."""
+    return contrast(tables, weights, "tpr_at_fpr", settings, scale=100.0, fpr=fpr)
+
+
+CONTRASTS = {names.AREA: area, names.RATE: rate}
 
 
 def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
