@@ -90,3 +90,14 @@ def test_a_sentence_that_a_list_declares():
     assert sentences.declared(said | {"where": {"attack": "MAST"}}, TABLE) == ""
     whole = {"text": "{row:g} at n = 400", "rows": {"row": {"n": 400, **MATT}}}
     assert sentences.declared(whole, TABLE) == "57 at n = 400"
+
+
+def test_several_rows_are_told_from_the_least_to_the_largest():
+    declared = {"text": "{all:.0f}% at n = {all.n:,}", "spans": {"all": {"attack": "MATT"}}}
+    rows = TABLE[TABLE["attack"] == "MATT"]
+    (low, high), (few, many) = ((rows[name].min(), rows[name].max()) for name in ("value", "n"))
+    expected = f"{low:.0f} to {high:.0f}% at n = {few:,} to {many:,}"
+    assert sentences.declared(declared, TABLE) == expected
+    assert sentences.declared(declared | {"spans": {"all": {"attack": "none"}}}, TABLE) == ""
+    least = sentences.declared(declared | {"at": "most"}, TABLE)
+    assert least.endswith(f"at n = {many:,}")

@@ -28,12 +28,28 @@ class Row(float):
         return self.columns[name]
 
 
+class Span:
+    """Several rows' numbers, or those of another column, in one format: "3.0 to 5.0"."""
+
+    def __init__(self, rows: pd.DataFrame, column: str = "value") -> None:
+        self.rows, self.column = rows, column
+
+    def __format__(self, style: str) -> str:
+        values = self.rows[self.column]
+        least, most = (format(end, style) for end in (values.min(), values.max()))
+        return most if least == most else f"{least} to {most}"
+
+    def __getattr__(self, name: str) -> "Span":
+        return Span(self.rows, name)
+
+
 def each(
     table: pd.DataFrame,
     over: str | Sequence[str],
     text: str,
     whole: str = "{}",
     between: str = "; ",
+    spans: Mapping[str, Mapping[str, Any]] | None = None,
     **rows: Mapping[str, Any] | str,
 ) -> str:
     """A text for each value of a column, or combination of several, one after the other.
@@ -52,6 +68,8 @@ def each(
         them all leaves no sentence, "".
     between : str
         What stands between two texts.
+    spans : mapping, optional
+        Each name's rows, several: a format of it says their least and largest number.
     **rows : mapping or str
         Each name's row, by what its columns hold, or a sum of rows named before it, such as
         ``"train - validation"``. A text is left out where the table has no such row.
@@ -65,7 +83,9 @@ def each(
     texts, words = [], {}
     for words, part in _parts(table, over):
         try:
-            named = _named(part, rows)
+            named: dict[str, Any] = _named(part, rows)
+            for name, where in (spans or {}).items():
+                named[name] = Span(_matches(part, name, where))
         except LookupError:
             continue
         texts.append(text.format(**words, **named))
@@ -79,7 +99,7 @@ def declared(
 
     ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
     at the ``"ends"`` of the column ``of``, at its ``"least"`` or its ``"most"``, and ``order`` by
-    which column they are sorted; ``rows`` are the named rows.
+    which column they are sorted; ``rows`` are the named rows, ``spans`` groups of them.
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
@@ -127,6 +147,13 @@ def _parts(table: pd.DataFrame, over: list[str]) -> list[tuple[dict[str, Any], p
     return [(dict(zip(over, key, strict=True)), part) for key, part in groups]
 
 
+def _matches(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> pd.DataFrame:
+    try:
+        return rows_at(table, **where)
+    except InputError as lacking:
+        raise LookupError(name) from lacking
+
+
 def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
     """The rows by name; LookupError where one is not there."""
     named: dict[str, Any] = {}
@@ -134,10 +161,7 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
         if isinstance(where, str):
             named[name] = sums.total(where, named)
             continue
-        try:
-            matches = rows_at(table, **where)
-        except InputError as lacking:
-            raise LookupError(name) from lacking
+        matches = _matches(table, name, where)
         if len(matches) > 1:
             raise InputError(f"{name}: {dict(where)} singles out {len(matches)} rows")
         named[name] = Row(matches.iloc[0])

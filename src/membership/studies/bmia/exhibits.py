@@ -30,29 +30,14 @@ POPULATION, DRAWS, QUANTILES = (
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
+    exhibit("fig-1", toy.figure_1, settings=True, says=sentences.of_figure_1),
+    exhibit("ctl-11", toy.control_11, names.TOY),
     exhibit(
-        "fig-1",
-        toy.figure_1,
-        settings=True,
-        says=sentences.of_figure_1,
-    ),
-    exhibit("ctl-11", toy.control_11, names.TOY, says=sentences.of_control_11),
-    exhibit(
-        "tab-1",
-        table_1.table_1,
-        SEEN,
-        VARIANTS,
-        draw=drawings.references,
-        judge=table_1.judged,
-        says=sentences.of_table_1,
+        "tab-1", table_1.table_1, SEEN, VARIANTS, draw=drawings.references, judge=table_1.judged
     ),
     exhibit("ctl-1", table_1.control_1, SEEN, draw=drawings.posterior_added),
     exhibit(
-        "ctl-10",
-        table_1.control_10,
-        TIMES,
-        judge=table_1.judged,
-        says=sentences.of_control_10,
+        "ctl-10", table_1.control_10, TIMES, judge=table_1.judged, says=sentences.of_control_10
     ),
     exhibit(
         "ctl-12",
@@ -72,12 +57,7 @@ EXHIBITS = (
         draw=drawings.against_accuracy,
         says=sentences.of_control_16,
     ),
-    exhibit(
-        "fig-2",
-        thresholds.figure_2,
-        SEEN,
-        alt=sentences.laws,
-    ),
+    exhibit("fig-2", thresholds.figure_2, SEEN, alt=sentences.laws),
     exhibit(
         "ctl-2",
         p_values.control_2,
@@ -87,24 +67,11 @@ EXHIBITS = (
         draw=drawings.nominal,
         says=sentences.of_control_2,
     ),
-    exhibit("ctl-3", p_values.control_3, SEEN, says=sentences.of_control_3),
-    exhibit(
-        "ctl-17",
-        p_values.control_17,
-        SEEN,
-        settings=True,
-        draw=drawings.accused,
-        says=sentences.of_control_17,
-    ),
+    exhibit("ctl-3", p_values.control_3, SEEN),
+    exhibit("ctl-17", p_values.control_17, SEEN, settings=True, draw=drawings.accused),
     exhibit("ctl-4", retraining.control_4, SEEN, says=sentences.of_control_4),
     exhibit("ctl-5", retraining.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
-    exhibit(
-        "ctl-6",
-        table_1.control_6,
-        SEEN,
-        draw=drawings.three_liras,
-        says=sentences.of_control_6,
-    ),
+    exhibit("ctl-6", table_1.control_6, SEEN, draw=drawings.three_liras),
     exhibit("ctl-7", retraining.control_7, SEEN, MEASURED),
     exhibit("fig-3", predictive.figure_3, ON_VARIANTS, alt=sentences.by_samples),
     exhibit("fig-5", predictive.figure_5, ON_VARIANTS, alt=sentences.curves),

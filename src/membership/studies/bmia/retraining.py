@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.rows import of_each
+from membership.exhibits.rows import of_each, of_error
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
 from membership.studies.bmia.scores import Seen, auc, moments
@@ -85,9 +85,7 @@ def _summary(name: str, values: list[float], reliability: dict[str, float]) -> d
     whole = float(np.hypot(summary["standard_error"], of_root))
     # Welch and Satterthwaite: the reliability's error is known over thousands of queries.
     degrees = summary["degrees_of_freedom"] * (whole / summary["standard_error"]) ** 4
-    half = stats.t.ppf(0.975, degrees) * whole
-    ends = {"low": summary["value"] - half, "high": summary["value"] + half}
-    return {**summary, **ends, "standard_error": whole, "degrees_of_freedom": degrees}
+    return {**summary, **of_error(summary["value"], whole, len(values), degrees)}
 
 
 def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:

@@ -46,13 +46,9 @@ EXHIBITS = (
     exhibit(
         "fig-3", power.against_seconds, TIMED, draw=drawings.seconds, says=sentences.of_seconds
     ),
-    exhibit("ctl-2", power.gains, FILES, draw=drawings.gains, says=sentences.of_gains),
+    exhibit("ctl-2", power.gains, FILES, draw=drawings.gains),
     exhibit(
-        "ctl-3",
-        thresholds.by_record,
-        FILES,
-        draw=drawings.repeated,
-        says=sentences.of_records,
+        "ctl-3", thresholds.by_record, FILES, draw=drawings.repeated, says=sentences.of_records
     ),
     exhibit(
         "tab-3",

@@ -104,18 +104,6 @@ def of_seconds(table: pd.DataFrame) -> str:
     return f"No other is cheaper and better than {attacks}. First points: {points}."
 
 
-def of_gains(table: pd.DataFrame) -> str:
-    """Ranges of both gains."""
-    clauses = []
-    for metric, words in (
-        ("gain in TPR at 1% FPR (points)", "TPR at 1% FPR"),
-        ("gain in accuracy (points)", "accuracy"),
-    ):
-        rows = _picked(table, metric)["value"]
-        clauses.append(f"{words} by {rows.min():.1f} to {rows.max():.1f} points")
-    return f"Against the loss, MAST, LiRA and Attack-R change {joined(clauses)}."
-
-
 def of_records(table: pd.DataFrame) -> str:
     """Shares of records with four times the rate, loss against calibrated."""
     rows = _picked(table, "records with an FPR above 20% (%)")

@@ -16,7 +16,7 @@ from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import experiment
+from membership.studies.gmip import experiment, names
 from membership.studies.gmip.audit import (
     QUERIES,
     SIZES,
@@ -32,16 +32,6 @@ from membership.studies.gmip.audit import (
 )
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
-from membership.studies.gmip.names import (
-    BACKGROUND,
-    DEPENDENCE,
-    FOUND,
-    PREDICTED,
-    RANK,
-    REST,
-    SIMULATED,
-    SPREAD,
-)
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
 
@@ -223,7 +213,7 @@ def control_2(audits: Audits) -> pd.DataFrame:
 
 def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
-    simulated = calibration(settings).assign(data=SIMULATED)
+    simulated = calibration(settings).assign(data=names.SIMULATED)
     return joined([simulated, real_calibration(audits).rename(columns=_DATA)])
 
 
@@ -257,14 +247,14 @@ def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[st
     expected, single = _expected(audit, n, rank, steps), _expected(audit, n, rank, 1)
     first_step = areas(scores[:, 0], member)
     measured = areas(scores[:, :steps].sum(axis=1), member)
-    yield PREDICTED, np.full(len(scores), level(d))
-    yield RANK, np.full(len(scores), level(rank) - level(d))
-    yield SPREAD, expected - level(rank)
+    yield names.PREDICTED, np.full(len(scores), level(d))
+    yield names.RANK, np.full(len(scores), level(rank) - level(d))
+    yield names.SPREAD, expected - level(rank)
     if steps > 1:
-        yield DEPENDENCE, measured - first_step - (expected - single)
-    yield BACKGROUND, cost
-    yield REST, first_step - single - cost
-    yield FOUND, measured
+        yield names.DEPENDENCE, measured - first_step - (expected - single)
+    yield names.BACKGROUND, cost
+    yield names.REST, first_step - single - cost
+    yield names.FOUND, measured
 
 
 def _expected(audit: xr.Dataset, n: int, rank: int, steps: int) -> FloatArray:

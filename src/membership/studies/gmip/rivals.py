@@ -14,18 +14,8 @@ from scipy.special import expit
 from membership import attacks, curvature, data
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
-from membership.studies.gmip import experiment
+from membership.studies.gmip import experiment, names
 from membership.studies.gmip.experiment import Task
-from membership.studies.gmip.names import (
-    GLIR,
-    GLIR_MORE,
-    LIRA,
-    LIRA_FEW,
-    LIRA_ONE,
-    LOSS,
-    RATIO_MORE,
-    RMIA,
-)
 from membership.studies.gmip.settings import Settings
 
 FEW_SHADOWS = 16
@@ -60,15 +50,15 @@ def _few_game(
     stream = [settings.seed, _STREAM, game]
     mask = paired_halves(settings.n_reference, len(pool), stream)
     mask = np.concatenate([(np.arange(len(pool)) < n)[None], mask])
-    scores, shares = {GLIR: np.zeros(len(pool))}, np.zeros(0)
+    scores, shares = {names.GLIR: np.zeros(len(pool))}, np.zeros(0)
     for weight in experiment.trajectory(task, split.members, steps, seed):
-        scores[GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
+        scores[names.GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
         if steps == 1:
             rest = np.setdiff1d(np.arange(len(task.y)), pool)
             more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
             numbers = _numbers(task, weight, more, pool, n)
-            scores[GLIR_MORE] = glir_from_distance(*numbers)
-            scores[RATIO_MORE] = glir_log_ratio(*numbers)
+            scores[names.GLIR_MORE] = glir_from_distance(*numbers)
+            scores[names.RATIO_MORE] = glir_log_ratio(*numbers)
             shares = numbers[1][n:] / numbers[3]
     odds = experiment.log_odds(task, pool, mask, steps, seed)
     return scores | by_losses(odds[0], odds[1:], mask[1:]), shares
@@ -93,11 +83,11 @@ def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict
     few = slice(FEW_SHADOWS)
     target, shadow = target.astype(np.float64), shadow.astype(np.float64)
     return {
-        LOSS: target,
-        LIRA: attacks.lira(target, shadow, inside),
-        LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
-        LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
-        RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
+        names.LOSS: target,
+        names.LIRA: attacks.lira(target, shadow, inside),
+        names.LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
+        names.LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
+        names.RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
     }
 
 
