@@ -14,6 +14,7 @@ from scipy import stats
 
 from membership import attacks, evidence, metrics, training
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.rows import of_error
 from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.signals import loss_of_log_odds
@@ -165,13 +166,17 @@ def _orders(table: pd.DataFrame) -> str:
     return sentence
 
 
-def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
-    key = {
+def _key_of(attrs: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    return {
         "dataset": attrs["set"],
         "network": attrs["recipe"]["architecture"],
         "members": int(attrs["recipe"]["members"]),
         TEST: float(np.mean(own[ON_OTHERS])),
     }
+
+
+def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
+    key = _key_of(attrs, own)
     rows = [
         {**key, "metric": name, **metrics.summary(values)}
         for name, values in own.items()
@@ -237,19 +242,7 @@ def _falls(sweep: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str,
     for metric in (RATE, AUC):
         first, second = (Contrast.of_units(own[metric], metric) for own in (fewest, most))
         less = first.less(second)
-        listed.append(
-            {
-                "dataset": attrs["set"],
-                "network": attrs["recipe"]["architecture"],
-                "members": int(attrs["recipe"]["members"]),
-                TEST: float(np.mean(fewest[ON_OTHERS])),
-                "metric": f"{metric}, {LESS}",
-                "value": less.difference,
-                "low": less.low,
-                "high": less.high,
-                "standard_error": less.standard_error,
-                "degrees_of_freedom": less.degrees_of_freedom,
-                "n_repeats": len(fewest[metric]),
-            }
-        )
+        key = {**_key_of(attrs, fewest), "metric": f"{metric}, {LESS}"}
+        numbers = less.difference, less.standard_error, len(fewest[metric])
+        listed.append({**key, **of_error(*numbers, less.degrees_of_freedom)})
     return listed

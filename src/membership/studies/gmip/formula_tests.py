@@ -1,5 +1,6 @@
 """The tests of claims on formulas and simulations; thresholds as fixed before the results."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -46,12 +47,10 @@ def theorem(source: Source) -> Outcome:
 def grows_gaussian(source: Source) -> Outcome:
     """c02: the gap to the Gaussian curve at four sizes, and at Table 3's."""
     sizes = [(81, 63), (163, 125), (325, 250), (650, 500)]
-    gaps = [_gap(*size) for size in sizes]
+    gaps = {d: _gap(d, n) for d, n in sizes}
     falls = [
-        better(Contrast(f"gap at d = {a[0]} less gap at d = {b[0]}", x - y), 0.0, parts=6)
-        for (a, x), (b, y) in zip(
-            zip(sizes, gaps, strict=True), list(zip(sizes, gaps, strict=True))[1:], strict=False
-        )
+        better(Contrast(f"gap at d = {a} less gap at d = {b}", gaps[a] - gaps[b]), 0.0, parts=6)
+        for a, b in itertools.pairwise(gaps)
     ]
     small = [
         chance(Contrast(f"gap at d = {d}, n = {n}", _gap(d, n)), 0.01, parts=6)
@@ -107,11 +106,9 @@ def _like_corollary(source: Source, ablations: dict[str, tuple[int, int, Any]]) 
         (d, n), fpr = sizes[panel], rows_at(part, series="GLiR")["fpr"].to_numpy()
         return privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))
 
-    outcomes = {panel: every(_against(table, panel, len(sizes), predicted)) for panel in sizes}
-    summary = summed_up(
-        outcome for panel in sizes for outcome in _against(table, panel, len(sizes), predicted)
-    )
-    reason = "; ".join(f"{panel}: {outcome.word}" for panel, outcome in outcomes.items())
+    outcomes = {panel: _against(table, panel, len(sizes), predicted) for panel in sizes}
+    summary = summed_up(itertools.chain(*outcomes.values()))
+    reason = "; ".join(f"{panel}: {every(parts).word}" for panel, parts in outcomes.items())
     return replace(summary, reason=reason).on("simulation")
 
 
@@ -145,10 +142,7 @@ def table_5(source: Source) -> Outcome:
     merged = table.merge(printed, on=["mu", "metric"], suffixes=("", "_printed"))
     if len(merged) < len(printed):
         return untested(f"it takes all {len(printed)} entries")
-    noise, of_paper = (
-        merged["value"].to_numpy(),
-        merged["value_printed"].to_numpy(dtype=float),
-    )
+    noise, of_paper = (merged[name].to_numpy(float) for name in ("value", "value_printed"))
     # Another zero is no rounding.
     apart = np.where((noise == 0) != (of_paper == 0), 1.0, np.abs(noise - of_paper))
     return identity(
