@@ -51,7 +51,7 @@ def test_a_row_of_a_curve_is_its_rate():
 
 
 def test_the_ends_of_several_rows_stand_by_one_name():
-    said = {"ends_of": {"malt": MALT, "matt": {**MATT, "n": 400}}}
+    said = {"spans": {"malt": MALT, "matt": {**MATT, "n": 400}}}
     said["text"] = "{malt:.1f}, at most {malt.most:.0f}; {matt:.0f}"
     assert sentences.declared(said, TABLE) == "51.0 to 54.2, at most 54; 57"
     assert sentences.declared({**said, "where": {"attack": "MALT"}}, TABLE) == ""
@@ -97,3 +97,14 @@ def test_a_sentence_that_a_list_declares():
     assert sentences.declared(said | {"where": {"attack": "MAST"}}, TABLE) == ""
     whole = {"text": "{row:g} at n = 400", "rows": {"row": {"n": 400, **MATT}}}
     assert sentences.declared(whole, TABLE) == "57 at n = 400"
+
+
+def test_several_rows_are_told_from_the_least_to_the_largest():
+    declared = {"text": "{all:.0f}% at n = {all.n:,}", "spans": {"all": {"attack": "MATT"}}}
+    rows = TABLE[TABLE["attack"] == "MATT"]
+    (low, high), (few, many) = ((rows[name].min(), rows[name].max()) for name in ("value", "n"))
+    expected = f"{low:.0f} to {high:.0f}% at n = {few:,} to {many:,}"
+    assert sentences.declared(declared, TABLE) == expected
+    assert sentences.declared(declared | {"spans": {"all": {"attack": "none"}}}, TABLE) == ""
+    least = sentences.declared(declared | {"at": "most"}, TABLE)
+    assert least.endswith(f"at n = {many:,}")

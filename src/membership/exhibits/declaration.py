@@ -169,13 +169,16 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
 def words_of(package: str) -> dict[str, dict[str, Any]]:
     """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter.
 
-    The label is the paper's: "Figure 2" of ``fig-2``. Its table ``says`` is a sentence by rows
-    that have names.
+    The label is the paper's: "Figure 2" of ``fig-2``. A table ``says`` or ``alt`` is a sentence by
+    rows that have names, and a table ``draw`` what `drawn` takes.
     """
     words = tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
     for fields in words.values():
-        if "says" in fields:
-            fields["says"] = functools.partial(_SENTENCES.declared, fields["says"])
+        for name in ("says", "alt"):
+            if not isinstance(fields.get(name, ""), str):
+                fields[name] = functools.partial(_SENTENCES.declared, fields[name])
+        if "draw" in fields:
+            fields["draw"] = drawn(**fields["draw"])
     return {
         name: {"label": _label(*name.split("-", 1)), **fields} for name, fields in words.items()
     }

@@ -1,5 +1,6 @@
 """Rows of an exhibit's table: numbers over units, shares and correlations with their ends."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,27 @@ def of_each(
         | metrics.summary(numbers, **bounds)
         for name, numbers in values.items()
     ]
+
+
+def of_error(
+    value: float,
+    error: float,
+    units: int,
+    degrees: float = math.inf,
+    *,
+    lowest: float = -math.inf,
+    highest: float = math.inf,
+) -> dict[str, float]:
+    """A number with Student's 95% interval of its own standard error and degrees of freedom."""
+    half = float(stats.t.ppf(0.975, degrees)) * error
+    return {
+        "value": value,
+        "low": max(value - half, lowest),
+        "high": min(value + half, highest),
+        "standard_error": error,
+        "degrees_of_freedom": degrees,
+        "n_repeats": units,
+    }
 
 
 def share(hit: Any) -> dict[str, float]:

@@ -1,7 +1,6 @@
 """What a table says, from rows that have names: the computed sentences of exhibits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -9,6 +8,8 @@ import pandas as pd
 from membership.errors import InputError
 from membership.published import sums
 from membership.published.rows import rows_at
+
+_ENDS = {"least": "min", "most": "max"}
 
 
 class Row(float):
@@ -27,17 +28,29 @@ class Row(float):
         return self.columns[name]
 
 
-@dataclass(frozen=True)
-class Ends:
-    """The least and the largest number of some rows: ``{shares.least:.0f}``, ``{shares:.0f}%``."""
+class Span:
+    """Several rows' numbers: ``{shares:.1f}`` is "3.0 to 5.0", ``{shares.most:.1f}`` one end.
 
-    least: float
-    most: float
+    Another attribute names another column: ``{shares.low:.1f}``.
+    """
+
+    def __init__(self, rows: pd.DataFrame, column: str = "value") -> None:
+        self.rows, self.column = rows, column
+
+    @property
+    def least(self) -> Any:
+        return self.rows[self.column].min()
+
+    @property
+    def most(self) -> Any:
+        return self.rows[self.column].max()
 
     def __format__(self, style: str) -> str:
-        """From the one to the other; one where both print alike."""
         least, most = format(self.least, style), format(self.most, style)
         return most if least == most else f"{least} to {most}"
+
+    def __getattr__(self, name: str) -> "Span":
+        return Span(self.rows, name)
 
 
 def each(
@@ -46,7 +59,7 @@ def each(
     text: str,
     whole: str = "{}",
     between: str = "; ",
-    ends_of: Mapping[str, Mapping[str, Any]] | None = None,
+    spans: Mapping[str, Mapping[str, Any]] | None = None,
     **rows: Mapping[str, Any] | str,
 ) -> str:
     """A text for each value of a column, or combination of several, one after the other.
@@ -65,8 +78,8 @@ def each(
         them all leaves no sentence, "".
     between : str
         What stands between two texts.
-    ends_of : mapping
-        What the columns of several rows hold, by a name for their `Ends`.
+    spans : mapping, optional
+        Each name's rows, several: a format of it says their least and largest number.
     **rows : mapping or str
         Each name's row, by what its columns hold, or a sum of rows named before it, such as
         ``"train - validation"``. A text is left out where the table has no such row.
@@ -80,7 +93,9 @@ def each(
     texts, words = [], {}
     for words, part in _parts(table, over):
         try:
-            named = _named(part, rows) | _ends_of(part, ends_of or {})
+            named: dict[str, Any] = _named(part, rows)
+            for name, where in (spans or {}).items():
+                named[name] = Span(_matches(part, name, where))
         except LookupError:
             continue
         texts.append(text.format(**words, **named))
@@ -93,8 +108,8 @@ def declared(
     """The sentence that a chapter's list declares, or the several: what `each` takes, by name.
 
     ``where`` says which rows of the table it is about, as in a declared test, ``at`` whether those
-    at the ``"ends"`` of the column ``of`` or at its ``"least"``, and ``order`` by which column they
-    are sorted; ``rows`` are the named rows, and ``ends_of`` names several by their `Ends`.
+    at the ``"ends"`` of the column ``of``, at its ``"least"`` or its ``"most"``, and ``order`` by
+    which column they are sorted; ``rows`` are the named rows, ``spans`` groups of them.
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
@@ -113,7 +128,7 @@ def declared(
     except InputError:
         return ""
     if at:
-        part = ends(part, of) if at == "ends" else part[part[of] == part[of].min()]
+        part = ends(part, of) if at == "ends" else part[part[of] == part[of].agg(_ENDS[at])]
     return each(part.sort_values(order) if order else part, **options, **rows)
 
 
@@ -142,15 +157,11 @@ def _parts(table: pd.DataFrame, over: list[str]) -> list[tuple[dict[str, Any], p
     return [(dict(zip(over, key, strict=True)), part) for key, part in groups]
 
 
-def _ends_of(table: pd.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> dict[str, Ends]:
-    named = {}
-    for name, where in ends.items():
-        try:
-            values = rows_at(table, **where)["value"]
-        except InputError as lacking:
-            raise LookupError(name) from lacking
-        named[name] = Ends(float(values.min()), float(values.max()))
-    return named
+def _matches(table: pd.DataFrame, name: str, where: Mapping[str, Any]) -> pd.DataFrame:
+    try:
+        return rows_at(table, **where)
+    except InputError as lacking:
+        raise LookupError(name) from lacking
 
 
 def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
@@ -160,10 +171,7 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
         if isinstance(where, str):
             named[name] = sums.total(where, named)
             continue
-        try:
-            matches = rows_at(table, **where)
-        except InputError as lacking:
-            raise LookupError(name) from lacking
+        matches = _matches(table, name, where)
         if len(matches) > 1:
             raise InputError(f"{name}: {dict(where)} singles out {len(matches)} rows")
         named[name] = Row(matches.iloc[0])

@@ -7,6 +7,7 @@ from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import ChapterSettings
+from membership.studies import patches
 
 
 class DataSettings(ChapterSettings):
@@ -55,6 +56,16 @@ class DataSettings(ChapterSettings):
     def check_scale(self, outline: data.Outline) -> None:
         """Refuse records that are trained on as they are and lie far from 1 in size."""
         data.require_scaled(outline)
+
+
+class DescribedSettings(DataSettings):
+    """Of a chapter that also takes images described by fixed filters."""
+
+    def outlines(self) -> dict[str, data.Outline]:
+        """The measures of every data set, by the name that it is asked for."""
+        root = self.data_root or None
+        patches.require_known(self.datasets, root)
+        return {name: patches.outline(name, root) for name in self.datasets}
 
 
 def require_sides(outline: data.Outline, least: int) -> None:

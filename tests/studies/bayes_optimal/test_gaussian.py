@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.errors import InputError
 from membership.studies.bayes_optimal import gaussian
 
 
@@ -111,15 +110,3 @@ def test_the_same_seed_gives_the_same_table(study):
     assert not study(settings()).equals(study(settings(seed=1)))
     assert study(settings()).attrs["deviations"]
     assert study(settings()).attrs["deviations"] == ["n = 20, d = 50; the paper: 100, 2000"]
-
-
-@pytest.mark.parametrize("name", ["gaussian_n", "gaussian_repeats"])
-def test_too_small_sizes_are_refused(name):
-    for study in (gaussian.gaussian_accuracies, gaussian.gaussian_references):
-        with pytest.raises(InputError, match=f"{name} is 3; give at least 4"):
-            study(settings(**{name: 3}))
-
-
-def test_a_game_without_two_members_is_refused():
-    with pytest.raises(InputError, match="gaussian_n is 2 and"):
-        gaussian.figure_1(settings(gaussian_n=2))

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from membership import data
 from membership.studies.bayes_optimal import (
-    exhibits,
+    drawings,
     ladder,
     ladder_tables,
     logistic,
@@ -148,7 +148,7 @@ def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
     made = measured()
     made.attrs["set"] = "CIFAR-10 trucks and ships"
     table = ladder_tables.powers(made, trials())
-    (axis,) = exhibits._powers_of_n(table).axes
+    (axis,) = drawings.powers_of_n(table).axes
     labels = [text.get_text().replace("\n", " ") for text in axis.get_yticklabels()]
     assert labels[0] == names.RATIO
     assert not any(names.SLOPE in label for label in labels)
@@ -158,7 +158,7 @@ def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
     alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
     alone = alone[alone["features"] != ladder_tables.PRINTED]
     assert sentences.of_powers(alone) == ""
-    assert exhibits._powers_of_n(alone).axes[0].get_xlabel() == "n"
+    assert drawings.powers_of_n(alone).axes[0].get_xlabel() == "n"
 
 
 def test_slopes_at_one_penalty_are_those_of_the_models_that_have_it():

@@ -10,6 +10,7 @@ from scipy.special import expit
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import (
+    drawings,
     exhibits,
     gather,
     logistic,
@@ -228,7 +229,7 @@ def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
 
 def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table):
     control = logistic.peak_and_crossed(table)
-    figure = exhibits._BY_THRESHOLD(control)
+    figure = drawings.by_threshold(control)
     assert [axis.get_ylabel() for axis in figure.axes] == ["MALT accuracy (%)", "MATT accuracy (%)"]
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
@@ -271,7 +272,7 @@ def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     area, right = (both[1].number(a, names.AUC) for a in ("MALT", "0-1"))
     np.testing.assert_allclose(right, both[1].number("0-1", names.ACCURACY))
     assert auc["value"] == pytest.approx((area - right).mean())
-    assert set(logistic.drawn(found)["models"]) == {1, 2}
+    assert len(drawings.by_models(found).axes) == 2
     assert f"{leads[40]:+.2f} with a threshold from 2." in sentences.of_models(found)
 
 

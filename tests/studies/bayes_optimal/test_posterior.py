@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 from scipy.stats import binom, norm
 
-from membership.errors import InputError
 from membership.studies.bayes_optimal import posterior
 
 
@@ -107,11 +106,6 @@ def test_temperature_lowers_positive_scores_only():
     probability = table[(table.metric == "P(member)") & (table.law == "held fixed")]
     hottest = probability[probability.temperature == probability.temperature.max()]
     assert hottest.value.to_numpy() == pytest.approx([0.5] * 3, abs=2e-3)
-
-
-def test_too_few_draws_are_refused():
-    with pytest.raises(InputError, match="posterior_draws is 0; give at least 100"):
-        posterior.theorem_1(settings(draws=0))
 
 
 def test_the_exact_probability_is_no_function_of_the_loss_alone():

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from membership import training
-from membership.studies.bmia import accuracy, names, retraining
+from membership.studies.bmia import accuracy, drawings, names, retraining
 from membership.studies.bmia.scores import rate_name
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
@@ -59,7 +59,7 @@ def test_the_note_orders_the_gains():
 
 
 def test_the_picture_has_both_gains(table):
-    figure = accuracy.draw(table)
+    figure = drawings.against_accuracy(table)
     assert len(figure.axes) == 2
 
 

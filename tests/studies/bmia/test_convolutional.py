@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from membership import data, metrics
-from membership.studies.bmia import convolutional, experiment, names, predictive
+from membership.studies.bmia import convolutional, experiment, names, predictive, scores
 from membership.studies.bmia.scores import Seen
 from membership.studies.bmia.settings import Settings
 
@@ -116,5 +116,5 @@ def test_structures_are_compared_on_the_same_queries(table, source):
 @pytest.mark.slow
 def test_accuracies_are_those_of_the_targets(table, source):
     held = source.evidence("outputs-convolutional")["held_hinge"].values[:2]
-    found = value(table, "none: the targets", 0, convolutional.ON_OTHERS)
+    found = value(table, "none: the targets", 0, scores.ON_OTHERS)
     assert found == pytest.approx(100 * (held > 0).mean())

@@ -1,13 +1,10 @@
 import numpy as np
-import pytest
 
 from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import sampled_hinge
-from membership.errors import InputError
 from membership.studies.bmia import evidence, names
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
-from membership.studies.bmia.trained import out_of_distribution
 from membership.training import fit_qmia
 
 
@@ -105,8 +102,3 @@ def test_the_closed_form_and_qmia_are_those_of_the_models(small, seen):
 def test_the_same_draws_twice(small):
     first = small.draws(2, 10, "diag")
     np.testing.assert_array_equal(first, small.draws(2, 10, "diag"))
-
-
-def test_strangers_of_another_shape_are_refused(small):
-    with pytest.raises(InputError, match="ood_dataset has records of shape"):
-        out_of_distribution(small.world, np.zeros((3, 1, 9, 9)), np.zeros(3, dtype=int))

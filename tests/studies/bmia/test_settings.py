@@ -24,3 +24,16 @@ def test_profiles_fill_in_what_is_left_out():
 def test_impossible_sizes_are_refused_before_any_work(values, named):
     with pytest.raises(InputError, match=named):
         Settings.from_values(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"dataset": "purchase_like:200", "architecture": "small-cnn"}, "takes images"),
+        ({"dataset": "purchase_like:60"}, "60 records; give at least 100"),
+        ({"ood_dataset": "purchase_like:200"}, "can only be averaged down"),
+    ],
+)
+def test_data_that_networks_cannot_take_are_refused_before_any_work(values, named):
+    with pytest.raises(InputError, match=named):
+        Settings.from_values({"profile": "tiny", **values}).check_data()

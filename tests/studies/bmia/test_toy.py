@@ -31,7 +31,7 @@ def test_the_band_of_all_weights_is_the_wide_one_in_the_middle(monkeypatch):
 def test_networks_fitted_together_are_those_fitted_alone(answers, monkeypatch):
     monkeypatch.setattr(toy, "STEPS", 20)
     rng = np.random.default_rng(0)
-    x = np.stack([toy.draw_x(rng, 30) for _ in range(3)])
+    x = np.stack([toy.drawn(rng, 30)[0] for _ in range(3)])
     y = np.sin(x)
     together = toy._fit_all(x, y, *answers, [4, 5, 6], 20)
     alone = toy._fit(x[1], y[1], *answers, 5)

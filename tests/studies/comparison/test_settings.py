@@ -5,7 +5,7 @@ import pytest
 from membership import addresses, data, running
 from membership.errors import InputError
 from membership.exhibits import Source, declared
-from membership.studies.comparison import agreement, experiment, names, sentences
+from membership.studies.comparison import drawings, experiment, names, sentences
 from membership.studies.comparison.settings import LATER, Settings
 from tests.studies.comparison.conftest import read_of
 
@@ -210,4 +210,4 @@ def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
     # Without pictures the shares of the groups are drawn.
     shares = source.table("comparison-fig-5")
     assert set(shares["pixels"]) == {""}
-    plt.close(agreement.draw(shares))
+    plt.close(drawings.found(shares))

@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from membership import metrics
+from membership.exhibits import declared
 from membership.studies.comparison import (
     agreement,
     bounds,
     nulls,
     risk,
-    sentences,
     thresholds,
 )
 from membership.studies.comparison.scores import Table, of_targets
@@ -176,9 +176,10 @@ def test_targets_that_saw_all_canaries_or_none_tell_nothing_of_them():
 
 def test_without_mislabelled_records_asked_nothing_is_said_of_them():
     plain = pd.DataFrame({"attack": ["LiRA"], "records": ["as they are"], "value": [0.6]})
-    assert sentences.of_canaries(plain) == ""
+    (exhibit,) = (exhibit for exhibit in declared("comparison") if exhibit.id == "comparison-ctl-1")
+    assert exhibit.says(plain) == ""
     both = pd.concat([plain, plain.assign(records="mislabelled", value=0.9)])
-    assert sentences.of_canaries(both).endswith("0.900 on mislabelled ones.")
+    assert exhibit.says(both).endswith("0.900 on mislabelled ones.")
 
 
 def test_targets_are_averaged_within_a_data_set_and_data_sets_alike():

@@ -7,7 +7,7 @@ from membership import attacks, metrics, published
 from membership.curvature import gradient_moments
 from membership.exhibits import declared
 from membership.exhibits.source import Source
-from membership.studies.gmip import experiment, forensics, later_sentences
+from membership.studies.gmip import experiment, forensics, sentences
 from membership.studies.gmip.settings import Settings
 from membership.training.private import record_gradients
 
@@ -45,7 +45,7 @@ def test_an_attacker_without_the_shifts_is_nearly_blind(settings):
     assert own["shifted images"] < 60
     cells = table[table["steps"] == "1 step"].groupby(["inverse", "training"]).size()
     assert len(cells) == 6
-    assert later_sentences.of_control_22(table).startswith("Digits, originals")
+    assert sentences.of_control_22(table).startswith("Digits, originals")
 
 
 def test_pictures_are_those_that_were_read_off():

@@ -6,7 +6,7 @@ from scipy import stats
 
 from membership import evidence, metrics, privacy
 from membership.exhibits import declared
-from membership.studies.gmip import drawings, later_sentences, rival_table, rivals
+from membership.studies.gmip import drawings, rival_table, rivals, sentences
 from membership.studies.gmip import evidence as gathering
 from membership.studies.gmip.settings import Settings
 
@@ -98,8 +98,8 @@ def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
     row = table[(table["attack"] == "promised, K = d") & (table["steps"] == "one step")].iloc[2]
     promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
     assert row["value"] == pytest.approx(100 * float(promised))
-    assert "GLiR" in later_sentences.of_the_rivals(table)
-    said = later_sentences.of_control_20(table)
+    assert "GLiR" in sentences.of_the_rivals(table)
+    said = sentences.of_control_20(table)
     assert len(said.split()) <= 25
     assert len(drawings.rivals(table).axes) == 3
     assert len(drawings.rivals(rival_table.table([one, few], [])).axes) == 2

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from membership import metrics, privacy
-from membership.studies.gmip import drawings, experiment, later_sentences, spectral
+from membership.exhibits import declared
+from membership.studies.gmip import drawings, experiment, spectral
 from membership.studies.gmip import evidence as gathering
 from membership.studies.gmip.settings import Settings
 
@@ -108,5 +109,6 @@ def test_a_run_is_told_and_drawn():
     by = ratio.groupby("method")["value"].max()
     assert by[spectral.SPECTRUM] <= by[spectral.NORM] < 1 < by[spectral.PAPER]
     assert len(drawings.noise_by_bound(table).axes) == 2
-    assert "99% of records" in later_sentences.of_the_bounds(table)
-    assert len(later_sentences.of_control_21(table).split()) <= 25
+    (exhibit,) = (exhibit for exhibit in declared("gmip") if exhibit.id == "gmip-ctl-21")
+    assert "99% of records" in exhibit.described(table)
+    assert 0 < len(exhibit.says(table).split()) <= 25

@@ -16,7 +16,7 @@ import xarray as xr
 
 from membership import attacks, data, evidence, metrics, models, signals, training
 from membership.exhibits.rows import over_units
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bayes_optimal import names, networks
 from membership.studies.bayes_optimal.features import PRETRAINING
 from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK, TRAIN
@@ -138,13 +138,9 @@ def by_augmentation(files: Sequence[xr.Dataset]) -> pd.DataFrame:
     had none.
     """
     rows = pd.concat([per_target(file) for file in files], ignore_index=True)
-    merged = {"data": {}, "sizes": {}, "setup": {}, "deviations": []}
-    for file in files:
-        merged["data"] |= file.attrs["data"]
-        merged["sizes"] |= file.attrs["sizes"]
-        merged["setup"][file.attrs["setup"]["architecture"]] = file.attrs["setup"]
-        merged["deviations"] += file.attrs["deviations"]
-    return tidy(over_units(rows, KEYS), merged | {"device": files[0].attrs["device"]})
+    setups = [file.attrs["setup"] for file in files]
+    setup = {setup["architecture"]: setup for setup in setups}
+    return tidy(over_units(rows, KEYS), origin(files, setup=setup))
 
 
 def per_target(outputs: xr.Dataset) -> pd.DataFrame:

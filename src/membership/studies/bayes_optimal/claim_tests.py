@@ -14,15 +14,7 @@ from membership.published import Contrast, Outcome, claim_rules
 from membership.published.declared_tests import Test
 from membership.published.outcomes import NOT_TESTED, every, overall
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.bayes_optimal import finite_games, gaussian, logistic, posterior
-from membership.studies.bayes_optimal.names import (
-    ACCURACY,
-    AUC,
-    RATIO,
-    SHADOW,
-    SLOPE,
-    VALIDATION,
-)
+from membership.studies.bayes_optimal import finite_games, gaussian, logistic, names, posterior
 
 TABLE_1, TABLE_2, PICTURES = "bayes-optimal-tab-1", "bayes-optimal-tab-2", "bayes-optimal-ctl-14"
 SECOND, POWERS = "bayes-optimal-ctl-4", "bayes-optimal-ctl-11"
@@ -98,7 +90,7 @@ def _splits(outcome: Outcome) -> str:
 def _models_alike(table: pd.DataFrame) -> bool:
     """Whether all five sizes are there, with validation accuracies within 2 points of theirs."""
     printed, own = (
-        rows[rows["metric"] == VALIDATION].set_index("n")["value"]
+        rows[rows["metric"] == names.VALIDATION].set_index("n")["value"]
         for rows in (logistic.published_table_1(), table)
     )
     if set(printed.index) != set(own.index):
@@ -109,8 +101,8 @@ def _models_alike(table: pd.DataFrame) -> bool:
 def on_records(test: Test, source: Source) -> Outcome:
     """An outcome on whatever two classes the run has."""
     outcome = test.outcome(source)
-    names = ", ".join(sorted(_names(source.table(TABLE_1))))
-    return outcome.on(f"{names}, {_splits(outcome)} splits")
+    sets = ", ".join(sorted(_names(source.table(TABLE_1))))
+    return outcome.on(f"{sets}, {_splits(outcome)} splits")
 
 
 def on_networks(test: Test, source: Source) -> Outcome:
@@ -120,7 +112,7 @@ def on_networks(test: Test, source: Source) -> Outcome:
 
 def with_shadows(test: Test, source: Source) -> Outcome:
     """One on networks with shadow models enough, and all of their outputs."""
-    return _on_images(test, source, LEAST_SHADOWS, SHADOW)
+    return _on_images(test, source, LEAST_SHADOWS, names.SHADOW)
 
 
 def with_references(test: Test, source: Source) -> Outcome:
@@ -163,7 +155,7 @@ def _networks(source: Source) -> tuple[str, bool]:
     )
     printed = published.table("bayes_optimal_table2")
     printed = printed[printed["attack"].str.startswith("0-1")]["value"].item()
-    own = number(table, attack="0-1", metric=ACCURACY).difference
+    own = number(table, attack="0-1", metric=names.ACCURACY).difference
     return on, bool(same and abs(own - printed) <= 3 and targets >= LEAST_TARGETS)
 
 
@@ -258,7 +250,7 @@ def property_2(source: Source) -> Outcome:
 
 def each_its_threshold(source: Source) -> Outcome:
     """c06."""
-    where = {"attack": gaussian.LEAD, "metric": ACCURACY}
+    where = {"attack": gaussian.LEAD, "metric": names.ACCURACY}
     row = number(source.table(GAUSSIAN), "accuracy of MAST less MALT, points", **where)
     lead = claim_rules.better(row, MARGIN, parts=2)
     n = source.settings.gaussian_n // 2
@@ -279,14 +271,14 @@ def _slope_error(n: int, seed: int) -> Contrast:
 def second_term_negligible(source: Source) -> Outcome:
     """c07."""
     slopes = source.table(POWERS)
-    slopes = slopes[slopes["quantity"] == f"{RATIO}, {SLOPE}"]
+    slopes = slopes[slopes["quantity"] == f"{names.RATIO}, {names.SLOPE}"]
     if not len(slopes):
         return Outcome(NOT_TESTED, reason="one size alone has no slope")
     # The last kind of features has the most accurate models; it is Table 1's where that is trained.
     last = slopes.iloc[-1]
     label = f"fall of the terms' ratio with n at one penalty, exponent ({last['features']})"
     fall = of_row(last).scaled(-1.0, label)
-    where = {"attack": f"{logistic.SECOND_ORDER} less {logistic.MATT}", "metric": AUC}
+    where = {"attack": f"{logistic.SECOND_ORDER} less {logistic.MATT}", "metric": names.AUC}
 
     def judge(sizes: list[int]) -> Outcome:
         parts = len(sizes) + 1
@@ -300,7 +292,7 @@ def second_term_negligible(source: Source) -> Outcome:
 
 def random_scores_reach_half(source: Source) -> Outcome:
     """o01: what random scores gain over 50% is more than half of what is printed for MALT."""
-    printed = rows_at(logistic.published_table_1(), attack="MALT", metric=ACCURACY)
+    printed = rows_at(logistic.published_table_1(), attack="MALT", metric=names.ACCURACY)
     outcomes = []
     for row in printed.itertuples():
         null = 100 * metrics.peak_accuracy_null(row.n // 2, row.n // 2, seed=0) - 50

@@ -6,11 +6,12 @@ import pandas as pd
 
 from membership import plots
 from membership.metrics.rate_names import tpr_column
-from membership.studies.bayes_optimal import names
+from membership.studies.bayes_optimal import ladder_tables, logistic, names, sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+GAP = "training less validation accuracy (points)"
 # What a record's score is compared with, by attack.
 COMPARED = {
     "0-1": "one threshold for all records",
@@ -66,3 +67,92 @@ def twins(table: pd.DataFrame) -> "Figure":
 def parameters_and_loss(table: pd.DataFrame) -> "Figure":
     """Control 9: the best attack on all parameters over the best on the record's loss."""
     return _against(table, {"loss": "the loss", "parameters": "parameters"}, "temperature", "T")
+
+
+def against_n(table: pd.DataFrame) -> "Figure":
+    """Table 1: lines against n; the published values only where the data are the paper's."""
+    printed = logistic.published_table_1() if sentences.is_the_papers(table) else None
+    shown = table[~(table["attack"] + table["metric"]).str.contains(" less ")]
+    return plots.lines_with_intervals(shown, "n", panel="metric", log_x=True, published=printed)
+
+
+def by_threshold(table: pd.DataFrame) -> "Figure":
+    """Control 2: MALT and MATT, each by its threshold, beside 0-1 and random scores."""
+    words = {
+        names.ACCURACY: "best threshold",
+        names.OTHER: "threshold of other records",
+        names.MODELS: "threshold of other models",
+    }
+    own = table.assign(line=table["metric"].map(words))
+    baselines = own[own["attack"].isin(["0-1", "random score"])]
+    baselines = baselines.assign(line=baselines["attack"])
+    panels = [
+        pd.concat([own[own["attack"] == attack], baselines]).assign(panel=f"{attack} accuracy (%)")
+        for attack in ("MALT", "MATT")
+    ]
+    return plots.lines_with_intervals(
+        pd.concat(panels), "n", by="line", panel="panel", log_x=True, same_scale=True
+    )
+
+
+def by_models(table: pd.DataFrame) -> "Figure":
+    """Control 17: leads by how many models taught the thresholds, a series an n."""
+    shown = table[table["metric"] == names.MODELS]
+    panel, size = shown["attack"] + ", accuracy (points)", "n = " + shown["n"].astype(str)
+    return plots.lines_with_intervals(
+        shown.assign(panel=panel, size=size),
+        "models",
+        by="size",
+        panel="panel",
+        log_x=True,
+        x_label="models that the threshold is learnt from",
+    )
+
+
+def against_gap(table: pd.DataFrame) -> "Figure":
+    """Control 10: accuracy against the model's own gap, by features."""
+    shown = ladder_tables.drawn(table)
+    return plots.lines_with_intervals(
+        shown,
+        "gap",
+        by="features",
+        panel="attack",
+        log_x=bool((shown["gap"] > 0).all()),
+        same_scale=True,
+        x_label=GAP,
+    )
+
+
+def powers_of_n(table: pd.DataFrame) -> "Figure":
+    """Control 11: the slopes; of one size alone, what there is at it."""
+    end = f", {names.SLOPE}"
+    slopes = table[table["quantity"].str.endswith(end)]
+    if slopes.empty:
+        ratios = table[table["quantity"] == names.RATIO].astype({"n": int})
+        label = "second-order over first-order term"
+        return plots.lines_with_intervals(ratios, "n", by="features", y_label=label)
+    shown = slopes.assign(quantity=slopes["quantity"].str.removesuffix(end))
+    label = "exponent of n (line: -1/2)"
+    return plots.dots_by_row(shown, "quantity", by="features", label=label, baseline=-0.5)
+
+
+def against_penalty(table: pd.DataFrame) -> "Figure":
+    """Control 16: accuracy against the model's own gap, by penalty."""
+    shown, printed = ladder_tables.penalties_drawn(table)
+    return plots.lines_with_intervals(
+        shown,
+        "gap",
+        by="size",
+        panel="panel",
+        published=printed,
+        same_scale=True,
+        x_label=GAP,
+    )
+
+
+def by_references(table: pd.DataFrame) -> "Figure":
+    """Control 12: both accuracies of MALT and MAST by the number of reference models."""
+    shown = table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != names.AUC)]
+    return plots.lines_with_intervals(
+        shown, "references", panel="metric", same_scale=True, x_label="reference models"
+    )

@@ -7,13 +7,12 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.exhibits import Source
-from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
+from membership.exhibits.declaration import Reading, exhibits_of, later
 from membership.studies.bayes_optimal import finite_games, names, posterior, sentences
 from membership.studies.bayes_optimal.settings import Settings
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
     from membership.studies.bayes_optimal.logistic import Size
     from membership.studies.bayes_optimal.networks import ReferenceGame
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 augmentation, gaussian, logistic = later(__package__, "augmentation", "gaussian", "logistic")
 ladder_tables, network_tables = later(__package__, "ladder_tables", "network_tables")
 drawings, networks, imagenet = later(__package__, "drawings", "networks", "imagenet.table")
-
-ATTACKS = ["MALT", "MATT"]
-GAP = "training less validation accuracy (points)"
 
 
 def _names(settings: Settings) -> list[str]:
@@ -55,114 +51,20 @@ GAUSSIAN = _of_settings(lambda settings: gaussian.both_games(settings))
 TEMPERATURE = _of_settings(lambda _: posterior.temperature())
 
 
-def _lines(
-    shown: Callable[[pd.DataFrame], pd.DataFrame], **options: Any
-) -> "Callable[[pd.DataFrame], Figure]":
-    """Lines with intervals, of the rows that a function chooses."""
-    draw = drawn("lines_with_intervals", **options)
-    return lambda table: draw(shown(table))
-
-
-def _against_n(table: pd.DataFrame) -> "Figure":
-    """Lines against n; the published values only where the data are the paper's."""
-    printed = logistic.published_table_1() if sentences.is_the_papers(table) else None
-    table = table[~(table["attack"] + table["metric"]).str.contains(" less ")]
-    options: dict[str, Any] = {"x": "n", "panel": "metric", "log_x": True, "published": printed}
-    return drawn("lines_with_intervals", **options)(table)
-
-
-def _by_threshold(table: pd.DataFrame) -> pd.DataFrame:
-    """MALT and MATT, each by its threshold, beside 0-1 and random scores."""
-    words = {
-        names.ACCURACY: "best threshold",
-        names.OTHER: "threshold of other records",
-        names.MODELS: "threshold of other models",
-    }
-    own, beside = table.assign(line=table["metric"].map(words)), ["0-1", "random score"]
-    baselines = own[own["attack"].isin(beside)]
-    panels = [
-        pd.concat(
-            [own[own["attack"] == attack], baselines.assign(line=baselines["attack"])]
-        ).assign(panel=f"{attack} accuracy (%)")
-        for attack in ATTACKS
-    ]
-    return pd.concat(panels)
-
-
-def _against_gap(table: pd.DataFrame) -> "Figure":
-    shown = ladder_tables.drawn(table)
-    options: dict[str, Any] = {"x": "gap", "by": "features", "panel": "attack", "x_label": GAP}
-    log_x = bool((shown["gap"] > 0).all())
-    return drawn("lines_with_intervals", log_x=log_x, same_scale=True, **options)(shown)
-
-
-def _powers_of_n(table: pd.DataFrame) -> "Figure":
-    """The slopes; of one size alone, what there is at it."""
-    end = f", {names.SLOPE}"
-    slopes = table[table["quantity"].str.endswith(end)]
-    if slopes.empty:
-        ratios = table[table["quantity"] == names.RATIO].astype({"n": int})
-        label = "second-order over first-order term"
-        return drawn("lines_with_intervals", x="n", by="features", y_label=label)(ratios)
-    shown = slopes.assign(quantity=slopes["quantity"].str.removesuffix(end))
-    options: dict[str, Any] = {"label": "exponent of n (line: -1/2)", "baseline": -0.5}
-    return drawn("dots_by_row", row="quantity", by="features", **options)(shown)
-
-
-def _against_penalty(table: pd.DataFrame) -> "Figure":
-    shown, printed = ladder_tables.penalties_drawn(table)
-    options: dict[str, Any] = {"x": "gap", "by": "size", "panel": "panel", "x_label": GAP}
-    return drawn("lines_with_intervals", published=printed, same_scale=True, **options)(shown)
-
-
-def _against_references(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != names.AUC)]
-
-
 def _table_3(_: "xr.Dataset") -> pd.DataFrame:
     raise InputError("Table 3 is trained by the ImageNet recipe, not by this chapter; see its page")
 
 
-_BY_THRESHOLD = _lines(_by_threshold, x="n", by="line", panel="panel", log_x=True, same_scale=True)
-_BY_MODELS = _lines(
-    lambda table: logistic.drawn(table),
-    x="models",
-    by="size",
-    panel="panel",
-    log_x=True,
-    x_label="models that the threshold is learnt from",
-)
-_BY_TEMPERATURE = drawn(
-    "lines_with_intervals", x="temperature", by="series", panel="metric", log_x=True
-)
-_BY_REFERENCES = _lines(
-    _against_references, x="references", panel="metric", same_scale=True, x_label="reference models"
-)
-_BINS = drawn(
-    "lines_with_intervals",
-    x="nats",
-    by="quantity",
-    panel="metric",
-    log_x=True,
-    x_label="threshold or loss (nats)",
-)
-
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
-    exhibit(
-        "fig-1",
-        gaussian.figure_1,
-        settings=True,
-        draw=drawn("score_histograms"),
-        says=sentences.of_figure_1,
-    ),
+    exhibit("fig-1", gaussian.figure_1, settings=True, says=sentences.of_figure_1),
     exhibit("ctl-1", gaussian.gaussian_accuracies, settings=True, says=sentences.of_accuracies),
     exhibit(
         "tab-1",
         logistic.table_1,
         TRIALS,
-        draw=_against_n,
+        draw=drawings.against_n,
         judge=logistic.judged,
         alt=sentences.table_1_picture,
     ),
@@ -170,7 +72,7 @@ EXHIBITS = (
         "ctl-2",
         logistic.peak_and_crossed,
         TRIALS,
-        draw=_BY_THRESHOLD,
+        draw=drawings.by_threshold,
         alt=sentences.peaks_picture,
     ),
     exhibit(
@@ -178,7 +80,7 @@ EXHIBITS = (
         logistic.by_models,
         SIZES,
         TRIALS,
-        draw=_BY_MODELS,
+        draw=drawings.by_models,
         says=sentences.of_models,
         alt=sentences.models_picture,
     ),
@@ -197,7 +99,6 @@ EXHIBITS = (
         network_tables.temperatures,
         GAME,
         TEMPERATURE,
-        draw=_BY_TEMPERATURE,
         says=sentences.of_temperatures,
         alt=sentences.temperatures_picture,
     ),
@@ -215,15 +116,14 @@ EXHIBITS = (
         ladder_tables.against_gap,
         names.LADDER,
         TRIALS,
-        draw=_against_gap,
-        says=sentences.of_ladder,
+        draw=drawings.against_gap,
         alt=sentences.ladder_picture,
     ),
     exhibit(
         "ctl-16",
         ladder_tables.by_penalty,
         names.PENALTIES,
-        draw=_against_penalty,
+        draw=drawings.against_penalty,
         says=sentences.of_penalties,
         alt=sentences.penalties_picture,
     ),
@@ -232,7 +132,7 @@ EXHIBITS = (
         ladder_tables.powers,
         names.LADDER,
         TRIALS,
-        draw=_powers_of_n,
+        draw=drawings.powers_of_n,
         says=sentences.of_powers,
         alt=sentences.powers_picture,
     ),
@@ -240,22 +140,18 @@ EXHIBITS = (
         "ctl-12",
         network_tables.by_references,
         GAME,
-        draw=_BY_REFERENCES,
+        draw=drawings.by_references,
         alt=sentences.references_picture,
     ),
     exhibit(
         "ctl-13",
         network_tables.histograms,
         GAME,
-        draw=_BINS,
         says=sentences.of_histograms,
         alt=sentences.histograms_picture,
     ),
     exhibit(
-        "ctl-14",
-        augmentation.by_augmentation,
-        names.augmented,
-        says=sentences.of_augmentation,
+        "ctl-14", augmentation.by_augmentation, names.augmented, says=sentences.of_augmentation
     ),
     exhibit("tab-3", _table_3, "imagenet", judge=imagenet.comparison),
 )

@@ -211,15 +211,12 @@ def _at_features(
     same = _answers(rung, n, repeat, fixed, seed, leverages=small)
     scores, _ = logistic.attack_scores(chosen.target, chosen.reference)
     again, ratio = logistic.attack_scores(same.target, same.reference, same.leverage)
-    member, correct = np.arange(n) < n // 2, chosen.target > 0
+    member = np.arange(n) < n // 2
     _, _, reserve, rest = regressions.split(len(rung.y), n, repeat, seed)
     threshold = _reference_threshold(chosen.model, rung, reserve, rest)
     numbers = {
-        "train": correct[member].mean(),
-        "validation": correct[~member].mean(),
-        "zero_one": metrics.balanced_accuracy(scores["0-1"], member, threshold=0.5),
+        **_of_model(chosen.target, scores, member),
         "malt_reference": metrics.balanced_accuracy(scores["MALT"], member, threshold=threshold),
-        **_by_attack(scores, member, ""),
         **_by_attack(again, member, "fixed_"),
     }
     return {**{k: 100 * float(v) for k, v in numbers.items()}, "fixed_ratio": ratio}
@@ -231,14 +228,21 @@ def _at_penalty(
     """Accuracies, at the best threshold of either attack, and AUCs; all in percent."""
     odds, start, *_ = _answers(records, n, repeat, penalty, seed)
     scores, _ = logistic.attack_scores(odds, start)
-    member, correct = np.arange(n) < n // 2, odds > 0
-    numbers = {
+    numbers = _of_model(odds, scores, np.arange(n) < n // 2)
+    return {name: 100 * float(value) for name, value in numbers.items()}
+
+
+def _of_model(
+    odds: FloatArray, scores: dict[str, FloatArray], member: np.ndarray
+) -> dict[str, float]:
+    """Accuracies of one model and of the attacks on it."""
+    correct = odds > 0
+    return {
         "train": correct[member].mean(),
         "validation": correct[~member].mean(),
         "zero_one": metrics.balanced_accuracy(scores["0-1"], member, threshold=0.5),
         **_by_attack(scores, member, ""),
     }
-    return {name: 100 * float(value) for name, value in numbers.items()}
 
 
 def _by_attack(scores: dict[str, np.ndarray], member: np.ndarray, prefix: str) -> dict[str, float]:

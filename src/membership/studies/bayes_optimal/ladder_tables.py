@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import t
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.rows import of_each
+from membership.exhibits.rows import of_each, of_error
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import logistic
 from membership.studies.bayes_optimal.names import (
@@ -170,16 +169,8 @@ def lead_slope(part: pd.DataFrame) -> dict:
     weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     value = float(weight @ np.log(part["value"]))
     error = float(np.sqrt(((weight * part["standard_error"] / part["value"]) ** 2).sum()))
-    degrees = float(part["degrees_of_freedom"].min())
-    half = float(t.ppf(0.975, degrees)) * error
-    return {
-        "value": value,
-        "low": value - half,
-        "high": value + half,
-        "standard_error": error,
-        "degrees_of_freedom": degrees,
-        "n_repeats": int(part["n_repeats"].min()),
-    }
+    units, degrees = int(part["n_repeats"].min()), float(part["degrees_of_freedom"].min())
+    return of_error(value, error, units, degrees)
 
 
 def slopes(ratios: xr.DataArray) -> np.ndarray:

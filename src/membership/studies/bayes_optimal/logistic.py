@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from membership import attacks, metrics, published, signals
 from membership.arrays import FloatArray
 from membership.exhibits.rows import of_each
-from membership.exhibits.tidy import tidy
+from membership.exhibits.tidy import origin, tidy
 from membership.studies.bayes_optimal import thresholds
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
@@ -45,16 +45,14 @@ def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
     about = [size.observed.attrs for size in sizes]
     splits = ", ".join(str(n) for n in dict.fromkeys(attrs["splits"] for attrs in about))
     chosen = ", ".join(f"{attrs['recipe']['inverse_penalty']:.3g}" for attrs in about)
-    table.attrs = {
-        "data": {key: value for attrs in about for key, value in attrs["data"].items()},
-        "deviations": list(dict.fromkeys(line for attrs in about for line in attrs["deviations"])),
-        "setup": {str(size.n): size.observed.attrs["setup"] for size in sizes},
-        "device": about[0]["device"],
-        "sizes": {
+    table.attrs = origin(
+        [size.observed for size in sizes],
+        setup={str(size.n): size.observed.attrs["setup"] for size in sizes},
+        sizes={
             "Random splits a size": f"{splits} (paper: {PAPER_SPLITS})",
             "C, chosen for each n": chosen,
         },
-    }
+    )
     return table
 
 
@@ -269,13 +267,6 @@ def by_models(sizes: Sequence[Size], measured: pd.DataFrame) -> pd.DataFrame:
         }
         rows += of_each({"n": size.n, "models": 0}, ("attack", "metric"), fixed)
     return tidy(rows, measured.attrs)
-
-
-def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that the picture shows, a series an n."""
-    shown = table[table["metric"] == MODELS]
-    panel = shown["attack"] + ", accuracy (points)"
-    return shown.assign(panel=panel, size="n = " + shown["n"].astype(str))
 
 
 def attack_scores(

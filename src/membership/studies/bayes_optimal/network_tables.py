@@ -286,21 +286,11 @@ def _binned(quantity: str, metric: str, values: np.ndarray) -> list[dict]:
 
 def _attacks(target: Target) -> list[dict]:
     """MALT and MAST as in Table 2, each with the best cut for the records asked beside it."""
-    played = _scores(target)
-    numbers = {
-        attack: {
-            ACCURACY: metrics.balanced_accuracy(score, target.member, threshold=cut),
-            PEAK: metrics.balanced_accuracy(score, target.member),
-            AUC: metrics.auc(score, target.member),
-        }
-        for attack, (score, cut) in played.items()
-        if attack in ("MALT", "MAST")
-    }
-    numbers[LEAD] = {k: numbers["MAST"][k] - numbers["MALT"][k] for k in numbers["MALT"]}
+    shown = itertools.product(("MALT", "MAST", LEAD), (ACCURACY, PEAK, AUC))
+    numbers = _of_target(target, None)
     return [
-        {"attack": attack, "metric": metric, "value": 100 * value}
-        for attack, values in numbers.items()
-        for metric, value in values.items()
+        {"attack": attack, "metric": metric, "value": numbers[attack, metric]}
+        for attack, metric in shown
     ]
 
 

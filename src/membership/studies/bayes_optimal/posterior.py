@@ -20,7 +20,7 @@ from scipy.stats import binom, ncx2, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.errors import InputError
+from membership.exhibits.rows import of_each, of_error
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.settings import Settings
 
@@ -97,14 +97,12 @@ def temperature() -> pd.DataFrame:
         for law, variance in variances.items():
             score = _score(theta, z, 0.0, variance, temperatures)
             probability = expit(score + logit(MEMBER_RATE))
-            parts.append(pd.DataFrame({"law": law, **key, "metric": "score", "value": score}))
-            parts.append(
-                pd.DataFrame({"law": law, **key, "metric": "P(member)", "value": probability})
-            )
+            own = {"law": law, **key}
+            parts.append(pd.DataFrame({**own, "metric": "score", "value": score}))
+            parts.append(pd.DataFrame({**own, "metric": "P(member)", "value": probability}))
         whole = [exact_posterior(theta, z, t) for t in temperatures]
-        parts.append(
-            pd.DataFrame({"law": "whole game", **key, "metric": "P(member)", "value": whole})
-        )
+        own = {"law": "whole game", **key}
+        parts.append(pd.DataFrame({**own, "metric": "P(member)", "value": whole}))
     return _table(pd.concat(parts, ignore_index=True))
 
 
@@ -127,8 +125,6 @@ def exact_posterior(theta: float, z: float, temperature: float = 1.0) -> float:
 
 def _draw_others(settings: Settings) -> Others:
     draws = settings.posterior_draws
-    if draws < 100:
-        raise InputError(f"posterior_draws is {draws}; give at least 100")
     rng = np.random.default_rng(settings.seed)
     count = rng.binomial(N_RECORDS - 1, MEMBER_RATE, size=draws).astype(np.float64)
     return Others(count, np.sqrt(count) * rng.standard_normal(draws))
@@ -160,13 +156,7 @@ def _weighted_mean(values: FloatArray, weight: FloatArray) -> dict[str, float]:
     share = weight / weight.sum()
     mean = float(share @ values)
     error = float(np.sqrt(np.sum((share * (values - mean)) ** 2)))
-    half = norm.ppf(0.975) * error
-    ends = {"value": mean, "low": mean - half, "high": mean + half}
-    return ends | {
-        "standard_error": error,
-        "degrees_of_freedom": np.inf,
-        "n_repeats": values.size,
-    }
+    return of_error(mean, error, values.size)
 
 
 def _table(table: pd.DataFrame) -> pd.DataFrame:
@@ -186,15 +176,15 @@ def added_by_parameters(settings: Settings) -> pd.DataFrame:
         areas = {t: _games(settings.seed, round(ratio * MEMBERS), t) for t in TEMPERATURES}
         for temperature, (parameters, loss) in areas.items():
             shown = {"parameters": parameters, "loss": loss, DIFFERENCE: parameters - loss}
-            rows += [_row(ratio, temperature, name, values) for name, values in shown.items()]
+            rows += _rows(ratio, temperature, shown)
         colder, hotter = areas[min(TEMPERATURES)][0], areas[max(TEMPERATURES)][0]
-        rows.append(_row(ratio, np.nan, COLDER, colder - hotter))
+        rows += _rows(ratio, np.nan, {COLDER: colder - hotter})
     return tidy(rows, {"sizes": {"Games a cell": str(GAMES), "Members a game": str(MEMBERS)}})
 
 
-def _row(ratio: float, temperature: float, attack: str, values: FloatArray) -> dict:
-    key = {"ratio": ratio, "temperature": temperature, "attack": attack, "metric": "auc(%)"}
-    return key | metrics.summary(100 * values)
+def _rows(ratio: float, temperature: float, shown: dict[str, FloatArray]) -> list[dict]:
+    values = {(attack, "auc(%)"): 100 * areas for attack, areas in shown.items()}
+    return of_each({"ratio": ratio, "temperature": temperature}, ("attack", "metric"), values)
 
 
 def _games(seed: int, d: int, temperature: float) -> tuple[FloatArray, FloatArray]:

@@ -154,17 +154,6 @@ def of_powers(table: pd.DataFrame) -> str:
     return f"MATT's lead in accuracy goes with n to the power of {exponents}." if exponents else ""
 
 
-def of_ladder(table: pd.DataFrame) -> str:
-    """The spans of the gap and of both attacks over features, at the least n."""
-    n = table["n"].min()
-    rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]
-    malt, matt = (rows[rows["attack"] == attack] for attack in ("MALT", "MATT"))
-    return (
-        f"At n = {n:,} gaps go from {span(malt['gap'], 1, ' points')}, MALT's accuracy from "
-        f"{span(malt['value'], 1)} and MATT's from {span(matt['value'], 1)}."
-    )
-
-
 def of_augmentation(table: pd.DataFrame) -> str:
     """MALT and 0-1 without augmentation and with the strongest, over networks."""
     rows = table[table["metric"] == ACCURACY].set_index(["augmentation", "attack"])["value"]

@@ -5,7 +5,7 @@ so many queries they would not fit.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,22 +14,27 @@ from scipy import stats
 
 from membership import attacks, evidence, metrics, training
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.rows import of_error
 from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import retraining
 from membership.studies.bmia.answers import about
 from membership.studies.bmia.experiment import ON_A_CPU, Recipe, World, some_of, world
-from membership.studies.bmia.scores import Seen, measured, rate_name
+from membership.studies.bmia.scores import (
+    ON_MEMBERS,
+    ON_OTHERS,
+    Seen,
+    accuracies,
+    gains,
+    measured,
+    rate_name,
+)
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 ASKED = 10_000
 """Queries of a target at most, about half of them members."""
-ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
 EPOCHS = {"tiny": 10, "quick": 60, "paper": 60}
 BATCH, LEARNING_RATE, DECAY = 256, 0.02, 5e-4
 PLAIN, BMIA, ATTACK_R, LIRA = "difference", "BMIA", "Attack-R", "LiRA, a variance a record"
@@ -38,7 +43,6 @@ TEST = "test accuracy (%)"
 RATE, AUC = f"{rate_name(0.01)} gained", "AUC(%) gained"
 CORRECTED = "Laplace sd and retraining sd, corrected correlation"
 LESS = "at the fewest members less at the most"
-SWEPT = "Purchase-like, mlp-32"
 
 
 @dataclass(frozen=True)
@@ -135,14 +139,10 @@ def control_16(
         if named not in known:
             known.add(named)
             listed += _rows(seen.outputs.attrs, _of(seen))
-    gains = [_of_sweep(run) for run in sweep]
-    for run, own in zip(sweep, gains, strict=True):
+    swept_runs = [(run, _of_sweep(run)) for run in sweep]
+    for run, own in swept_runs:
         listed += _rows(run.attrs, own)
-    one_design = [
-        (run.attrs, own)
-        for run, own in zip(sweep, gains, strict=True)
-        if _design(run) == _design(sweep[0])
-    ]
+    one_design = [(run.attrs, own) for run, own in swept_runs if _design(run) == _design(sweep[0])]
     if len(one_design) > 1:
         listed += _falls(one_design)
     return tidy(listed, origin([*datasets, *sweep], note=_orders(pd.DataFrame(listed))))
@@ -166,32 +166,17 @@ def _orders(table: pd.DataFrame) -> str:
     return sentence
 
 
-def draw(table: pd.DataFrame) -> "Figure":
-    """Both gains against the accuracy."""
-    from membership import plots
-
-    panels = {RATE: "TPR at 1% FPR gained (points)", AUC: "AUC gained (points)"}
-    shown = table[table["metric"].isin(panels)]
-    simulated = shown["dataset"].str.startswith("Purchase")
-    own = simulated & (shown["network"] == "mlp-32")
-    series = shown["dataset"].mask(simulated, "Purchase-like, other networks").mask(own, SWEPT)
-    panel = shown["metric"].map(panels)
-    return plots.lines_with_intervals(
-        shown.assign(series=series, panel=panel).sort_values(TEST),
-        x=TEST,
-        by="series",
-        panel="panel",
-        x_label="accuracy on other records (%)",
-    )
-
-
-def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
-    key = {
+def _key_of(attrs: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    return {
         "dataset": attrs["set"],
         "network": attrs["recipe"]["architecture"],
         "members": int(attrs["recipe"]["members"]),
         TEST: float(np.mean(own[ON_OTHERS])),
     }
+
+
+def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
+    key = _key_of(attrs, own)
     rows = [
         {**key, "metric": name, **metrics.summary(values)}
         for name, values in own.items()
@@ -205,14 +190,13 @@ def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _of(seen: Seen) -> dict[str, Any]:
-    plain, bmia = (measured(seen.attack(name)) for name in ("difference", "bmia"))
-    numbers: dict[str, Any] = {_gain(m): np.subtract(bmia[m], plain[m]) for m in bmia}
-    numbers |= {ON_OTHERS: [], ON_MEMBERS: [], retraining.SD_AND_SCORE: [], CORRECTED: []}
+    numbers: dict[str, Any] = dict(gains(seen.attack("bmia"), seen.attack("difference")))
+    right = accuracies(seen)
+    numbers |= {ON_OTHERS: right[ON_OTHERS], ON_MEMBERS: right[ON_MEMBERS]}
+    numbers |= {retraining.SD_AND_SCORE: [], CORRECTED: []}
     hinge = retraining.retrained(seen)
     reliability = retraining.identified(hinge)
     for t in seen.targets:
-        numbers[ON_OTHERS].append(100 * (seen.outputs["held_hinge"].values[t] > 0).mean())
-        numbers[ON_MEMBERS].append(100 * (seen.hinge[t][seen.member[t]] > 0).mean())
         moments = seen.moments(seen.first(t))
         own = retraining.related(hinge, *moments, reliability)
         numbers[retraining.SD_AND_SCORE].append(own[retraining.SD_AND_SCORE])
@@ -258,19 +242,7 @@ def _falls(sweep: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str,
     for metric in (RATE, AUC):
         first, second = (Contrast.of_units(own[metric], metric) for own in (fewest, most))
         less = first.less(second)
-        listed.append(
-            {
-                "dataset": attrs["set"],
-                "network": attrs["recipe"]["architecture"],
-                "members": int(attrs["recipe"]["members"]),
-                TEST: float(np.mean(fewest[ON_OTHERS])),
-                "metric": f"{metric}, {LESS}",
-                "value": less.difference,
-                "low": less.low,
-                "high": less.high,
-                "standard_error": less.standard_error,
-                "degrees_of_freedom": less.degrees_of_freedom,
-                "n_repeats": len(fewest[metric]),
-            }
-        )
+        key = {**_key_of(attrs, fewest), "metric": f"{metric}, {LESS}"}
+        numbers = less.difference, less.standard_error, len(fewest[metric])
+        listed.append({**key, **of_error(*numbers, less.degrees_of_freedom)})
     return listed

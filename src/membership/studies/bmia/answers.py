@@ -28,28 +28,30 @@ FULL_PARAMETERS, OTHERWISE = {"paper": 13_000}, 6000
 
 def outputs(name: str, settings: Settings, architecture: str = "") -> xr.Dataset:
     """What every model answers for queries and for records that no model has seen."""
-    return answered(trained_on(name, architecture, settings), architecture=architecture)
+    trained = trained_on(name, architecture, settings)
+    return answered(trained, about(trained, architecture=architecture))
 
 
 def posterior(name: str, settings: Settings) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
-    return predicted(trained_on(name, "", settings), VARIANTS)
+    trained = trained_on(name, "", settings)
+    return predicted(trained, VARIANTS, about(trained))
 
 
 def one_posterior(name: str, settings: Settings, architecture: str) -> xr.Dataset:
     """What references of another architecture predict by draws."""
     trained = trained_on(name, architecture, settings)
-    return predicted(trained, ("kron",), architecture=architecture)
+    return predicted(trained, ("kron",), about(trained, architecture=architecture))
 
 
 def strangers_outputs(settings: Settings) -> xr.Dataset:
     trained, digests = _strangers(settings)
-    return answered(trained, settings.ood_dataset, digests)
+    return answered(trained, about(trained, settings.ood_dataset, digests))
 
 
 def strangers_posterior(settings: Settings) -> xr.Dataset:
     trained, digests = _strangers(settings)
-    return predicted(trained, VARIANTS, settings.ood_dataset, digests)
+    return predicted(trained, VARIANTS, about(trained, settings.ood_dataset, digests))
 
 
 def variants(name: str, settings: Settings) -> xr.Dataset:
@@ -114,9 +116,7 @@ def quantile_scores(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
-def answered(
-    trained: Trained, ood: str = "", digests: dict | None = None, architecture: str = ""
-) -> xr.Dataset:
+def answered(trained: Trained, attributes: dict[str, Any]) -> xr.Dataset:
     rows, n_targets = trained.records, trained.n_targets
     shape = (len(trained.ensemble), len(rows))
     member, queried = np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool)
@@ -130,28 +130,26 @@ def answered(
         "held_hinge": trained.held_out.hinge,
         "held_label": trained.world.dataset.y[trained.world.validation],
     }
-    if ood:
+    if not trained.queried.all():
         known = len(trained.world.pool)
         variables |= {"asked": queried, "stranger": np.arange(len(rows)) >= known}
     labels = {"model": np.arange(len(trained.ensemble)), "record": rows}
-    return evidence.dataset(
-        "outputs", variables, labels, **about(trained, ood, digests, architecture)
-    )
+    return evidence.dataset("outputs", variables, labels, **attributes)
 
 
 def predicted(
     trained: Trained,
     variants: tuple[str, ...],
-    ood: str = "",
-    digests: dict | None = None,
-    architecture: str = "",
+    attributes: dict[str, Any],
+    models: list[int] | None = None,
 ) -> xr.Dataset:
-    """Moments by model, NaN where nobody asks.
+    """Moments by model, all of them or some; NaN where nobody asks.
 
     Draws are of every target's first reference, closed forms of every reference, "qmia" of every
     target.
     """
-    shape = (len(trained.ensemble), len(variants), len(trained.records))
+    models = list(range(len(trained.ensemble))) if models is None else models
+    shape = (len(models), len(variants), len(trained.records))
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     functions = {
         "kron": (trained.sampled, trained.firsts),
@@ -161,12 +159,13 @@ def predicted(
     for at, variant in enumerate(variants):
         function, own = functions[variant]
         for model in own:
-            mean[model, at], sd[model, at] = function(model)
+            place = models.index(model)
+            mean[place, at], sd[place, at] = function(model)
     return evidence.dataset(
         "posterior",
         {"mean": mean, "sd": sd},
-        {"reference": np.arange(len(mean)), "variant": list(variants), "record": trained.records},
-        **about(trained, ood, digests, architecture),
+        {"reference": models, "variant": list(variants), "record": trained.records},
+        **attributes,
     )
 
 

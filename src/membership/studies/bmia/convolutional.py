@@ -12,17 +12,27 @@ import numpy as np
 import pandas as pd
 import torch
 import xarray as xr
-from scipy.special import expit
 
 from membership import attacks, evidence, metrics, signals, training
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import answers, names, scores
-from membership.studies.bmia.equal_budgets import FPR, GLOBAL, LESS_DIAGONAL, LIRA, PLAIN, RATE
+from membership.studies.bmia.equal_budgets import FPR, LESS_DIAGONAL, RATE, mixture
 from membership.studies.bmia.experiment import Recipe, World, world
 from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored
-from membership.studies.bmia.scores import LESS_BMIA, Pairs, Seen, less, rows, tpr
+from membership.studies.bmia.scores import (
+    GLOBAL,
+    LESS_BMIA,
+    LIRA,
+    PLAIN,
+    Pairs,
+    Seen,
+    less,
+    rows,
+    tpr,
+)
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Answers, Trained, moments, train
 from membership.training.config import moved
@@ -46,7 +56,6 @@ VIEWS = [
 STRUCTURES = ("kron", "diag", "full")
 CLEARLY, MOST, LESS_ONE = 1.25, scores.SIZES[-1], "less one query's"
 LEAD = f"{RATE}, BMIA's less {CLEARLY} times it"
-ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
 
 
 @dataclass(frozen=True)
@@ -76,13 +85,13 @@ def convolutional(settings: Settings) -> World:
 def outputs(settings: Settings) -> xr.Dataset:
     """What every model answers for all queries and for records that no model has seen."""
     trained = _trained(settings)
-    return _named(trained, answers.answered(trained))
+    return _named(trained, answers.answered(trained, answers.about(trained)))
 
 
 def posterior(settings: Settings) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
     trained = _trained(settings)
-    return _named(trained, answers.predicted(trained, answers.VARIANTS))
+    return _named(trained, answers.predicted(trained, answers.VARIANTS, answers.about(trained)))
 
 
 def structures(settings: Settings) -> xr.Dataset:
@@ -168,7 +177,8 @@ def control_18(
     """
     seen, several = Seen(single, law), Seen(more, law)
     attacked = _alone(seen) | _with_references(seen)
-    bmia, listed = attacked["BMIA", 1], _accuracies(seen)
+    bmia = attacked["BMIA", 1]
+    listed = of_each(_key_of(seen, "none: the targets", 0), "metric", scores.accuracies(seen))
     for (name, n), pairs in attacked.items():
         key = _key_of(seen, name, n)
         listed += rows(key, pairs)
@@ -199,19 +209,11 @@ def _key_of(seen: Seen, name: str, n: int) -> dict[str, Any]:
 
 def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
     """Attacks with one query an image only, as Control 12 calls them."""
-    loss, held_loss = (
-        loss_of_log_odds(seen.outputs[name].values) for name in ("log_odds", "held_log_odds")
-    )
-    laws = [seen.moments(model, "closed form") for model in seen.outputs.attrs["references"]]
-    mixed = np.moveaxis(np.array(laws), 1, 0)
+    held_loss = loss_of_log_odds(seen.held_log_odds)
     return {
-        ("BMIA", 1): seen.each(
-            lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t)))
-        ),
-        (scores.MIXTURE, seen.n_reference): seen.each(
-            lambda t: bmia_from_moments(seen.hinge[t], *mixed)
-        ),
-        ("Attack-P", 0): seen.each(lambda t: attacks.attack_p(loss[t], held_loss[t])),
+        ("BMIA", 1): scored(seen, seen.posterior, "kron"),
+        (scores.MIXTURE, seen.n_reference): mixture(seen, seen.n_reference),
+        ("Attack-P", 0): seen.each(lambda t: attacks.attack_p(seen.loss[t], held_loss[t])),
         ("QMIA, normal", 0): seen.each(
             lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(t, "qmia"))
         ),
@@ -220,36 +222,9 @@ def _alone(seen: Seen) -> dict[tuple[str, int], Pairs]:
 
 def _with_references(seen: Seen) -> dict[tuple[str, int], Pairs]:
     """Attacks that ask references, by name and their number."""
-    odds, held_odds = (
-        seen.outputs[name].values.astype(float) for name in ("log_odds", "held_log_odds")
-    )
-    loss, chance, held_chance = loss_of_log_odds(odds), expit(odds), expit(held_odds)
-    functions: dict[str, Any] = {
-        PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
-        "Attack-R": lambda t, r: attacks.attack_r(loss[t], loss[r]),
-        "RMIA": lambda t, r: attacks.rmia(chance[t], chance[r], held_chance[t], held_chance[r]),
-        LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline"),
-        GLOBAL: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline", variance="global"),
-    }
-
-    def score(name: str, n: int) -> Pairs:
-        return seen.each(lambda t: functions[name](t, seen.references(t, n)))
-
-    sizes = [n for n in (1, *scores.SIZES) if n <= seen.n_reference]
     return {
-        (name, n): score(name, n)
-        for n in sizes
-        for name in functions
-        if n > 1 or name not in (LIRA, GLOBAL)
+        (name, n): scores.with_references(seen, name, n)
+        for n in (1, *scores.SIZES)
+        for name in (PLAIN, "Attack-R", "RMIA", LIRA, GLOBAL)
+        if n <= seen.n_reference and (n > 1 or name not in scores.TAKES_TWO)
     }
-
-
-def _accuracies(seen: Seen) -> list[dict[str, Any]]:
-    """Of the targets; a hinge above 0 is a right answer."""
-    unseen = [100 * (hinge > 0).mean() for hinge in seen.outputs["held_hinge"].values[seen.targets]]
-    members = [100 * (seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets]
-    key = _key_of(seen, "none: the targets", 0)
-    return [
-        {**key, "metric": name, **metrics.summary(values)}
-        for name, values in ((ON_MEMBERS, members), (ON_OTHERS, unseen))
-    ]

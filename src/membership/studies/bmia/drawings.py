@@ -6,6 +6,7 @@ import pandas as pd
 
 from membership import plots
 from membership.studies.bmia import table_1
+from membership.studies.bmia.scores import LIRA, LOG_LOSS, LOG_ODDS, PLAIN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +23,8 @@ ATTACKS = {
     "LiRA": "LiRA",
     "RMIA": "RMIA",
 }
+GAINS = {f"{FOUND} gained": "TPR at 1% FPR", "AUC(%) gained": "AUC"}
+DRAWN = ("BMIA, closed form", PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
 WITHIN = ": FPR (%) at a nominal "
 ACCUSED = "false among those accused at 10% (%)"
 
@@ -123,4 +126,35 @@ def three_liras(table: pd.DataFrame) -> "Figure":
         baseline=bmia,
         baseline_label="BMIA, one reference",
         joined=True,
+    )
+
+
+def against_accuracy(table: pd.DataFrame) -> "Figure":
+    """Control 16: both gains against the accuracy."""
+    panels = {metric: f"{word} gained (points)" for metric, word in GAINS.items()}
+    shown = table[table["metric"].isin(panels)]
+    simulated = shown["dataset"].str.startswith("Purchase")
+    own = simulated & (shown["network"] == "mlp-32")
+    series = (
+        shown["dataset"]
+        .mask(simulated, "Purchase-like, other networks")
+        .mask(own, "Purchase-like, mlp-32")
+    )
+    panel = shown["metric"].map(panels)
+    return plots.lines_with_intervals(
+        shown.assign(series=series, panel=panel).sort_values("test accuracy (%)"),
+        x="test accuracy (%)",
+        by="series",
+        panel="panel",
+        x_label="accuracy on other records (%)",
+    )
+
+
+def by_references(table: pd.DataFrame) -> "Figure":
+    """Control 12: the rate at 1% against the number of references."""
+    rates = table[(table["metric"] == FOUND) & table["attack"].isin(DRAWN)]
+    order = rates["attack"].map(DRAWN.index)
+    shown = rates.assign(panel=rates["dataset"] + ": TPR (%)").loc[order.sort_values().index]
+    return plots.lines_with_intervals(
+        shown, x="n_reference", panel="panel", log_x=True, x_label="references"
     )

@@ -1,6 +1,6 @@
 """Every attack at equal numbers of references, few and many, beside one with a posterior."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,21 +15,30 @@ from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import scores
 from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored, sizes
-from membership.studies.bmia.scores import LESS_BMIA, Pairs, Seen, less, rate_name, rows, tpr
+from membership.studies.bmia.scores import (
+    GLOBAL,
+    LESS_BMIA,
+    LIRA,
+    LOG_LOSS,
+    LOG_ODDS,
+    PLAIN,
+    Pairs,
+    Seen,
+    less,
+    rate_name,
+    rows,
+    tpr,
+)
 from membership.studies.bmia.thresholds import RECORDS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 MIXTURES = (1, 2, 4, 8)
 FPR = 0.01
 RATE, AUC = rate_name(FPR), "auc(%)"
-POSTERIOR, PLAIN = "BMIA, closed form", "hinge difference"
-LOG_ODDS, LOG_LOSS = "log-odds difference", "log-loss difference"
+POSTERIOR = "BMIA, closed form"
 BMIA, ATTACK_R, VALIDATED = "BMIA", "Attack-R", "BMIA, prior by validation"
-LIRA, GLOBAL = "LiRA, a variance a record", "LiRA, one variance"
-DRAWN = (POSTERIOR, PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
+ALIKE = (ATTACK_R, "loss difference", LOG_LOSS, LOG_ODDS, PLAIN, LIRA, "RMIA")
+"""Of `scores.SCORES` those that are tried with few references and with many."""
 LESS_PLAIN, LESS_DIAGONAL = "less the plain difference's", "less the diagonal's"
 LESS_FEWEST = "less its own with the fewest samples"
 WORTH = "references that equal BMIA"
@@ -71,76 +80,43 @@ def control_12(
     return tidy(listed, origin(datasets, *asked_less(queried)))
 
 
-def draw(table: pd.DataFrame) -> "Figure":
-    """The rate at 1% against the number of references."""
-    from membership import plots
-
-    rates = table[(table["metric"] == RATE) & table["attack"].isin(DRAWN)]
-    order = rates["attack"].map(DRAWN.index)
-    shown = rates.assign(panel=rates["dataset"] + ": TPR (%)").loc[order.sort_values().index]
-    return plots.lines_with_intervals(
-        shown, x="n_reference", panel="panel", log_x=True, x_label="references"
-    )
-
-
 def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], Pairs]:
     """Scores of all attacks by name and number of references."""
-    odds = seen.outputs["log_odds"].values.astype(float)
-    held_odds = seen.outputs["held_log_odds"].values.astype(float)
     attacked = {("BMIA", 1): seen.attack("bmia"), ("Attack-P", 0): seen.attack("attack-p")}
     attacked["QMIA, normal", 0] = seen.attack("qmia")
-    functions = {
-        "Attack-R": lambda t, r: attacks.attack_r(_loss(odds[t]), _loss(odds[r])),
-        "loss difference": lambda t, r: attacks.difference(-_loss(odds[t]), -_loss(odds[r])),
-        LOG_LOSS: lambda t, r: attacks.difference(_log_loss(odds[t]), _log_loss(odds[r])),
-        # LiRA with one variance for all records ranks so, and takes one reference too.
-        LOG_ODDS: lambda t, r: attacks.difference(odds[t], odds[r]),
-        PLAIN: lambda t, r: attacks.difference(seen.hinge[t], seen.hinge[r]),
-        LIRA: lambda t, r: attacks.lira(odds[t], odds[r], mode="offline", sided="one"),
-        "RMIA": lambda t, r: attacks.rmia(
-            expit(odds[t]), expit(odds[r]), expit(held_odds[t]), expit(held_odds[r])
-        ),
-        "RMIA, ties broken": lambda t, r: _ratio(odds[t], odds[r], 0.3),
-    }
     for n in (size for size in SIZES if size <= seen.n_reference):
-        for name, function in functions.items():
-            if n > 1 or name != LIRA:
-                attacked[name, n] = _each(seen, n, function)
+        for name in ALIKE:
+            if n > 1 or name not in scores.TAKES_TWO:
+                attacked[name, n] = scores.with_references(seen, name, n)
+        attacked["RMIA, ties broken", n] = seen.each(lambda t, n=n: _ratio(seen, t, n, 0.3))
         if population is not None and 1 < n <= MIXTURES[-1]:
-            attacked["RMIA, tuned, ties broken", n] = _tuned(seen, population, odds, held_odds, n)
+            attacked["RMIA, tuned, ties broken", n] = _tuned(seen, population, n)
         if n in MIXTURES:
-            attacked[POSTERIOR, n] = seen.each(lambda t, n=n: _mixture(seen, t, n))
+            attacked[POSTERIOR, n] = mixture(seen, n)
     return attacked
 
 
-def _each(seen: Seen, n: int, function: Any) -> Pairs:
-    return seen.each(lambda t: function(t, seen.references(t, n)))
+def mixture(seen: Seen, n: int) -> Pairs:
+    """BMIA with the posteriors of n references, by their closed forms."""
+
+    def score(target: int) -> FloatArray:
+        laws = [seen.moments(model, "closed form") for model in seen.references(target, n)]
+        return bmia_from_moments(seen.hinge[target], *np.moveaxis(np.array(laws), 1, 0))
+
+    return seen.each(score)
 
 
-def _loss(odds: FloatArray) -> FloatArray:
-    return loss_of_log_odds(odds)
+def _ratio(seen: Seen, target: int, n: int, a: float) -> FloatArray:
+    return ratio(seen.log_odds[target], seen.log_odds[seen.references(target, n)], a)
 
 
-def _log_loss(odds: FloatArray) -> FloatArray:
-    """Minus the logarithm of the loss: large where a model is sure of the label."""
-    return -np.log(_loss(odds))
-
-
-def _mixture(seen: Seen, target: int, n: int) -> FloatArray:
-    """BMIA's score with the posteriors of n references, by their closed forms."""
-    laws = [seen.moments(model, "closed form") for model in seen.references(target, n)]
-    return bmia_from_moments(seen.hinge[target], *np.moveaxis(np.array(laws), 1, 0))
-
-
-def _ratio(target: FloatArray, references: FloatArray, a: float) -> FloatArray:
+def ratio(target: FloatArray, references: FloatArray, a: float) -> FloatArray:
     """RMIA's ratio: its score, a share of the population, rises with it, in steps that tie."""
     expected = ((1 + a) * expit(references).mean(axis=0) + 1 - a) / 2
     return -loss_of_log_odds(target) - np.log(expected)
 
 
-def _tuned(
-    seen: Seen, population: xr.Dataset, odds: FloatArray, held_odds: FloatArray, n: int
-) -> Pairs:
+def _tuned(seen: Seen, population: xr.Dataset, n: int) -> Pairs:
     """RMIA's ratio with the `a` that is best against each attacker's own first reference."""
     known, member = population["log_odds"], population["member"]
 
@@ -149,8 +125,8 @@ def _tuned(
         answers = expit(known.sel(model=models).values.astype(float))
         inside = member.sel(model=models).values
         # One reference is attacked with the others, which need one that was not trained on it.
-        a = attacks.rmia_tune(answers, inside, expit(held_odds[models]))
-        return _ratio(odds[target], odds[models], a)
+        a = attacks.rmia_tune(answers, inside, expit(seen.held_log_odds[models]))
+        return _ratio(seen, target, n, a)
 
     return seen.each(score)
 
@@ -209,14 +185,12 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
 
 def control_15(seen: Seen) -> pd.DataFrame:
     """Rates at 1% of Attack-R and LiRA with 8 and 64 references, less BMIA's (Control 15)."""
-    base = seen.each(
-        lambda t: bmia_from_moments(seen.hinge[t], *seen.moments(seen.first(t))),
-    )
+    base = scored(seen, seen.posterior, "kron")
     bmia = np.array(tpr(base, FPR))
     listed = rows({"dataset": seen.label, "attack": BMIA, "n_reference": 1}, base, (FPR,))
     sizes = sorted({min(n, seen.n_reference) for n in (FEW, MANY)})
     for name in (ATTACK_R, LIRA, GLOBAL):
-        by_size = {n: _with_many(seen, name, n) for n in sizes}
+        by_size = {n: scores.with_references(seen, name, n) for n in sizes}
         fewer = tpr(by_size[sizes[0]], FPR)
         for n, pairs in by_size.items():
             key = {"dataset": seen.label, "attack": name, "n_reference": n}
@@ -228,13 +202,3 @@ def control_15(seen: Seen) -> pd.DataFrame:
     attrs = origin([seen])
     count = min(int((~seen.member[target]).sum()) for target in seen.targets)
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], RECORDS: f"{count:,}"}})
-
-
-def _with_many(seen: Seen, name: str, n: int) -> Pairs:
-    odds = seen.outputs["log_odds"].values.astype(float)
-    if name == ATTACK_R:
-        loss = loss_of_log_odds(odds)
-        return seen.each(lambda t: attacks.attack_r(loss[t], loss[seen.references(t, n)]))
-    variance = "global" if name == GLOBAL else "per-record"
-    how = {"mode": "offline", "variance": variance, "sided": "one"}
-    return seen.each(lambda t: attacks.lira(odds[t], odds[seen.references(t, n)], **how))

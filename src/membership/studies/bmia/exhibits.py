@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
-from membership.metrics.rate_names import tpr_label
+from membership.exhibits.declaration import Reading, exhibits_of, later
 from membership.studies.bmia import misprints, names, sentences, theory
 
 accuracy, convolutional, drawings, equal_budgets, mismatch = later(
@@ -28,47 +27,17 @@ POPULATION, DRAWS, QUANTILES = (
     for kinds in ((names.POPULATION,), names.DRAWS, (names.QUANTILES,))
 )
 
-_BY_SAMPLES = drawn(
-    "lines_with_intervals", x="n_samples", by="series", log_x=True, panel="panel", x_label="samples"
-)
-_ROC = {"draw": drawn("roc_panels", floor=1e-3), "alt": sentences.curves}
-_BARS = drawn("bars_with_intervals", category="target", by="reference", y_label=tpr_label(0.01))
-_POINTS = drawn(
-    "scatter",
-    x="laplace",
-    y="retraining",
-    by="dataset",
-    x_label="Laplace sd",
-    y_label="sd over retraining",
-)
-
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
+    exhibit("fig-1", toy.figure_1, settings=True, says=sentences.of_figure_1),
+    exhibit("ctl-11", toy.control_11, names.TOY),
     exhibit(
-        "fig-1",
-        toy.figure_1,
-        settings=True,
-        draw=drawn("prediction_bands"),
-        says=sentences.of_figure_1,
-    ),
-    exhibit("ctl-11", toy.control_11, names.TOY, says=sentences.of_control_11),
-    exhibit(
-        "tab-1",
-        table_1.table_1,
-        SEEN,
-        VARIANTS,
-        draw=drawings.references,
-        judge=table_1.table_1_comparison,
-        says=sentences.of_table_1,
+        "tab-1", table_1.table_1, SEEN, VARIANTS, draw=drawings.references, judge=table_1.judged
     ),
     exhibit("ctl-1", table_1.control_1, SEEN, draw=drawings.posterior_added),
     exhibit(
-        "ctl-10",
-        table_1.control_10,
-        TIMES,
-        judge=table_1.control_10_comparison,
-        says=sentences.of_control_10,
+        "ctl-10", table_1.control_10, TIMES, judge=table_1.judged, says=sentences.of_control_10
     ),
     exhibit(
         "ctl-12",
@@ -77,8 +46,7 @@ EXHIBITS = (
         VARIANTS,
         REGRESSED,
         POPULATION,
-        draw=equal_budgets.draw,
-        says=sentences.of_control_12,
+        draw=drawings.by_references,
     ),
     exhibit(
         "ctl-16",
@@ -86,16 +54,10 @@ EXHIBITS = (
         SEEN,
         ARCHITECTURES,
         names.of_sweep,
-        draw=accuracy.draw,
+        draw=drawings.against_accuracy,
         says=sentences.of_control_16,
     ),
-    exhibit(
-        "fig-2",
-        thresholds.figure_2,
-        SEEN,
-        draw=drawn("densities_with_thresholds"),
-        alt=sentences.laws,
-    ),
+    exhibit("fig-2", thresholds.figure_2, SEEN, alt=sentences.laws),
     exhibit(
         "ctl-2",
         p_values.control_2,
@@ -105,31 +67,18 @@ EXHIBITS = (
         draw=drawings.nominal,
         says=sentences.of_control_2,
     ),
-    exhibit("ctl-3", p_values.control_3, SEEN, says=sentences.of_control_3),
-    exhibit(
-        "ctl-17",
-        p_values.control_17,
-        SEEN,
-        settings=True,
-        draw=drawings.accused,
-        says=sentences.of_control_17,
-    ),
-    exhibit("ctl-4", retraining.control_4, SEEN, draw=_POINTS, says=sentences.of_control_4),
+    exhibit("ctl-3", p_values.control_3, SEEN),
+    exhibit("ctl-17", p_values.control_17, SEEN, settings=True, draw=drawings.accused),
+    exhibit("ctl-4", retraining.control_4, SEEN, says=sentences.of_control_4),
     exhibit("ctl-5", retraining.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
-    exhibit(
-        "ctl-6",
-        table_1.control_6,
-        SEEN,
-        draw=drawings.three_liras,
-        says=sentences.of_control_6,
-    ),
+    exhibit("ctl-6", table_1.control_6, SEEN, draw=drawings.three_liras),
     exhibit("ctl-7", retraining.control_7, SEEN, MEASURED),
-    exhibit("fig-3", predictive.figure_3, ON_VARIANTS, draw=_BY_SAMPLES, alt=sentences.by_samples),
-    exhibit("fig-5", predictive.figure_5, ON_VARIANTS, **_ROC),
-    exhibit("fig-6", predictive.figure_6, ON_VARIANTS, **_ROC),
-    exhibit("fig-7", predictive.figure_7, ON_VARIANTS, **_ROC),
+    exhibit("fig-3", predictive.figure_3, ON_VARIANTS, alt=sentences.by_samples),
+    exhibit("fig-5", predictive.figure_5, ON_VARIANTS, alt=sentences.curves),
+    exhibit("fig-6", predictive.figure_6, ON_VARIANTS, alt=sentences.curves),
+    exhibit("fig-7", predictive.figure_7, ON_VARIANTS, alt=sentences.curves),
     exhibit("ctl-13", predictive.control_13, DRAWS),
-    exhibit("fig-4", mismatch.figure_4, ARCHITECTURES, draw=_BARS, says=sentences.of_figure_4),
+    exhibit("fig-4", mismatch.figure_4, ARCHITECTURES, says=sentences.of_figure_4),
     exhibit(
         "tab-2",
         mismatch.table_2,

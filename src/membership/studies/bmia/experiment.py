@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from membership import data, models, training
-from membership.errors import InputError
 from membership.studies import patches
-from membership.studies.bmia.settings import DIGITS, LEAST_RECORDS, SHIFTED, Settings
+from membership.studies.bmia.settings import DIGITS, SHIFTED, Settings
 
 TABULAR = {"tiny": "mlp-32", "quick": "mlp-128-64", "paper": "mlp-1024-512-256-128"}
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
@@ -199,9 +198,7 @@ class World:
 def world(name: str, settings: Settings) -> World:
     """One data set split 20 : 20 : 40 : 20; nothing is trained yet."""
     loaded = patches.load(name, settings.data_root or None)
-    data.require(loaded, n_records=LEAST_RECORDS)
     recipe = recipe_of(loaded, settings)
-    factory(recipe.architecture, loaded)
     few = settings.profile == "paper" and loaded.name in ON_A_CPU
     order = np.random.default_rng([settings.seed, 20]).permutation(len(loaded))
     fifth = len(loaded) // 5
@@ -240,26 +237,16 @@ def recipe_of(dataset: data.Dataset, settings: Settings) -> Recipe:
 
 
 def factory(architecture: str, dataset: data.Dataset) -> Callable[[], Any]:
-    """A function that makes an untrained network for these records."""
+    """A function that makes an untrained network for these records, which the settings allow."""
     size, classes = dataset.x[0].size, dataset.n_classes
     if architecture == "logistic":
         return partial(models.logistic_regression, size, classes)
-    kind, *widths = architecture.split("-")
-    if kind == "mlp" and widths and all(width.isdigit() for width in widths):
-        return partial(models.mlp, size, tuple(map(int, widths)), classes)
-    if architecture != "small-cnn" and architecture not in NETWORKS:
-        raise InputError(
-            f"architecture = {architecture!r}: expected logistic, mlp with its widths (such as "
-            f"mlp-256-128), small-cnn, {', '.join(NETWORKS)}"
-        )
-    if dataset.x.ndim != 4:
-        raise InputError(
-            f"architecture = {architecture!r} takes images, and {dataset.name} holds none; take "
-            "an mlp, such as mlp-256-128"
-        )
     if architecture == "small-cnn":
         return partial(models.small_cnn, dataset.x.shape[1:], classes)
-    return partial(NETWORKS[architecture], classes, in_channels=dataset.x.shape[1])
+    if architecture in NETWORKS:
+        return partial(NETWORKS[architecture], classes, in_channels=dataset.x.shape[1])
+    _, *widths = architecture.split("-")
+    return partial(models.mlp, size, tuple(map(int, widths)), classes)
 
 
 def some_of(seed: int, n: int, most: int) -> np.ndarray:
@@ -298,11 +285,6 @@ def strangers(settings: Settings) -> tuple[World, np.ndarray, np.ndarray, dict[s
 def averaged(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Images cut at the edges and averaged over blocks, so that they have the given shape."""
     (_, height, width), block = shape, min(x.shape[2] // shape[1], x.shape[3] // shape[2])
-    if x.ndim != 4 or x.shape[1] != shape[0] or block < 1:
-        raise InputError(
-            f"ood_dataset has records of shape {x.shape[1:]}; members have {shape}, and images can "
-            "only be averaged down"
-        )
     top, left = (x.shape[2] - block * height) // 2, (x.shape[3] - block * width) // 2
     cut = x[:, :, top : top + block * height, left : left + block * width]
     return cut.reshape(len(x), shape[0], height, block, width, block).mean(axis=(3, 5))

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from membership import evidence, training
-from membership.studies.bmia.answers import about
+from membership.studies.bmia.answers import about, answered, predicted
 from membership.studies.bmia.experiment import world
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
@@ -25,56 +25,22 @@ ALPHA = 0.05
 def outputs(name: str, settings: Settings) -> xr.Dataset:
     """What all models answer for the queries; of held records those that thresholds take."""
     trained = _with_many(name, settings)
-    shape = (len(trained.ensemble), len(trained.records))
-    member = np.zeros(shape, dtype=bool)
-    member[: trained.n_targets] = trained.member
-    held_hinge = np.full_like(trained.held_out.hinge, np.nan)
-    used = [*range(trained.n_targets), *trained.firsts]
-    held_hinge[used] = trained.held_out.hinge[used]
-    return evidence.dataset(
-        "outputs",
-        {
-            "log_odds": trained.answers.log_odds,
-            "hinge": trained.answers.hinge,
-            "member": member,
-            "label": trained.y,
-            "held_hinge": held_hinge,
-        },
-        {"model": np.arange(shape[0]), "record": trained.records},
-        **_about(trained),
-    )
+    whole = answered(trained, _about(trained)).drop_vars(["held_log_odds", "held_label"])
+    used = whole["model"].isin([*range(trained.n_targets), *trained.firsts])
+    return whole.assign(held_hinge=whole["held_hinge"].where(used))
 
 
 def posterior(name: str, settings: Settings) -> xr.Dataset:
     """Moments of the hinge by draws (of first references) and of QMIA (of targets)."""
     trained = _with_many(name, settings)
-    functions = {
-        "kron": (trained.sampled, trained.firsts),
-        "qmia": (trained.qmia, range(trained.n_targets)),
-    }
     models = [*range(trained.n_targets), *trained.firsts]
-    shape = (len(models), len(functions), len(trained.records))
-    mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
-    for at, (function, own) in enumerate(functions.values()):
-        for model in own:
-            place = models.index(model)
-            mean[place, at], sd[place, at] = function(model)
-    return evidence.dataset(
-        "posterior",
-        {"mean": mean, "sd": sd},
-        {"reference": models, "variant": list(functions), "record": trained.records},
-        **_about(trained),
-    )
+    return predicted(trained, ("kron", "qmia"), _about(trained), models)
 
 
 def quantiles(name: str, settings: Settings) -> xr.Dataset:
     """The 5% threshold of every query by a regression of each target's quantiles."""
     trained = _with_many(name, settings)
-    rows, dataset = trained.world.validation, trained.world.dataset
-    held_out, queries = (
-        trained.with_label(x, y)
-        for x, y in ((dataset.x[rows], dataset.y[rows]), (trained.x, trained.y))
-    )
+    held_out, queries = trained.held_with_label(), trained.with_label(trained.x, trained.y)
     thresholds = []
     for hinge in trained.held_out.hinge[: trained.n_targets]:
         seed = trained.world.settings.seed

@@ -209,17 +209,9 @@ def samplings(name: str, settings: Settings) -> xr.Dataset:
 
 
 def _hinges(trained: Trained, model: int, n: int, method: str, seed: int, rows: Any) -> FloatArray:
-    """Draws of a reference's hinges at some queries, (n, rows)."""
-    features, y = trained.layer(model, "queries").features[rows], trained.y[rows]
-    step = max(1, _AT_ONCE // (n * trained.world.dataset.n_classes))
-    parts = []
-    for first in range(0, len(y), step):
-        chunk = slice(first, first + step)
-        # Draws of weights are shared by all queries; draws of logits are each query's own.
-        own = (seed << 20) + (0 if method == "mc" else first)
-        logits = trained.posterior(model).sample(features[chunk], n, own, method)
-        parts.append(signals.hinge(logits, None, y[chunk]))
-    return np.concatenate(parts, axis=1)
+    """Draws of a reference's hinges at some queries, (n, rows), with a seed of their own."""
+    own = {"seed": seed << 20, "at_once": _AT_ONCE}
+    return trained.draws(model, n, method=method, queries=rows, **own)
 
 
 def _distances(trained: Trained, model: int, n: int) -> FloatArray:

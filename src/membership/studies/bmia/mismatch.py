@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 from membership import published
-from membership.attacks.bmia import bmia_from_moments
 from membership.attacks.references import difference
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import names, scores
+from membership.studies.bmia.predictive import scored
 from membership.studies.bmia.scores import (
     LESS_BMIA,
     Seen,
@@ -33,7 +33,7 @@ def figure_4(datasets: list[Seen]) -> pd.DataFrame:
     for target, attacked in models.items():
         for reference, seen in models.items():
             key = {"target": target, "reference": reference, "metric": rate_name(RATE)}
-            rates = tpr(attacked.each(_bmia(attacked, seen)), RATE)
+            rates = tpr(scored(attacked, seen.posterior, "kron"), RATE)
             plain = tpr(attacked.each(_difference(attacked, seen)), RATE)
             listed.append({**key, **percent(rates), "difference": np.mean(plain)})
     table = pd.DataFrame(listed)
@@ -51,10 +51,6 @@ def _note(table: pd.DataFrame, label: str) -> str:
         f"{gain.mean():+.2f} points on average, ahead in {(gain > 0).sum()} of {len(gain)} pairs. "
         f"With a reference of the target's architecture: {matched:.2f}%, of another: {other:.2f}%."
     )
-
-
-def _bmia(attacked: Seen, seen: Seen):
-    return lambda t: bmia_from_moments(attacked.hinge[t], *seen.moments(seen.first(t)))
 
 
 def _difference(attacked: Seen, seen: Seen):

@@ -1,13 +1,13 @@
 """How the predictive distribution is computed: structure, prior, kind and seed of draws."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 
-from membership import metrics
+from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_from_moments
+from membership.exhibits.rows import of_each
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
@@ -116,8 +116,13 @@ def sizes(variants: xr.Dataset) -> list[int]:
 
 
 def scored(seen: Seen, variants: xr.Dataset, variant: str) -> Pairs:
-    """BMIA with another posterior of the same first references."""
-    return seen.each(_score(seen, variants, variant))
+    """BMIA with one posterior of the first references."""
+
+    def score(target: int) -> FloatArray:
+        own = moments(variants, seen.first(target), variant)
+        return bmia_from_moments(seen.hinge[target], *own)
+
+    return seen.each(score)
 
 
 def full_posterior(seen: Seen, variants: xr.Dataset) -> tuple[Seen, Pairs] | None:
@@ -136,10 +141,6 @@ def asked_less(pairs: list[tuple[Seen, Seen]]) -> list[str]:
         if queried.outputs.sizes["record"] < seen.outputs.sizes["record"]
     ]
     return [f"posteriors other than BMIA's asked fewer records: {', '.join(few)}"] if few else []
-
-
-def _score(seen: Seen, variants: xr.Dataset, variant: str) -> Callable[[int], Any]:
-    return lambda t: bmia_from_moments(seen.hinge[t], *moments(variants, seen.first(t), variant))
 
 
 def _rates(seen: Seen, series: str, n: int, pairs: Pairs) -> list[dict]:
@@ -174,7 +175,7 @@ def control_13(draws: list[xr.Dataset]) -> pd.DataFrame:
         spread = rate.sel(draw=method).std("sampling", ddof=1)
         measured[f"{name}, {SPREAD}"] = spread.values
     key = {"dataset": distances.attrs["set"]}
-    listed = [{**key, "quantity": name, **metrics.summary(v)} for name, v in measured.items()]
+    listed = of_each(key, "quantity", measured)
     more = {
         "Draws a query for the distance": f"{distances.attrs['draws']:,}",
         "Queries a target for the distance": str(distances.sizes["query"]),

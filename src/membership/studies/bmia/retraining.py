@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each, of_error
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.predictive import FULL
 from membership.studies.bmia.scores import Seen, auc, moments
@@ -84,9 +85,7 @@ def _summary(name: str, values: list[float], reliability: dict[str, float]) -> d
     whole = float(np.hypot(summary["standard_error"], of_root))
     # Welch and Satterthwaite: the reliability's error is known over thousands of queries.
     degrees = summary["degrees_of_freedom"] * (whole / summary["standard_error"]) ** 4
-    half = stats.t.ppf(0.975, degrees) * whole
-    ends = {"low": summary["value"] - half, "high": summary["value"] + half}
-    return {**summary, **ends, "standard_error": whole, "degrees_of_freedom": degrees}
+    return {**summary, **of_error(summary["value"], whole, len(values), degrees)}
 
 
 def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, list[float]]:
@@ -132,13 +131,11 @@ def control_7(datasets: list[Seen], measured: list[xr.Dataset]) -> pd.DataFrame:
     """How far the hinge is from Gaussian under Gaussian logits (Control 7)."""
     listed = []
     for seen, shapes in zip(datasets, measured, strict=True):
-        shapes_of = dict(zip(shapes["quantity"].values, shapes["shape"].values.T, strict=True))
+        names = shapes["quantity"].values.tolist()
+        shapes_of = dict(zip(names, shapes["shape"].values.T, strict=True))
         shapes_of["AUC (%) with draws"] = auc(seen.attack("bmia"))
         shapes_of["AUC (%) in closed form"] = auc(seen.attack("bmia-closed"))
-        key = {"dataset": seen.label}
-        listed += [
-            {**key, "quantity": str(name), **metrics.summary(v)} for name, v in shapes_of.items()
-        ]
+        listed += of_each({"dataset": seen.label}, "quantity", shapes_of)
     return tidy(listed, origin(datasets))
 
 

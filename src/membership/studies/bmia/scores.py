@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import expit
 
 from membership import attacks, metrics
 from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.exhibits.source import Source
+from membership.signals import loss_of_log_odds
 from membership.studies.bmia import names
 
 Moments = tuple[FloatArray, FloatArray]
@@ -27,6 +29,10 @@ MIXTURE = "BMIA, mixture"
 CLOSED = "BMIA, closed form"
 CONSTANT = "BMIA, constant sd"
 LESS_BMIA = "less BMIA's"
+LIRA, GLOBAL = "LiRA, a variance a record", "LiRA, one variance"
+TWO_SIDED = "LiRA, two-sided"
+PLAIN, LOG_ODDS, LOG_LOSS = "hinge difference", "log-odds difference", "log-loss difference"
+ON_OTHERS, ON_MEMBERS = "accuracy on other records (%)", "accuracy on members (%)"
 FULL = "BMIA, full posterior"
 REGISTERED = {
     "Attack-P": "attack-p",
@@ -137,6 +143,21 @@ class Seen:
         return self.outputs["hinge"].values.astype(float)
 
     @cached_property
+    def log_odds(self) -> FloatArray:
+        """Of all models on all queries."""
+        return self.outputs["log_odds"].values.astype(float)
+
+    @cached_property
+    def held_log_odds(self) -> FloatArray:
+        """Of all models on records that none has seen."""
+        return self.outputs["held_log_odds"].values.astype(float)
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """Of all models on all queries."""
+        return loss_of_log_odds(self.log_odds)
+
+    @cached_property
     def member(self) -> np.ndarray:
         """The truth, (models, queries)."""
         return self.outputs["member"].values
@@ -191,6 +212,10 @@ class Seen:
         return moments(self.posterior, model, variant)
 
 
+Score = Callable[[Seen, int, list[int]], FloatArray]
+"""Of all queries, from a target and its references."""
+
+
 def moments(posterior: xr.Dataset, model: int, variant: str) -> Moments:
     """Mean and standard deviation of every query's hinge, from evidence of kind posterior."""
     row = posterior.sel(reference=model, variant=variant)
@@ -232,11 +257,55 @@ def all_scores(seen: Seen) -> dict[tuple[str, int], Pairs]:
     return {(name, n): seen.attack(REGISTERED[name], max(n, 1)) for name, n in keys(seen)}
 
 
-def lira(seen: Seen, n: int, variance: str = "per-record", sided: str = "one") -> Pairs:
+def _lira(**how: str) -> Score:
     """Offline; the paper's formula is one-sided and does not say whose variance."""
-    odds = seen.outputs["log_odds"].values.astype(float)
-    how = {"mode": "offline", "variance": variance, "sided": sided}
-    return seen.each(lambda t: attacks.lira(odds[t], odds[seen.references(t, n)], **how))
+    return lambda s, t, r: attacks.lira(s.log_odds[t], s.log_odds[r], mode="offline", **how)
+
+
+SCORES: dict[str, Score] = {
+    "Attack-R": lambda s, t, r: attacks.attack_r(s.loss[t], s.loss[r]),
+    "loss difference": lambda s, t, r: attacks.difference(-s.loss[t], -s.loss[r]),
+    # Minus the logarithm of the loss is large where a model is sure of the label.
+    LOG_LOSS: lambda s, t, r: attacks.difference(-np.log(s.loss[t]), -np.log(s.loss[r])),
+    # LiRA with one variance for all records ranks so, and takes one reference too.
+    LOG_ODDS: lambda s, t, r: attacks.difference(s.log_odds[t], s.log_odds[r]),
+    PLAIN: lambda s, t, r: attacks.difference(s.hinge[t], s.hinge[r]),
+    LIRA: _lira(),
+    GLOBAL: _lira(variance="global"),
+    TWO_SIDED: _lira(sided="two"),
+    "RMIA": lambda s, t, r: attacks.rmia(
+        expit(s.log_odds[t]),
+        expit(s.log_odds[r]),
+        expit(s.held_log_odds[t]),
+        expit(s.held_log_odds[r]),
+    ),
+}
+"""What attacks without a posterior make of a target and some references."""
+TAKES_TWO = (LIRA, GLOBAL, TWO_SIDED)
+"""A variance takes two references."""
+
+
+def with_references(seen: Seen, name: str, n: int) -> Pairs:
+    """One of `SCORES` with so many references."""
+    return seen.each(lambda t: SCORES[name](seen, t, seen.references(t, n)))
+
+
+def accuracies(seen: Seen) -> dict[str, list[float]]:
+    """Of the targets in percent; a hinge above 0 is a right answer."""
+    held_hinge = seen.outputs["held_hinge"].values
+    return {
+        ON_MEMBERS: [100 * (seen.hinge[t][seen.member[t]] > 0).mean() for t in seen.targets],
+        ON_OTHERS: [100 * (held_hinge[t] > 0).mean() for t in seen.targets],
+    }
+
+
+def gains(pairs: Pairs, plain: Pairs) -> dict[str, FloatArray]:
+    """What an attack's statistics have more than the plain difference's, target by target."""
+    base = measured(plain)
+    return {
+        f"{metric.replace('auc', 'AUC')} gained": np.subtract(values, base[metric])
+        for metric, values in measured(pairs).items()
+    }
 
 
 def constant_sd(seen: Seen) -> Pairs:

@@ -19,28 +19,6 @@ def of_figure_1(table: pd.DataFrame) -> str:
     return f"In the middle bands are wider by these factors: {'; '.join(texts)}."
 
 
-def of_control_11(table: pd.DataFrame) -> str:
-    """The same of the 90% bands of the posterior over all weights and of the regression."""
-    rows = table[table["metric"] == "width in the middle / near the records"]
-    posterior, regression = (
-        span(rows.loc[rows["model"] == model, "value"], 1, "")
-        for model in ("Laplace, all weights", "quantile regression")
-    )
-    return (
-        f"The Laplace posterior's 90% band is {posterior} times as wide in the middle as near the "
-        f"records, quantile regression's {regression}."
-    )
-
-
-def of_table_1(table: pd.DataFrame) -> str:
-    """BMIA beside the plain difference at 1%, over all data sets."""
-    rates = table[table["metric"] == RATE].set_index("attack")["value"]
-    return (
-        f"By data set BMIA finds {span(rates[['BMIA']], 1)} of members at 1% false positives, and "
-        f"the plain difference {span(rates[['difference']], 1)}."
-    )
-
-
 def of_control_16(table: pd.DataFrame) -> str:
     """With how many networks the rate at 1% gains clearly, and how good the networks are."""
     rows = table[table["metric"] == f"{RATE} gained"]
@@ -50,15 +28,6 @@ def of_control_16(table: pd.DataFrame) -> str:
     clauses = [f"{who} on {span(right[at])}" for who, at in sides.items() if at.any()]
     words = ", ".join(clauses).replace(" on ", " are right on ", 1)
     return f"{sentence} {words[0].upper()}{words[1:]} of new records."
-
-
-def of_control_12(table: pd.DataFrame) -> str:
-    """How many of LiRA's references one posterior is worth; of others, see the table."""
-    rows = table[table["metric"] == "references that equal BMIA"]
-    rows = rows[rows["attack"] == "LiRA, a variance a record"]
-    texts = [f"{row.dataset} {row.value:.1f}" for row in rows.itertuples()]
-    start = "LiRA, with a variance a record, needs this many references to match one posterior"
-    return f"{start}: {'; '.join(texts)}." if texts else ""
 
 
 def of_control_15(table: pd.DataFrame) -> str:
@@ -96,22 +65,6 @@ def of_control_2(table: pd.DataFrame) -> str:
     )
 
 
-def of_control_3(table: pd.DataFrame) -> str:
-    """BMIA's rate at 1% ranked by the published p and by z, over all data sets."""
-    rate = table[table["metric"] == RATE].set_index("ranking")["value"]
-    return (
-        f"Ranked by p as printed BMIA finds {span(rate[['p, as 1 - F(t)']], 1)} of members at 1% "
-        f"FPR, ranked by z {span(rate[['z']], 1)}."
-    )
-
-
-def of_control_17(table: pd.DataFrame) -> str:
-    """The share of false accusations by each p-value, over all data sets."""
-    rows = table[table["metric"].str.startswith("false among")]
-    texts = [f"{name} {span(part['value'])}" for name, part in rows.groupby("p_value", sort=False)]
-    return f"False accusations by p-value, where 10% were promised: {', '.join(texts)}."
-
-
 def of_control_4(table: pd.DataFrame) -> str:
     """How many points lie right of the line of equal standard deviations."""
     larger = (table["laplace"] > table["retraining"]).groupby(table["dataset"], sort=False).mean()
@@ -130,17 +83,6 @@ def of_control_5(table: pd.DataFrame) -> str:
     if "corrected for noise" not in value:
         return f"{sentence}."
     return f"{sentence}; their correlation is {span(value[['corrected for noise']], 2, '')}."
-
-
-def of_control_6(table: pd.DataFrame) -> str:
-    """LiRA's rate at 1% with the fewest references, either variance, over all data sets."""
-    rows = table[(table["metric"] == RATE) & table["variance"].str.endswith("one-sided")]
-    few = rows["n_reference"].min()
-    rate = rows[rows["n_reference"] == few].set_index("variance")["value"]
-    return (
-        f"With {few} references LiRA finds {span(rate[['a record, one-sided']], 1)} of members if "
-        f"each record has a variance, and {span(rate[['global, one-sided']], 1)} if all share one."
-    )
 
 
 def by_samples(table: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import brief, size
 from membership.studies import patches
-from membership.studies.data_settings import DataSettings
+from membership.studies.data_settings import DescribedSettings
 
 # The paper's seven (Figure 4); they take images, as "small-cnn" does.
 NETWORKS = (
@@ -35,7 +35,7 @@ def is_for_images(architecture: str) -> bool:
     return architecture == "small-cnn" or architecture in NETWORKS
 
 
-class Settings(DataSettings):
+class Settings(DescribedSettings):
     """Parameters of the chapter; the notebook's parameters cell mirrors them."""
 
     chapter: ClassVar[str] = "bmia"
@@ -86,12 +86,6 @@ class Settings(DataSettings):
         if len(self.architectures) == 1:
             raise ValueError("architectures names one; give at least 2 to pair")
         return self
-
-    def outlines(self) -> dict[str, data.Outline]:
-        """The measures of every data set, by the name that it is asked for."""
-        root = self.data_root or None
-        patches.require_known(self.datasets, root)
-        return {name: patches.outline(name, root) for name in self.datasets}
 
     def check_data(self) -> None:
         """See that every data set fits its networks, and Table 2's strangers its members."""

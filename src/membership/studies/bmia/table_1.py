@@ -9,11 +9,12 @@ import pandas as pd
 import xarray as xr
 
 from membership import metrics, published
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
 from membership.studies.bmia.experiment import LABELS, PUBLISHED
 from membership.studies.bmia.predictive import POSTERIORS, STRUCTURES, asked_less, full_posterior
-from membership.studies.bmia.scores import Seen, measured, rows
+from membership.studies.bmia.scores import Seen, rows
 
 ON = ["dataset", "attack", "n_reference", "metric"]
 _SETUP = (
@@ -42,8 +43,8 @@ def table_1(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     return tidy(listed, origin(datasets, _SETUP, *asked_less(fully)))
 
 
-def table_1_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """Each number of `table_1` beside the published one, where the paper has one."""
+def judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Each number or time beside the published one, where the paper has one."""
     return published.compare(table, printed_1(), ON)
 
 
@@ -62,7 +63,6 @@ def control_1(datasets: list[Seen]) -> pd.DataFrame:
     """What the posterior adds to the plain difference to the same reference (Control 1)."""
     listed = []
     for seen in datasets:
-        plain = measured(seen.attack("difference"))
         largest = scores.keys(seen)[-1][1]
         attacked = {
             "BMIA": seen.attack("bmia"),
@@ -71,28 +71,25 @@ def control_1(datasets: list[Seen]) -> pd.DataFrame:
             scores.MIXTURE: seen.attack("bmia-mixture", largest),
         }
         for name, pairs in attacked.items():
-            for metric, values in measured(pairs).items():
-                gain = np.subtract(values, plain[metric])
-                key = {"dataset": seen.label, "attack": name}
-                name_of_gain = f"{metric.replace('auc', 'AUC')} gained"
-                listed.append({**key, "metric": name_of_gain, **metrics.summary(gain)})
+            key = {"dataset": seen.label, "attack": name}
+            listed += of_each(key, "metric", scores.gains(pairs, seen.attack("difference")))
     return tidy(listed, origin(datasets))
 
 
 def control_6(datasets: list[Seen]) -> pd.DataFrame:
     """LiRA with a variance a record, with one for all, and two-sided, beside BMIA (Control 6)."""
-    kinds: dict[str, dict[str, str]] = {
-        "a record, one-sided": {},
-        "global, one-sided": {"variance": "global"},
-        "a record, two-sided": {"sided": "two"},
+    kinds = {
+        "a record, one-sided": scores.LIRA,
+        "global, one-sided": scores.GLOBAL,
+        "a record, two-sided": scores.TWO_SIDED,
     }
     listed = []
     for seen in datasets:
         sizes = [n for name, n in scores.keys(seen) if name == "LiRA"]
-        for name, choice in kinds.items():
+        for name, attack in kinds.items():
             for n in sizes:
                 key = {"dataset": seen.label, "variance": name, "n_reference": n}
-                listed += rows(key, scores.lira(seen, n, **choice))
+                listed += rows(key, scores.with_references(seen, attack, n))
         key = {"dataset": seen.label, "variance": OURS, "n_reference": 1}
         listed += rows(key, seen.attack("bmia"))
     return tidy(listed, origin(datasets))
@@ -133,11 +130,6 @@ def _of_structure(
         DRAWS: last / took[sizes[0]],
     }
     return rows + [_row(label, whole, 1, metric, ratio) for metric, ratio in ratios.items()]
-
-
-def control_10_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """Each time beside the published one, on other hardware."""
-    return published.compare(table, printed_1(), ON)
 
 
 def _row(label: str, attack: str, n: int, metric: str, timings: np.ndarray) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
-from membership import evidence, metrics
+from membership import evidence
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.bmia.settings import Settings
 from membership.training.ensemble import forward, stack
@@ -48,8 +49,7 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     ones are those of the largest marginal likelihood.
     """
     rng = np.random.default_rng([settings.seed, 23])
-    x = draw_x(rng, RECORDS)
-    y = np.sin(1.2 * x) + NOISE * rng.standard_normal(RECORDS)
+    x, y = drawn(rng, RECORDS)
     networks = (_fit(x, y, *answers, settings.seed) for answers in ANSWERS)
     parts = [pd.DataFrame({"series": "data", "x": x, "value": y, "low": y, "high": y})]
     # The posterior of all weights is nearly singular: sums in the order of two threads differ from
@@ -78,9 +78,10 @@ def bands_of(regression: nn.Module, quantiles: nn.Module, x: FloatArray, y: Floa
     return {"quantile regression": _quantiles(quantiles), **bands}
 
 
-def draw_x(rng: np.random.Generator, n: int, variance: float = 0.8) -> FloatArray:
-    """Records of two normal laws, around -3 and 3."""
-    return rng.choice([-3.0, 3.0], n) + np.sqrt(variance) * rng.standard_normal(n)
+def drawn(rng: np.random.Generator, n: int, variance: float = 0.8) -> tuple[FloatArray, FloatArray]:
+    """Records, x of two normal laws around -3 and 3, and y with its noise."""
+    x = rng.choice([-3.0, 3.0], n) + np.sqrt(variance) * rng.standard_normal(n)
+    return x, np.sin(1.2 * x) + NOISE * rng.standard_normal(n)
 
 
 def start(outputs: int, seed: int) -> nn.Sequential:
@@ -209,8 +210,7 @@ def _answer(network: nn.Module, x: FloatArray) -> FloatArray:
 
 
 def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
-    x = draw_x(rng, TEST)
-    y = np.sin(1.2 * x) + NOISE * rng.standard_normal(TEST)
+    x, y = drawn(rng, TEST)
     middle, words = np.abs(x) < 1, []
     for name, band in bands.items():
         low, _, high = band(x)
@@ -242,9 +242,7 @@ def gather(settings: Settings) -> xr.Dataset:
 
 
 def _records(seed: int, reading: int, variance: float, own: int) -> tuple[FloatArray, FloatArray]:
-    rng = np.random.default_rng([seed, 25, reading, own])
-    x = draw_x(rng, RECORDS, variance)
-    return x, np.sin(1.2 * x) + NOISE * rng.standard_normal(RECORDS)
+    return drawn(np.random.default_rng([seed, 25, reading, own]), RECORDS, variance)
 
 
 def _fit_all(
@@ -286,11 +284,10 @@ def control_11(gathered: xr.Dataset) -> pd.DataFrame:
     for reading in ratio["reading"].values:
         part = {str(name): ratio.sel(reading=reading, model=name).values for name in MODELS}
         for name, values in part.items():
-            key = {"reading": str(reading), "model": name}
-            listed.append({**key, "metric": RATIO, **metrics.summary(values)})
+            ratios = {RATIO: values}
             if name in BAYES:
-                excess = values - part["quantile regression"]
-                listed.append({**key, "metric": EXCESS, **metrics.summary(excess)})
+                ratios[EXCESS] = values - part["quantile regression"]
+            listed += of_each({"reading": str(reading), "model": name}, "metric", ratios)
     recipe = gathered.attrs["recipe"]
     attrs = {
         "data": {},

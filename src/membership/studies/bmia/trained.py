@@ -9,8 +9,7 @@ import numpy as np
 
 from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
-from membership.attacks.distributions import runner_up
-from membership.errors import InputError
+from membership.studies import hinge_laws
 from membership.studies.bmia.experiment import World, some_of
 from membership.studies.bmia.names import sizes_up_to
 from membership.training import Ensemble
@@ -152,12 +151,14 @@ class Trained:
         prior: str = MARGINAL,
         method: str = "lln",
         queries: Any = slice(None),
+        seed: int | None = None,
+        at_once: int = CHUNK,
     ) -> FloatArray:
         """Hinges of a reference on some queries under its posterior, (n_samples, queries)."""
         posterior = self.posterior(model, structure, prior)
         features, y = self.layer(model, "queries").features[queries], self.y[queries]
-        step = max(1, CHUNK // (n_samples * self.world.dataset.n_classes))
-        seed, parts = 1_000_000 * self.world.settings.seed, []
+        step = max(1, at_once // (n_samples * self.world.dataset.n_classes))
+        seed, parts = 1_000_000 * self.world.settings.seed if seed is None else seed, []
         for start in range(0, len(y), step):
             rows = slice(start, start + step)
             # Draws of weights are shared by all queries; draws of logits are each query's own.
@@ -185,10 +186,7 @@ class Trained:
 
     def closed_form(self, model: int) -> Moments:
         """The same with the runner-up frozen, which makes the hinge Gaussian."""
-        layer, rows = self.layer(model, "queries"), np.arange(len(self.y))
-        rival = runner_up(layer.logits, self.y)
-        variance = self.posterior(model).difference_variance(layer.features, self.y, rival)
-        return layer.logits[rows, self.y] - layer.logits[rows, rival], np.sqrt(variance)
+        return hinge_laws.closed_form(self.posterior(model), self.layer(model, "queries"), self.y)
 
     def qmia_model(self, target: int) -> training.ConditionalNormal:
         """A Gaussian regression of the target's hinge on record and label, on validation records.
@@ -196,9 +194,8 @@ class Trained:
         Fitted once a target.
         """
         if ("qmia", target) not in self.kept:
-            rows, dataset = self.world.validation, self.world.dataset
             self.kept["qmia", target] = training.fit_qmia(
-                self.with_label(dataset.x[rows], dataset.y[rows]),
+                self.held_with_label(),
                 self.held_out.hinge[target],
                 seed=self.world.settings.seed,
             )
@@ -210,9 +207,8 @@ class Trained:
 
     def quantile_score(self, target: int) -> FloatArray:
         """QMIA's score of every query by regressed quantiles; see `attacks.qmia`."""
-        rows, dataset = self.world.validation, self.world.dataset
         return attacks.qmia(
-            self.with_label(dataset.x[rows], dataset.y[rows]),
+            self.held_with_label(),
             self.held_out.hinge[target],
             self.with_label(self.x, self.y),
             self.answers.hinge[target],
@@ -220,10 +216,14 @@ class Trained:
             seed=self.world.settings.seed,
         )
 
+    def held_with_label(self) -> FloatArray:
+        """The same of the records that nobody was trained on."""
+        rows, dataset = self.world.validation, self.world.dataset
+        return self.with_label(dataset.x[rows], dataset.y[rows])
+
     def with_label(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
         """What a regression of the target's hinge is given of records: features, and the class."""
-        flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
-        return np.c_[flat, np.eye(self.world.dataset.n_classes)[y]]
+        return hinge_laws.with_label(x, y, self.world.dataset.n_classes)
 
 
 def moments(drawn: FloatArray) -> Moments:
@@ -247,11 +247,6 @@ def train(world: World, architecture: str = "") -> Trained:
 
 def out_of_distribution(world: World, x: np.ndarray, y: np.ndarray) -> Trained:
     """The models of a world, asked to tell their members from records of another source."""
-    if x.shape[1:] != world.dataset.x.shape[1:] or y.max() >= world.dataset.n_classes:
-        raise InputError(
-            f"ood_dataset has records of shape {x.shape[1:]} and labels up to {y.max()}; the "
-            f"models take {world.dataset.x.shape[1:]} and know {world.dataset.n_classes} classes"
-        )
     pool = world.dataset.x[world.pool]
     strangers = np.zeros((len(world.targets), len(y)), dtype=bool)
     member = np.concatenate([world.member, strangers], axis=1)

@@ -1,7 +1,7 @@
 """Do attacks find the same members: overlaps of what they flag, and who is found by all or one."""
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from membership.studies.comparison.scores import (
 from membership.studies.comparison.sentences import BY_CHANCE, CHANCE, OTHER, SHARE
 from membership.studies.comparison.sentences import OVERLAP as JACCARD
 from membership.studies.comparison.thresholds import CHOSEN
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATES = (0.01, 0.05, 0.3)
 COMPARED = ("loss", "attack-r", "lira", "rmia", "iha")
@@ -209,15 +206,3 @@ def _pictures(source: Source, evidence: CellEvidence) -> list[dict[str, str]]:
     level = source.evidence(f"pictures-{evidence.cell.word}")["level"].values[~evidence.canary]
     shape = "x".join(map(str, level.shape[1:]))
     return [{"shape": shape, "pixels": " ".join(map(str, picture.ravel()))} for picture in level]
-
-
-def draw(table: pd.DataFrame) -> "Figure":
-    """The records, or the shares where there are no pictures."""
-    from membership import plots
-    from membership.plots.look import is_narrow
-
-    if (table["pixels"].fillna("") == "").all():
-        shares = table[table["column"] == 1].drop(columns="value")
-        shares = shares.rename(columns={SHARE: "value", LOW: "low", HIGH: "high"})
-        return plots.dots_by_row(shares, "row", by="target", label=SHARE)
-    return plots.image_grid(table[table["column"] <= (MOST_NARROW if is_narrow() else MOST)])

@@ -8,7 +8,8 @@ import pandas as pd
 from membership import exhibits
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.metrics.rate_names import tpr_column, tpr_label
+from membership.metrics.rate_names import tpr_label
+from membership.studies.comparison.names import AREA, RATE
 from membership.studies.comparison.risk import CORRELATION
 from membership.studies.comparison.scores import origin, typical
 
@@ -17,7 +18,6 @@ STEP, STEPS, BEFORE = (
     "sees the gradients of five steps",
     "sees the records, and no model",
 )
-AREA, RATE = "AUC", tpr_column(0.01)
 ONE_STEP, MANY_STEPS = "gmip-ctl-12", "gmip-ctl-4"
 RISK = "comparison-fig-4"
 RATIO = "likelihood ratio"

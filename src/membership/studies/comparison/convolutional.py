@@ -13,8 +13,10 @@ import xarray as xr
 from membership import attacks, evidence, metrics, paths
 from membership.attacks.registry import BOTH
 from membership.exhibits import Source, files
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.leaderboard import ACCURACY, AREA, LOW, RATE
+from membership.studies.comparison.leaderboard import ACCURACY, LOW
+from membership.studies.comparison.names import AREA, RATE
 from membership.studies.comparison.scores import CARRIED, added
 from membership.studies.comparison.sentences import ABSENT, LESS, ONE, TEN
 from membership.studies.comparison.settings import Settings
@@ -53,11 +55,12 @@ _NOTE = (
 
 def cell(source: Source) -> pd.DataFrame:
     """comparison-ctl-7: what attacks find on the network, and what ten queries add to one."""
-    found = [_committed(name) for name in (SINGLE, LAWS, VIEWS)]
-    if any(one is None for one in found):
+    committed = [_committed(name) for name in (SINGLE, LAWS, VIEWS)]
+    present = [_asked(part, source.settings) for part in committed if part is not None]
+    if len(present) < len(committed):
         row = {"queries": "", "attack": "none", "metric": ABSENT, **metrics.exactly(0)}
         return tidy([row], {"note": "The paper-size evidence of BMIA's network is not here."})
-    single, laws, views = (_asked(one, source.settings) for one in found if one is not None)
+    single, laws, views = present
     known = attacks.registry()
     table = attacks.score_table(single, laws)
     one = {
@@ -118,11 +121,8 @@ def _of_models(single: xr.Dataset) -> list[dict[str, Any]]:
         [100 * answers[inside].mean() for answers, inside in zip(right, member, strict=True)],
         100 * (single["held_hinge"].values[targets] > 0).mean(axis=1),
     )
-    key = {"queries": ONE, "attack": "(model)"}
-    return [
-        {**key, "metric": metric, **metrics.summary(share, lowest=0.0, highest=100.0)}
-        for metric, share in zip(ACCURACY, shares, strict=True)
-    ]
+    key, values = {"queries": ONE, "attack": "(model)"}, dict(zip(ACCURACY, shares, strict=True))
+    return of_each(key, "metric", values, lowest=0.0, highest=100.0)
 
 
 def _origin(single: xr.Dataset) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import pandas as pd
 
 from membership import attacks, plots
 from membership.attacks.registry import BOTH, OUT
-from membership.studies.comparison import power, thresholds
+from membership.metrics.rate_names import tpr_label
+from membership.plots.look import is_narrow
+from membership.studies.comparison import agreement, names, power, sentences, thresholds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,6 +90,82 @@ def _moved(rows: pd.DataFrame, end: str, share: float) -> pd.Series:
     value = rows[end] / 100
     odds = value / (1 - value) * (1 - rows["share"]) / rows["share"] * share / (1 - share)
     return 100 * odds / (1 + odds)
+
+
+def leaders(table: pd.DataFrame) -> "Figure":
+    """Table 1: attacks by their AUC, averaged over cells."""
+    area = table[table["metric"] == names.AREA].sort_values("value", ascending=False)
+    widest = area["cells"].iloc[0]
+    fewer = area["cells"].where(area["cells"] != widest)
+    name = area["attack"] + (" (" + fewer + ")").fillna("")
+    shown = area.assign(row=name, references=trained(area["attack"]))
+    label = f"AUC, averaged over {widest}"
+    return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
+
+
+def network(table: pd.DataFrame) -> "Figure":
+    """Control 7: the largest number that there is, by queries."""
+    metrics = set(table["metric"])
+    shown = (names.RATE, names.AREA, sentences.ABSENT)
+    metric = next(name for name in shown if name in metrics)
+    rows = table[table["metric"] == metric].sort_values("value", ascending=False)
+    baseline, label = (0.5, metric) if metric != names.RATE else (1.0, tpr_label(0.01))
+    label = f"{label}, by queries an image"
+    return plots.dots_by_row(rows, "attack", by="queries", baseline=baseline, label=label)
+
+
+def cells(table: pd.DataFrame) -> "Figure":
+    """Figure 1: the AUC in every cell."""
+    shown = table[table["metric"] == names.AREA]
+    return plots.dots_by_row(shown.assign(cell=_cell(shown)), "cell", baseline=0.5, label="AUC")
+
+
+def overlaps(table: pd.DataFrame) -> "Figure":
+    """Table 4: overlaps above the diagonal, by chance below, and of an attack with itself on it."""
+    pairs = table["attacks"].str.split(" and ", n=1, expand=True)
+    shown = table.assign(first=pairs[0], second=pairs[1], at=table["FPR"] + " FPR")
+    itself = shown["second"] == sentences.OTHER
+    overlap, chance = (shown["metric"] == name for name in (sentences.OVERLAP, sentences.BY_CHANCE))
+    above, on = shown[overlap & ~itself], shown[overlap & itself]
+    below = shown[chance & ~itself].rename(columns={"first": "second", "second": "first"})
+    cells = pd.concat([above, below, on.assign(second=on["first"])])
+    return plots.heat_maps(cells, "first", "second", panel="at")
+
+
+def levels(table: pd.DataFrame) -> "Figure":
+    """Table 5: bounds on mu beside the levels that are stated."""
+    shown = table[table["metric"].str.contains(" mu")]
+    shown = shown.assign(cell=_cell(shown))
+    return plots.dots_by_row(shown, "cell", by="metric", label="mu", wide=True)
+
+
+def seconds(table: pd.DataFrame) -> "Figure":
+    """Figure 3: the AUC by seconds."""
+    shown = table.assign(panel="one target, end to end", x=table["seconds"], y=table["value"])
+    return plots.scatter_panels(
+        shown,
+        by="attack",
+        log_x=True,
+        labels={"one target, end to end": ("processor seconds", "AUC")},
+    )
+
+
+def risk(table: pd.DataFrame) -> "Figure":
+    """Figure 4: how cheap numbers order the records."""
+    shown = table[table["metric"] == sentences.CORRELATION]
+    return plots.dots_by_row(
+        shown, "predictor", by="dataset", baseline=0.0, label=sentences.CORRELATION
+    )
+
+
+def found(table: pd.DataFrame) -> "Figure":
+    """Figure 5: the records, or the shares where there are no pictures."""
+    if (table["pixels"].fillna("") == "").all():
+        ends = {agreement.SHARE: "value", agreement.LOW: "low", agreement.HIGH: "high"}
+        shares = table[table["column"] == 1].drop(columns="value").rename(columns=ends)
+        return plots.dots_by_row(shares, "row", by="target", label=agreement.SHARE)
+    most = agreement.MOST_NARROW if is_narrow() else agreement.MOST
+    return plots.image_grid(table[table["column"] <= most])
 
 
 def _cell(table: pd.DataFrame) -> pd.Series:

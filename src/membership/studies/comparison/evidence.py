@@ -18,23 +18,18 @@ import torch
 import xarray as xr
 
 from membership import attacks, curvature, evidence, lood, nngp, signals, training
-from membership.attacks.distributions import runner_up
 from membership.attacks.forms import quadratic_forms
 from membership.curvature.eigen import spectrum_of
 from membership.curvature.objective import objective
 from membership.curvature.white_box import views, with_rows
-from membership.studies.comparison import names
-from membership.studies.comparison.experiment import (
-    PRIVACY,
-    World,
-    factory,
-    private_layer,
-    train,
-    world,
-)
+from membership.studies import hinge_laws
+from membership.studies.comparison import experiment, names
+from membership.studies.comparison.experiment import World, about, private_layer, train, world
 from membership.studies.comparison.names import Cell
+from membership.studies.comparison.outside_evidence import outside
 from membership.studies.comparison.settings import Settings
 from membership.studies.experiment import timed
+from membership.studies.hinge_laws import with_label
 
 Gather = Callable[[], xr.Dataset]
 VARIANTS = ("closed form", "qmia")
@@ -47,20 +42,13 @@ DEPTH, NOISE = 1, 0.1
 LARGEST_PICTURE = 32
 TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")
 DAMPING = 0.2
-INVERSES: tuple[dict[str, Any], ...] = (
-    {
-        "label": "published",
-        "conditioning": "damping",
-        "amount": DAMPING,
-        "stationarity": "published",
-    },
-    {
-        "label": "regularised",
-        "conditioning": "damping",
-        "amount": DAMPING,
-        "stationarity": "regularised",
-    },
-    {"label": "identity", "conditioning": "identity", "amount": 0.0, "stationarity": "published"},
+INVERSES: tuple[dict[str, Any], ...] = tuple(
+    {"label": label, "conditioning": kind, "amount": amount, "stationarity": stationarity}
+    for label, kind, amount, stationarity in (
+        ("published", "damping", DAMPING, "published"),
+        ("regularised", "damping", DAMPING, "regularised"),
+        ("identity", "identity", 0.0, "published"),
+    )
 )
 # The forms that registered attacks read; the others are not kept.
 KEPT = {
@@ -74,22 +62,22 @@ TIMED = 8
 
 def sources(settings: Settings) -> dict[str, Gather]:
     """What gathers each of the chapter's evidence files, by name."""
-    kinds = {"outputs": outputs, "posterior": posterior, "times": times}
-    gatherers = {}
-    for cell in names.cells(settings):
-        for kind, function in kinds.items():
-            gatherers[f"{kind}-{cell.word}"] = functools.partial(function, cell, settings)
-    for cell in names.opened(settings):
-        gatherers[f"white-box-{cell.word}"] = functools.partial(white_box, cell, settings)
-    for cell in names.typical(settings):
-        gatherers[f"lood-{cell.word}"] = functools.partial(leave_one_out, cell, settings)
-    for cell in names.pictured(settings):
-        gatherers[f"pictures-{cell.word}"] = functools.partial(pictures, cell, settings)
-    for cell in names.outside(settings):
-        gatherers[f"outside-{cell.word}"] = functools.partial(_outside, cell, settings)
+    kinds = (
+        ("outputs", outputs, names.cells),
+        ("posterior", posterior, names.cells),
+        ("times", times, names.cells),
+        ("white-box", white_box, names.opened),
+        ("lood", leave_one_out, names.typical),
+        ("pictures", pictures, names.pictured),
+        ("outside", outside, names.outside),
+    )
+    gatherers = {
+        f"{kind}-{cell.word}": functools.partial(function, cell, settings)
+        for kind, function, cells in kinds
+        for cell in cells(settings)
+    }
     first = names.cells(settings)[0]
-    gatherers[names.UNTRAINED] = functools.partial(untrained, first, settings)
-    return gatherers
+    return {**gatherers, names.UNTRAINED: functools.partial(untrained, first, settings)}
 
 
 @evidence.version(2)
@@ -104,13 +92,7 @@ def untrained(cell: Cell, settings: Settings) -> xr.Dataset:
     """The same of models at their random start, with fewer references."""
     few = {"n_reference": min(UNTRAINED_REFERENCES, settings.n_reference)}
     game = world(cell, settings.model_copy(update=few))
-    return answers(game, train(game, trained=False))
-
-
-def _outside(cell: Cell, settings: Settings) -> xr.Dataset:
-    from membership.studies.comparison.outside_evidence import outside
-
-    return outside(cell, settings)
+    return answers(game, experiment.untrained(game))
 
 
 def answers(game: World, ensemble: training.Ensemble) -> xr.Dataset:
@@ -181,33 +163,18 @@ def closed_form(game: World, ensemble: training.Ensemble, first: int) -> tuple:
 def _closed_form(game: World, ensemble: training.Ensemble, model: int) -> tuple:
     member, module = game.membership[model], ensemble.module(model)
     x, label = np.array(game.pool.x), game.pool.y
-    fit = curvature.last_layer(module, x[member])
-    law = curvature.last_layer_laplace(
-        fit.features,
-        fit.logits,
-        "marginal-likelihood",
-        "kron",
-        weight=fit.weight,
-        bias=fit.bias,
-        label=label[member],
-    )
-    layer = curvature.last_layer(module, x)
-    rows, rival = np.arange(len(label)), runner_up(layer.logits, label)
-    variance = law.difference_variance(layer.features, label, rival)
-    return layer.logits[rows, label] - layer.logits[rows, rival], np.sqrt(variance)
+    law = hinge_laws.posterior_of(curvature.last_layer(module, x[member]), label[member])
+    return hinge_laws.closed_form(law, curvature.last_layer(module, x), label)
 
 
 def regressed(game: World, ensemble: training.Ensemble, target: int) -> tuple:
     """What a Gaussian regression on held records predicts of one target's hinges."""
+    held_out, pool = (
+        with_label(records.x, records.y, records.n_classes)
+        for records in (game.held_out, game.pool)
+    )
     score = signals.hinge(ensemble.module(target), np.array(game.held_out.x), game.held_out.y)[0]
-    seed = game.settings.seed
-    fitted = training.fit_qmia(with_label(game.held_out), score, seed=seed)
-    return fitted.predict(with_label(game.pool))
-
-
-def with_label(records: Any) -> np.ndarray:
-    flat = np.asarray(records.x, dtype=np.float64).reshape(len(records), -1)
-    return np.c_[flat, np.eye(records.n_classes)[records.y]]
+    return training.fit_qmia(held_out, score, seed=game.settings.seed).predict(pool)
 
 
 def white_box(cell: Cell, settings: Settings) -> xr.Dataset:
@@ -252,12 +219,8 @@ def leave_one_out(cell: Cell, settings: Settings) -> xr.Dataset:
         name: (("record",), np.asarray(values, np.float64)) for name, values in scores.items()
     }
     recipe = {"depth": DEPTH, "activation": "relu", "noise": NOISE}
-    return evidence.dataset(
-        "process",
-        variables,
-        {"record": game.record},
-        **{**about(game), "recipe": recipe},
-    )
+    attributes = {**about(game), "recipe": recipe}
+    return evidence.dataset("process", variables, {"record": game.record}, **attributes)
 
 
 def pictures(cell: Cell, settings: Settings) -> xr.Dataset:
@@ -267,35 +230,6 @@ def pictures(cell: Cell, settings: Settings) -> xr.Dataset:
     level = np.rint(255 * np.clip(game.pool.x[:, :, ::apart, ::apart], 0, 1)).astype(np.uint8)
     variables = {"level": (("record", "channel", "height", "width"), level)}
     return evidence.dataset("process", variables, {"record": game.record}, **about(game))
-
-
-def about(game: World) -> dict[str, Any]:
-    """The attributes of evidence gathered from one cell."""
-    config, kind = game.config, game.cell.kind
-    recipe: dict[str, Any] = {
-        "kind": kind,
-        "display": names.RECIPES[kind].display,
-        "members": game.n_members,
-        "epochs": config.epochs,
-        "batch_size": config.batch_size,
-        "learning_rate": config.learning_rate,
-        "momentum": config.momentum,
-        "weight_decay": config.weight_decay,
-        "loss": config.loss,
-    }
-    if kind == "private":
-        recipe["privacy"] = vars(PRIVACY)
-        recipe["features"] = int(game.pool.x[0].size)
-        recipe["classes"] = int(game.pool.n_classes)
-    return {
-        "set": game.cell.set,
-        "data": {game.cell.dataset.split(":", maxsplit=1)[0]: game.digest},
-        "recipe": recipe,
-        "targets": list(game.targets),
-        "population": len(game.held_out),
-        "device": str(training.device_of(game.settings.device)),
-        "seed": game.settings.seed,
-    }
 
 
 # Several files are made from one cell's models; they are dropped for the next cell's.
@@ -379,19 +313,8 @@ def _trained_again(game: World, models: list[int]) -> float:
     if game.cell.kind == "private":
         return _timed(lambda: [private_layer(game, model) for model in models])
     with TemporaryDirectory() as folder:
-        return _timed(
-            lambda: training.train(
-                factory(game.cell.kind, game.pool),
-                game.pool,
-                game.membership[models],
-                game.config,
-                [game.seeds[model] for model in models],
-                device=game.settings.device,
-                n_jobs=1,
-                cache_folder=Path(folder),
-                progress=False,
-            )
-        )
+        fresh = {"n_jobs": 1, "cache_folder": Path(folder), "progress": False}
+        return _timed(lambda: train(game, models, **fresh))
 
 
 def _timed(work: Callable[[], Any]) -> float:

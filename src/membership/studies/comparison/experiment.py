@@ -1,6 +1,6 @@
 """The experiment: how each kind of target is trained, and who was trained on what in a cell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -170,26 +170,29 @@ def world(cell: Cell, settings: Settings) -> World:
     )
 
 
-def train(game: World, trained: bool = True, **options: Any) -> training.Ensemble:
-    """Train all models of a cell; `trained` False returns their random starts."""
-    make, how = factory(game.cell.kind, game.pool), game.config
-    if not trained:
-        modules = [training.ensemble.initial_module(make, seed) for seed in game.seeds]
-        parameters, buffers = training.ensemble.stack(modules, torch.device("cpu"))
-        parameters = {name: values.detach() for name, values in parameters.items()}
-        return _ensemble(game, make, parameters, buffers)
+def train(game: World, models: Sequence[int] | None = None, **options: Any) -> training.Ensemble:
+    """Train a cell's models, all of them or some in this order."""
     if game.cell.kind == "private":
-        return _private(game, make)
+        return _private(game, factory(game.cell.kind, game.pool))
+    models = range(len(game.membership)) if models is None else models
+    how = {"device": game.settings.device, "n_jobs": game.settings.n_jobs, **options}
     return training.train(
-        make,
+        factory(game.cell.kind, game.pool),
         game.pool,
-        game.membership,
-        how,
-        game.seeds,
-        device=game.settings.device,
-        n_jobs=game.settings.n_jobs,
-        **options,
+        game.membership[list(models)],
+        game.config,
+        [game.seeds[model] for model in models],
+        **how,
     )
+
+
+def untrained(game: World) -> training.Ensemble:
+    """All models of a cell at their random starts."""
+    make = factory(game.cell.kind, game.pool)
+    modules = [training.ensemble.initial_module(make, seed) for seed in game.seeds]
+    parameters, buffers = training.ensemble.stack(modules, torch.device("cpu"))
+    parameters = {name: values.detach() for name, values in parameters.items()}
+    return _ensemble(game, make, parameters, buffers)
 
 
 def _private(game: World, make: partial) -> training.Ensemble:
@@ -221,3 +224,32 @@ def _ensemble(game: World, make: partial, parameters: dict, buffers: dict) -> tr
     device = training.device_of(game.settings.device)
     seeds = tuple(game.seeds)
     return training.Ensemble(make, parameters, buffers, game.membership, seeds, game.config, device)
+
+
+def about(game: World) -> dict[str, Any]:
+    """The attributes of evidence gathered from one cell."""
+    config, kind = game.config, game.cell.kind
+    recipe: dict[str, Any] = {
+        "kind": kind,
+        "display": names.RECIPES[kind].display,
+        "members": game.n_members,
+        "epochs": config.epochs,
+        "batch_size": config.batch_size,
+        "learning_rate": config.learning_rate,
+        "momentum": config.momentum,
+        "weight_decay": config.weight_decay,
+        "loss": config.loss,
+    }
+    if kind == "private":
+        recipe["privacy"] = vars(PRIVACY)
+        recipe["features"] = int(game.pool.x[0].size)
+        recipe["classes"] = int(game.pool.n_classes)
+    return {
+        "set": game.cell.set,
+        "data": {game.cell.dataset.split(":", maxsplit=1)[0]: game.digest},
+        "recipe": recipe,
+        "targets": list(game.targets),
+        "population": len(game.held_out),
+        "device": str(training.device_of(game.settings.device)),
+        "seed": game.settings.seed,
+    }

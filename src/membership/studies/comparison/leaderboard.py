@@ -12,26 +12,29 @@ from membership.attacks import Attack
 from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
 from membership.exhibits import Source
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_column
 from membership.settings import suggest
 from membership.studies.comparison import names
+from membership.studies.comparison.names import AREA, RATE
 from membership.studies.comparison.scores import (
     CellEvidence,
+    area,
     carries,
-    contrast,
     mislabelled,
     origin,
     over_sets,
     per_target,
     plain,
+    rate,
     read,
 )
 from membership.studies.comparison.settings import Settings
 
 # Whose reference models include models such as these.
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
-AREA, RATE, LOW = "AUC", tpr_column(0.01), tpr_column(0.001)
+LOW = tpr_column(0.001)
 BEHIND, BEHIND_RATE = "AUC behind the best", tpr_column(0.01, " behind the best (points)")
 USED, SECONDS, BASE = "reference models", "processor seconds", "best of no more knowledge"
 RATES = {RATE: 0.01, LOW: 0.001}
@@ -124,21 +127,19 @@ def _rows(
     """One attack's numbers, averaged over the cells that allow it."""
     settings, known = source.settings, attacks.registry()
     attack, best = known[name], _best(name, areas, cells)
-    numbers = {AREA: contrast(plain(cells), {name: 1.0}, "auc", settings)}
+    numbers = {AREA: area(plain(cells), {name: 1.0}, settings)}
     carried = {
         metric: plain([evidence for evidence in cells if carries(evidence, fpr)])
         for metric, fpr in RATES.items()
     }
     for metric, tables in carried.items():
         if tables:
-            how = {"scale": 100.0, "fpr": RATES[metric]}
-            numbers[metric] = contrast(tables, {name: 1.0}, "tpr_at_fpr", settings, **how)
+            numbers[metric] = rate(tables, {name: 1.0}, settings, RATES[metric])
     if best != name:
         pair = {best: 1.0, name: -1.0}
-        numbers[BEHIND] = contrast(plain(cells), pair, "auc", settings)
+        numbers[BEHIND] = area(plain(cells), pair, settings)
         if carried[RATE]:
-            how = {"scale": 100.0, "fpr": RATES[RATE]}
-            numbers[BEHIND_RATE] = contrast(carried[RATE], pair, "tpr_at_fpr", settings, **how)
+            numbers[BEHIND_RATE] = rate(carried[RATE], pair, settings)
     times = [source.evidence(f"times-{evidence.cell.word}") for evidence in cells]
     seconds = [seconds_of(name, *pair) for pair in zip(cells, times, strict=True)]
     numbers[USED] = metrics.exactly(references_of(name, cells[0]))
@@ -171,16 +172,16 @@ def _best(name: str, areas: dict[str, dict[str, float]], cells: Sequence[CellEvi
     most = references_of(name, cells[0])
     rivals = [
         other
-        for other, area in areas.items()
-        if words <= set(area)
+        for other, by_cell in areas.items()
+        if words <= set(by_cell)
         and _known(other) <= _known(name)
         and references_of(other, cells[0]) <= most
     ]
     return max(rivals, key=lambda other: _mean(areas[other], cells))
 
 
-def _mean(area: dict[str, float], cells: Sequence[CellEvidence]) -> float:
-    return over_sets(cells, [area[evidence.cell.word] for evidence in cells])
+def _mean(by_cell: dict[str, float], cells: Sequence[CellEvidence]) -> float:
+    return over_sets(cells, [by_cell[evidence.cell.word] for evidence in cells])
 
 
 def _known(name: str) -> set[str]:
@@ -217,16 +218,16 @@ def by_cell(source: Source) -> pd.DataFrame:
         for name in SHOWN:
             if name in evidence.table.score:
                 key = {**evidence.key, "attack": attacks.registry()[name].display, "metric": AREA}
-                rows.append(
-                    {**key, **contrast(plain([evidence]), {name: 1.0}, "auc", source.settings)}
-                )
+                rows.append({**key, **area(plain([evidence]), {name: 1.0}, source.settings)})
         for lead, pair in PAIRS.items():
             key = {**evidence.key, "attack": lead, "metric": AREA_GAINED}
-            rows.append({**key, **contrast(plain([evidence]), pair, "auc", source.settings)})
-        for metric, side in ACCURACY.items():
-            accuracy = evidence.outputs[side].values[evidence.targets]
-            right = metrics.summary(accuracy, lowest=0.0, highest=100.0)
-            rows.append({**evidence.key, "attack": "(model)", "metric": metric, **right})
+            rows.append({**key, **area(plain([evidence]), pair, source.settings)})
+        accuracy = {
+            metric: evidence.outputs[side].values[evidence.targets]
+            for metric, side in ACCURACY.items()
+        }
+        key = {**evidence.key, "attack": "(model)"}
+        rows += of_each(key, "metric", accuracy, lowest=0.0, highest=100.0)
     return tidy(rows, origin(cells))
 
 
@@ -240,8 +241,7 @@ def canaries(source: Source) -> pd.DataFrame:
             if not tables:
                 continue
             key = {"records": records, "attack": attacks.registry()[name].display}
-            number = contrast(tables, {name: 1.0}, "auc", source.settings)
-            rows.append({**key, "metric": AREA, **number})
+            rows.append({**key, "metric": AREA, **area(tables, {name: 1.0}, source.settings)})
     count = {
         "Mislabelled records": ", ".join(
             f"{evidence.set} {evidence.canary.sum()}" for evidence in cells

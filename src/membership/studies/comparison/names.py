@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from membership import addresses, data
+from membership.metrics.rate_names import tpr_column
 from membership.studies import experiment, patches
 from membership.studies.comparison.settings import Settings
 
@@ -33,6 +34,7 @@ MOST_COLUMNS = 500
 """Records of at most so many numbers, to which trees are fitted in a minute a target."""
 NO_TABLES = f"data sets of at most {MOST_COLUMNS} columns"
 PARAMETERS = "parameters of the smallest target"
+AREA, RATE = "AUC", tpr_column(0.01)
 UNTRAINED = "untrained"
 """The file of the null row on models that were never trained."""
 
@@ -102,11 +104,6 @@ def files(settings: Settings) -> tuple[str, ...]:
     """The evidence that the leaderboards read."""
     main = [f"{kind}-{cell.word}" for cell in cells(settings) for kind in MAIN]
     return (*main, *(f"white-box-{cell.word}" for cell in opened(settings)))
-
-
-def times(settings: Settings) -> tuple[str, ...]:
-    """The evidence on seconds."""
-    return tuple(f"times-{cell.word}" for cell in cells(settings))
 
 
 def typical(settings: Settings) -> tuple[Cell, ...]:

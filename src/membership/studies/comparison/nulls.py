@@ -61,12 +61,8 @@ def _untrained(source: Source) -> Table:
     """The attacks on models at their random starts, which no record has touched."""
     outputs = names.with_hinge(source.evidence(names.UNTRAINED))
     ordinary = ~outputs["canary"].values.astype(bool)
-    return Table(*_scores(outputs)).on(ordinary)
-
-
-def _scores(outputs: Any) -> tuple[dict[str, FloatArray], BoolArray]:
     table = attacks.score_table(outputs)
-    return table.score, table.member
+    return Table(table.score, table.member).on(ordinary)
 
 
 def _blind(evidence: CellEvidence) -> list[tuple[FloatArray, BoolArray]]:

@@ -12,9 +12,8 @@ from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison import names
-from membership.studies.comparison.leaderboard import AREA, RATE
 from membership.studies.comparison.names import BOOSTED, PUBLIC
-from membership.studies.comparison.scores import CellEvidence, Table, contrast, origin, read
+from membership.studies.comparison.scores import CONTRASTS, CellEvidence, Table, origin, read
 from membership.studies.comparison.settings import Settings
 
 OWN = {"LOSS": "loss", "QMIA": "qmia", "BMIA, closed form": "bmia-closed"}
@@ -25,10 +24,6 @@ LESS: Mapping[str, tuple[str, str]] = {
     "public BMIA less closed form": (PUBLIC, "bmia-closed"),
 }
 ENDS, SAME = "records scored exactly 0 or 1 (%)", 0.01
-STATISTICS: dict[str, tuple[str, dict[str, float]]] = {
-    AREA: ("auc", {}),
-    RATE: ("tpr_at_fpr", {"scale": 100.0, "fpr": 0.01}),
-}
 
 
 def outside(source: Source) -> pd.DataFrame:
@@ -42,10 +37,10 @@ def outside(source: Source) -> pd.DataFrame:
     for evidence in cells:
         found = source.evidence(f"outside-{evidence.cell.word}")
         table = together(evidence, found)
-        for name in (*OWN.values(), BOOSTED, PUBLIC):
-            rows += _rows(evidence, table, _display(name), {name: 1.0}, source.settings)
-        for words, (one, other) in LESS.items():
-            rows += _rows(evidence, table, words, {one: 1.0, other: -1.0}, source.settings)
+        for words, name in (*OWN.items(), (BOOSTED, BOOSTED), (PUBLIC, PUBLIC)):
+            rows += _rows(evidence, table, words, {name: 1.0}, source.settings)
+        for words, (first, second) in LESS.items():
+            rows += _rows(evidence, table, words, {first: 1.0, second: -1.0}, source.settings)
         score = table.score[PUBLIC]
         ends = metrics.summary(100 * ((score == 0) | (score == 1)).mean(axis=1), lowest=0.0)
         rows.append({**evidence.key, "attack": PUBLIC, "metric": ENDS, **ends})
@@ -78,10 +73,6 @@ def together(evidence: CellEvidence, found: xr.Dataset) -> Table:
     return Table(score, evidence.table.member[places])
 
 
-def _display(name: str) -> str:
-    return {own: display for display, own in OWN.items()}.get(name, name)
-
-
 def _rows(
     evidence: CellEvidence,
     table: Table,
@@ -89,12 +80,8 @@ def _rows(
     weights: Mapping[str, float],
     settings: Settings,
 ) -> list[dict[str, Any]]:
+    key, tables = {**evidence.key, "attack": words}, [(evidence.set, table)]
     return [
-        {
-            **evidence.key,
-            "attack": words,
-            "metric": metric,
-            **contrast([(evidence.set, table)], weights, statistic, settings, **how),
-        }
-        for metric, (statistic, how) in STATISTICS.items()
+        {**key, "metric": metric, **contrast(tables, weights, settings)}
+        for metric, contrast in CONTRASTS.items()
     ]

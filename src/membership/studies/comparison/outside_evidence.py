@@ -6,6 +6,7 @@ scores are read.
 """
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from scipy import stats
 
 from membership import curvature, evidence, signals, training
 from membership.arrays import FloatArray
-from membership.studies.comparison.evidence import about, with_label
-from membership.studies.comparison.experiment import World, factory, world
+from membership.studies import hinge_laws
+from membership.studies.comparison.experiment import World, about, train, world
 from membership.studies.comparison.names import BOOSTED, OUTSIDE_TARGETS, PUBLIC, Cell
 from membership.studies.comparison.settings import Settings
+from membership.studies.hinge_laws import with_label
 from membership.training.cache import Cache
 
 TREES = {"tiny": 5, "quick": 20, "paper": 200}
@@ -33,7 +35,7 @@ def outside(cell: Cell, settings: Settings) -> xr.Dataset:
     game = world(cell, settings)
     targets = list(game.targets)[:OUTSIDE_TARGETS]
     pairs = [game.pair(target) for target in targets]
-    ensemble = _trained(game, [*targets, *(model for pair in pairs for model in pair)])
+    ensemble = train(game, [*targets, *(model for pair in pairs for model in pair)])
     scores, odds = [], []
     for place in range(len(targets)):
         first = len(targets) + 2 * place
@@ -45,19 +47,6 @@ def outside(cell: Cell, settings: Settings) -> xr.Dataset:
     }
     labels = {"target": targets, "attack": [BOOSTED, PUBLIC], "record": game.record}
     return evidence.dataset("process", variables, labels, **about(game))
-
-
-def _trained(game: World, models: list[int]) -> training.Ensemble:
-    """Some of a cell's models, in this order."""
-    return training.train(
-        factory(game.cell.kind, game.pool),
-        game.pool,
-        game.membership[models],
-        game.config,
-        [game.seeds[model] for model in models],
-        device=game.settings.device,
-        n_jobs=game.settings.n_jobs,
-    )
 
 
 def _log_odds(ensemble: training.Ensemble, place: int, records: Any) -> FloatArray:
@@ -78,8 +67,11 @@ def _boosted(game: World, ensemble: training.Ensemble, place: int) -> FloatArray
     with cache.lock(key):
         kept = cache.load(key)
         if kept is None:
-            fitted = training.fit_qmia(with_label(held_out), known, "boosted", **how)
-            kept = {"score": torch.tensor(fitted.score(with_label(pool), asked))}
+            held_inputs, inputs = (
+                with_label(part.x, part.y, part.n_classes) for part in (held_out, pool)
+            )
+            fitted = training.fit_qmia(held_inputs, known, "boosted", **how)
+            kept = {"score": torch.tensor(fitted.score(inputs, asked))}
             cache.save(key, kept)
     return kept["score"].numpy()
 
@@ -109,14 +101,7 @@ def _draws(game: World, ensemble: training.Ensemble, place: int) -> FloatArray:
     """Log-odds of every record under drawn weights of the last layer, (draws, records)."""
     member, module, x = ensemble.membership[place], ensemble.module(place), np.array(game.pool.x)
     layer = curvature.last_layer(module, x)
-    law = curvature.last_layer_laplace(
-        layer.features[member],
-        layer.logits[member],
-        "marginal-likelihood",
-        "kron",
-        weight=layer.weight,
-        bias=layer.bias,
-        label=game.pool.y[member],
-    )
+    fitted = replace(layer, features=layer.features[member], logits=layer.logits[member])
+    law = hinge_laws.posterior_of(fitted, game.pool.y[member])
     logits = law.sample(layer.features, DRAWS, game.settings.seed, "mc")
     return signals.scaled_logit(logits, None, game.pool.y)

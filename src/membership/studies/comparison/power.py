@@ -6,9 +6,11 @@ import pandas as pd
 from membership import attacks, metrics
 from membership.arrays import FloatArray
 from membership.exhibits import Source
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.leaderboard import AREA, RATE, seconds_of
-from membership.studies.comparison.scores import Table, contrast, origin, per_target, typical
+from membership.studies.comparison.leaderboard import seconds_of
+from membership.studies.comparison.names import AREA
+from membership.studies.comparison.scores import CONTRASTS, Table, origin, per_target, typical
 
 COUNTS = (2, 4, 8, 16, 32, 64)
 POWER = (
@@ -45,11 +47,8 @@ def against_references(source: Source) -> pd.DataFrame:
             ]
             key = {"references": count, "attack": attacks.registry()[name].display}
             more = {"seconds": float(np.mean(seconds))}
-            for metric, statistic, how in (
-                (AREA, "auc", {}),
-                (RATE, "tpr_at_fpr", {"scale": 100.0, "fpr": 0.01}),
-            ):
-                number = contrast(tables, {name: 1.0}, statistic, source.settings, **how)
+            for metric, contrast in CONTRASTS.items():
+                number = contrast(tables, {name: 1.0}, source.settings)
                 rows.append({**key, "metric": metric, **number, **more})
     return tidy(rows, {**origin(cells), "timing": True})
 
@@ -82,9 +81,10 @@ def gains(source: Source) -> pd.DataFrame:
         base = _measured(table, "loss")
         for name in GAINERS:
             key = {**evidence.key, "attack": attacks.registry()[name].display}
-            for metric, values in _measured(table, name).items():
-                gain = metrics.summary(values - base[metric])
-                rows.append({**key, "metric": metric, **gain})
+            gained = {
+                metric: values - base[metric] for metric, values in _measured(table, name).items()
+            }
+            rows += of_each(key, "metric", gained)
     return tidy(rows, origin(cells))
 
 

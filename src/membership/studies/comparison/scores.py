@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy import stats
 
 from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.exhibits import Source
+from membership.exhibits.rows import of_error
 from membership.studies.comparison import names
 from membership.studies.comparison.settings import Settings
 
@@ -74,6 +74,10 @@ class Table:
         return Table(
             {name: values[enough] for name, values in self.score.items()}, self.member[enough]
         )
+
+
+Tables = Sequence[tuple[str, Table]]
+"""Tables and the data set of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +284,7 @@ def carries(evidence: CellEvidence, fpr: float) -> bool:
 
 
 def contrast(
-    tables: Sequence[tuple[str, Table]],
+    tables: Tables,
     weights: Mapping[str, float],
     statistic: str,
     settings: Settings,
@@ -307,6 +311,21 @@ def contrast(
     return added(parts, scale)
 
 
+def area(tables: Tables, weights: Mapping[str, float], settings: Settings) -> dict[str, float]:
+    """`contrast` of the AUC."""
+    return contrast(tables, weights, "auc", settings)
+
+
+def rate(
+    tables: Tables, weights: Mapping[str, float], settings: Settings, fpr: float = 0.01
+) -> dict[str, float]:
+    """`contrast` of the TPR at a false-positive rate, in percent."""
+    return contrast(tables, weights, "tpr_at_fpr", settings, scale=100.0, fpr=fpr)
+
+
+CONTRASTS = {names.AREA: area, names.RATE: rate}
+
+
 def over_sets(cells: Sequence[CellEvidence], values: Sequence[float]) -> float:
     """The mean of one number a cell, each data set with the same weight."""
     by_set: dict[str, list[float]] = {}
@@ -331,10 +350,7 @@ def of_targets(
         return metrics.summary(means[0], **limits)
     parts = [metrics.summary(mean) for mean in means]
     terms = [(p["value"], p["standard_error"], p["degrees_of_freedom"]) for p in parts]
-    number = _welch(terms, 1 / len(parts))
-    number["low"] = max(number["low"], limits.get("lowest", -math.inf))
-    number["high"] = min(number["high"], limits.get("highest", math.inf))
-    return {**number, "n_repeats": min(len(mean) for mean in means)}
+    return _welch(terms, 1 / len(parts), min(len(mean) for mean in means), **limits)
 
 
 def plain(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
@@ -365,10 +381,12 @@ def per_target(
 def added(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, float]:
     """Independent intervals added."""
     terms = [(part.difference, part.standard_error, part.degrees_of_freedom) for part in parts]
-    return {**_welch(terms, scale), "n_repeats": min(part.units for part in parts)}
+    return _welch(terms, scale, min(part.units for part in parts))
 
 
-def _welch(terms: Sequence[tuple[float, float, float]], scale: float) -> dict[str, float]:
+def _welch(
+    terms: Sequence[tuple[float, float, float]], scale: float, units: int, **limits: float
+) -> dict[str, float]:
     """The sum of independent numbers, each with its error and degrees of freedom, in a unit.
 
     By Welch and Satterthwaite.
@@ -378,14 +396,7 @@ def _welch(terms: Sequence[tuple[float, float, float]], scale: float) -> dict[st
     spent = sum(v**2 / degrees for v, (_, _, degrees) in zip(squares, terms, strict=True))
     degrees = float(squares.sum() ** 2 / spent) if spent > 0 else math.inf
     error = float(np.sqrt(squares.sum()))
-    half = float(stats.t.ppf(0.975, degrees)) * error
-    return {
-        "value": scale * value,
-        "low": scale * (value - half),
-        "high": scale * (value + half),
-        "standard_error": scale * error,
-        "degrees_of_freedom": degrees,
-    }
+    return of_error(scale * value, scale * error, units, degrees, **limits)
 
 
 def typical(source: Source) -> list[CellEvidence]:

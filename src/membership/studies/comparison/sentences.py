@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from membership.exhibits.sentences import span
-from membership.metrics.rate_names import tpr_column
+from membership.exhibits.sentences import joined, span
 from membership.studies.comparison import names
+from membership.studies.comparison.names import AREA, RATE
 
-AREA, RATE = "AUC", tpr_column(0.01)
 CORRELATION = "rank correlation with the risk"
 FEW = ("LiRA", "BMIA, mixture", "BaVarIA-t", "RMIA", "BASE")
 SHARE, CHANCE = "members found so (%)", "members found so by chance (%)"
@@ -22,10 +21,6 @@ def _number(table: pd.DataFrame, **where: object) -> float:
     for name, value in where.items():
         table = table[table[name] == value]
     return float(table["value"].iloc[0])
-
-
-def _listed(words: list[str]) -> str:
-    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def of_references(table: pd.DataFrame) -> str:
@@ -55,7 +50,7 @@ def of_cells(table: pd.DataFrame) -> str:
     return (
         f"The largest AUC goes from {low['value']:.3f} ({low['dataset']}, {low['target']}) to "
         f"{high['value']:.3f} ({high['dataset']}, {high['target']}). Of {len(best)} rows "
-        f"{_listed(clauses)}."
+        f"{joined(clauses)}."
     )
 
 
@@ -69,17 +64,7 @@ def of_others(table: pd.DataFrame) -> str:
             f"run up to {most:,}: here none is."
         )
     clauses = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
-    return f"AUC averaged over {area['cells'].iloc[0]}: {_listed(clauses)}."
-
-
-def of_canaries(table: pd.DataFrame) -> str:
-    """LiRA on both kinds of record, where any target is asked of mislabelled ones."""
-    if "mislabelled" not in set(table["records"]):
-        return ""
-    aucs = [
-        _number(table, attack="LiRA", records=records) for records in ("as they are", "mislabelled")
-    ]
-    return f"LiRA's AUC is {aucs[0]:.3f} on ordinary records and {aucs[1]:.3f} on mislabelled ones."
+    return f"AUC averaged over {area['cells'].iloc[0]}: {joined(clauses)}."
 
 
 def of_power(table: pd.DataFrame) -> str:
@@ -90,7 +75,7 @@ def of_power(table: pd.DataFrame) -> str:
     first = first[first["references"].isin(ends)]
     clauses = [f"{row.attack} {row.value:.3f} with {row.references}" for row in first.itertuples()]
     loss = area_of_loss(table)
-    return f"Largest AUC: {_listed(clauses)}; LOSS, with none, has {loss:.3f}.{_of_few(table)}"
+    return f"Largest AUC: {joined(clauses)}; LOSS, with none, has {loss:.3f}.{_of_few(table)}"
 
 
 def _of_few(table: pd.DataFrame) -> str:
@@ -101,7 +86,7 @@ def _of_few(table: pd.DataFrame) -> str:
         return ""
     few = few[few["attack"].isin(FEW)].sort_values("value")
     clauses = [f"{row.attack} {row.value:.1f}%" for row in few.itertuples()]
-    return f" TPR at 1% FPR with {few['references'].iloc[0]}: {_listed(clauses)}."
+    return f" TPR at 1% FPR with {few['references'].iloc[0]}: {joined(clauses)}."
 
 
 def area_of_loss(table: pd.DataFrame) -> float:
@@ -115,20 +100,8 @@ def of_seconds(table: pd.DataFrame) -> str:
     front = front.drop_duplicates("attack", keep="first")
     ends = [f"{row.seconds:.2g} s (AUC {row.value:.3f})" for row in front.itertuples()]
     points = " to ".join(dict.fromkeys((ends[0], ends[-1])))
-    attacks = _listed(list(front["attack"]))
+    attacks = joined(list(front["attack"]))
     return f"No other is cheaper and better than {attacks}. First points: {points}."
-
-
-def of_gains(table: pd.DataFrame) -> str:
-    """Ranges of both gains."""
-    clauses = []
-    for metric, words in (
-        ("gain in TPR at 1% FPR (points)", "TPR at 1% FPR"),
-        ("gain in accuracy (points)", "accuracy"),
-    ):
-        rows = _picked(table, metric)["value"]
-        clauses.append(f"{words} by {rows.min():.1f} to {rows.max():.1f} points")
-    return f"Against the loss, MAST, LiRA and Attack-R change {_listed(clauses)}."
 
 
 def of_records(table: pd.DataFrame) -> str:
@@ -140,7 +113,7 @@ def of_records(table: pd.DataFrame) -> str:
     ]
     chance = _picked(table, "the same by chance (%)")["value"].mean()
     return (
-        f"Records with an FPR above 20%, on average: {_listed(clauses)}. Chance would give "
+        f"Records with an FPR above 20%, on average: {joined(clauses)}. Chance would give "
         f"{chance:.1f}%."
     )
 
@@ -193,7 +166,7 @@ def of_discoveries(table: pd.DataFrame) -> str:
     rows = _picked(table, "false discoveries (%)")
     worst = rows.groupby("p-values", sort=False)["value"].max()
     clauses = [f"{name} {value:.0f}%" for name, value in worst.items()]
-    return f"False discoveries at a level of 10%, at most: {_listed(clauses)}."
+    return f"False discoveries at a level of 10%, at most: {joined(clauses)}."
 
 
 def of_risk(table: pd.DataFrame) -> str:
@@ -228,7 +201,7 @@ def of_tuned(table: pd.DataFrame) -> str:
     """What each family reaches, the best rate first."""
     rate = _picked(table, RATE).sort_values("value", ascending=False)
     clauses = [f"{row.attack} {row.value:.1f}%" for row in rate.itertuples()]
-    return f"TPR at 1% FPR of each with its chosen setting: {_listed(clauses)}."
+    return f"TPR at 1% FPR of each with its chosen setting: {joined(clauses)}."
 
 
 def of_another(table: pd.DataFrame) -> str:

@@ -10,8 +10,7 @@ from membership import data
 from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import brief, size
-from membership.studies import patches
-from membership.studies.data_settings import DataSettings
+from membership.studies.data_settings import DescribedSettings
 
 MODELS = ("logistic", "small", "wide", "regularised", "overfitted", "private", "cnn")
 """The kinds of target; what each is stands in `names.RECIPES`."""
@@ -23,7 +22,7 @@ LATER_SIZES = [f"{size}@{name}" for name in LATER for size in ("n_targets=16", "
 """More targets, and fewer answers kept, of those that came to the paper profile last."""
 
 
-class Settings(DataSettings):
+class Settings(DescribedSettings):
     """Parameters of the chapter; the notebook's parameters cell mirrors them."""
 
     chapter: ClassVar[str] = "comparison"
@@ -166,12 +165,6 @@ class Settings(DataSettings):
                     f"{', '.join(self.datasets)}"
                 )
         super().check_data()
-
-    def outlines(self) -> dict[str, data.Outline]:
-        """The measures of every data set, by the name that it is asked for."""
-        root = self.data_root or None
-        patches.require_known(self.datasets, root)
-        return {name: patches.outline(name, root) for name in self.datasets}
 
     def check_outline(self, name: str, outline: data.Outline) -> None:
         """See that the data set is large enough and of the right kind."""

@@ -10,6 +10,7 @@ from scipy import stats
 from membership import attacks, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison.scores import (
     CellEvidence,
@@ -97,14 +98,12 @@ def honest(source: Source) -> pd.DataFrame:
                 for evidence in cells
             ]
             key = {"nominal FPR": f"{nominal:.0%}", "attack": attacks.registry()[name].display}
-            false, true = (
-                [numbers[metric] for numbers in by_cell] for metric in (REALISED, DETECTED)
-            )
-            for metric, values in ((REALISED, false), (DETECTED, true)):
+            shares = {m: [numbers[m] for numbers in by_cell] for m in (REALISED, DETECTED)}
+            for metric, values in shares.items():
                 number = of_targets(cells, values, lowest=0.0, highest=100.0)
                 rows.append({**key, "metric": metric, **number})
             for prior in PRIORS:
-                number = worth(false, true, prior, source.settings.seed)
+                number = worth(*shares.values(), prior, source.settings.seed)
                 rows.append({**key, "metric": value_of(prior), **number})
     return tidy(rows, origin(cells))
 
@@ -150,10 +149,9 @@ def false_discoveries(source: Source) -> pd.DataFrame:
     for name in P_VALUES:
         for evidence in cells:
             discoveries = [of_target(*pair) for pair in P_VALUES[name](evidence)]
-            for metric in (FALSE, FOUND):
-                unit = [pair[metric] for pair in discoveries]
-                number = metrics.summary(unit, lowest=0.0, highest=100.0)
-                rows.append({**evidence.key, "p-values": name, "metric": metric, **number})
+            key = {**evidence.key, "p-values": name}
+            shares = {m: [target[m] for target in discoveries] for m in (FALSE, FOUND)}
+            rows += of_each(key, "metric", shares, lowest=0.0, highest=100.0)
     return tidy(rows, origin(cells))
 
 

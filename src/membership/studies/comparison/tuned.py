@@ -15,8 +15,8 @@ from membership.attacks.lira import lira_score
 from membership.attacks.rmia import base_score, rmia_score
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.leaderboard import AREA, RATE
-from membership.studies.comparison.scores import CellEvidence, Table, contrast, origin, typical
+from membership.studies.comparison.names import AREA, RATE
+from membership.studies.comparison.scores import CONTRASTS, CellEvidence, Table, origin, typical
 
 # Reference models in the target's place, each from a pair of complements of its own.
 ATTACKED = 4
@@ -59,10 +59,8 @@ FAMILIES: dict[str, Mapping[str, Score]] = {
         "mean": _mean,
     },
 }
-STATISTICS: dict[str, tuple[str, dict[str, float]]] = {
-    AREA: ("auc", {}),
-    RATE: ("tpr_at_fpr", {"scale": 100.0, "fpr": 0.01}),
-}
+MEASURES = {AREA: metrics.auc, RATE: functools.partial(metrics.tpr_at_fpr, fpr=0.01)}
+"""What a setting is chosen by."""
 
 
 def tuned(source: Source) -> pd.DataFrame:
@@ -75,24 +73,19 @@ def tuned(source: Source) -> pd.DataFrame:
     for family, settings in FAMILIES.items():
         settings = {word: of for word, of in settings.items() if _allowed(cells, word)}
         tables = [(evidence.set, _on_targets(evidence, settings)) for evidence in cells]
-        for metric, (statistic, how) in STATISTICS.items():
-            chosen = [_chosen(evidence, settings, statistic, how) for evidence in cells]
-            picked = [
-                (
-                    name,
-                    Table(
-                        {"chosen": table.score[word], "first": table.score[next(iter(settings))]},
-                        table.member,
-                    ),
-                )
-                for (name, table), word in zip(tables, chosen, strict=True)
-            ]
+        first = next(iter(settings))
+        for metric, measure in MEASURES.items():
+            chosen = [_chosen(evidence, settings, measure) for evidence in cells]
+            picked = []
+            for (name, table), word in zip(tables, chosen, strict=True):
+                score = {"chosen": table.score[word], "first": table.score[first]}
+                picked.append((name, Table(score, table.member)))
             key = {"attack": family, "chosen": "; ".join(dict.fromkeys(chosen))}
             for suffix, weights in (
                 ("", {"chosen": 1.0}),
                 (f", {CHANGED}", {"chosen": 1.0, "first": -1.0}),
             ):
-                number = contrast(picked, weights, statistic, source.settings, **how)
+                number = CONTRASTS[metric](picked, weights, source.settings)
                 rows.append({**key, "metric": f"{metric}{suffix}", **number})
     return tidy(rows, origin(cells, note=_NOTE))
 
@@ -116,15 +109,13 @@ def _on_targets(evidence: CellEvidence, settings: Mapping[str, Score]) -> Table:
 
 
 def _chosen(
-    evidence: CellEvidence, settings: Mapping[str, Score], statistic: str, how: Mapping
+    evidence: CellEvidence, settings: Mapping[str, Score], measure: Callable[..., float]
 ) -> str:
     """The setting that does best on reference models."""
-    measure = getattr(metrics, statistic)
-    arguments = {name: value for name, value in how.items() if name != "scale"}
     reached = dict.fromkeys(settings, 0.0)
     for place in range(0, 2 * min(ATTACKED, len(evidence.references) // 2 - 1), 2):
         references = evidence.references[:place] + evidence.references[place + 2 :]
         view = evidence.observed(evidence.references[place], references)
         for word, of in settings.items():
-            reached[word] += measure(of(view), view.member, **arguments)
+            reached[word] += measure(of(view), view.member)
     return max(reached, key=lambda word: reached[word])

@@ -8,5 +8,5 @@
 `training_promise` (all steps attacked), `loss_attack` (Figure 6, and time), `rivals`,
 `all_epochs` and `rival_table` (gradient and loss on the same models), `spectral` (noise by the
 spectrum), `forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims,
-`sentences` and `later_sentences` say each exhibit in a line.
+`sentences` and ``exhibits.toml`` say each exhibit in a line.
 """

@@ -15,8 +15,8 @@ import torch
 
 from membership import attacks, curvature, data, signals
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.distributions import runner_up
 from membership.evidence import in_parts
+from membership.studies import hinge_laws
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.names import BMIA, GLIR
 from membership.studies.gmip.rivals import Scored, by_losses, paired_halves
@@ -126,15 +126,10 @@ def _predicted(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and deviation of the hinge that one shadow model's posterior predicts."""
     rows = np.concatenate([pool.always, pool.asked[inside]])
-    law = curvature.last_layer_laplace(
-        task.features[rows],
-        _logits(task, weight, rows).numpy(),
-        "marginal-likelihood",
-        weight=weight[:, :-1].numpy(),
-        bias=weight[:, -1].numpy(),
-        label=task.y[rows],
+    scale, shift = weight[:, :-1].numpy(), weight[:, -1].numpy()
+    fitted, asked = (
+        curvature.LastLayer(task.features[of], _logits(task, weight, of).numpy(), scale, shift)
+        for of in (rows, pool.asked)
     )
-    label, logits = task.y[pool.asked], _logits(task, weight, pool.asked)
-    second = runner_up(logits.numpy(), label)
-    variance = law.difference_variance(task.features[pool.asked], label, second)
-    return signals.hinge(logits, None, label)[0], np.sqrt(variance)
+    law = hinge_laws.posterior_of(fitted, task.y[rows])
+    return hinge_laws.closed_form(law, asked, task.y[pool.asked])

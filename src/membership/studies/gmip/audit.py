@@ -4,7 +4,7 @@ GLiR does not change when all gradients are multiplied by one invertible matrix,
 covariance I stand for any other where the covariance is known.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -241,5 +241,6 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def areas(scores: FloatArray, member: BoolArray) -> FloatArray:
+def areas(scores: Iterable[FloatArray], member: BoolArray) -> FloatArray:
+    """The AUC of several models' scores of records with the same truth."""
     return np.array([metrics.auc(score, member) for score in scores])

@@ -1,8 +1,8 @@
 """The chapter's evidence: what audited models show, and what noise costs, a data set at a time."""
 
-import functools
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,47 +22,51 @@ from membership.studies.gmip import (
     utility,
 )
 from membership.studies.gmip import training_promise as promise
-from membership.studies.gmip.experiment import Task, load_task
-from membership.studies.gmip.recipes import LENGTHS
+from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 
-NOTIONS = ("mip", "gdp")
-NOISES = ("independent", "shared")
-OPTIMISERS = ("adam", "sgd")
-STARTS = ("shared", "own")
+NOTIONS = ["mip", "gdp"]
+NOISES = ["independent", "shared"]
+OPTIMISERS = ["adam", "sgd"]
+STARTS = ["shared", "own"]
 STRONG = 0.4
 """The level whose noise Control 9 takes."""
 
 
 def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
     """The evidence of a run, by name, each with the function that gathers it."""
-    gatherers: dict[str, Callable[[], xr.Dataset]] = {
-        "simulated-panels": functools.partial(audit.simulated_panels, settings)
+    of_each = {
+        "steps-{}": _steps,
+        "outputs-{}-few": partial(_outputs, length="few"),
+        "outputs-{}-many": partial(_outputs, length="many"),
+        "starts-{}": _starts,
+        "measured-{}": _measured,
+        "clipped-{}": _clipped,
     }
-    for name, word in settings.words.items():
-        gatherers[f"steps-{word}"] = functools.partial(_steps, name, settings)
-        for length in LENGTHS:
-            gatherers[f"outputs-{word}-{length}"] = functools.partial(
-                _outputs, name, length, settings
-            )
-        gatherers[f"starts-{word}"] = functools.partial(_starts, name, settings)
-        gatherers[f"measured-{word}"] = functools.partial(_measured, name, settings)
-        gatherers[f"clipped-{word}"] = functools.partial(_clipped, name, settings)
-    for name, word in settings.small_words.items():
-        gatherers[f"composed-{word}"] = functools.partial(_composed, name, settings)
-    for name, word in settings.first_word.items():
-        gatherers[f"joint-{word}"] = functools.partial(_joint, name, settings)
-        gatherers[f"noised-{word}"] = functools.partial(_noised, name, settings)
-        gatherers[f"times-{word}"] = functools.partial(_times, name, settings)
-        gatherers[f"released-{word}"] = functools.partial(_released, name, settings)
-        gatherers[f"spectral-{word}"] = functools.partial(_spectral, name, settings)
-        for length, steps in (("one", 1), ("few", settings.audit_steps)):
-            gatherers[f"rivals-{word}-{length}"] = functools.partial(_rivals, name, steps, settings)
-    for name, word in settings.first_small_word.items():
-        gatherers[f"rivals-{word}-all"] = functools.partial(_rivals_all, name, settings)
-    return gatherers
+    of_first = {
+        "joint-{}": _joint,
+        "noised-{}": _noised,
+        "times-{}": _times,
+        "released-{}": _released,
+        "spectral-{}": _spectral,
+        "rivals-{}-one": partial(_rivals, steps=1),
+        "rivals-{}-few": partial(_rivals, steps=settings.audit_steps),
+    }
+    kinds = (
+        (settings.words, of_each),
+        (settings.small_words, {"composed-{}": _composed}),
+        (settings.first_word, of_first),
+        (settings.first_small_word, {"rivals-{}-all": _rivals_all}),
+    )
+    gatherers = {
+        kind.format(word): partial(function, name, settings)
+        for words, functions in kinds
+        for name, word in words.items()
+        for kind, function in functions.items()
+    }
+    return {"simulated-panels": partial(audit.simulated_panels, settings), **gatherers}
 
 
 def _steps(name: str, settings: Settings) -> xr.Dataset:
@@ -93,7 +97,7 @@ def _steps(name: str, settings: Settings) -> xr.Dataset:
 
 def _starts(name: str, settings: Settings) -> xr.Dataset:
     """The loss attack's outcomes after the few steps, by whether models share their start."""
-    of_starts = [loss_attack.outcomes(_outputs(name, "few", settings, start)) for start in STARTS]
+    of_starts = [loss_attack.outcomes(_outputs(name, settings, "few", start)) for start in STARTS]
     task = _task(name, settings)
     return evidence.dataset(
         "measured",
@@ -101,14 +105,14 @@ def _starts(name: str, settings: Settings) -> xr.Dataset:
             key: (dims, np.stack([of_start[key] for of_start in of_starts]))
             for key, dims in (("auc", ("start", "target")), ("tpr", ("start", "target", "rate")))
         },
-        {"start": list(STARTS)},
+        {"start": STARTS},
         **_origin(task, settings, "cpu", settings.audit_steps),
         steps=settings.audit_steps,
         sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
     )
 
 
-def _outputs(name: str, length: str, settings: Settings, start: str = "shared") -> xr.Dataset:
+def _outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
     """Log-odds under targets and shadow models, all of random halves of the same records."""
     task = _task(name, settings)
     pool = experiment.split(task, settings, 0).queries
@@ -138,10 +142,12 @@ def _measured(name: str, settings: Settings) -> xr.Dataset:
     distinct, place = np.unique(tau, return_inverse=True)
     of_noises = [experiment.accuracies(task, distinct.tolist(), settings, kind) for kind in NOISES]
     strong = needed_noise(task.recipe, STRONG, "gdp")
-    ends = [
-        [experiment.accuracies(task, [0.0, strong], settings, kind, how) for kind in NOISES]
-        for how in OPTIMISERS
-    ]
+    ends = np.array(
+        [
+            [experiment.accuracies(task, [0.0, strong], settings, kind, how) for kind in NOISES]
+            for how in OPTIMISERS
+        ]
+    )
     return evidence.dataset(
         "measured",
         {
@@ -150,21 +156,10 @@ def _measured(name: str, settings: Settings) -> xr.Dataset:
                 ("noise", "notion", "level", "repeat"),
                 np.stack([of_kind[place.reshape(tau.shape)] for of_kind in of_noises]),
             ),
-            "accuracy_without": (
-                ("optimiser", "repeat"),
-                np.stack([of_kind[0][0] for of_kind in ends]),
-            ),
-            "accuracy_strong": (
-                ("optimiser", "noise", "repeat"),
-                np.stack([[kind[1] for kind in of_kind] for of_kind in ends]),
-            ),
+            "accuracy_without": (("optimiser", "repeat"), ends[:, 0, 0]),
+            "accuracy_strong": (("optimiser", "noise", "repeat"), ends[:, :, 1]),
         },
-        {
-            "notion": list(NOTIONS),
-            "noise": list(NOISES),
-            "optimiser": list(OPTIMISERS),
-            "level": mus,
-        },
+        {"notion": NOTIONS, "noise": NOISES, "optimiser": OPTIMISERS, "level": mus},
         **_origin(task, settings, str(device_of(settings.device))),
         sizes={
             "Seeds": f"{settings.utility_seeds} (paper: 5)",
@@ -203,14 +198,11 @@ def _composed(name: str, settings: Settings) -> xr.Dataset:
     return evidence.dataset(
         "measured",
         {
-            "tpr": (
-                ("others", "run", "group", "rate"),
-                np.array([[outcome["tpr"] for outcome in runs_of_kind] for runs_of_kind in played]),
-            ),
-            "auc": (
-                ("others", "run", "group"),
-                np.array([[outcome["auc"] for outcome in runs_of_kind] for runs_of_kind in played]),
-            ),
+            key: (dims, np.array([[outcome[key] for outcome in of_kind] for of_kind in played]))
+            for key, dims in (
+                ("tpr", ("others", "run", "group", "rate")),
+                ("auc", ("others", "run", "group")),
+            )
         },
         {"others": list(promise.OTHERS), "group": list(promise.GROUPS)},
         **_origin(task, settings, "cpu"),
@@ -230,14 +222,10 @@ def _joint(name: str, settings: Settings) -> xr.Dataset:
     of_models = [
         several_steps.outcomes(task, settings, model) for model in range(settings.audit_models)
     ]
+    areas = np.array([areas for areas, _ in of_models])
     return evidence.dataset(
         "measured",
-        {
-            "auc": (
-                ("model", "background", "steps", "attack"),
-                np.array([areas for areas, _ in of_models]),
-            )
-        },
+        {"auc": (("model", "background", "steps", "attack"), areas)},
         {"steps": list(several_steps.STEPS), "attack": list(several_steps.ATTACKS)},
         **_origin(task, settings, "cpu", max(several_steps.STEPS)),
         backgrounds=of_models[0][1],
@@ -315,7 +303,7 @@ def _spectral(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
-def _rivals(name: str, steps: int, settings: Settings) -> xr.Dataset:
+def _rivals(name: str, settings: Settings, steps: int) -> xr.Dataset:
     """Counts of gradient and loss attacks on the same models, after one step or a few."""
     task = _task(name, settings)
     scored, shares = rivals.few_games(task, settings, steps)
@@ -363,12 +351,8 @@ _COUNTS = ("attack", "target", "block", "threshold")
 _SHARES = 400
 
 
-def _task(name: str, settings: Settings) -> Task:
-    """A data set with its features, made once for the three kinds of evidence."""
-    return _made(name, settings.data_root, settings.pretrain_epochs, settings.seed, settings.device)
-
-
-_made = functools.lru_cache(maxsize=4)(load_task)
+# A data set with its features is made once for the files of it.
+_task = lru_cache(maxsize=4)(experiment.task)
 
 
 def _origin(task: Task, settings: Settings, device: str, steps: int = 0) -> dict[str, Any]:

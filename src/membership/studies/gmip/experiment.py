@@ -85,18 +85,12 @@ class Task:
 
 def task(name: str, settings: Settings) -> Task:
     """Load one data set and its fixed features, ready to train on."""
-    s = settings
-    return load_task(name, s.data_root, s.pretrain_epochs, s.seed, s.device)
-
-
-def load_task(name: str, data_root: str, pretrain_epochs: int, seed: int, device: str) -> Task:
-    """The same from the settings that it depends on."""
-    loaded = data.load(name, root=data_root or None)
-    rng = np.random.default_rng([seed, 1])
+    loaded = data.load(name, root=settings.data_root or None)
+    rng = np.random.default_rng([settings.seed, 1])
     if loaded.name == "purchase_like":
-        parts = _purchase(loaded, pretrain_epochs, seed, device)
+        parts = _purchase(loaded, settings)
     elif loaded.name == "cifar10":
-        parts = _cifar(loaded, data_root, pretrain_epochs, seed, device)
+        parts = _cifar(loaded, settings)
     else:
         parts = _random_features(loaded, rng)
     x, y, recipe, digests, deviations = parts
@@ -128,24 +122,25 @@ def _random_features(loaded: data.Dataset, rng: np.random.Generator):
     return np.tanh(flat @ weight + bias), loaded.y, recipe, {}, deviations
 
 
-def _purchase(loaded: data.Dataset, epochs: int, seed: int, device: str):
+def _purchase(loaded: data.Dataset, settings: Settings):
     """The paper's network: trained on 80 classes, its last hidden layer used for the other 20."""
     by_size = np.argsort(-np.bincount(loaded.y, minlength=loaded.n_classes), kind="stable")
     used, others = (data.keep_classes(loaded, c.tolist()) for c in (by_size[:20], by_size[20:]))
     config = training.TrainingConfig(
-        epochs=epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
+        epochs=settings.pretrain_epochs, batch_size=128, learning_rate=1e-3, optimiser="adam"
     )
     factory = partial(models.mlp, loaded.x.shape[1], (1024, 128), others.n_classes, "tanh")
     everyone = np.ones((1, len(others)), dtype=bool)
-    trained = training.train(factory, others, everyone, config, [seed], device=device)
+    seeds, device = [settings.seed], settings.device
+    trained = training.train(factory, others, everyone, config, seeds, device=device)
     deviations = ["simulated Purchase-like records", "no dropout in the pre-trained network"]
     features = _hidden(trained.module(0), used.x)
     return features, used.y, RECIPES["purchase_like"], {}, deviations
 
 
-def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device: str):
+def _cifar(loaded: data.Dataset, settings: Settings):
     """A network trained on CIFAR-100, its last layer's inputs brought to 64 by PCA."""
-    source = data.load("cifar100_20k", root=data_root or None)
+    source, epochs = data.load("cifar100_20k", settings.data_root or None), settings.pretrain_epochs
     config = training.TrainingConfig(
         epochs=epochs,
         batch_size=128,
@@ -157,7 +152,8 @@ def _cifar(loaded: data.Dataset, data_root: str, epochs: int, seed: int, device:
     factory = partial(models.resnet, 18, source.n_classes, stem="imagenet")
     split = source.official_train
     rows = np.ones(len(source), dtype=bool) if split is None else split
-    trained = training.train(factory, source, rows[None], config, [seed], device=device)
+    seeds, device = [settings.seed], settings.device
+    trained = training.train(factory, source, rows[None], config, seeds, device=device)
     recipe = RECIPES["cifar10"]
     features = _hidden(trained.module(0), loaded.x)
     reduced = PCA(recipe.width, random_state=0).fit_transform(features)
@@ -210,10 +206,21 @@ def trajectory(task: Task, members: np.ndarray, steps: int, seed: int) -> list[F
     before = []
     for _ in range(steps):
         before.append(weight.numpy().copy())
-        gradient = record_gradients(before[-1], task.features[members], task.y[members])
-        weight.grad = torch.as_tensor(gradient.mean(axis=0)).view(weight.shape)
+        mean = gradients(task, before[-1], members).mean(axis=0)
+        weight.grad = torch.as_tensor(mean).view(weight.shape)
         optimiser.step()
     return before
+
+
+def gradients(task: Task, weight: FloatArray, rows: np.ndarray) -> FloatArray:
+    """Of some records at some weights, (records, d)."""
+    return record_gradients(weight, task.features[rows], task.y[rows])
+
+
+def two_numbers(whitened: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """D^2 and K of each record; the first n are members, whose mean is what a step publishes."""
+    distance = np.square(whitened - whitened[:n].mean(axis=0)).sum(axis=1)
+    return distance, np.square(whitened).sum(axis=1)
 
 
 def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, np.ndarray]:
@@ -222,14 +229,12 @@ def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, 
     steps: dict[str, list] = {"distance": [], "susceptibility": [], "eigenvalue": []}
     of_first: dict[str, Any] = {}
     for weight in trajectory(task, s.members, settings.audit_steps, settings.seed + model):
-        back = record_gradients(weight, task.features[s.background], task.y[s.background])
-        x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
+        back, x = (gradients(task, weight, rows) for rows in (s.background, s.queries))
         moments = gradient_moments(back)
         root = whitening(moments.covariance)
-        # Members come first among the queries: their mean is what the step publishes.
-        rotated = (x - moments.mean) @ root
-        steps["distance"].append(np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1))
-        steps["susceptibility"].append(np.square(rotated).sum(axis=1))
+        distance, susceptibility = two_numbers((x - moments.mean) @ root, n)
+        steps["distance"].append(distance)
+        steps["susceptibility"].append(susceptibility)
         eigenvalues = np.sort(1 / np.square(root).sum(axis=0))[::-1]
         steps["eigenvalue"].append(np.pad(eigenvalues, (0, d - len(eigenvalues))))
         if not of_first:

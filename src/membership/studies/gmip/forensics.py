@@ -19,7 +19,6 @@ from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.moments import CASES, augmentation_scores
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
-from membership.training.private import record_gradients
 
 INVERSES = {"right": "paper", "released": "authors"}
 RATE = 0.1
@@ -39,8 +38,7 @@ def released_steps(task: Task, settings: Settings) -> FloatArray:
             task, s.members, settings.audit_steps, settings.seed + model
         ):
             background, queries = (
-                record_gradients(weight, task.features[rows], task.y[rows])
-                for rows in (s.background, s.queries)
+                experiment.gradients(task, weight, rows) for rows in (s.background, s.queries)
             )
             moments = gradient_moments(background)
             total += glir(queries[:n].mean(axis=0), queries, *moments, n, "authors")

@@ -1,5 +1,6 @@
 """The tests of claims on formulas and simulations; thresholds as fixed before the results."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,17 +17,10 @@ from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, summed_up, untested
 from membership.published.rows import number, of_row, rows_at
+from membership.studies.gmip import theory
 from membership.studies.gmip.audit import ABLATIONS, OTHER_LAWS, SIZES, SMALL_SIZES
 from membership.studies.gmip.names import KNOWN
 from membership.studies.gmip.recipes import RECIPES
-from membership.studies.gmip.theory import (
-    DATASETS,
-    EXAMPLE,
-    LOW_RATES,
-    by_notion,
-    deviation_of,
-    printed_table_5,
-)
 
 AUC = 0.01
 _LEAST_DRAWS = 400_000
@@ -38,7 +32,7 @@ def theorem(source: Source) -> Outcome:
     draws = size_of(table, "Draws under each hypothesis")
     if draws < _LEAST_DRAWS:
         return untested(f"{draws:,} draws; it takes {_LEAST_DRAWS:,}")
-    rows = rows_at(table, metric=deviation_of("FNR"))
+    rows = rows_at(table, metric=theory.deviation_of("FNR"))
     wider = stats.norm.ppf(1 - 0.025 / (10 * len(rows))) / stats.norm.ppf(0.975)
     error = wider * 0.5 / np.sqrt(draws)
     deviations = [
@@ -53,12 +47,10 @@ def theorem(source: Source) -> Outcome:
 def grows_gaussian(source: Source) -> Outcome:
     """c02: the gap to the Gaussian curve at four sizes, and at Table 3's."""
     sizes = [(81, 63), (163, 125), (325, 250), (650, 500)]
-    gaps = [_gap(*size) for size in sizes]
+    gaps = {d: _gap(d, n) for d, n in sizes}
     falls = [
-        better(Contrast(f"gap at d = {a[0]} less gap at d = {b[0]}", x - y), 0.0, parts=6)
-        for (a, x), (b, y) in zip(
-            zip(sizes, gaps, strict=True), list(zip(sizes, gaps, strict=True))[1:], strict=False
-        )
+        better(Contrast(f"gap at d = {a} less gap at d = {b}", gaps[a] - gaps[b]), 0.0, parts=6)
+        for a, b in itertools.pairwise(gaps)
     ]
     small = [
         chance(Contrast(f"gap at d = {d}, n = {n}", _gap(d, n)), 0.01, parts=6)
@@ -114,11 +106,9 @@ def _like_corollary(source: Source, ablations: dict[str, tuple[int, int, Any]]) 
         (d, n), fpr = sizes[panel], rows_at(part, series="GLiR")["fpr"].to_numpy()
         return privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))
 
-    outcomes = {panel: every(_against(table, panel, len(sizes), predicted)) for panel in sizes}
-    summary = summed_up(
-        outcome for panel in sizes for outcome in _against(table, panel, len(sizes), predicted)
-    )
-    reason = "; ".join(f"{panel}: {outcome.word}" for panel, outcome in outcomes.items())
+    outcomes = {panel: _against(table, panel, len(sizes), predicted) for panel in sizes}
+    summary = summed_up(itertools.chain(*outcomes.values()))
+    reason = "; ".join(f"{panel}: {every(parts).word}" for panel, parts in outcomes.items())
     return replace(summary, reason=reason).on("simulation")
 
 
@@ -136,11 +126,11 @@ def ratio_decides(source: Source) -> Outcome:
 def composition(source: Source) -> Outcome:
     """c13: the numerical composition less Equation 10, at the paper's sizes."""
     table = source.table("gmip-ctl-9")
-    labels = [RECIPES[name].label for name in DATASETS]
+    labels = [RECIPES[name].label for name in theory.DATASETS]
     parts = [
         chance(_over_equation_10(table, label, fpr), 0.001, parts=12)
         for label in labels
-        for fpr in LOW_RATES
+        for fpr in theory.LOW_RATES
     ]
     return summed_up(parts).on("computation")
 
@@ -148,14 +138,11 @@ def composition(source: Source) -> Outcome:
 def table_5(source: Source) -> Outcome:
     """c14: all 120 entries, and the same zeros."""
     table = source.table("gmip-tab-5")
-    printed = printed_table_5()
+    printed = theory.printed_table_5()
     merged = table.merge(printed, on=["mu", "metric"], suffixes=("", "_printed"))
     if len(merged) < len(printed):
         return untested(f"it takes all {len(printed)} entries")
-    noise, of_paper = (
-        merged["value"].to_numpy(),
-        merged["value_printed"].to_numpy(dtype=float),
-    )
+    noise, of_paper = (merged[name].to_numpy(float) for name in ("value", "value_printed"))
     # Another zero is no rounding.
     apart = np.where((noise == 0) != (of_paper == 0), 1.0, np.abs(noise - of_paper))
     return identity(
@@ -169,7 +156,7 @@ def table_5(source: Source) -> Outcome:
 
 def less_noise(source: Source) -> Outcome:
     """c15: the share of levels at which MIP needs less noise than DP, less one half."""
-    table = by_notion(source.table("gmip-tab-5"))
+    table = theory.by_notion(source.table("gmip-tab-5"))
     wide = table.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
     less = (wide["MIP"] < wide["DP"]).sum()
     label = f"share of levels with less noise ({less} of {len(wide)}) less one half"
@@ -238,7 +225,7 @@ def _over_equation_10(table: pd.DataFrame, label: str, fpr: float) -> Contrast:
 def no_bound(source: Source) -> Outcome:
     """The numerical rate of few steps less Equation 10's, relative to a quarter of it."""
     table = source.table("gmip-ctl-9")
-    rows = rows_at(table, data=EXAMPLE, quantity=tpr_label(0.001))
+    rows = rows_at(table, data=theory.EXAMPLE, quantity=tpr_label(0.001))
     limit = number(rows, method="Equation 10").difference
     enclosure = rows_at(rows, method="numerical").iloc[0]
     label = "TPR (%) at 0.1% FPR, lower end of the enclosure, less 1.25 times Equation 10's"

@@ -11,6 +11,7 @@ from scipy import stats
 from membership import metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
@@ -70,15 +71,10 @@ def levels(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
         for record, q in RECORDS.items():
             of_record = np.quantile(k_of_models, q, axis=1)
             step = [_step(audit, audit.attrs["batch_size"], share) for share in of_record]
-            rows += [
-                {**key, "record": record, "quantity": "K / rank", **metrics.summary(of_record)},
-                {**key, "record": record, "quantity": ONE_STEP, **metrics.summary(step)},
-            ]
-            rows += (
-                _rates(key, record, [_composed(audit, r, share) for share in of_record])
-                if r
-                else []
-            )
+            values = {"K / rank": of_record, ONE_STEP: step}
+            rows += of_each({**key, "record": record}, "quantity", values)
+            if r:
+                rows += _rates(key, record, [_composed(audit, r, share) for share in of_record])
         if r:
             every = [_mixture(audit, r, shares) for shares in k_of_models]
             rows += _rates(key, "all, each with its own K", every)
@@ -108,12 +104,8 @@ def _quantity(rate: float) -> str:
 
 
 def _rates(key: dict[str, str], record: str, rates: list[FloatArray]) -> list[dict[str, Any]]:
-    tpr = 100 * np.array(rates)
-    return [
-        {**key, "record": record, "quantity": _quantity(rate)}
-        | metrics.summary(column, lowest=0.0, highest=100.0)
-        for rate, column in zip(TRAINED_RATES, tpr.T, strict=True)
-    ]
+    values = dict(zip(map(_quantity, TRAINED_RATES), 100 * np.array(rates).T, strict=True))
+    return of_each({**key, "record": record}, "quantity", values, lowest=0.0, highest=100.0)
 
 
 def _of_table_4(audit: xr.Dataset) -> Recipe | None:
@@ -157,26 +149,16 @@ def likelihood_ratio(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
             ("all records", 1.0, _QUANTITIES),
             (TOP, 0.05, _QUANTITIES[:1]),
         ):
-            in_group = _largest(audit, share)
-            if not (
-                (in_group & members(audit)).any(axis=1) & (in_group & ~members(audit)).any(axis=1)
-            ).all():
+            in_group, member = _largest(audit, share), members(audit)
+            if not all((in_group & side).any(axis=1).all() for side in (member, ~member)):
                 continue  # so few records that those with the largest K are all on one side
-            numbers_by_attack = {
-                name: _numbers(audit, score, in_group) for name, score in scores.items()
-            }
-            difference = numbers_by_attack["likelihood ratio"] - numbers_by_attack["GLiR"]
-            key = {"data": audit.attrs["set"], "asked": group}
+            numbers = {name: _numbers(audit, score, in_group) for name, score in scores.items()}
             for i, quantity in enumerate(quantities):
-                for attack, values in numbers_by_attack.items():
-                    numbers = metrics.summary(values[:, i], lowest=0.0, highest=100.0)
-                    rows.append({**key, "quantity": quantity, "attack": attack, **numbers})
-                difference_key = {
-                    **key,
-                    "quantity": quantity,
-                    "attack": "likelihood ratio less GLiR",
-                }
-                rows.append({**difference_key, **metrics.summary(difference[:, i])})
+                key = {"data": audit.attrs["set"], "asked": group, "quantity": quantity}
+                values = {name: of_attack[:, i] for name, of_attack in numbers.items()}
+                rows += of_each(key, "attack", values, lowest=0.0, highest=100.0)
+                gain = values["likelihood ratio"] - values["GLiR"]
+                rows += of_each(key, "attack", {"likelihood ratio less GLiR": gain})
     return tidy(rows, observed(audits, note="Differences are paired by model."))
 
 

@@ -13,16 +13,16 @@ from membership import data, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance
 from membership.curvature import gradient_moments, whitening
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
-from membership.studies.gmip.audit import glir_scores, measured_curve, members
+from membership.studies.gmip.audit import areas, glir_scores, measured_curve, members
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.names import ALL, FEW, SECONDS
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
-from membership.training.private import record_gradients
 
 RATES = (0.01, 0.1)
 ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
@@ -60,13 +60,8 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
 def outcomes(outputs: xr.Dataset) -> dict[str, FloatArray]:
     """AUC of each target and its TPR at `RATES`, in percent."""
     scores, member = loss_scores(outputs)
-    return {
-        "auc": 100 * np.array([metrics.auc(score, member) for score in scores]),
-        "tpr": 100
-        * np.array(
-            [[metrics.tpr_at_fpr(target, member, rate) for rate in RATES] for target in scores]
-        ),
-    }
+    tpr = [[metrics.tpr_at_fpr(score, member, rate) for rate in RATES] for score in scores]
+    return {"auc": 100 * areas(scores, member), "tpr": 100 * np.array(tpr)}
 
 
 def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -74,18 +69,12 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
     rows = []
     for evidence in starts:
         for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
-            key = {
-                "data": evidence.attrs["set"],
-                "steps": evidence.attrs["steps"],
-                "quantity": quantity,
-            }
+            about = {"data": evidence.attrs["set"], "steps": evidence.attrs["steps"]}
+            key = about | {"quantity": quantity}
             outcome = evidence["auc"] if i == 0 else evidence["tpr"].isel(rate=i - 1)
             pair = {start: outcome.sel(start=start).values for start in ("shared", "own")}
-            for start, values in pair.items():
-                numbers = metrics.summary(values, lowest=0.0, highest=100.0)
-                rows.append({**key, "start": start, **numbers})
-            difference = metrics.summary(pair["shared"] - pair["own"])
-            rows.append({**key, "start": "shared less own", **difference})
+            rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
+            rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
     return tidy(rows, observed(starts, note="Differences are paired by target."))
 
 
@@ -127,15 +116,12 @@ def timed_outcomes(task: Task, settings: Settings, model: int) -> dict[str, Floa
         total = np.zeros(len(s.queries))
         for weight in before:
             back, queries = (
-                record_gradients(weight, task.features[rows], task.y[rows])
-                for rows in (s.background, s.queries)
+                experiment.gradients(task, weight, rows) for rows in (s.background, s.queries)
             )
             moments = gradient_moments(back)
             root = whitening(moments.covariance)
-            x = (queries - moments.mean) @ root
-            distance = np.square(x - x[: len(s.members)].mean(axis=0)).sum(axis=1)
-            k = np.square(x).sum(axis=1)
-            total += glir_from_distance(distance, k, len(s.members), root.shape[1])
+            numbers = experiment.two_numbers((queries - moments.mean) @ root, len(s.members))
+            total += glir_from_distance(*numbers, len(s.members), root.shape[1])
         return total
 
     def losses(count: int) -> FloatArray:
@@ -158,17 +144,12 @@ def times(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Seconds and AUC of each attack, and both beside those of GLiR."""
     rows = []
     for timing in timings:
-        key, spent, area = (
-            {"data": timing.attrs["set"]},
-            timing["seconds"].values,
-            timing["auc"].values,
-        )
-        for attack, seconds, areas in zip(timing["attack"].values, spent, area, strict=True):
-            rows += [
-                {**key, "quantity": f"{attack}{SECONDS}", **metrics.summary(seconds, lowest=0.0)},
-                {**key, "quantity": f"{attack}, AUC (%)", **metrics.summary(areas)},
-            ]
-        rows.append({**key, "quantity": RATIO, **metrics.summary(spent[0] / spent[1])})
-        rows.append({**key, "quantity": MORE, **metrics.summary(area[0] - area[2])})
+        key = {"data": timing.attrs["set"]}
+        spent, area = (timing[name].values for name in ("seconds", "auc"))
+        for attack, seconds, auc in zip(timing["attack"].values, spent, area, strict=True):
+            rows += of_each(key, "quantity", {f"{attack}{SECONDS}": seconds}, lowest=0.0)
+            rows += of_each(key, "quantity", {f"{attack}, AUC (%)": auc})
+        ratios = {RATIO: spent[0] / spent[1], MORE: area[0] - area[2]}
+        rows += of_each(key, "quantity", ratios)
     note = "Processor time of one core, after the few steps; a second run gives others."
     return tidy(rows, observed(timings, note=note, timing=True))

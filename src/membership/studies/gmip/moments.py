@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ from membership import data, metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import experiment
+from membership.studies.gmip import experiment, names
 from membership.studies.gmip.audit import (
     QUERIES,
     SIZES,
@@ -30,19 +32,8 @@ from membership.studies.gmip.audit import (
 )
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
-from membership.studies.gmip.names import (
-    BACKGROUND,
-    DEPENDENCE,
-    FOUND,
-    PREDICTED,
-    RANK,
-    REST,
-    SIMULATED,
-    SPREAD,
-)
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
-from membership.training.private import record_gradients
 
 MORE_STEPS = "AUC of GLiR, all steps less one, by model (points)"
 STORED = "AUC of five steps in the authors' notebook, its picture read off to about 2 points (%)"
@@ -104,17 +95,22 @@ def real_calibration(audits: Audits) -> pd.DataFrame:
     """FPR at nominal rates with moments estimated on real gradients (part of Control 3)."""
     rows = []
     for audit in audits:
-        non_member = ~members(audit)
         for convention, scores in (
             ("paper", glir_scores(audit)[:, 0]),
             ("authors", released_scores(audit)),
         ):
-            for nominal in NOMINAL:
-                rates = 100 * (np.exp(-scores[:, non_member]) < nominal).mean(axis=1)
-                key = {"dataset": audit.attrs["set"], "convention": convention}
-                key["nominal"] = round(100 * nominal, 6)
-                rows.append({**key, "metric": "FPR(%)", **metrics.summary(rates)})
+            key = {"dataset": audit.attrs["set"], "convention": convention}
+            rows += _below_nominal(key, scores[:, ~members(audit)])
     return tidy(rows, observed(audits))
+
+
+def _below_nominal(key: dict[str, Any], scores: FloatArray) -> list[dict[str, Any]]:
+    """The shares of p-values of non-members, (models, records), below nominal rates."""
+    rates = {
+        (round(100 * nominal, 6), "FPR(%)"): 100 * (np.exp(-scores) < nominal).mean(axis=1)
+        for nominal in NOMINAL
+    }
+    return of_each(key, ("nominal", "metric"), rates)
 
 
 def spectrum(audits: Audits) -> pd.DataFrame:
@@ -145,8 +141,7 @@ def spectrum(audits: Audits) -> pd.DataFrame:
                 privacy.mip_mu_spectrum(positive, n, tau) for positive, _, tau, _ in models
             ],
         }
-        key = {"dataset": audit.attrs["set"]}
-        rows += [{**key, "metric": m, **metrics.summary(numbers)} for m, numbers in values.items()]
+        rows += of_each({"dataset": audit.attrs["set"]}, "metric", values)
     return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
 
 
@@ -171,10 +166,7 @@ def calibration(settings: Settings) -> pd.DataFrame:
             )
     rows = []
     for convention, scores in scores_by.items():
-        for nominal in NOMINAL:
-            rates = [100 * (np.exp(-score[~member]) < nominal).mean() for score in scores]
-            key = {"convention": convention, "nominal": round(100 * nominal, 6), "metric": "FPR(%)"}
-            rows.append({**key, **metrics.summary(rates)})
+        rows += _below_nominal({"convention": convention}, np.array(scores)[:, ~member])
         rows.append(area_row({"convention": convention, "nominal": 0.0}, scores, member))
     return tidy(
         rows, repeated(settings, note="d = 650, n = 500, covariance I, which both invert rightly.")
@@ -221,7 +213,7 @@ def control_2(audits: Audits) -> pd.DataFrame:
 
 def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
-    simulated = calibration(settings).assign(data=SIMULATED)
+    simulated = calibration(settings).assign(data=names.SIMULATED)
     return joined([simulated, real_calibration(audits).rename(columns=_DATA)])
 
 
@@ -237,8 +229,8 @@ def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFr
         for steps in (1, audit.sizes["step"]):
             text = "one step" if steps == 1 else f"{steps} steps"
             key = {"data": audit.attrs["set"], "steps": text}
-            for part, values in _parts(audit, cost, steps):
-                rows.append({**key, "part": part, **metrics.summary(100 * values)})
+            parts = {part: 100 * values for part, values in _parts(audit, cost, steps)}
+            rows += of_each(key, "part", parts)
     return tidy(rows, observed(audits))
 
 
@@ -255,14 +247,14 @@ def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[st
     expected, single = _expected(audit, n, rank, steps), _expected(audit, n, rank, 1)
     first_step = areas(scores[:, 0], member)
     measured = areas(scores[:, :steps].sum(axis=1), member)
-    yield PREDICTED, np.full(len(scores), level(d))
-    yield RANK, np.full(len(scores), level(rank) - level(d))
-    yield SPREAD, expected - level(rank)
+    yield names.PREDICTED, np.full(len(scores), level(d))
+    yield names.RANK, np.full(len(scores), level(rank) - level(d))
+    yield names.SPREAD, expected - level(rank)
     if steps > 1:
-        yield DEPENDENCE, measured - first_step - (expected - single)
-    yield BACKGROUND, cost
-    yield REST, first_step - single - cost
-    yield FOUND, measured
+        yield names.DEPENDENCE, measured - first_step - (expected - single)
+    yield names.BACKGROUND, cost
+    yield names.REST, first_step - single - cost
+    yield names.FOUND, measured
 
 
 def _expected(audit: xr.Dataset, n: int, rank: int, steps: int) -> FloatArray:
@@ -325,13 +317,9 @@ def _score(
 ) -> FloatArray:
     s = experiment.split(trained, settings, model)
     weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
-
-    def gradients(view: Task, records: np.ndarray) -> FloatArray:
-        return record_gradients(weight, view.features[records], view.y[records])
-
-    published = gradients(trained, s.members).mean(axis=0)
-    moments = gradient_moments(gradients(held, s.background))
-    queries = gradients(held, s.queries)
+    published = experiment.gradients(trained, weight, s.members).mean(axis=0)
+    moments = gradient_moments(experiment.gradients(held, weight, s.background))
+    queries = experiment.gradients(held, weight, s.queries)
     return glir(published, queries, *moments, len(s.members), convention)
 
 

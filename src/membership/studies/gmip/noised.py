@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from membership import metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import SIZES
@@ -18,7 +19,6 @@ from membership.studies.gmip.names import EXCESS, LOST, SIMULATED, WITH, WITHOUT
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import computed, observed
 from membership.studies.gmip.theory import RATES
-from membership.training.private import record_gradients
 
 HALVED = "noise that halves Equation 9's level"
 LEVELS = (0.4, 1.0, 3.0)
@@ -49,8 +49,8 @@ def areas(task: Task, settings: Settings, model: int, clip: float, tau: float) -
     s = experiment.split(task, settings, model)
     weight = experiment.trajectory(task, s.members, 1, settings.seed + model)[0]
     back, queries = (
-        clipped(record_gradients(weight, task.features[part], task.y[part]), clip)
-        for part in (s.background, s.queries)
+        clipped(experiment.gradients(task, weight, rows), clip)
+        for rows in (s.background, s.queries)
     )
     moments = gradient_moments(back)
     root = whitening(moments.covariance)
@@ -95,11 +95,8 @@ def table(measured: Sequence[xr.Dataset], settings: Settings) -> Any:
 
 
 def _lost(key: dict[str, str], pairs: FloatArray) -> list[dict[str, Any]]:
-    values = {WITHOUT: pairs[:, 0], WITH: pairs[:, 1], LOST: pairs[:, 0] - pairs[:, 1]}
-    return [
-        {**key, "quantity": name, **metrics.summary(of_models)}
-        for name, of_models in values.items()
-    ]
+    without, noisy = pairs.T
+    return of_each(key, "quantity", {WITHOUT: without, WITH: noisy, LOST: without - noisy})
 
 
 def _simulated_halving(settings: Settings) -> list[dict[str, Any]]:

@@ -8,8 +8,6 @@ from membership.errors import InputError
 # Records for each dimension of the gradients' covariance that its estimate needs at least.
 LEAST_BACKGROUND = 1.5
 RATIO = 1.3
-# Trainings that the loss attack is asked about, by their steps; see `loss_attack`.
-LENGTHS = ("few", "many")
 
 
 @dataclass(frozen=True)

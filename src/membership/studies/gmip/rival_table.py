@@ -6,21 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import stats
 
 from membership import metrics, privacy
 from membership.arrays import FloatArray
+from membership.exhibits.rows import of_error
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip.names import (
-    ALL_EPOCHS,
-    PAIRS,
-    PROMISED,
-    PROMISED_COMPOSED,
-    PROMISED_MEASURED,
-    difference,
-    steps_in_words,
-)
+from membership.studies.gmip import names
 from membership.studies.gmip.setups import observed, recipe_of
 
 RATES = (0.001, 0.01, 0.1)
@@ -42,11 +34,11 @@ def table(few: Sequence[xr.Dataset], whole: Sequence[xr.Dataset]) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     for evidence in few:
         steps = evidence.attrs["steps"]
-        key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
+        key = {"data": evidence.attrs["set"], "steps": names.steps_in_words(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     for evidence in whole:
-        key = {"data": evidence.attrs["set"], "steps": ALL_EPOCHS}
+        key = {"data": evidence.attrs["set"], "steps": names.ALL_EPOCHS}
         rows += [{**key, **row} for row in _of_all_epochs(evidence)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     note = f"{_NOTE} {_OF_ALL_EPOCHS}" if whole else _NOTE
@@ -59,7 +51,7 @@ def _of_all_epochs(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
     step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
     mu = privacy.subsampled_mu(step, r.batch_size, evidence.attrs["trained_on"], r.steps)
     rates = privacy.gaussian_tpr(np.array(RATES), mu)
-    yield from _stated(PROMISED_COMPOSED, [privacy.gaussian_auc(mu), *rates])
+    yield from _stated(names.PROMISED_COMPOSED, [privacy.gaussian_auc(mu), *rates])
 
 
 def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
@@ -71,7 +63,7 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     tpr = privacy.gaussian_tpr(rates, mean)
     if steps == 1:
         tpr = privacy.mip_tpr(rates, d, n, d)
-    yield from _stated(PROMISED, [privacy.gaussian_auc(mean), *tpr])
+    yield from _stated(names.PROMISED, [privacy.gaussian_auc(mean), *tpr])
     if "share" not in evidence:
         return
     mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
@@ -79,7 +71,7 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
     area = float(np.trapezoid(curve, grid))
     yield from _stated(
-        PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
+        names.PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
     )
 
 
@@ -91,24 +83,24 @@ def _stated(name: str, values: Sequence[float]) -> Iterator[dict[str, Any]]:
 
 def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
     """Each attack's AUC and rates with their counts, and the differences of pairs of attacks."""
-    names = evidence["attack"].values.tolist()
+    present = evidence["attack"].values.tolist()
     sides = [evidence[side].values.astype(float) for side in ("hits", "alarms")]
     targets, blocks = sides[0].shape[1:3]
     weight = _weights(targets, blocks)
     resampled = {
-        name: 100 * outcomes(*(side[i] for side in sides), weight) for i, name in enumerate(names)
+        name: 100 * outcomes(*(side[i] for side in sides), weight) for i, name in enumerate(present)
     }
-    for i, name in enumerate(names):
+    for i, name in enumerate(present):
         members, hits = _counts(sides[0][i].sum((0, 1)), sides[1][i].sum((0, 1)))
         for j, quantity in enumerate((AREA, *QUANTITIES)):
             row = {"attack": name, "quantity": quantity, "asked": members, "found": hits[j]}
             ends = {"lowest": 0.0, "highest": 100.0}
             yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
-    for first, second in PAIRS:
-        if first in names and second in names:
+    for first, second in names.PAIRS:
+        if first in present and second in present:
             gain = resampled[first] - resampled[second]
             for j, quantity in enumerate((AREA, *QUANTITIES)):
-                row = {"attack": difference(first, second), "quantity": quantity}
+                row = {"attack": names.difference(first, second), "quantity": quantity}
                 yield {**row, "asked": 0, "found": 0, **_interval(gain[:, j], targets)}
 
 
@@ -156,10 +148,4 @@ def _interval(resampled: FloatArray, targets: int, **ends: float) -> dict[str, A
     value, error = float(resampled[0]), float(resampled[1:].std(ddof=1))
     # Resampling few targets understates their spread by this factor.
     error *= np.sqrt(targets / (targets - 1))
-    half = float(stats.t.ppf(0.975, targets - 1)) * error
-    low = max(value - half, ends.get("lowest", -np.inf))
-    high = min(value + half, ends.get("highest", np.inf))
-    return {
-        **{"value": value, "low": low, "high": high, "standard_error": error},
-        **{"degrees_of_freedom": float(targets - 1), "n_repeats": targets},
-    }
+    return of_error(value, error, targets, float(targets - 1), **ends)

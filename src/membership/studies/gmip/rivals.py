@@ -14,20 +14,9 @@ from scipy.special import expit
 from membership import attacks, curvature, data
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
-from membership.studies.gmip import experiment
+from membership.studies.gmip import experiment, names
 from membership.studies.gmip.experiment import Task
-from membership.studies.gmip.names import (
-    GLIR,
-    GLIR_MORE,
-    LIRA,
-    LIRA_FEW,
-    LIRA_ONE,
-    LOSS,
-    RATIO_MORE,
-    RMIA,
-)
 from membership.studies.gmip.settings import Settings
-from membership.training.private import record_gradients
 
 FEW_SHADOWS = 16
 _STREAM, _MORE = 20, 20_000
@@ -61,15 +50,15 @@ def _few_game(
     stream = [settings.seed, _STREAM, game]
     mask = paired_halves(settings.n_reference, len(pool), stream)
     mask = np.concatenate([(np.arange(len(pool)) < n)[None], mask])
-    scores, shares = {GLIR: np.zeros(len(pool))}, np.zeros(0)
+    scores, shares = {names.GLIR: np.zeros(len(pool))}, np.zeros(0)
     for weight in experiment.trajectory(task, split.members, steps, seed):
-        scores[GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
+        scores[names.GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
         if steps == 1:
             rest = np.setdiff1d(np.arange(len(task.y)), pool)
             more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
             numbers = _numbers(task, weight, more, pool, n)
-            scores[GLIR_MORE] = glir_from_distance(*numbers)
-            scores[RATIO_MORE] = glir_log_ratio(*numbers)
+            scores[names.GLIR_MORE] = glir_from_distance(*numbers)
+            scores[names.RATIO_MORE] = glir_log_ratio(*numbers)
             shares = numbers[1][n:] / numbers[3]
     odds = experiment.log_odds(task, pool, mask, steps, seed)
     return scores | by_losses(odds[0], odds[1:], mask[1:]), shares
@@ -81,14 +70,12 @@ def _numbers(
     """D^2 and K of each asked record, members first; n and the covariance's rank."""
     # The last class's entries are what those of the others lack to zero.
     of_background, of_pool = (
-        record_gradients(weight, task.features[rows], task.y[rows])[:, : -weight.shape[1]]
+        experiment.gradients(task, weight, rows)[:, : -weight.shape[1]]
         for rows in (background, pool)
     )
     moments = curvature.gradient_moments(of_background)
     root = curvature.whitening(moments.covariance)
-    rotated = (of_pool - moments.mean) @ root
-    distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
-    return distance, np.square(rotated).sum(axis=1), n, root.shape[1]
+    return *experiment.two_numbers((of_pool - moments.mean) @ root, n), n, root.shape[1]
 
 
 def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict[str, FloatArray]:
@@ -96,11 +83,11 @@ def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict
     few = slice(FEW_SHADOWS)
     target, shadow = target.astype(np.float64), shadow.astype(np.float64)
     return {
-        LOSS: target,
-        LIRA: attacks.lira(target, shadow, inside),
-        LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
-        LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
-        RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
+        names.LOSS: target,
+        names.LIRA: attacks.lira(target, shadow, inside),
+        names.LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
+        names.LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
+        names.RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
     }
 
 

@@ -1,13 +1,13 @@
 """One computed sentence an exhibit, and what its picture shows in words."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from membership.exhibits import sentences as said
 from membership.exhibits.numbers import number
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import names, theory
-
-_EXAMPLE_RATE, _LOW_RATE = 0.1, 0.01
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
@@ -24,11 +24,6 @@ def of_figure_1(table: pd.DataFrame) -> str:
 def of_control_1(table: pd.DataFrame) -> str:
     """The greatest deviation of all."""
     return f"No simulated error rate is off by more than {100 * table['value'].max():.2f} points."
-
-
-def of_figure_2(table: pd.DataFrame) -> str:
-    """GLiR and both levels after one step, on each data set that is real."""
-    return _after_one_step(table, _EXAMPLE_RATE)
 
 
 def of_figure_4(table: pd.DataFrame) -> str:
@@ -53,12 +48,8 @@ def of_figure_4(table: pd.DataFrame) -> str:
     return text + "."
 
 
-def of_figure_5(table: pd.DataFrame) -> str:
-    """The same at a low false positive rate."""
-    return _after_one_step(table, _LOW_RATE)
-
-
-def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
+def after_one_step(table: pd.DataFrame, fpr: float) -> str:
+    """GLiR and both levels after one step, on each data set that is real."""
     at = table[(table["steps"] == names.ONE) & ((table["fpr"] - fpr).abs() < 1e-9)]
     glir, by_parameters, by_rank = (
         100 * at.loc[at["series"] == series, "tpr"]
@@ -70,30 +61,6 @@ def _after_one_step(table: pd.DataFrame, fpr: float) -> str:
         f"After one step GLiR finds {said.span(glir)} of members at {100 * fpr:.0f}% FPR. The "
         f"level at K = d allows {said.span(by_parameters)}, the level at K = rank "
         f"{said.span(by_rank)}."
-    )
-
-
-def of_control_2(table: pd.DataFrame) -> str:
-    """The rank beside the number of parameters."""
-    return said.each(
-        table,
-        "dataset",
-        "{dataset} {rank:,.0f} of {d:,.0f}",
-        "Dimensions that gradients fill, of those that the parameters have: {}.",
-        rank={"quantity": "rank, least of all models"},
-        d={"quantity": "parameters d"},
-    )
-
-
-def of_control_3(table: pd.DataFrame) -> str:
-    """What a nominal rate of 5% is with known moments."""
-    return said.each(
-        table,
-        (),
-        "With known moments a nominal rate of 5% comes out as {paper:.1f}% with the corrected "
-        "p-values and as {authors:.1f}% with those of the released code.",
-        paper={"data": names.SIMULATED, "nominal": 5, "convention": "paper"},
-        authors={"data": names.SIMULATED, "nominal": 5, "convention": "authors"},
     )
 
 
@@ -115,27 +82,6 @@ def of_control_4(table: pd.DataFrame) -> str:
                 f"joint test, {value[data, case, attack]:.1f}% with the joint likelihood ratio."
             )
     return simulated
-
-
-def of_control_5(table: pd.DataFrame) -> str:
-    """What the smallest and the largest background leave of the AUC."""
-    area = table[(table["metric"] == "auc(%)") & (table["estimator"] != "Ledoit-Wolf")]
-    area = area.set_index("n_background")["value"]
-    known, sizes = area[0], sorted(size for size in area.index if size)
-    return (
-        f"The AUC is {known:.1f}% with the covariance known, {area[sizes[0]]:.1f}% with one of "
-        f"{sizes[0]:,} records and {area[sizes[-1]]:.1f}% with one of {sizes[-1]:,}."
-    )
-
-
-def of_control_6(table: pd.DataFrame) -> str:
-    """The median and the upper percent of K over the rank."""
-    measured = table[table["method"] == "measured"].set_index(["data", "quantity"])["value"]
-    shares = [
-        f"{name} {measured[name, names.k_at(0.5)]:.2f} and {measured[name, names.k_at(0.99)]:.1f}"
-        for name in dict.fromkeys(measured.index.get_level_values(0))
-    ]
-    return f"K over the rank, of the median record and at the 99% quantile: {'; '.join(shares)}."
 
 
 def of_control_8(table: pd.DataFrame) -> str:
@@ -180,75 +126,6 @@ def of_control_10(table: pd.DataFrame) -> str:
     return (
         f"With plain SGD shared noise costs at most {shared.max():z.1f} points of accuracy, and "
         f"independent noise at least {own.min():z.1f}."
-    )
-
-
-def of_control_11(table: pd.DataFrame) -> str:
-    """The level of one step, of the median record and of the upper percent."""
-    at = table[table["quantity"] == names.ONE_STEP]
-    return said.each(
-        at,
-        "data",
-        "{data} {median:.2f} and {upper:.2f}",
-        "Level of one step, at K's median and 99% quantile: {}.",
-        median={"record": "median"},
-        upper={"record": "99% quantile"},
-    )
-
-
-def of_control_12(table: pd.DataFrame) -> str:
-    """What one threshold on the likelihood ratio gains, of all records."""
-    less = {"attack": "likelihood ratio less GLiR", "asked": "all records"}
-    return said.each(
-        table,
-        "data",
-        "{data} {area:+z.1f} and {rate:+z.1f}",
-        "The likelihood ratio's gain over GLiR, AUC and TPR at 1% FPR (points): {}.",
-        area={**less, "quantity": "AUC (%)"},
-        rate={**less, "quantity": tpr_label(_LOW_RATE)},
-    )
-
-
-def of_control_13(table: pd.DataFrame) -> str:
-    """The AUC after one step, predicted and found."""
-    return said.each(
-        table[table["steps"] == names.ONE],
-        "data",
-        "{data} {predicted:.1f} and {found:.1f}",
-        "AUC (%) of one step, predicted at K = d and found: {}.",
-        predicted={"part": names.PREDICTED},
-        found={"part": names.FOUND},
-    )
-
-
-def of_the_gap(table: pd.DataFrame) -> str:
-    """Control 13 in words: the parts after one step, in points of AUC."""
-    return said.each(
-        table[table["steps"] == names.ONE],
-        "data",
-        "{data} from {predicted:.1f} to {found:.1f}: rank {rank:+z.1f}, spread of K "
-        "{spread:+z.1f}, estimated moments {background:+z.1f}, the rest {rest:+z.1f}",
-        "A panel a data set: bars lead from the predicted AUC through four reasons to the AUC "
-        "that is found. In percent and points: {}.",
-        predicted={"part": names.PREDICTED},
-        found={"part": names.FOUND},
-        rank={"part": names.RANK},
-        spread={"part": names.SPREAD},
-        background={"part": names.BACKGROUND},
-        rest={"part": names.REST},
-    )
-
-
-def of_control_17(table: pd.DataFrame) -> str:
-    """What is found of all members, and what is stated, at 10% false positives."""
-    rates = table[table["quantity"] == tpr_label(_EXAMPLE_RATE)]
-    return said.each(
-        rates,
-        "data",
-        "{found:.0f}% of members where {stated:.0f}% are stated ({data})",
-        "At 10% FPR the attack finds {}.",
-        found={"asked": "all", "others": "fixed"},
-        stated={"others": "Equation 10"},
     )
 
 
@@ -308,19 +185,6 @@ def of_control_19(table: pd.DataFrame) -> str:
     return f"AUC and processor time. {'. '.join(parts)}."
 
 
-def of_control_14(table: pd.DataFrame) -> str:
-    """Accuracy at the strongest level by either clipping norm."""
-    lowest = table["mu"].min()
-    return said.each(
-        table[table["mu"] == lowest],
-        "dataset",
-        "{dataset} {wide:.1f} and {fitting:.1f}%",
-        f"GDP accuracy at mu = {lowest:g}, Table 4's C and median norm: {{}}.",
-        wide={"series": "GDP, C of Table 4"},
-        fitting={"series": "GDP, C at the median norm"},
-    )
-
-
 def of_control_15(table: pd.DataFrame) -> str:
     """Points of accuracy lost to noise with either C."""
     parts = []
@@ -328,18 +192,6 @@ def of_control_15(table: pd.DataFrame) -> str:
         wide, fitting = part.set_index("C")["value"][[names.OWN, names.MEDIAN]]
         parts.append(f"{name} {wide:.1f} and {fitting:.1f}")
     return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(parts)}."
-
-
-def of_control_16(table: pd.DataFrame) -> str:
-    """The loss attack's rate at 1% FPR with either start."""
-    return said.each(
-        table[table["quantity"] == tpr_label(_LOW_RATE)],
-        "data",
-        "{data} {shared:.1f} and {own:.1f}%",
-        "Members that the loss finds at 1% FPR, with shared and own starts: {}.",
-        shared={"start": "shared"},
-        own={"start": "own"},
-    )
 
 
 def of_figure_6(table: pd.DataFrame) -> str:
@@ -355,17 +207,8 @@ def of_figure_6(table: pd.DataFrame) -> str:
     )
 
 
-def roc(table: pd.DataFrame) -> str:
-    """Panels of error rates in words: each panel's series at 10% false positives."""
-    return _panels(table, _EXAMPLE_RATE)
-
-
-def log_roc(table: pd.DataFrame) -> str:
-    """The same of logarithmic panels, at 1% false positives."""
-    return _panels(table, _LOW_RATE)
-
-
-def _panels(table: pd.DataFrame, fpr: float) -> str:
+def roc(table: pd.DataFrame, fpr: float) -> str:
+    """Panels of error rates in words: each panel's series at a rate of false positives."""
     at = table[(table["fpr"] - fpr).abs() < 1e-6]
     parts = []
     for panel, part in at.groupby("panel", sort=False):
@@ -391,3 +234,55 @@ def accuracies(table: pd.DataFrame) -> str:
         f"{', '.join(ranges)}. The GMIP curves jump where no noise is needed any more; the GDP "
         "curves rise slowly, with noise of each entry's own and with noise that all classes share."
     )
+
+
+def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """The rates at 1% FPR of each data set and length of training, by attack."""
+    at = table[table["quantity"] == tpr_label(0.01)]
+    for (data, steps), part in at.groupby(["data", "steps"], sort=False):
+        yield f"{data}, {steps}", part.set_index("attack")["value"]
+
+
+def of_control_20(table: pd.DataFrame) -> str:
+    """GLiR beside LiRA, and the promise."""
+    parts = []
+    for name, value in _rates_of(table):
+        stated = value[names.PROMISED if names.PROMISED in value else names.PROMISED_COMPOSED]
+        glir, lira = value[[names.GLIR, names.LIRA]]
+        parts.append(f"{name.partition(', ')[2]} {glir:.1f}, {lira:.1f}, {stated:.1f}")
+    return f"Members (%) at 1% FPR, GLiR, LiRA, promised: {'; '.join(parts)}."
+
+
+def of_the_rivals(table: pd.DataFrame) -> str:
+    """All attacks in words."""
+    differences = [names.difference(*pair) for pair in names.PAIRS]
+    parts = [
+        f"{name}: " + ", ".join(f"{attack} {rate:.1f}" for attack, rate in rates.items())
+        for name, value in _rates_of(table)
+        for rates in [value[~value.index.isin(differences)]]
+    ]
+    return (
+        "A panel a length of training, a row an attack: the percentage of members found at 1% "
+        f"false positives, and a line where the promise stands. {'; '.join(parts)}."
+    )
+
+
+def of_control_22(table: pd.DataFrame) -> str:
+    """AUC of five steps by either inverse and in the picture; of one step by what training saw."""
+    at = table[(table["quantity"] == "AUC (%)") & (table["steps"] != "1 step")]
+    parts = []
+    for name, part in at.groupby("data", sort=False):
+        value = part.set_index("inverse")["value"]
+        if "released" in value and len(value) == 3:
+            right, released, stored = value[["right", "released", "the authors' picture"]]
+            parts.append(
+                f"{name}, AUC by the right inverse {right:.1f}, by the released one "
+                f"{released:.1f}, in the picture {stored:.0f}%"
+            )
+    first = table[(table["quantity"] == "AUC (%)") & (table["steps"] == "1 step")]
+    digits = first[(first["data"] == "digits") & (first["inverse"] == "right")]
+    own = digits.set_index("training")["value"]
+    parts.append(
+        f"Digits, originals {own['originals']:.1f}, shifted images {own['shifted images']:.1f}%"
+    )
+    return f"{'. '.join(parts)}."

@@ -19,7 +19,6 @@ from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED,
 from membership.studies.gmip.recipes import LEAST_BACKGROUND
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, repeated
-from membership.training.private import record_gradients
 
 STEPS = (1, 2, 5)
 MORE = f"{RATIO} less that of one step"
@@ -62,8 +61,7 @@ def _p_values(forms: tuple[FloatArray, FloatArray, int], n: int) -> FloatArray:
 def _gradients(task: Task, before: list[FloatArray], rows: np.ndarray) -> FloatArray:
     """(steps, records, rank): the last class's entries are what those of the others lack to 0."""
     width = task.recipe.width + 1
-    x, y = task.features[rows], task.y[rows]
-    return np.stack([record_gradients(weight, x, y)[:, :-width] for weight in before])
+    return np.stack([experiment.gradients(task, weight, rows)[:, :-width] for weight in before])
 
 
 def _differences(gradients: FloatArray) -> FloatArray:
@@ -90,8 +88,7 @@ def _forms(
         rotated = solve_triangular(root, scaled.T, lower=True).T
     except LinAlgError:  # of lower rank
         rotated = scaled @ whitening(covariance)
-    distance = np.square(rotated - rotated[:n].mean(axis=0)).sum(axis=1)
-    return distance, np.square(rotated).sum(axis=1), rotated.shape[1]
+    return *experiment.two_numbers(rotated, n), rotated.shape[1]
 
 
 def rows(audits: Sequence[xr.Dataset]) -> pd.DataFrame:

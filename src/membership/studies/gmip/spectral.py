@@ -19,13 +19,14 @@ from scipy.optimize import brentq
 from membership import metrics, privacy
 from membership.arrays import FloatArray
 from membership.curvature import gradient_moments, whitening
+from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip.experiment import Task, split, trajectory
+from membership.studies.gmip import experiment
+from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.noised import clipped
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
-from membership.training.private import record_gradients
 
 LEVELS = (0.1, 0.4)
 QUANTILES = {"median record": 0.5, "99% of records": 0.99, "every record asked": 1.0}
@@ -56,14 +57,13 @@ class Gradients(NamedTuple):
 
 def gradients(task: Task, settings: Settings, model: int, norm: str) -> Gradients:
     """The gradients before the first step, clipped at the largest norm or at the median one."""
-    parts = split(task, settings, model)
-    weight = trajectory(task, parts.members, 1, settings.seed + model)[0]
+    parts = experiment.split(task, settings, model)
+    weight = experiment.trajectory(task, parts.members, 1, settings.seed + model)[0]
     rng = np.random.default_rng([settings.seed, _STREAM, model])
     order = rng.permutation(len(task.y))
     rows = np.split(order, [min(_LAW, 2 * len(order) // 3)])
     of_law, queries = (
-        record_gradients(weight, task.features[part], task.y[part])
-        for part in (rows[0], rows[1][:_ASKED])
+        experiment.gradients(task, weight, part) for part in (rows[0], rows[1][:_ASKED])
     )
     lengths = np.linalg.norm(np.concatenate([of_law, queries]), axis=1)
     clip = float(lengths.max() if norm == NORMS[0] else np.median(lengths))
@@ -210,11 +210,8 @@ def _outcomes(at: xr.Dataset) -> list[dict[str, Any]]:
             measured, promised = (
                 at[name].sel(group=group, attack=quantity).values for name in ("found", "promised")
             )
-            for method, values in (
-                ("found", measured),
-                ("promised", promised),
-                ("found less promised", measured - promised),
-            ):
-                key = {"record": group, "method": method, "quantity": quantity}
-                rows.append({**key, **metrics.summary(values)})
+            key = {"record": group, "quantity": quantity}
+            values = {"found": measured, "promised": promised}
+            values["found less promised"] = measured - promised
+            rows += of_each(key, "method", values)
     return rows
