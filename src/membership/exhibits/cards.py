@@ -5,7 +5,7 @@ from typing import Any
 
 import jinja2
 
-from membership import published
+from membership import markup, published
 from membership.exhibits.citation import bibtex
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.grid import MOST_ROWS
@@ -31,7 +31,7 @@ def html(exhibit: Exhibit, runs: list[Panel]) -> str:
             exhibit=exhibit,
             runs=runs,
             counts=first.counts,
-            summary=_summary(first),
+            summary=published.summary(first.judged) if first.counts else "",
             plurals=PLURALS,
             most=MOST_ROWS,
             entry=bibtex(exhibit.id, first.record),
@@ -77,18 +77,5 @@ def text(exhibit: Exhibit, runs: list[Panel]) -> str:
 
 @cache
 def templates() -> jinja2.Environment:
-    """The room's templates: everything put into one is escaped, a missing name is an error."""
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("membership.exhibits"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _summary(run: Panel) -> str:
-    """How the run's numbers were judged as a whole, in the words of the rule."""
-    if run.judged is None or not run.counts:
-        return ""
-    return published.summary(run.judged)
+    """The room's templates."""
+    return markup.templates("membership.exhibits")

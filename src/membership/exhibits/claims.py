@@ -8,7 +8,7 @@ from membership import published
 from membership.exhibits.cards import templates
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
-from membership.exhibits.panels import PLURALS, WORDS, panels
+from membership.exhibits.panels import PLURALS, WORDS, counted, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
@@ -23,7 +23,7 @@ FINDINGS = "This book's"
 
 @dataclass(frozen=True)
 class Lane:
-    """One contrast about its threshold, in percent; what speaks for the claim is on the right.
+    """One contrast about its threshold, at 50 percent; what speaks for the claim is on the right.
 
     ``sure`` is its interval, or in words why it has none. ``band`` are the ends of the margin
     where the claim is that two things are alike; ``word`` is what this contrast alone would make
@@ -35,7 +35,6 @@ class Lane:
     sure: str
     point: float
     ends: tuple[float, float]
-    threshold: float
     band: tuple[float, float] | None
     word: str
 
@@ -84,19 +83,15 @@ def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
     tested = [row for row in results if not row.is_untested]
-    origins = _origins(chapter)
     return (
         templates()
         .get_template("claims.html")
         .render(
             chapter=chapter,
-            groups=[
-                (heading, [row for row in tested if row.claim.origin == origin])
-                for origin, heading in origins
-            ],
+            groups=_by_origin(chapter, tested),
             findings=FINDINGS,
             untested=[row for row in results if row.is_untested],
-            counts=[(heading, counts(results, origin)) for origin, heading in origins],
+            counts=[(heading, counts(results, origin)) for origin, heading in _origins(chapter)],
             numbers=verdicts(exhibits),
             plurals=PLURALS,
             has_own=any(row.own for row in results),
@@ -108,10 +103,7 @@ def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str
 
 def alone(chapter: str, results: list[Row]) -> str:
     """The same in a plain table that needs no style sheet, those not tested among the others."""
-    groups = [
-        (heading, [row for row in results if row.claim.origin == origin])
-        for origin, heading in _origins(chapter)
-    ]
+    groups = _by_origin(chapter, results)
     template: Any = templates().get_template("alone.html").module
     return str(template.claims(groups, _numbering(results), any(row.own for row in results)))
 
@@ -121,14 +113,20 @@ def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
     return (("paper", of_paper), ("ours", FINDINGS))
 
 
+def _by_origin(chapter: str, results: list[Row]) -> list[tuple[str, list[Row]]]:
+    return [
+        (heading, [row for row in results if row.claim.origin == origin])
+        for origin, heading in _origins(chapter)
+    ]
+
+
 def _numbering(results: list[Row]) -> dict[str, int]:
     return {row.claim.id: i + 1 for i, row in enumerate(results)}
 
 
 def counts(results: list[Row], origin: str) -> dict[str, int]:
     """How many claims of a paper, or of our own, came out how."""
-    marks = [row.outcome.mark for row in results if row.claim.origin == origin]
-    return {mark: marks.count(mark) for mark in MARKS if mark in marks}
+    return counted([row.outcome.mark for row in results if row.claim.origin == origin], MARKS)
 
 
 def text(results: list[Row]) -> str:
@@ -140,13 +138,8 @@ def text(results: list[Row]) -> str:
 
 def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
     """How many published numbers of a chapter got each verdict in the paper-size run."""
-    total = dict.fromkeys(WORDS, 0)
-    for exhibit in exhibits:
-        if exhibit.judge:
-            for run in panels(exhibit, "paper", ""):
-                for word, count in run.counts.items():
-                    total[word] += count
-    return {word: count for word, count in total.items() if count}
+    runs = [run for one in exhibits if one.judge for run in panels(one, "paper", "")]
+    return counted([quantity.verdict for run in runs for quantity in run.numbers], WORDS)
 
 
 def _place(chapter: str, exhibit_id: str) -> str:
@@ -218,7 +211,6 @@ def _lane(contrast: Contrast, most: float, outcome: str, units: str = "") -> Lan
         else _without_interval(contrast, units),
         point=at(contrast.difference),
         ends=(ends[0], ends[1]),
-        threshold=50.0,
         band=(at(-margin), at(margin)) if margin else None,
         word=_alone(contrast, outcome),
     )

@@ -43,7 +43,7 @@ from membership.exhibits.claims import Row
 from membership.exhibits.declaration import declared
 from membership.exhibits.homes import page_of
 from membership.exhibits.listing import find
-from membership.exhibits.panels import PLURALS, Panel
+from membership.exhibits.panels import PLURALS, Panel, in_words
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
@@ -211,12 +211,12 @@ def score(context: Any) -> str:
     """How many printed numbers could be compared, and what came of them, in a sentence."""
     measured, formula = overview.compared()
     total = sum(overview.totals()[0].values())
-    outcomes = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
     return (
         f'<a href="{base(context)}verdicts.html">Of {total} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
         f"{sum(formula.values())} of these are one table of a formula, of which "
-        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {outcomes}."
+        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: "
+        f"{in_words(measured)}."
     )
 
 
