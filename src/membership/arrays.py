@@ -28,6 +28,12 @@ def whole(name: str, value: object, least: int = 1) -> None:
         raise InputError(f"{name} = {value!r}: expected a whole number from {least} up")
 
 
+def from_zero(name: str, value: float) -> None:
+    """Raise an InputError unless a number is finite and 0 or more."""
+    if not 0 <= value < np.inf:
+        raise InputError(f"{name} = {value!r}: expected a number from 0 up")
+
+
 def check_level(level: float) -> None:
     """Raise an InputError unless a level is a confidence."""
     if not 0.0 < level < 1.0:

@@ -11,12 +11,11 @@ import pandas as pd
 
 from membership import markup, paths
 from membership.exhibits import files, provenance
-from membership.exhibits.curves import Curves, curves
+from membership.exhibits.curves import curves
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.forest import Forest, forests, suits
 from membership.exhibits.grid import MOST_ROWS, Grid, grid
 from membership.exhibits.numbers import number
-from membership.exhibits.product import ATTRIBUTES
 from membership.exhibits.quantities import Quantity, is_tidy, quantities
 from membership.exhibits.records import one_by_one
 
@@ -49,7 +48,7 @@ class Panel:
     @property
     def about(self) -> dict[str, Any]:
         """The record, with what is assumed of a run that does not say it."""
-        return {**ATTRIBUTES, "evidence": {}, **self.record}
+        return {**files.ATTRIBUTES, "evidence": {}, **self.record}
 
     @cached_property
     def judged(self) -> pd.DataFrame | None:
@@ -121,7 +120,7 @@ class Panel:
         return self._address(path) if self.linked and paths.in_run(path).is_file() else ""
 
     @cached_property
-    def curves(self) -> Curves | None:
+    def curves(self) -> dict[str, Any] | None:
         """The curves of error rates that the picture shows, for the page to read off."""
         return curves(self.table) if self.picture else None
 

@@ -1,7 +1,6 @@
 """What an exhibit is computed from: the settings, a chapter's evidence, and its other tables."""
 
 import contextlib
-import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import pandas as pd
 from membership import addresses, manifest, paths
 from membership.errors import Diverged, InputError, RunError
 from membership.exhibits import files
-from membership.exhibits.declaration import Exhibit
+from membership.exhibits.declaration import Exhibit, declarations
 from membership.settings import INCIDENTAL
 
 if TYPE_CHECKING:
@@ -207,10 +206,6 @@ class Committed(Source):
 def _gathering(settings: Any) -> dict[str, "Callable[[], xr.Dataset]"]:
     """The functions that gather a chapter's evidence, none where it has no module for it."""
     for name in ("evidence", "gather"):
-        path = f"membership.studies.{settings.chapter}.{name}"
-        try:
-            return importlib.import_module(path).sources(settings)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-                raise
+        if sources := declarations(settings.chapter, name, "sources"):
+            return sources(settings)
     return {}
