@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 from membership import published
-from membership.exhibits.cards import templates
+from membership.exhibits.cards import macro, rendered
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
-from membership.exhibits.panels import PLURALS, WORDS, counted, panels
+from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
@@ -83,29 +82,25 @@ def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
     tested = [row for row in results if not row.is_untested]
-    return (
-        templates()
-        .get_template("claims.html")
-        .render(
-            chapter=chapter,
-            groups=_by_origin(chapter, tested),
-            findings=FINDINGS,
-            untested=[row for row in results if row.is_untested],
-            counts=[(heading, counts(results, origin)) for origin, heading in _origins(chapter)],
-            numbers=verdicts(exhibits),
-            plurals=PLURALS,
-            has_own=any(row.own for row in results),
-            places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
-            numbering=_numbering(results),
-        )
+    return rendered(
+        "claims.html",
+        chapter=chapter,
+        groups=_by_origin(chapter, tested),
+        findings=FINDINGS,
+        untested=[row for row in results if row.is_untested],
+        counts=[(heading, counts(results, origin)) for origin, heading in _origins(chapter)],
+        numbers=verdicts(exhibits),
+        has_own=any(row.own for row in results),
+        places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
+        numbering=_numbering(results),
     )
 
 
 def alone(chapter: str, results: list[Row]) -> str:
     """The same in a plain table that needs no style sheet, those not tested among the others."""
     groups = _by_origin(chapter, results)
-    template: Any = templates().get_template("alone.html").module
-    return str(template.claims(groups, _numbering(results), any(row.own for row in results)))
+    has_own = any(row.own for row in results)
+    return macro("alone.html", "claims", groups, _numbering(results), has_own)
 
 
 def _origins(chapter: str) -> tuple[tuple[str, str], ...]:

@@ -37,7 +37,7 @@ class Source:
         self, settings: Any, exhibits: tuple[Exhibit, ...], *, gather: bool = True
     ) -> None:
         self.settings = settings
-        self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
+        self.exhibits = {exhibit.id: exhibit for exhibit in exhibits}
         where = (settings.chapter, settings.profile, settings.results_dir)
         self._folder = paths.in_run(files.location("", *where))
         self._functions = _gathering(settings) if gather else {}
@@ -118,10 +118,15 @@ class Source:
             The chapter has no such exhibit, or evidence is missing.
         """
         if exhibit_id not in self._tables:
-            if exhibit_id not in self._exhibits:
-                raise InputError(f"chapter {self.settings.chapter} declares no {exhibit_id!r}")
-            self._tables[exhibit_id] = self._compute(self._exhibits[exhibit_id])
+            self._tables[exhibit_id] = self._compute(self.exhibit(exhibit_id))
         return self._tables[exhibit_id]
+
+    def exhibit(self, exhibit_id: str) -> Exhibit:
+        """One of the chapter's exhibits; an InputError where it has none of this id."""
+        if exhibit_id not in self.exhibits:
+            chapter, known = self.settings.chapter, ", ".join(self.exhibits)
+            raise InputError(f"chapter {chapter} declares no {exhibit_id!r}; it has {known}")
+        return self.exhibits[exhibit_id]
 
     def lacks(self, exhibit: Exhibit) -> list[str]:
         """The evidence that an exhibit needs and that is not there."""

@@ -174,13 +174,11 @@ def exists(
     """
     size, claimed = count(family), Claimed("above", threshold)
     family = [_claimed(contrast, claimed, 0.0, parts) for contrast in family]
+    level = 1 - 0.05 / size if candidate is None else 0.95
     if candidate is None:
-        top, level = (
-            max(family, key=lambda contrast: contrast.interval(1 - 0.05 / size)[0]),
-            1 - 0.05 / size,
-        )
+        top = max(family, key=lambda contrast: contrast.interval(level)[0])
     else:
-        top, level = _claimed(candidate, claimed, 0.0, parts), 0.95
+        top = _claimed(candidate, claimed, 0.0, parts)
     if top.interval(level)[0] > threshold:
         return Outcome(SUPPORTED, (), (top,), f"one of {size}", parts=parts)
     if all(contrast.interval(1 - 0.05 / parts)[1] < threshold for contrast in family):
