@@ -22,7 +22,8 @@ from membership.settings import INCIDENTAL
 
 CODECHECK = "https://codecheck.org.uk/spec/config/1.0/"
 CRATE = "https://w3id.org/ro/crate/1.2"
-_WORDS = tomllib.loads((files("membership.site") / "deposit.toml").read_text(encoding="utf-8"))
+_TEXT = (resources.files("membership.site") / "deposit.toml").read_text(encoding="utf-8")
+_WORDS = tomllib.loads(_TEXT)
 # What the command `membership` starts.
 _PROGRAM = "src/membership/__main__.py"
 _PYTHON = "https://www.python.org/"
