@@ -223,7 +223,7 @@ def differential_level(run: Schedule, sigma: float, delta: float) -> tuple[Level
     composed = [losses for pair in pairs if (losses := _composed(pair, run)) is not None]
     if len(composed) < len(pairs):
         return Level(step, limit, math.inf, (1.0, 1.0, 1.0)), math.inf
-    tpr = _worst([_tpr(losses) for losses in composed])
+    tpr = tuple(map(max, zip(*map(_tpr, composed), strict=True)))
     epsilon = max(numerical.epsilon(losses, delta) for losses in composed)
     return Level(step, limit, _level(limit, tpr), tpr), epsilon
 
@@ -258,10 +258,6 @@ def _composed(pair: Pair, run: Schedule) -> Losses | None:
 
 def _tpr(losses: Losses) -> tuple[float, ...]:
     return tuple(float(rate) for rate in numerical.tpr(losses, np.array(RATES)))
-
-
-def _worst(rates: list[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(map(max, zip(*rates, strict=True)))
 
 
 def _level(limit: float, tpr: tuple[float, ...]) -> float:

@@ -264,6 +264,7 @@ def _of_number(chapter: Part, entry: Entry | None, number: Quantity) -> dict[str
 
 def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
     number = next(iter(row.outcome.numbers), None)
+    formerly = f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
     low, high = number.interval() if number else (math.nan, math.nan)
     return _row(
         chapter,
@@ -278,13 +279,9 @@ def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
         low=_exact(low),
         high=_exact(high),
         verdict=row.outcome.mark,
-        reason=row.outcome.reason + _formerly(row),
+        reason=row.outcome.reason + formerly,
         link=f"book/{chapter.link(row.claim.id)}",
     )
-
-
-def _formerly(row: claims.Row) -> str:
-    return f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
 
 
 def _row(chapter: Part, **fields: Any) -> dict[str, Any]:
